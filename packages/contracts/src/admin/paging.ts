@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** A whole number that arrives as text in a query. */
+export function queryInteger(min: number, max: number) {
+  return z
+    .string()
+    .regex(/^-?\d{1,15}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(min).max(max));
+}
+
+/** `current_page` from 0 and `page_size`; camelCase spellings are accepted too. */
+export function pageQuery(sizes: { default: number; max: number }) {
+  const page = queryInteger(0, 1_000_000).optional();
+  const size = queryInteger(0, sizes.max).optional();
+  return z
+    .object({ current_page: page, page_size: size, currentPage: page, pageSize: size })
+    .transform((query) => ({
+      currentPage: query.current_page ?? query.currentPage ?? 0,
+      pageSize: query.page_size ?? query.pageSize ?? sizes.default,
+    }));
+}
+
+export interface Page {
+  currentPage: number;
+  pageSize: number;
+}
+
+/** A comma-separated list, capped. */
+export function commaList(itemsMax = 1000) {
+  return z
+    .string()
+    .transform((text) =>
+      text
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => item !== ''),
+    )
+    .pipe(z.array(z.string().max(512)).max(itemsMax));
+}

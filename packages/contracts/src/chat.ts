@@ -1,0 +1,271 @@
+/**
+ * The chat model: what every chat wire format is decoded to and encoded from
+ * when caller and upstream speak different formats. It loses nothing that two
+ * formats can both express; what only one format knows travels in
+ * `extensions` (or a `foreign` part) under that format's name, so that an
+ * encoder can take it up again or report it as dropped.
+ */
+
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | JsonValue[]
+  | { [key: string]: JsonValue };
+export type JsonObject = { [key: string]: JsonValue };
+
+/** A marker that the prompt up to here may be cached by the provider. `ttl` is absent for the default. */
+export interface CacheControl {
+  type: string;
+  ttl?: string;
+}
+
+/** Where the bytes of an image or a file are. */
+export type MediaSource =
+  | { kind: 'base64'; mediaType: string; data: string }
+  | { kind: 'url'; url: string }
+  | { kind: 'file-id'; fileId: string }
+  | { kind: 'text'; mediaType: string; text: string };
+
+export interface TextPart {
+  type: 'text';
+  text: string;
+  cacheControl?: CacheControl;
+  /** As the provider gave them: a list of citation objects. */
+  citations?: JsonObject[];
+}
+
+export interface ImagePart {
+  type: 'image';
+  source: MediaSource;
+  /** OpenAI's `low`, `high`, `auto`. */
+  detail?: string;
+  cacheControl?: CacheControl;
+}
+
+export interface FilePart {
+  type: 'file';
+  source: MediaSource;
+  filename?: string;
+  /** Context the model sees beside the file, and whether it may cite it. */
+  context?: string;
+  citable?: boolean;
+  cacheControl?: CacheControl;
+}
+
+export interface AudioPart {
+  type: 'audio';
+  format: string;
+  data: string;
+}
+
+export interface ToolCallPart {
+  type: 'tool-call';
+  id: string;
+  name: string;
+  /** JSON text, exactly as the model wrote it: it may be unfinished or invalid. */
+  arguments: string;
+  cacheControl?: CacheControl;
+}
+
+export interface ToolResultPart {
+  type: 'tool-result';
+  toolCallId: string;
+  content: (TextPart | ImagePart | FilePart | ForeignPart)[];
+  isError?: boolean;
+  cacheControl?: CacheControl;
+}
+
+export interface ThinkingPart {
+  type: 'thinking';
+  text: string;
+  /** Proves to the provider that the text is its own; must return unmodified. */
+  signature?: string;
+}
+
+export interface RedactedThinkingPart {
+  type: 'redacted-thinking';
+  data: string;
+}
+
+export interface RefusalPart {
+  type: 'refusal';
+  text: string;
+}
+
+/** A part that only one format knows, kept whole. */
+export interface ForeignPart {
+  type: 'foreign';
+  format: string;
+  value: JsonObject;
+}
+
+export type ChatPart =
+  | TextPart
+  | ImagePart
+  | FilePart
+  | AudioPart
+  | ToolCallPart
+  | ToolResultPart
+  | ThinkingPart
+  | RedactedThinkingPart
+  | RefusalPart
+  | ForeignPart;
+
+export interface ChatMessage {
+  /** `tool` messages hold tool results only; `developer` is OpenAI's newer name for `system`. */
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool';
+  parts: ChatPart[];
+  /** OpenAI's participant name. */
+  name?: string;
+  /** Where the caller wrote it, e.g. `messages[3]`: for errors and reports. */
+  path: string;
+}
+
+export interface FunctionTool {
+  type: 'function';
+  name: string;
+  description?: string;
+  parameters?: JsonObject;
+  strict?: boolean;
+  cacheControl?: CacheControl;
+  /** Further fields of a function, by their wire names. */
+  extensions?: JsonObject;
+  path: string;
+}
+
+/** A tool the provider runs or defines itself (web search, computer, bash, …). */
+export interface ProviderTool {
+  type: 'provider';
+  format: string;
+  value: JsonObject;
+  path: string;
+}
+
+export type ChatTool = FunctionTool | ProviderTool;
+
+export type ToolChoice = { type: 'none' | 'auto' | 'required' } | { type: 'tool'; name: string };
+
+export type ResponseFormat =
+  | { type: 'text' }
+  | { type: 'json' }
+  | {
+      type: 'json-schema';
+      name?: string;
+      description?: string;
+      schema: JsonObject;
+      strict?: boolean;
+    };
+
+export interface Reasoning {
+  /** `enabled` with a budget, `adaptive` (the model decides), `disabled`. */
+  mode?: 'enabled' | 'adaptive' | 'disabled';
+  budgetTokens?: number;
+  effort?: string;
+  /** Whether thinking is shown, summarised or omitted, by the provider's word. */
+  display?: string;
+}
+
+export interface ChatRequest {
+  model: string;
+  messages: ChatMessage[];
+  stream: boolean;
+  /** The caller wants usage at the end of the stream. */
+  includeUsage?: boolean;
+  tools?: ChatTool[];
+  toolChoice?: ToolChoice;
+  parallelToolCalls?: boolean;
+  outputTokensMax?: number;
+  temperature?: number;
+  topP?: number;
+  topK?: number;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
+  logitBias?: JsonObject;
+  logprobs?: boolean;
+  topLogprobs?: number;
+  /** How many answers; 1 when absent. */
+  choices?: number;
+  seed?: number;
+  stop?: string[];
+  user?: string;
+  serviceTier?: string;
+  responseFormat?: ResponseFormat;
+  reasoning?: Reasoning;
+  cacheControl?: CacheControl;
+  /** Fields this model has no name for, by their wire names, and the format they belong to. */
+  extensions: { format: string; fields: JsonObject };
+}
+
+/** Unified; the provider's own word stands beside it. */
+export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other';
+
+/** Tokens of one reply. Input includes cache reads and writes, each also counted apart. */
+export interface ChatUsage {
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  /** The part of cacheWriteTokens written with a one-hour lifetime. */
+  cacheWrite1hTokens: number;
+  reasoningTokens: number;
+  inputAudioTokens: number;
+  outputAudioTokens: number;
+}
+
+export interface ChatChoice {
+  index: number;
+  parts: ChatPart[];
+  finishReason: FinishReason;
+  rawFinishReason?: string;
+  stopSequence?: string;
+  logprobs?: JsonObject;
+}
+
+export interface ChatReply {
+  id?: string;
+  model?: string;
+  createdSeconds?: number;
+  choices: ChatChoice[];
+  usage?: ChatUsage;
+  serviceTier?: string;
+  /** Further fields of the reply, by their wire names. */
+  extensions: { format: string; fields: JsonObject };
+}
+
+/**
+ * One step of a streamed reply. `choice` numbers the answers, `block` the
+ * parts of one answer as the upstream numbers them, `call` the tool calls of
+ * one answer from 0.
+ */
+export type ChatStreamEvent =
+  | {
+      type: 'reply-start';
+      id?: string;
+      model?: string;
+      createdSeconds?: number;
+      serviceTier?: string;
+    }
+  | { type: 'text-start'; choice: number; block: number }
+  | { type: 'text-delta'; choice: number; block: number; text: string; logprobs?: JsonObject }
+  | { type: 'refusal-delta'; choice: number; text: string }
+  | { type: 'thinking-start'; choice: number; block: number }
+  | { type: 'thinking-delta'; choice: number; block: number; text: string }
+  | { type: 'thinking-signature'; choice: number; block: number; signature: string }
+  | { type: 'redacted-thinking'; choice: number; block: number; data: string }
+  | { type: 'citation'; choice: number; block: number; citation: JsonObject }
+  | {
+      type: 'tool-call-start';
+      choice: number;
+      block: number;
+      call: number;
+      id: string;
+      name: string;
+    }
+  | { type: 'tool-call-delta'; choice: number; block: number; call: number; arguments: string }
+  | { type: 'foreign-part'; choice: number; block: number; format: string; value: JsonObject }
+  | { type: 'finish'; choice: number; reason: FinishReason; raw?: string; stopSequence?: string }
+  | { type: 'usage'; usage: ChatUsage }
+  | { type: 'reply-end' }
+  | { type: 'fault'; kind: string; message: string; status: number };

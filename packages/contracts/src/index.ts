@@ -1,0 +1,120 @@
+/** The vocabulary the services share: keys, scopes, config documents, policies. Imports nothing of ours. */
+
+export {
+  type AnalyticsQuery,
+  analyticsGroupQuery,
+  analyticsQuery,
+} from './admin/analytics.ts';
+export {
+  type CreateApiKeyBody,
+  createApiKeyBody,
+  keyTransitionMsMin,
+  listApiKeysQuery,
+  rotateApiKeyBody,
+  type UpdateApiKeyBody,
+  updateApiKeyBody,
+} from './admin/api-keys.ts';
+export { type ListAuditLogsQuery, listAuditLogsQuery } from './admin/audit-logs.ts';
+export {
+  type CreateConfigBody,
+  createConfigBody,
+  type UpdateConfigBody,
+  updateConfigBody,
+  workspaceQuery,
+} from './admin/configs.ts';
+export {
+  type CreateIntegrationBody,
+  createIntegrationBody,
+  deleteIntegrationModelsQuery,
+  type GlobalWorkspaceAccess,
+  globalWorkspaceAccess,
+  listIntegrationsQuery,
+  type UpdateIntegrationBody,
+  type UpdateIntegrationModelsBody,
+  type UpdateIntegrationWorkspacesBody,
+  updateIntegrationBody,
+  updateIntegrationModelsBody,
+  updateIntegrationWorkspacesBody,
+} from './admin/integrations.ts';
+export type { RateLimitSetting, UsageLimits } from './admin/limits.ts';
+export type { Page } from './admin/paging.ts';
+export {
+  type CreateProviderBody,
+  createProviderBody,
+  listProvidersQuery,
+  type UpdateProviderBody,
+  updateProviderBody,
+} from './admin/providers.ts';
+export {
+  type CreateRateLimitsPolicyBody,
+  createRateLimitsPolicyBody,
+  getRateLimitsPolicyQuery,
+  type ListRateLimitsPoliciesQuery,
+  listRateLimitsPoliciesQuery,
+  misplacedCondition,
+  type PolicyCondition,
+  type UpdateRateLimitsPolicyBody,
+  updateRateLimitsPolicyBody,
+} from './admin/rate-limits-policies.ts';
+export {
+  type CreateWorkspaceBody,
+  createWorkspaceBody,
+  getWorkspaceQuery,
+  type ListWorkspacesQuery,
+  listWorkspacesQuery,
+  type UpdateWorkspaceBody,
+  updateWorkspaceBody,
+} from './admin/workspaces.ts';
+export type {
+  AudioPart,
+  CacheControl,
+  ChatChoice,
+  ChatMessage,
+  ChatPart,
+  ChatReply,
+  ChatRequest,
+  ChatStreamEvent,
+  ChatTool,
+  ChatUsage,
+  FilePart,
+  FinishReason,
+  ForeignPart,
+  FunctionTool,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  MediaSource,
+  ProviderTool,
+  Reasoning,
+  RedactedThinkingPart,
+  RefusalPart,
+  ResponseFormat,
+  TextPart,
+  ThinkingPart,
+  ToolCallPart,
+  ToolChoice,
+  ToolResultPart,
+} from './chat.ts';
+export {
+  type ConfigNode,
+  type ConfigParseResult,
+  configPath,
+  foldConfigNames,
+  parseConfigDocument,
+} from './config.ts';
+export {
+  type OrganisationRole,
+  organisationRoles,
+  roleAllowsScope,
+  roleInWorkspace,
+  type WorkspaceRole,
+  workspaceRoles,
+} from './roles.ts';
+export { type KeyType, keyTypes, normaliseScope, scopesOf } from './scopes.ts';
+export {
+  createServiceKey,
+  hashServiceKey,
+  isWellFormedServiceKey,
+  maskServiceKey,
+} from './service-key.ts';
+export { type NatsAddresses, parseNatsAddresses, usageStream } from './usage-stream.ts';
