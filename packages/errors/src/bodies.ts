@@ -1,0 +1,56 @@
+import { errorSpec } from './codes.ts';
+import type { GatewayError } from './gateway-error.ts';
+
+/**
+ * The gateway's error body: readable as envelope A (`status`, `message`), as
+ * OpenAI's (`error.message`, `type`, `param`, `code`), and for refused
+ * credentials as the admin API's (`success`, `data`).
+ */
+export function gatewayErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
+  const spec = errorSpec(error.code);
+  const body: Record<string, unknown> = {
+    status: 'failure',
+    message: error.message,
+    error: {
+      message: error.message,
+      type: spec.type,
+      param: error.field ?? null,
+      code: error.code,
+      ...(error.field === undefined ? {} : { field: error.field }),
+    },
+    request_id: requestId,
+  };
+  if (error.faults !== undefined) body.errors = error.faults;
+  if (error.status === 401 || error.status === 403) {
+    body.success = false;
+    body.data = { message: error.message, errorCode: spec.admin ?? 'AB03' };
+  }
+  return body;
+}
+
+/** Anthropic's shape, for callers of `/messages`. */
+export function anthropicErrorBody(
+  error: GatewayError,
+  requestId: string,
+): Record<string, unknown> {
+  return {
+    ...gatewayErrorBody(error, requestId),
+    type: 'error',
+    error: { type: errorSpec(error.code).type, message: error.message, code: error.code },
+  };
+}
+
+/** The admin API's envelope. */
+export function adminErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
+  return {
+    success: false,
+    data: {
+      message: error.message,
+      errorCode: errorSpec(error.code).admin ?? 'AB04',
+      code: error.code,
+      ...(error.field === undefined ? {} : { field: error.field }),
+      ...(error.faults === undefined ? {} : { errors: error.faults }),
+      request_id: requestId,
+    },
+  };
+}

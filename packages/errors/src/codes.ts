@@ -1,0 +1,242 @@
+/**
+ * Every error a caller can meet, in one table. `docs/errors.md` has a heading
+ * for each, held to this table by a test.
+ *
+ * `status`   the HTTP status of the answer
+ * `retry`    what may be tried instead: nothing, the same target again, or the next one
+ * `text`     the public sentence when the thrower gives no better one
+ * `admin`    errorCode of the admin API's envelope (AB01 … AB08), where it applies
+ * `type`     `error.type` in OpenAI's and Anthropic's vocabulary
+ */
+export interface ErrorSpec {
+  readonly status: number;
+  readonly retry: 'never' | 'same-target' | 'next-target';
+  readonly text: string;
+  readonly type: string;
+  readonly admin?: string;
+}
+
+const request = (status: number, text: string, admin?: string): ErrorSpec => ({
+  status,
+  retry: 'never',
+  text,
+  type: 'invalid_request_error',
+  admin,
+});
+const upstream = (status: number, retry: ErrorSpec['retry'], text: string): ErrorSpec => ({
+  status,
+  retry,
+  text,
+  type: 'upstream_error',
+});
+
+export const errorCodes = {
+  // Credentials
+  'auth.missing_key': {
+    status: 401,
+    retry: 'never',
+    type: 'authentication_error',
+    admin: 'AB05',
+    text: 'No service key was sent.',
+  },
+  'auth.invalid_key': {
+    status: 401,
+    retry: 'never',
+    type: 'authentication_error',
+    admin: 'AB05',
+    text: 'The service key is not valid.',
+  },
+  'auth.expired_key': {
+    status: 401,
+    retry: 'never',
+    type: 'authentication_error',
+    admin: 'AB05',
+    text: 'The service key has expired.',
+  },
+  'auth.missing_scope': {
+    status: 403,
+    retry: 'never',
+    type: 'permission_error',
+    admin: 'AB03',
+    text: 'You do not have enough permissions to execute this request',
+  },
+  'auth.wrong_key_type': {
+    status: 403,
+    retry: 'never',
+    type: 'permission_error',
+    admin: 'AB03',
+    text: 'This kind of key cannot be used here.',
+  },
+  'auth.unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'The key is not known here yet and the control plane cannot be asked.',
+  },
+
+  // The request itself
+  'request.route_not_found': request(404, 'No such route.', 'AB08'),
+  'request.method_not_allowed': request(405, 'This method is not allowed here.'),
+  'request.malformed_json': request(400, 'The request body is not valid JSON.', 'AB01'),
+  'request.too_deep': request(400, 'The request body is nested too deeply.', 'AB01'),
+  'request.too_large': request(
+    413,
+    'The request body is larger than this gateway accepts.',
+    'AB01',
+  ),
+  'request.unsupported_content_type': request(400, 'This content type is not supported.', 'AB01'),
+  'request.invalid_field': request(400, 'A field of the request is not valid.', 'AB01'),
+  'request.aborted': request(499, 'The caller closed the connection.'),
+  'request.invalid_header': request(400, 'A header of the request is not valid.', 'AB01'),
+
+  // Routing
+  'config.invalid': request(400, 'The config is not valid.', 'AB01'),
+  'config.not_found': request(400, 'No config with this slug exists in the workspace.'),
+  'config.override_forbidden': request(400, 'This key does not allow its config to be overridden.'),
+  'provider.missing': request(400, 'Either x-service-config or x-service-provider is required.'),
+  'provider.unknown': request(400, 'This provider is not known.'),
+  'provider.not_found': request(400, 'No provider with this slug exists in the workspace.'),
+  'provider.unavailable': request(400, 'This provider is expired or exhausted.'),
+  'provider.endpoint_unsupported': {
+    status: 400,
+    retry: 'next-target',
+    type: 'invalid_request_error',
+    text: 'This provider does not offer the endpoint.',
+  },
+  'provider.model_not_allowed': request(403, 'This model is not enabled for the provider.'),
+  'host.invalid': request(400, 'The custom host is not allowed.'),
+  inline_config_blocked: request(400, 'Inline configs are blocked; use a saved config slug.'),
+  inline_provider_blocked: request(400, 'Raw provider names are blocked; use a saved provider.'),
+  inline_custom_host_blocked: request(400, 'Custom hosts are blocked.'),
+  inline_provider_url_blocked: request(400, 'Provider address overrides are blocked.'),
+  inline_forward_headers_blocked: request(400, 'Forwarding headers is blocked.'),
+
+  // Limits
+  'limit.rate_exceeded': {
+    status: 429,
+    retry: 'next-target',
+    type: 'rate_limit_error',
+    admin: 'AB06',
+    text: 'A rate limit is exceeded.',
+  },
+
+  // Upstreams
+  'upstream.timeout': {
+    status: 408,
+    retry: 'next-target',
+    type: 'timeout_error',
+    text: 'The provider did not answer in time.',
+  },
+  'upstream.connect_timeout': upstream(
+    503,
+    'same-target',
+    'The provider could not be reached in time.',
+  ),
+  'upstream.unreachable': upstream(503, 'same-target', 'The provider could not be reached.'),
+  'upstream.reset': upstream(
+    502,
+    'same-target',
+    'The provider closed the connection before it answered.',
+  ),
+  'upstream.invalid_response': upstream(
+    502,
+    'next-target',
+    'The provider answered with something that is not its format.',
+  ),
+  'upstream.stream_cut': upstream(
+    502,
+    'never',
+    'The provider ended the stream before it was complete.',
+  ),
+  'upstream.stream_stalled': upstream(504, 'never', 'The provider stopped sending.'),
+  'upstream.response_too_large': upstream(
+    502,
+    'never',
+    'The provider sent more than this gateway buffers.',
+  ),
+  'upstream.error': upstream(502, 'next-target', 'The provider answered with an error.'),
+
+  // Admin API
+  'admin.validation': {
+    status: 400,
+    retry: 'never',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'The request is not valid.',
+  },
+  'admin.not_found': {
+    status: 404,
+    retry: 'never',
+    type: 'not_found_error',
+    admin: 'AB08',
+    text: 'Not found.',
+  },
+  'admin.conflict': {
+    status: 409,
+    retry: 'never',
+    type: 'conflict_error',
+    admin: 'AB07',
+    text: 'It already exists.',
+  },
+  'admin.refused': {
+    status: 400,
+    retry: 'never',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'This cannot be done in the present state.',
+  },
+  'admin.control_plane_unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'The control plane cannot be reached.',
+  },
+  'admin.analytics_unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'Analytics cannot be reached.',
+  },
+
+  // Ours
+  'gateway.draining': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'This gateway is shutting down.',
+  },
+  'gateway.bundle_unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'The settings of the workspace are not known here yet and the control plane cannot be asked.',
+  },
+  'gateway.ledger_full': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'Usage records cannot be stored at the moment.',
+  },
+  'gateway.lost': {
+    status: 500,
+    retry: 'never',
+    type: 'api_error',
+    text: 'The gateway stopped during the attempt.',
+  },
+  internal: {
+    status: 500,
+    retry: 'never',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'Something went wrong on our side.',
+  },
+} as const satisfies Record<string, ErrorSpec>;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** The table's row for a code, with the optional columns visible to the type system. */
+export function errorSpec(code: ErrorCode): ErrorSpec {
+  return errorCodes[code];
+}
