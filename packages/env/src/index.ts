@@ -1,0 +1,18 @@
+/**
+ * Typed process settings. A service calls `defineEnv` once, in its `env.ts`;
+ * every fault is reported together, and secrets never appear in the report.
+ */
+export {
+  bool,
+  bytesSecret,
+  csv,
+  defineEnv,
+  type EnvSpec,
+  type EnvValues,
+  integer,
+  oneOf,
+  optionalText,
+  secret,
+  text,
+  url,
+} from './define-env.ts';

@@ -1,0 +1,94 @@
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import { Client, type ClientReadableStream, credentials, Metadata, status } from '@grpc/grpc-js';
+import { methodDefinition, tokenKey } from './definition.ts';
+
+export interface RpcClientOptions {
+  /** host:port */
+  address: string;
+  token: string;
+  /** PEM of the CA to trust; without it the connection is plaintext. */
+  tlsCa?: Buffer;
+  /** PEM of our own certificate and key, for mutual TLS. */
+  tlsCert?: Buffer;
+  tlsKey?: Buffer;
+  /** Largest message in either direction, bytes. */
+  messageBytesMax?: number;
+}
+
+/** Unary calls by name. Every call has a deadline; a failure is grpc-js's ServiceError with `code`. */
+export interface RpcClient {
+  unary<I extends DescMessage, O extends DescMessage>(
+    method: DescMethod & { methodKind: 'unary'; input: I; output: O },
+    request: MessageInitShape<I>,
+    options: { timeoutMs: number; signal?: AbortSignal },
+  ): Promise<MessageShape<O>>;
+  /** The caller must listen to 'data', 'error' and 'end', and cancel() when done. */
+  serverStream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethod & { methodKind: 'server_streaming'; input: I; output: O },
+    request: MessageInitShape<I>,
+  ): ClientReadableStream<MessageShape<O>>;
+  close(): void;
+}
+
+export function createRpcClient(_service: DescService, options: RpcClientOptions): RpcClient {
+  const channelCredentials =
+    options.tlsCa === undefined
+      ? credentials.createInsecure()
+      : credentials.createSsl(options.tlsCa, options.tlsKey ?? null, options.tlsCert ?? null);
+  const bytesMax = options.messageBytesMax ?? 64 * 1024 * 1024;
+  const client = new Client(options.address, channelCredentials, {
+    'grpc.max_receive_message_length': bytesMax,
+    'grpc.max_send_message_length': bytesMax,
+    // Come back quickly after the other side restarts; the default backs off to two minutes.
+    'grpc.initial_reconnect_backoff_ms': 200,
+    'grpc.max_reconnect_backoff_ms': 1000,
+    'grpc.keepalive_time_ms': 10_000,
+    'grpc.keepalive_timeout_ms': 5_000,
+  });
+  // A call made while the other side restarts waits for it, within its deadline.
+  const metadata = new Metadata({ waitForReady: true });
+  metadata.set(tokenKey, options.token);
+
+  return {
+    unary(method, request, { timeoutMs, signal }) {
+      const definition = methodDefinition(method);
+      return new Promise((resolve, reject) => {
+        const call = client.makeUnaryRequest(
+          definition.path,
+          definition.requestSerialize,
+          definition.responseDeserialize,
+          create(method.input, request) as object,
+          metadata,
+          { deadline: Date.now() + timeoutMs },
+          (error, value) => {
+            signal?.removeEventListener('abort', cancel);
+            if (error) reject(error);
+            else if (value === undefined)
+              reject(Object.assign(new Error('empty answer'), { code: status.INTERNAL }));
+            else resolve(value as MessageShape<typeof method.output>);
+          },
+        );
+        const cancel = () => call.cancel();
+        signal?.addEventListener('abort', cancel, { once: true });
+      });
+    },
+    serverStream(method, request) {
+      const definition = methodDefinition(method);
+      return client.makeServerStreamRequest(
+        definition.path,
+        definition.requestSerialize,
+        definition.responseDeserialize,
+        create(method.input, request) as object,
+        metadata,
+      ) as ClientReadableStream<MessageShape<typeof method.output>>;
+    },
+    close: () => client.close(),
+  };
+}

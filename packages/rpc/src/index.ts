@@ -1,0 +1,7 @@
+/**
+ * The bridge between generated service descriptors (protobuf-es) and
+ * @grpc/grpc-js, with the shared token and the loopback rule applied in one
+ * place. `server.ts` for services that answer, `client.ts` for those that ask.
+ */
+export { createRpcClient, type RpcClient, type RpcClientOptions } from './client.ts';
+export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';

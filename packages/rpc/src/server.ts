@@ -1,0 +1,202 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  type MessageInitShape,
+  type MessageShape,
+} from '@bufbuild/protobuf';
+import {
+  type Metadata,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  status,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
+import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { serviceDefinition, tokenKey } from './definition.ts';
+
+type Handler<M> = M extends DescMethod & {
+  methodKind: 'unary';
+  input: infer I extends DescMessage;
+  output: infer O extends DescMessage;
+}
+  ? (request: MessageShape<I>, context: { signal: AbortSignal }) => Promise<MessageInitShape<O>>
+  : M extends DescMethod & {
+        methodKind: 'server_streaming';
+        input: infer I extends DescMessage;
+        output: infer O extends DescMessage;
+      }
+    ? (
+        request: MessageShape<I>,
+        context: { signal: AbortSignal },
+      ) => AsyncIterable<MessageInitShape<O>>
+    : never;
+
+/** One handler a method, by its local name. A unary handler returns the answer; a streaming one is an async generator. */
+export type RpcHandlers<S extends DescService> = {
+  [K in keyof S['method']]: Handler<S['method'][K]>;
+};
+
+export interface ServeRpcOptions {
+  host: string;
+  port: number;
+  token: string;
+  tls?: { cert: Buffer; key: Buffer; clientCa?: Buffer };
+  /** Allows plaintext beyond loopback; start fails otherwise. */
+  allowInsecure?: boolean;
+  onError?: (error: GatewayError, method: string) => void;
+}
+
+export interface RpcServer {
+  /** The port in use, also when 0 was asked for. */
+  readonly port: number;
+  add<S extends DescService>(service: S, handlers: RpcHandlers<S>): void;
+  /** Waits for calls under way for at most `graceMs`, then cuts them. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** Binds the port. Every call must carry the shared token. */
+export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
+  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(options.host);
+  if (!loopback && options.tls === undefined && options.allowInsecure !== true)
+    throw new Error(
+      `gRPC on ${options.host} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
+    );
+
+  const bytesMax = 64 * 1024 * 1024;
+  const server = new Server({
+    'grpc.max_receive_message_length': bytesMax,
+    'grpc.max_send_message_length': bytesMax,
+  });
+  const expected = digest(options.token);
+  const report = options.onError ?? (() => {});
+
+  const port = await new Promise<number>((resolve, reject) => {
+    const creds =
+      options.tls === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(
+            options.tls.clientCa ?? null,
+            [{ cert_chain: options.tls.cert, private_key: options.tls.key }],
+            options.tls.clientCa !== undefined,
+          );
+    const host = options.host.includes(':') ? `[${options.host}]` : options.host;
+    server.bindAsync(`${host}:${options.port}`, creds, (error, bound) =>
+      error ? reject(error) : resolve(bound),
+    );
+  });
+
+  return {
+    port,
+    add(service, handlers) {
+      const implementation: UntypedServiceImplementation = {};
+      for (const method of service.methods) {
+        const handler = (handlers as Record<string, unknown>)[method.localName];
+        if (typeof handler !== 'function') throw new Error(`no handler for ${method.localName}`);
+        implementation[method.localName] =
+          method.methodKind === 'server_streaming'
+            ? streamImplementation(method, handler as StreamHandler, expected, report)
+            : unaryImplementation(method, handler as UnaryHandler, expected, report);
+      }
+      server.addService(serviceDefinition(service), implementation);
+    },
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          server.forceShutdown();
+          resolve();
+        }, graceMs);
+        server.tryShutdown(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+      }),
+  };
+}
+
+type UnaryHandler = (request: object, context: { signal: AbortSignal }) => Promise<object>;
+type StreamHandler = (request: object, context: { signal: AbortSignal }) => AsyncIterable<object>;
+type Report = (error: GatewayError, method: string) => void;
+
+function unaryImplementation(
+  method: DescMethod,
+  handler: UnaryHandler,
+  expected: Buffer,
+  report: Report,
+) {
+  return async (
+    call: ServerUnaryCall<object, object>,
+    callback: (error: object | null, value?: object) => void,
+  ) => {
+    if (!authorised(call.metadata, expected)) return callback(unauthenticated);
+    const abort = new AbortController();
+    call.on('cancelled', () => abort.abort());
+    try {
+      callback(
+        null,
+        create(method.output, (await handler(call.request, { signal: abort.signal })) as never),
+      );
+    } catch (caught) {
+      callback(asStatus(caught, method, report));
+    }
+  };
+}
+
+function streamImplementation(
+  method: DescMethod,
+  handler: StreamHandler,
+  expected: Buffer,
+  report: Report,
+) {
+  return async (call: ServerWritableStream<object, object>) => {
+    if (!authorised(call.metadata, expected)) return void call.emit('error', unauthenticated);
+    const abort = new AbortController();
+    call.on('cancelled', () => abort.abort());
+    call.on('error', () => abort.abort());
+    try {
+      for await (const message of handler(call.request, { signal: abort.signal })) {
+        if (abort.signal.aborted) return;
+        if (!call.write(create(method.output, message as never)))
+          await Promise.race([
+            new Promise((resolve) => call.once('drain', resolve)),
+            new Promise((resolve) =>
+              abort.signal.addEventListener('abort', resolve, { once: true }),
+            ),
+          ]);
+      }
+      call.end();
+    } catch (caught) {
+      if (!abort.signal.aborted) call.emit('error', asStatus(caught, method, report));
+    }
+  };
+}
+
+const unauthenticated = {
+  code: status.UNAUTHENTICATED,
+  details: 'The service token is missing or wrong.',
+};
+
+function asStatus(caught: unknown, method: DescMethod, report: Report) {
+  const error = fromUnknown(caught);
+  report(error, method.name);
+  const code =
+    error.status === 404
+      ? status.NOT_FOUND
+      : error.status < 500
+        ? status.INVALID_ARGUMENT
+        : status.INTERNAL;
+  return { code, details: error.message };
+}
+
+function authorised(metadata: Metadata, expected: Buffer): boolean {
+  const sent = metadata.get(tokenKey)[0];
+  return sent !== undefined && timingSafeEqual(digest(String(sent)), expected);
+}
+
+function digest(value: string): Buffer {
+  return createHash('sha256').update(value).digest();
+}

@@ -1,0 +1,3 @@
+/** Logs, their field names and redaction, and metrics. Loggers are created once per service and handed down. */
+export { createLogger, createRequestLogger, flushLogger, type Logger } from './logger.ts';
+export { createMetrics, type Metrics } from './metrics.ts';

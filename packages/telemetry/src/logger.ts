@@ -1,0 +1,61 @@
+import { type Logger as PinoLogger, pino } from 'pino';
+
+export type Logger = PinoLogger;
+
+/** Paths whose values never reach a log line, whatever logs them. */
+const redactedPaths = [
+  'authorization',
+  'api_key',
+  'headers.authorization',
+  'headers["x-api-key"]',
+  'headers["x-service-api-key"]',
+  'headers.cookie',
+  '*.authorization',
+  '*.api_key',
+  '*.password',
+  '*.secret',
+];
+
+/**
+ * One JSON line an event on stderr: stdout belongs to what a command prints
+ * for its user. Messages are constant sentences, variables are fields.
+ */
+export function createLogger(options: { service: string; level: string }): Logger {
+  return create(options, { paths: redactedPaths, censor: '[redacted]' });
+}
+
+/**
+ * For the one event a request, whose fields are a fixed list without secrets:
+ * walking the redaction paths would cost more than writing the line.
+ */
+export function createRequestLogger(options: { service: string; level: string }): Logger {
+  return create(options, undefined);
+}
+
+function create(
+  options: { service: string; level: string },
+  redact: { paths: string[]; censor: string } | undefined,
+): Logger {
+  return pino(
+    {
+      level: options.level,
+      base: { service: options.service },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      ...(redact === undefined ? {} : { redact }),
+    },
+    pino.destination({ fd: 2, sync: false }),
+  );
+}
+
+/**
+ * Writes what is buffered, for at most half a second. To be awaited before the
+ * process exits: at exit pino writes synchronously, and would try for ever when
+ * whoever read the log is gone; an asynchronous write finds that out.
+ */
+export function flushLogger(logger: Logger): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, 500).unref();
+    logger.flush(() => resolve());
+  });
+}
