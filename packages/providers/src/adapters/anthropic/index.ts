@@ -1,0 +1,19 @@
+import type { ProviderEntry } from '../../contract.ts';
+
+/**
+ * Anthropic speaks its own format, which `codecs/anthropic-messages` knows:
+ * messages pass natively, chat completions are translated.
+ */
+export const anthropic: ProviderEntry = {
+  id: 'anthropic',
+  name: 'Anthropic',
+  baseUrl: 'https://api.anthropic.com/v1',
+  auth: { type: 'header', header: 'x-api-key' },
+  endpoints: {
+    messages: { format: 'anthropic-messages', path: '/messages' },
+    chatComplete: { format: 'anthropic-messages', path: '/messages' },
+  },
+  headers: { 'anthropic-version': '2023-06-01' },
+  callerHeaders: ['anthropic-version', 'anthropic-beta'],
+  source: 'https://docs.claude.com/en/api/overview, November 2026',
+};

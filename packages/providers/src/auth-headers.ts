@@ -1,0 +1,67 @@
+import type { ProviderEntry } from './contract.ts';
+
+/** What a provider wants, as it is stored or as the caller sent it. */
+export interface ProviderCredential {
+  apiKey: string;
+  configurations: Record<string, unknown>;
+}
+
+const SERVICE_PREFIX = 'x-service-';
+
+/**
+ * The headers that this provider's requests carry beyond the body's own: fixed
+ * ones, those of the caller that travel on, those the credential configures,
+ * and the authorisation. Later ones win. Names are lower case.
+ */
+export function authHeaders(
+  provider: ProviderEntry,
+  credential: ProviderCredential,
+  callerHeaders: Record<string, string | undefined>,
+): Record<string, string> {
+  const headers: Record<string, string> = { ...provider.headers };
+  for (const name of provider.callerHeaders ?? []) {
+    const value = callerHeaders[SERVICE_PREFIX + name] ?? callerHeaders[name];
+    if (value !== undefined && value !== '') headers[name] = value;
+  }
+  for (const name in provider.configurationHeaders) {
+    const value = credential.configurations[provider.configurationHeaders[name] as string];
+    if (typeof value === 'string' && value !== '') headers[name] = value;
+  }
+  // Self-hosted servers often want no key: an empty one is not sent.
+  if (credential.apiKey === '') return headers;
+  switch (provider.auth.type) {
+    case 'bearer':
+      headers.authorization = `Bearer ${credential.apiKey}`;
+      break;
+    case 'header':
+      headers[provider.auth.header] = credential.apiKey;
+      break;
+    case 'none':
+      break;
+  }
+  return headers;
+}
+
+/** Headers that hold lists: what a request needs is added to what the caller asked for. */
+const LISTS = new Set(['anthropic-beta']);
+
+/** Adds the headers of an encoded request (`EncodedRequest.headers`) to those of `authHeaders`. */
+export function withRequestHeaders(
+  headers: Record<string, string | string[]>,
+  requestHeaders: Readonly<Record<string, string>> | undefined,
+): Record<string, string | string[]> {
+  if (requestHeaders === undefined) return headers;
+  const result = { ...headers };
+  for (const name in requestHeaders) {
+    const value = requestHeaders[name] as string;
+    const present = result[name];
+    result[name] =
+      LISTS.has(name) && present !== undefined ? joined(String(present), value) : value;
+  }
+  return result;
+}
+
+function joined(first: string, second: string): string {
+  const entries = `${first},${second}`.split(',').map((entry) => entry.trim());
+  return [...new Set(entries)].join(',');
+}

@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import {
+  contextFor,
+  everywhere,
+  fixtures,
+  insideCharacters,
+  play,
+  pretty,
+} from '../../../test/fixtures.ts';
+import { findProvider } from '../../catalog.ts';
+import { prepareCall } from '../../wire-call.ts';
+import { anthropicMessages } from './index.ts';
+
+const openai = findProvider('openai')!;
+const anthropic = findProvider('anthropic')!;
+const native = prepareCall(anthropic, 'messages');
+/** Answers in this format, asked in OpenAI's. */
+const chat = prepareCall(anthropic, 'chatComplete');
+/** Asked in this format, answered in OpenAI's. */
+const messages = prepareCall(openai, 'messages');
+
+describe('requests', () => {
+  for (const fixture of fixtures('anthropic-messages', 'request')) {
+    it(`decodes ${fixture.name}, and encodes it for OpenAI with what was dropped`, async () => {
+      await expect(pretty(anthropicMessages.decodeRequest(fixture.json()))).toMatchFileSnapshot(
+        fixture.golden('model.json'),
+      );
+      await expect(pretty(messages.encode(fixture.json(), contextFor(openai)))).toMatchFileSnapshot(
+        fixture.golden('openai.json'),
+      );
+    });
+
+    it(`loses nothing of ${fixture.name} through the model`, () => {
+      const { request } = anthropicMessages.decodeRequest(fixture.json());
+      const { body, dropped } = anthropicMessages.encodeRequest(request, contextFor(anthropic));
+      expect(dropped).toEqual([]);
+      const blocks = (value: unknown): unknown =>
+        typeof value === 'string' ? [{ type: 'text', text: value }] : value;
+      const original = fixture.json();
+      const expected =
+        original.system === undefined ? original : { ...original, system: blocks(original.system) };
+      expect(body).toEqual(expected);
+    });
+  }
+
+  it('lifts version and betas out of the body, which the provider refuses there', () => {
+    const body = {
+      model: 'm',
+      messages: [],
+      max_tokens: 1,
+      anthropic_beta: ['a', 'b'],
+      anthropic_version: 'v',
+    };
+    expect(native.encode(body, contextFor(anthropic))).toEqual({
+      body: { model: 'm', messages: [], max_tokens: 1 },
+      dropped: [],
+      headers: { 'anthropic-beta': 'a,b', 'anthropic-version': 'v' },
+    });
+  });
+
+  it('raises its own limit above a thinking budget, and leaves the caller’s alone', () => {
+    const ask = (extra: object) =>
+      chat.encode(
+        { model: 'claude-sonnet-4-5', messages: [], ...extra } as never,
+        contextFor(anthropic),
+      ).body;
+    expect(ask({ thinking: { type: 'enabled', budget_tokens: 70_000 } })?.max_tokens).toBe(74_096);
+    expect(ask({ max_tokens: 4000, reasoning_effort: 'high' })).toMatchObject({
+      max_tokens: 4000,
+      thinking: { type: 'enabled', budget_tokens: 2000 },
+    });
+    expect(ask({ max_tokens: 100, reasoning_effort: 'high' })?.thinking).toBeUndefined();
+    expect(ask({})?.max_tokens).toBe(64_000);
+  });
+});
+
+describe('replies', () => {
+  for (const fixture of fixtures('anthropic-messages', 'response')) {
+    it(`decodes ${fixture.name}, and encodes it for chat callers, strict and not`, async () => {
+      await expect(pretty(anthropicMessages.decodeReply(fixture.json()))).toMatchFileSnapshot(
+        fixture.golden('model.json'),
+      );
+      const strict = chat.decode(fixture.bytes, contextFor(anthropic));
+      const loose = chat.decode(fixture.bytes, contextFor(anthropic, false));
+      const shown = {
+        strict: JSON.parse(String(strict.body)),
+        loose: JSON.parse(String(loose.body)),
+        facts: strict.facts,
+      };
+      await expect(pretty(shown)).toMatchFileSnapshot(fixture.golden('openai.json'));
+    });
+
+    it(`reads the facts of ${fixture.name} without changing a byte`, () => {
+      const read = native.decode(fixture.bytes, contextFor(anthropic));
+      expect(read.body).toBeUndefined();
+      expect(read.facts).toEqual(chat.decode(fixture.bytes, contextFor(anthropic)).facts);
+    });
+  }
+
+  it('is not misled by words that every object knows', () => {
+    const message = { type: 'message', content: [], stop_reason: 'constructor' };
+    const { body } = chat.decode(Buffer.from(JSON.stringify(message)), contextFor(anthropic));
+    expect(JSON.parse(String(body)).choices[0].finish_reason).toBe('stop');
+    const ask = { model: 'claude-sonnet-4-5', messages: [], reasoning_effort: 'constructor' };
+    expect(chat.encode(ask, contextFor(anthropic)).dropped).toEqual(['reasoning_effort']);
+  });
+
+  it.each(['', '[]', '{}', '{"type":"message"}'])('refuses %j as not the format', (text) => {
+    for (const call of [native, chat])
+      expect(() => call.decode(Buffer.from(text), contextFor(anthropic))).toThrow(
+        expect.objectContaining({ code: 'upstream.invalid_response' }),
+      );
+  });
+});
+
+describe('errors', () => {
+  for (const fixture of fixtures('anthropic-messages', 'error')) {
+    it(`tells a chat caller of ${fixture.name}`, async () => {
+      const status = Number(fixture.name.split('.').at(-1));
+      const { body } = chat.decodeError(status, fixture.bytes, contextFor(anthropic));
+      await expect(pretty(JSON.parse(String(body)))).toMatchFileSnapshot(
+        fixture.golden('openai.json'),
+      );
+      expect(native.decodeError(status, fixture.bytes, contextFor(anthropic)).body).toBeUndefined();
+    });
+  }
+});
+
+describe('streams', () => {
+  const ways = [
+    { name: 'native', call: native, strict: true },
+    { name: 'strict', call: chat, strict: true },
+    { name: 'loose', call: chat, strict: false },
+  ];
+  for (const fixture of fixtures('anthropic-messages', 'stream')) {
+    for (const { name, call, strict } of ways) {
+      const open = () => call.openStream(contextFor(anthropic, strict), { model: 'claude' });
+
+      it(`${name}: reads ${fixture.name} the same however it is cut`, async () => {
+        const whole = play(open(), fixture.bytes, []);
+        const { phases, facts, fault } = play(open(), fixture.bytes, everywhere(fixture.bytes));
+        if (name === 'native') expect(whole.bytes.equals(fixture.bytes)).toBe(true);
+        else
+          await expect(whole.bytes.toString()).toMatchFileSnapshot(
+            fixture.golden(`${name}.openai.txt`),
+          );
+        await expect(pretty({ phases, facts, fault })).toMatchFileSnapshot(
+          fixture.golden('facts.json'),
+        );
+        for (const cuts of [everywhere(fixture.bytes), insideCharacters(fixture.bytes)]) {
+          const again = play(open(), fixture.bytes, cuts);
+          expect(again.bytes.equals(whole.bytes)).toBe(true);
+          expect(again.facts).toEqual(whole.facts);
+          expect(again.fault).toEqual(whole.fault);
+          expect(again.phases.at(-1)).toBe(whole.phases.at(-1));
+        }
+      });
+    }
+  }
+});

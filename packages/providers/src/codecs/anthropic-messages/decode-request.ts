@@ -1,0 +1,157 @@
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatRequest,
+  ChatTool,
+  JsonObject,
+  JsonValue,
+  Reasoning,
+  ToolChoice,
+} from '@sluice/contracts';
+import { invalidField } from '../invalid-field.ts';
+import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
+import { FORMAT } from './wire.ts';
+
+const KNOWN = new Set(
+  `model messages system stream tools tool_choice max_tokens temperature top_p top_k stop_sequences
+  thinking output_config metadata service_tier cache_control`.split(/\s+/),
+);
+
+/** Wire → model. */
+export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] } {
+  const dropped: string[] = [];
+  const model = stringOf(body.model);
+  if (model === undefined) throw invalidField('model', 'must be a string');
+  const messages = arrayOf(body.messages);
+  if (messages === undefined) throw invalidField('messages', 'must be a list');
+  const outputTokensMax = numberOf(body.max_tokens);
+  if (outputTokensMax === undefined) throw invalidField('max_tokens', 'must be a number');
+  const outputConfig = { ...objectOf(body.output_config) };
+  const format = objectOf(outputConfig.format);
+  const reasoning = decodeReasoning(objectOf(body.thinking), stringOf(outputConfig.effort));
+  delete outputConfig.format;
+  delete outputConfig.effort;
+  const fields: JsonObject = {};
+  for (const key in body) {
+    const value = body[key];
+    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+  }
+  if (Object.keys(outputConfig).length > 0) fields.output_config = outputConfig;
+  for (const key in objectOf(body.metadata)) if (key !== 'user_id') dropped.push(`metadata.${key}`);
+
+  const system = decodeBlocks(body.system, 'system');
+  const decoded: ChatMessage[] =
+    system.length === 0 ? [] : [{ role: 'system', parts: system, path: 'system' }];
+  for (const [index, value] of messages.entries()) decoded.push(...decodeMessage(value, index));
+  const choice = objectOf(body.tool_choice);
+  const rest = {
+    includeUsage: true,
+    tools: arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`)),
+    toolChoice: decodeToolChoice(choice),
+    parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
+    outputTokensMax,
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    stop: arrayOf(body.stop_sequences)?.filter((entry) => typeof entry === 'string'),
+    user: stringOf(objectOf(body.metadata)?.user_id),
+    serviceTier: stringOf(body.service_tier),
+    responseFormat:
+      format?.type === 'json_schema'
+        ? { type: 'json-schema' as const, schema: objectOf(format.schema) ?? {} }
+        : undefined,
+    reasoning,
+    ...cacheControlOf(body),
+  };
+  const request: ChatRequest = {
+    model,
+    messages: decoded,
+    stream: body.stream === true,
+    extensions: { format: FORMAT, fields },
+    ...compact(rest),
+  };
+  return { request, dropped };
+}
+
+/** A user turn with tool results is two of our messages: the results, and the rest. */
+function decodeMessage(value: JsonValue, index: number): ChatMessage[] {
+  const path = `messages[${index}]`;
+  const message = objectOf(value);
+  if (message === undefined) throw invalidField(path, 'must be an object');
+  const { role } = message;
+  if (role !== 'user' && role !== 'assistant' && role !== 'system')
+    throw invalidField(`${path}.role`, 'must be user or assistant');
+  const parts = decodeBlocks(message.content, path);
+  if (role !== 'user') return [{ role, parts, path }];
+  const results: ChatPart[] = [];
+  const rest: ChatPart[] = [];
+  for (const part of parts) (part.type === 'tool-result' ? results : rest).push(part);
+  const messages: ChatMessage[] = [];
+  if (results.length > 0) messages.push({ role: 'tool', parts: results, path });
+  if (rest.length > 0 || results.length === 0) messages.push({ role: 'user', parts: rest, path });
+  return messages;
+}
+
+const TOOL_FIELDS = new Set([
+  'type',
+  'name',
+  'description',
+  'input_schema',
+  'strict',
+  'cache_control',
+]);
+
+function decodeTool(value: JsonValue, path: string): ChatTool {
+  const tool = objectOf(value);
+  if (tool === undefined) throw invalidField(path, 'must be an object');
+  const name = stringOf(tool.name);
+  if (tool.type !== undefined && tool.type !== 'custom')
+    return { type: 'provider', format: FORMAT, value: tool, path };
+  if (name === undefined) throw invalidField(`${path}.name`, 'must be a string');
+  const extensions: JsonObject = {};
+  for (const key in tool) {
+    const field = tool[key];
+    if (!TOOL_FIELDS.has(key) && field !== undefined) extensions[key] = field;
+  }
+  return {
+    type: 'function',
+    name,
+    path,
+    ...compact({
+      description: stringOf(tool.description),
+      parameters: objectOf(tool.input_schema),
+      strict: booleanOf(tool.strict),
+      extensions: Object.keys(extensions).length === 0 ? undefined : extensions,
+    }),
+    ...cacheControlOf(tool),
+  };
+}
+
+function decodeToolChoice(choice: JsonObject | undefined): ToolChoice | undefined {
+  switch (choice?.type) {
+    case 'none':
+    case 'auto':
+      return { type: choice.type };
+    case 'any':
+      return { type: 'required' };
+    case 'tool':
+      return { type: 'tool', name: stringOf(choice.name) ?? '' };
+    default:
+      return undefined;
+  }
+}
+
+function decodeReasoning(
+  thinking: JsonObject | undefined,
+  effort: string | undefined,
+): Reasoning | undefined {
+  if (thinking === undefined && effort === undefined) return undefined;
+  const mode = thinking?.type;
+  return compact<Reasoning>({
+    mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
+    budgetTokens: numberOf(thinking?.budget_tokens),
+    display: stringOf(thinking?.display),
+    effort,
+  });
+}

@@ -1,0 +1,187 @@
+import type {
+  CacheControl,
+  ChatMessage,
+  ChatPart,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  ToolCallPart,
+  ToolResultPart,
+} from '@sluice/contracts';
+import { invalidField } from '../invalid-field.ts';
+import { parseObject } from '../json-access.ts';
+import { FORMAT } from './wire.ts';
+
+export interface EncodedMessages {
+  system: JsonObject[];
+  messages: JsonObject[];
+  /** Files are a beta of their own, which the request must name. */
+  usesFiles: boolean;
+}
+
+/** Messages → `system` and alternating turns. Results of tools come first in their user turn. */
+export function encodeMessages(messages: ChatMessage[], dropped: string[]): EncodedMessages {
+  const out: EncodedMessages = { system: [], messages: [], usesFiles: false };
+  /** The user turn that tool results are gathered in, while it is open. */
+  let results: JsonValue[] | undefined;
+  for (const message of messages) {
+    if (message.name !== undefined) dropped.push(`${message.path}.name`);
+    const blocks: JsonObject[] = [];
+    for (const part of message.parts) {
+      const block = encodePart(part, message, out);
+      if (part.type === 'image' && part.detail !== undefined)
+        dropped.push(`${message.path}.image_url.detail`);
+      if (block === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
+      else if (block !== EMPTY) blocks.push(block);
+    }
+    if (message.role === 'system' || message.role === 'developer') {
+      for (const block of blocks) {
+        if (block.type === 'text') out.system.push(block);
+        else dropped.push(`${message.path}.${block.type}`);
+      }
+    } else if (message.role === 'assistant') {
+      results = undefined;
+      if (blocks.length > 0) out.messages.push({ role: 'assistant', content: inOrder(blocks) });
+    } else if (message.role === 'tool') {
+      if (results === undefined) {
+        results = [];
+        out.messages.push({ role: 'user', content: results });
+      }
+      results.push(...blocks);
+    } else if (results !== undefined) {
+      results.push(...blocks);
+      results = undefined;
+    } else if (blocks.length > 0) out.messages.push({ role: 'user', content: contentOf(blocks) });
+  }
+  trimPrefill(out.messages.at(-1));
+  return out;
+}
+
+/** A part that is carried by leaving it out. */
+const EMPTY: JsonObject = {};
+
+/** Thinking must lead the turn and calls must close it, whatever order the parts came in. */
+function inOrder(blocks: JsonObject[]): JsonValue {
+  const rank = (block: JsonObject): number =>
+    block.type === 'thinking' || block.type === 'redacted_thinking'
+      ? 0
+      : block.type === 'tool_use'
+        ? 2
+        : 1;
+  const native = blocks.some((block) => rank(block) === 1 && block.type !== 'text');
+  return contentOf(native ? blocks : blocks.toSorted((a, b) => rank(a) - rank(b)));
+}
+
+function contentOf(blocks: JsonObject[]): JsonValue {
+  const [only] = blocks;
+  const plain = only !== undefined && only.type === 'text' && Object.keys(only).length === 2;
+  return blocks.length === 1 && plain ? (only.text as string) : blocks;
+}
+
+/** The start of an answer, put into the model's mouth, may not end in white space. */
+function trimPrefill(last: JsonObject | undefined): void {
+  if (last?.role !== 'assistant') return;
+  if (typeof last.content === 'string') last.content = last.content.trimEnd();
+  else {
+    const block = (last.content as JsonObject[]).at(-1);
+    if (block?.type === 'text') block.text = (block.text as string).trimEnd();
+  }
+}
+
+function encodePart(
+  part: ChatPart,
+  message: ChatMessage,
+  out: EncodedMessages,
+): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      // Blocks without text are refused upstream.
+      if (part.text.trim() === '') return EMPTY;
+      return marked({ type: 'text', text: part.text, ...cited(part.citations) }, part.cacheControl);
+    case 'refusal':
+      return part.text.trim() === '' ? EMPTY : { type: 'text', text: part.text };
+    case 'image':
+    case 'file':
+      return encodeMedia(part, out);
+    case 'tool-call':
+      return encodeToolCall(part, message);
+    case 'tool-result':
+      return encodeToolResult(part, message, out);
+    case 'thinking':
+      // Without its signature the provider does not take its own thinking back.
+      if (part.signature === undefined) return undefined;
+      return { type: 'thinking', thinking: part.text, signature: part.signature };
+    case 'redacted-thinking':
+      return { type: 'redacted_thinking', data: part.data };
+    case 'audio':
+      throw invalidField(message.path, 'holds audio, which this provider does not take');
+    case 'foreign':
+      return part.format === FORMAT ? part.value : undefined;
+  }
+}
+
+function cited(citations: JsonObject[] | undefined): JsonObject {
+  return citations === undefined ? {} : { citations };
+}
+
+function marked(block: JsonObject, cacheControl: CacheControl | undefined): JsonObject {
+  return cacheControl === undefined ? block : { ...block, cache_control: { ...cacheControl } };
+}
+
+function encodeMedia(part: ImagePart | FilePart, out: EncodedMessages): JsonObject {
+  const block: JsonObject = { type: part.type === 'image' ? 'image' : 'document', source: {} };
+  const { source } = part;
+  switch (source.kind) {
+    case 'base64':
+      block.source = { type: 'base64', media_type: source.mediaType, data: source.data };
+      break;
+    case 'url':
+      block.source = { type: 'url', url: source.url };
+      break;
+    case 'text':
+      block.source = { type: 'text', media_type: source.mediaType, data: source.text };
+      break;
+    case 'file-id':
+      block.source = { type: 'file', file_id: source.fileId };
+      out.usesFiles = true;
+      break;
+  }
+  if (part.type === 'file') {
+    if (part.filename !== undefined) block.title = part.filename;
+    if (part.context !== undefined) block.context = part.context;
+    if (part.citable !== undefined) block.citations = { enabled: part.citable };
+  }
+  return marked(block, part.cacheControl);
+}
+
+function encodeToolCall(part: ToolCallPart, message: ChatMessage): JsonObject {
+  const input = part.arguments.trim() === '' ? {} : parseObject(part.arguments);
+  if (input === undefined)
+    throw invalidField(
+      `${message.path}.tool_calls`,
+      `has arguments of ${part.name} that are not a JSON object`,
+    );
+  return marked({ type: 'tool_use', id: part.id, name: part.name, input }, part.cacheControl);
+}
+
+function encodeToolResult(
+  part: ToolResultPart,
+  message: ChatMessage,
+  out: EncodedMessages,
+): JsonObject {
+  const blocks: JsonObject[] = [];
+  for (const piece of part.content) {
+    const block = encodePart(piece, message, out);
+    if (block !== undefined && block !== EMPTY) blocks.push(block);
+  }
+  const result: JsonObject = { type: 'tool_result', tool_use_id: part.toolCallId };
+  if (blocks.length > 0) result.content = contentOf(blocks);
+  if (part.isError !== undefined) result.is_error = part.isError;
+  return marked(result, part.cacheControl);
+}
+
+function nameOf(part: ChatPart): string {
+  if (part.type === 'foreign') return String(part.value.type ?? 'part');
+  return part.type.replaceAll('-', '_');
+}

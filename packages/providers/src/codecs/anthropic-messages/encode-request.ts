@@ -1,0 +1,255 @@
+import type {
+  ChatRequest,
+  ChatTool,
+  FunctionTool,
+  JsonObject,
+  JsonValue,
+  ProviderTool,
+} from '@sluice/contracts';
+import type { CallContext, EncodedRequest } from '../../contract.ts';
+import { invalidField } from '../invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { encodeMessages } from './encode-messages.ts';
+import { claudeModel } from './models.ts';
+import { encodeThinking } from './thinking.ts';
+import { FORMAT } from './wire.ts';
+
+/** Fields of this format that callers of other formats may send as they are. */
+const FORWARDED = new Set([
+  'context_management',
+  'mcp_servers',
+  'container',
+  'inference_geo',
+  'diagnostics',
+  'fallbacks',
+  'output_config',
+  'speed',
+]);
+
+/** Fields of a function tool that this format knows and the chat model does not. */
+const TOOL_FIELDS = new Set(['defer_loading', 'allowed_callers', 'input_examples']);
+
+const FILES_BETA = 'files-api-2025-04-14';
+const JSON_INSTRUCTION = 'Answer with one valid JSON object and nothing else.';
+
+/** Model → wire. */
+export function encodeRequest(
+  request: ChatRequest,
+  _context: CallContext,
+): EncodedRequest & { body: JsonObject } {
+  if ((request.choices ?? 1) > 1)
+    throw invalidField('n', 'must be 1: this provider gives one answer per request');
+  const dropped = droppedFields(request);
+  const { system, messages, usesFiles } = encodeMessages(request.messages, dropped);
+  if (request.responseFormat?.type === 'json')
+    system.push({ type: 'text', text: JSON_INSTRUCTION });
+  const extensions = forwarded(request, dropped);
+  const betas = betasOf(extensions);
+  if (usesFiles && !betas.includes(FILES_BETA)) betas.push(FILES_BETA);
+  delete extensions.anthropic_beta;
+  const version = stringOf(extensions.anthropic_version);
+  delete extensions.anthropic_version;
+
+  const model = claudeModel(request.model);
+  const thinking = encodeThinking(request, model, dropped);
+  const isThinking = thinking.thinking !== undefined && thinking.thinking.type !== 'disabled';
+  const outputConfig = {
+    ...objectOf(extensions.output_config),
+    ...thinking.outputConfig,
+    ...outputFormat(request),
+  };
+  delete extensions.output_config;
+
+  const body = compact<Record<string, unknown>>({
+    model: request.model,
+    max_tokens: thinking.outputTokensMax,
+    system: system.length === 0 ? undefined : system,
+    messages,
+    stream: request.stream || undefined,
+    ...sampling(request, isThinking, dropped),
+    stop_sequences: stopSequences(request.stop),
+    ...encodeTools(request, isThinking, dropped),
+    thinking: thinking.thinking,
+    output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
+    metadata: request.user === undefined ? undefined : { user_id: request.user },
+    service_tier: serviceTier(request, dropped),
+    cache_control: request.cacheControl,
+    ...extensions,
+  });
+  const headers = {
+    ...(betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') }),
+    ...(version === undefined ? {} : { 'anthropic-version': version }),
+  };
+  return {
+    body: body as JsonObject,
+    dropped,
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+  };
+}
+
+function droppedFields(request: ChatRequest): string[] {
+  const candidates: [string, unknown][] = [
+    ['frequency_penalty', request.frequencyPenalty],
+    ['presence_penalty', request.presencePenalty],
+    ['logit_bias', request.logitBias],
+    ['logprobs', request.logprobs],
+    ['top_logprobs', request.topLogprobs],
+    ['seed', request.seed],
+  ];
+  const names = candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
+  if (
+    request.responseFormat?.type === 'json-schema' &&
+    request.responseFormat.description !== undefined
+  )
+    names.push('response_format.json_schema.description');
+  return names;
+}
+
+function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
+  const { format, fields } = request.extensions;
+  const result: JsonObject = {};
+  for (const key in fields) {
+    const known = FORWARDED.has(key) || key === 'anthropic_beta' || key === 'anthropic_version';
+    const value = fields[key];
+    if (value !== undefined && (format === FORMAT || known)) result[key] = value;
+    else dropped.push(key);
+  }
+  return result;
+}
+
+/** Betas may stand in the body as a list or as a comma-separated string. */
+export function betasOf(fields: JsonObject): string[] {
+  const value = fields.anthropic_beta;
+  const list = typeof value === 'string' ? value.split(',') : (arrayOf(value) ?? []);
+  return list.map((beta) => String(beta).trim()).filter((beta) => beta !== '');
+}
+
+function sampling(request: ChatRequest, isThinking: boolean, dropped: string[]): JsonObject {
+  const result: JsonObject = {};
+  const { temperature, topP, topK } = request;
+  if (temperature !== undefined) {
+    if (isThinking && temperature !== 1) dropped.push('temperature');
+    else result.temperature = Math.min(1, Math.max(0, temperature));
+  }
+  if (topP !== undefined) {
+    if (temperature !== undefined) dropped.push('top_p');
+    else result.top_p = topP;
+  }
+  if (topK !== undefined) {
+    if (isThinking) dropped.push('top_k');
+    else result.top_k = topK;
+  }
+  return result;
+}
+
+function stopSequences(stop: string[] | undefined): string[] | undefined {
+  const kept = stop?.filter((sequence) => sequence.trim() !== '');
+  return kept === undefined || kept.length === 0 ? undefined : kept;
+}
+
+function outputFormat(request: ChatRequest): JsonObject {
+  const format = request.responseFormat;
+  if (format?.type !== 'json-schema') return {};
+  return { format: { type: 'json_schema', schema: closed(format.schema) } };
+}
+
+/** The provider asks for `additionalProperties: false` on every object. */
+function closed(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(closed);
+  const schema = objectOf(value);
+  if (schema === undefined) return value;
+  const result: JsonObject = {};
+  for (const key in schema) result[key] = closed(schema[key] as JsonValue);
+  if (schema.type === 'object' || objectOf(schema.properties) !== undefined)
+    result.additionalProperties = false;
+  return result;
+}
+
+function serviceTier(request: ChatRequest, dropped: string[]): string | undefined {
+  switch (request.serviceTier) {
+    case undefined:
+    case 'auto':
+      return request.serviceTier;
+    case 'default':
+    case 'standard_only':
+      return 'standard_only';
+    default:
+      dropped.push('service_tier');
+      return undefined;
+  }
+}
+
+function encodeTools(request: ChatRequest, isThinking: boolean, dropped: string[]): JsonObject {
+  const tools: JsonObject[] = [];
+  for (const tool of request.tools ?? []) {
+    const encoded = encodeTool(tool, dropped);
+    if (encoded !== undefined) tools.push(encoded);
+  }
+  if (tools.length === 0) {
+    if (request.toolChoice !== undefined) dropped.push('tool_choice');
+    if (request.parallelToolCalls !== undefined) dropped.push('parallel_tool_calls');
+    return {};
+  }
+  const choice = toolChoice(request, isThinking, dropped);
+  return choice === undefined ? { tools } : { tools, tool_choice: choice };
+}
+
+const choices = { none: 'none', auto: 'auto', required: 'any', tool: 'tool' } as const;
+
+function toolChoice(
+  request: ChatRequest,
+  isThinking: boolean,
+  dropped: string[],
+): JsonObject | undefined {
+  let choice = request.toolChoice;
+  // With thinking on, the model must be free to choose.
+  if (isThinking && (choice?.type === 'required' || choice?.type === 'tool')) {
+    dropped.push('tool_choice');
+    choice = undefined;
+  }
+  const oneAtATime = request.parallelToolCalls === false && choice?.type !== 'none';
+  if (choice === undefined && !oneAtATime) return undefined;
+  const result: JsonObject = { type: choices[choice?.type ?? 'auto'] };
+  if (choice?.type === 'tool') result.name = choice.name;
+  if (oneAtATime) result.disable_parallel_tool_use = true;
+  return result;
+}
+
+function encodeTool(tool: ChatTool, dropped: string[]): JsonObject | undefined {
+  return tool.type === 'function'
+    ? encodeFunction(tool, dropped)
+    : encodeProviderTool(tool, dropped);
+}
+
+function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
+  const result: JsonObject = {
+    name: tool.name,
+    input_schema: { type: 'object', ...(tool.parameters ?? { properties: {} }) },
+  };
+  if (tool.description !== undefined) result.description = tool.description;
+  if (tool.cacheControl !== undefined) result.cache_control = { ...tool.cacheControl };
+  if (tool.strict !== undefined) dropped.push(`${tool.path}.function.strict`);
+  for (const key in tool.extensions) {
+    const value = tool.extensions[key];
+    if (TOOL_FIELDS.has(key) && value !== undefined) result[key] = value;
+    else dropped.push(`${tool.path}.function.${key}`);
+  }
+  return result;
+}
+
+/**
+ * `{type: X, X: {name, …}}` is how a chat caller names a tool of this provider:
+ * the options' name is the versioned type.
+ */
+function encodeProviderTool(tool: ProviderTool, dropped: string[]): JsonObject | undefined {
+  if (tool.format === FORMAT) return tool.value;
+  const kind = stringOf(tool.value.type);
+  const options = kind === undefined ? undefined : objectOf(tool.value[kind]);
+  const type = stringOf(options?.name);
+  if (kind === undefined || kind === 'custom' || options === undefined || type === undefined) {
+    dropped.push(tool.path);
+    return undefined;
+  }
+  const cacheControl = objectOf(tool.value.cache_control);
+  return { ...options, name: kind, type, ...(cacheControl && { cache_control: cacheControl }) };
+}

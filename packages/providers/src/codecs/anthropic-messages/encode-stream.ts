@@ -1,0 +1,176 @@
+import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
+import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { errorEvent } from './errors.ts';
+import { noUsage } from './reply.ts';
+import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
+
+interface OpenBlock {
+  kind: 'text' | 'thinking' | 'tool';
+  call: number;
+}
+
+interface WaitingCall {
+  call: number;
+  id: string;
+  name: string;
+  pieces: string[];
+}
+
+/**
+ * Stream events → events of a message. The format has one block open at a time,
+ * so fragments of a later tool call wait until the earlier one is done, which is
+ * known only when text, thinking or the end follows, or a further call opens.
+ */
+export class AnthropicStreamEncoder implements StreamEncoder {
+  #options: ReplyOptions;
+  #started = false;
+  #open: OpenBlock | undefined;
+  #next = 0;
+  #waiting: WaitingCall[] = [];
+  #usage: ChatUsage = noUsage;
+  #stopReason = 'end_turn';
+  #stopSequence: string | null = null;
+  #hasCalls = false;
+
+  constructor(options: ReplyOptions) {
+    this.#options = options;
+  }
+
+  encode(event: ChatStreamEvent): string {
+    // The format tells one answer: those beyond the first have no place.
+    if ('choice' in event && event.choice !== 0) return '';
+    switch (event.type) {
+      case 'reply-start':
+        return this.#start(event.id, event.model);
+      case 'text-delta':
+      case 'refusal-delta':
+        return this.#delta('text', { type: 'text_delta', text: event.text });
+      case 'thinking-delta':
+        return this.#delta('thinking', { type: 'thinking_delta', thinking: event.text });
+      case 'thinking-signature':
+        return this.#delta('thinking', { type: 'signature_delta', signature: event.signature });
+      case 'redacted-thinking':
+        return this.#whole({ type: 'redacted_thinking', data: event.data });
+      case 'tool-call-start':
+        return this.#toolStart(event);
+      case 'tool-call-delta':
+        return this.#toolDelta(event.call, event.arguments);
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        this.#stopReason = encodeStopReason(event.reason);
+        this.#stopSequence = event.stopSequence ?? null;
+        return '';
+      case 'reply-end':
+        return this.#end();
+      case 'fault':
+        return errorEvent({
+          type: typeOfStatus(event.status),
+          message: `${this.#options.provider} error: ${event.message}`,
+          status: event.status,
+        }).toString();
+      default:
+        return '';
+    }
+  }
+
+  #start(id?: string, model?: string): string {
+    if (this.#started) return '';
+    this.#started = true;
+    const { provider, nowMs, requestedModel } = this.#options;
+    const message = {
+      id: id ?? `msg_${provider}_${nowMs}`,
+      type: 'message',
+      role: 'assistant',
+      model: model ?? requestedModel ?? '',
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: encodeUsage(noUsage),
+    };
+    return eventText('message_start', { message });
+  }
+
+  #delta(kind: 'text' | 'thinking', delta: JsonObject): string {
+    let out = '';
+    if (this.#open?.kind !== kind) {
+      out += this.#closeAll();
+      const block: JsonObject =
+        kind === 'text'
+          ? { type: 'text', text: '' }
+          : { type: 'thinking', thinking: '', signature: '' };
+      out += this.#openBlock({ kind, call: -1 }, block);
+    }
+    return out + this.#blockDelta(delta);
+  }
+
+  #whole(block: JsonObject): string {
+    const opened = this.#closeAll() + this.#openBlock({ kind: 'text', call: -1 }, block);
+    return opened + this.#close();
+  }
+
+  #toolStart(event: { call: number; id: string; name: string }): string {
+    this.#hasCalls = true;
+    const waiting: WaitingCall = { call: event.call, id: event.id, name: event.name, pieces: [] };
+    if (this.#open?.kind === 'tool') {
+      this.#waiting.push(waiting);
+      return '';
+    }
+    return this.#close() + this.#openTool(waiting);
+  }
+
+  #toolDelta(call: number, piece: string): string {
+    if (this.#open?.kind === 'tool' && this.#open.call === call)
+      return this.#blockDelta({ type: 'input_json_delta', partial_json: piece });
+    this.#waiting.find((entry) => entry.call === call)?.pieces.push(piece);
+    return '';
+  }
+
+  #openTool(call: WaitingCall): string {
+    const block = { type: 'tool_use', id: call.id, name: call.name, input: {} };
+    let out = this.#openBlock({ kind: 'tool', call: call.call }, block);
+    for (const piece of call.pieces)
+      out += this.#blockDelta({ type: 'input_json_delta', partial_json: piece });
+    return out;
+  }
+
+  #openBlock(open: OpenBlock, content_block: JsonObject): string {
+    this.#open = open;
+    return this.#start() + eventText('content_block_start', { index: this.#next, content_block });
+  }
+
+  #blockDelta(delta: JsonObject): string {
+    return eventText('content_block_delta', { index: this.#next, delta });
+  }
+
+  #close(): string {
+    if (this.#open === undefined) return '';
+    this.#open = undefined;
+    return eventText('content_block_stop', { index: this.#next++ });
+  }
+
+  /** Closes what is open and plays the calls that waited for it. */
+  #closeAll(): string {
+    let out = this.#close();
+    for (const call of this.#waiting) out += this.#openTool(call) + this.#close();
+    this.#waiting = [];
+    return out;
+  }
+
+  #end(): string {
+    let out = this.#start() + this.#closeAll();
+    if (this.#next === 0)
+      out +=
+        this.#openBlock({ kind: 'text', call: -1 }, { type: 'text', text: '' }) + this.#close();
+    const reason =
+      this.#hasCalls && this.#stopReason === 'end_turn' ? 'tool_use' : this.#stopReason;
+    const delta = { stop_reason: reason, stop_sequence: this.#stopSequence };
+    out += eventText('message_delta', { delta, usage: encodeUsage(this.#usage) });
+    return out + eventText('message_stop', {});
+  }
+}
+
+function eventText(type: string, body: object): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;
+}

@@ -1,0 +1,125 @@
+import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
+import type { ReplyOptions } from '../chat-codec.ts';
+import { arrayOf, compact, objectOf, parseObject, stringOf } from '../json-access.ts';
+import {
+  decodeServiceTier,
+  decodeStopReason,
+  decodeUsage,
+  encodeStopReason,
+  encodeUsage,
+  FORMAT,
+} from './wire.ts';
+
+const KNOWN = new Set('id type role model content stop_reason stop_sequence usage'.split(' '));
+
+/** Wire → model; undefined when the body is not a message. */
+export function decodeReply(body: JsonObject): ChatReply | undefined {
+  const content = arrayOf(body.content);
+  if (content === undefined || body.type !== 'message') return undefined;
+  const raw = stringOf(body.stop_reason);
+  const usage = objectOf(body.usage);
+  const fields: JsonObject = {};
+  for (const key in body) {
+    const value = body[key];
+    if (!KNOWN.has(key) && value !== undefined && value !== null) fields[key] = value;
+  }
+  return compact<ChatReply>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    choices: [
+      compact({
+        index: 0,
+        parts: content.map((block) => decodeBlock(objectOf(block) ?? {})),
+        finishReason: raw === undefined ? ('other' as const) : decodeStopReason(raw),
+        rawFinishReason: raw,
+        stopSequence: stringOf(body.stop_sequence),
+      }),
+    ],
+    usage: usage === undefined ? undefined : decodeUsage(usage),
+    serviceTier: decodeServiceTier(usage ?? {}),
+    extensions: { format: FORMAT, fields },
+  });
+}
+
+function decodeBlock(block: JsonObject): ChatPart {
+  switch (block.type) {
+    case 'text': {
+      const citations = arrayOf(block.citations) as JsonObject[] | undefined;
+      return compact({ type: 'text' as const, text: stringOf(block.text) ?? '', citations });
+    }
+    case 'thinking':
+      return compact({
+        type: 'thinking' as const,
+        text: stringOf(block.thinking) ?? '',
+        signature: stringOf(block.signature),
+      });
+    case 'redacted_thinking':
+      return { type: 'redacted-thinking', data: stringOf(block.data) ?? '' };
+    case 'tool_use':
+      return {
+        type: 'tool-call',
+        id: stringOf(block.id) ?? '',
+        name: stringOf(block.name) ?? '',
+        arguments: JSON.stringify(block.input ?? {}),
+      };
+    default:
+      return { type: 'foreign', format: FORMAT, value: block };
+  }
+}
+
+/** Model → wire. Several choices cannot be told here: the first is the message. */
+export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
+  const choice = reply.choices[0];
+  const content = encodeContent(choice?.parts ?? []);
+  const stop =
+    choice?.stopSequence !== undefined
+      ? 'stop_sequence'
+      : encodeStopReason(choice?.finishReason ?? 'stop');
+  const hasCalls = content.some((block) => block.type === 'tool_use');
+  return {
+    id: reply.id ?? `msg_${options.provider}_${options.nowMs}`,
+    type: 'message',
+    role: 'assistant',
+    model: reply.model ?? options.requestedModel ?? '',
+    content: content as JsonValue[],
+    stop_reason: hasCalls && stop === 'end_turn' ? 'tool_use' : stop,
+    stop_sequence: choice?.stopSequence ?? null,
+    usage: encodeUsage(reply.usage ?? noUsage),
+    provider: options.provider,
+  };
+}
+
+export const noUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
+};
+
+function encodeContent(parts: ChatPart[]): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    if (part.type === 'thinking')
+      blocks.push({ type: 'thinking', thinking: part.text, signature: part.signature ?? '' });
+    else if (part.type === 'redacted-thinking')
+      blocks.push({ type: 'redacted_thinking', data: part.data });
+    else if (part.type === 'text') {
+      const citations: JsonObject =
+        part.citations === undefined ? {} : { citations: part.citations };
+      blocks.push({ type: 'text', text: part.text, ...citations });
+    } else if (part.type === 'refusal') blocks.push({ type: 'text', text: part.text });
+    else if (part.type === 'tool-call')
+      blocks.push({
+        type: 'tool_use',
+        id: part.id,
+        name: part.name,
+        input: parseObject(part.arguments) ?? {},
+      });
+    else if (part.type === 'foreign' && part.format === FORMAT) blocks.push(part.value);
+  }
+  return blocks;
+}

@@ -1,0 +1,57 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { StreamFault } from '../../contract.ts';
+import { objectOf, stringOf } from '../json-access.ts';
+import type { StreamState, StreamTap } from '../native-stream.ts';
+import type { SseEvent } from '../sse.ts';
+import { errorEvent, faultOf } from './errors.ts';
+import { decodeUsage, mergeUsage } from './wire.ts';
+
+/** Watches native streams of messages. */
+export class AnthropicTap implements StreamTap {
+  #usage: JsonObject = {};
+
+  read(body: JsonObject, _event: SseEvent, state: StreamState): void {
+    const { facts } = state;
+    switch (body.type) {
+      case 'message_start': {
+        const message = objectOf(body.message) ?? {};
+        facts.id = stringOf(message.id);
+        facts.model = stringOf(message.model);
+        this.#readUsage(objectOf(message.usage), state);
+        break;
+      }
+      case 'content_block_start':
+      case 'content_block_delta':
+        state.phase = 'content';
+        break;
+      case 'message_delta':
+        state.phase = 'content';
+        facts.finishReason = stringOf(objectOf(body.delta)?.stop_reason) ?? facts.finishReason;
+        this.#readUsage(objectOf(body.usage), state);
+        break;
+      case 'message_stop':
+        state.phase = 'complete';
+        break;
+      case 'error':
+        state.fail(faultOf(body) as StreamFault);
+        break;
+    }
+  }
+
+  readText(data: string): boolean {
+    return data.trim() === '';
+  }
+
+  /** A message that was not stopped is cut, whatever came before. */
+  atEnd(): void {}
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return errorEvent(fault);
+  }
+
+  #readUsage(usage: JsonObject | undefined, state: StreamState): void {
+    if (usage === undefined) return;
+    this.#usage = mergeUsage(this.#usage, usage);
+    state.facts.usage = decodeUsage(this.#usage);
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * Words of Anthropic's messages format that more than one file here needs.
+ * https://docs.claude.com/en/api/messages
+ */
+import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { countOf, objectOf, stringOf } from '../json-access.ts';
+
+export const FORMAT = 'anthropic-messages';
+
+const unified = new Map<string, FinishReason>(
+  Object.entries({
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    pause_turn: 'stop',
+    max_tokens: 'length',
+    model_context_window_exceeded: 'length',
+    tool_use: 'tool-calls',
+    refusal: 'content-filter',
+    content_filtered: 'content-filter',
+    guardrail_intervened: 'content-filter',
+  }),
+);
+
+export function decodeStopReason(raw: string): FinishReason {
+  return unified.get(raw) ?? 'other';
+}
+
+const wire: Record<FinishReason, string> = {
+  stop: 'end_turn',
+  length: 'max_tokens',
+  'tool-calls': 'tool_use',
+  'content-filter': 'refusal',
+  other: 'end_turn',
+};
+
+export function encodeStopReason(reason: FinishReason): string {
+  return wire[reason];
+}
+
+/** The wire counts cached input apart from `input_tokens`; our input includes it. */
+export function decodeUsage(usage: JsonObject): ChatUsage {
+  const read = countOf(usage.cache_read_input_tokens);
+  const written = countOf(usage.cache_creation_input_tokens);
+  const hour = countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens);
+  return {
+    inputTokens: countOf(usage.input_tokens) + read + written,
+    outputTokens: countOf(usage.output_tokens),
+    cacheReadTokens: read,
+    cacheWriteTokens: written,
+    cacheWrite1hTokens: Math.min(hour, written),
+    reasoningTokens: countOf(objectOf(usage.output_tokens_details)?.thinking_tokens),
+    inputAudioTokens: 0,
+    outputAudioTokens: 0,
+  };
+}
+
+/**
+ * `message_delta` repeats what `message_start` said, in newer versions whole
+ * and in older ones the output alone: absent fields keep their first value.
+ */
+export function mergeUsage(first: JsonObject, later: JsonObject): JsonObject {
+  const merged: JsonObject = { ...first };
+  for (const key in later) {
+    const value = later[key];
+    if (value !== null && value !== undefined) merged[key] = value;
+  }
+  return merged;
+}
+
+export function encodeUsage(usage: ChatUsage): JsonObject {
+  const uncached = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
+  return {
+    input_tokens: Math.max(0, uncached),
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+    cache_read_input_tokens: usage.cacheReadTokens,
+    output_tokens: usage.outputTokens,
+  };
+}
+
+/** What OpenAI calls `default` is `standard` here. */
+export function decodeServiceTier(usage: JsonObject): string | undefined {
+  return usage.service_tier === 'standard' ? 'default' : stringOf(usage.service_tier);
+}
+
+const statuses = new Map<string, number>(
+  Object.entries({
+    invalid_request_error: 400,
+    authentication_error: 401,
+    billing_error: 402,
+    permission_error: 403,
+    not_found_error: 404,
+    request_too_large: 413,
+    rate_limit_error: 429,
+    api_error: 500,
+    timeout_error: 504,
+    overloaded_error: 529,
+  }),
+);
+
+/** The status an error of this type has as a plain answer. */
+export function statusOfType(type: string): number {
+  return statuses.get(type) ?? 500;
+}
+
+export function typeOfStatus(status: number): string {
+  for (const [type, known] of statuses) if (known === status) return type;
+  if (status === 503) return 'overloaded_error';
+  return status >= 500 ? 'api_error' : 'invalid_request_error';
+}

@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { contextFor, fixtures, play } from '../../test/fixtures.ts';
+import { findProvider } from '../catalog.ts';
+import { prepareCall } from '../wire-call.ts';
+
+const ways = [
+  { name: 'chat, native', provider: 'openai', endpoint: 'chatComplete', format: 'openai-chat' },
+  {
+    name: 'messages, native',
+    provider: 'anthropic',
+    endpoint: 'messages',
+    format: 'anthropic-messages',
+  },
+  {
+    name: 'chat from Anthropic',
+    provider: 'anthropic',
+    endpoint: 'chatComplete',
+    format: 'anthropic-messages',
+  },
+  { name: 'messages from OpenAI', provider: 'openai', endpoint: 'messages', format: 'openai-chat' },
+] as const;
+
+describe('any split of a stream’s bytes gives the same bytes and the same facts', () => {
+  for (const { name, provider, endpoint, format } of ways) {
+    const entry = findProvider(provider)!;
+    const streams = fixtures(format, 'stream');
+
+    it(name, () => {
+      const open = (strict: boolean) =>
+        prepareCall(entry, endpoint).openStream(contextFor(entry, strict), { model: 'm' });
+      fc.assert(
+        fc.property(
+          fc.constantFrom(...streams),
+          fc.boolean(),
+          fc.array(fc.nat(), { maxLength: 40 }),
+          (fixture, strict, positions) => {
+            const cuts = positions.map((position) => position % fixture.bytes.length);
+            const whole = play(open(strict), fixture.bytes, []);
+            const cut = play(open(strict), fixture.bytes, cuts);
+            expect(cut.bytes.equals(whole.bytes)).toBe(true);
+            expect({ ...cut, bytes: 0, phases: cut.phases.at(-1) }).toEqual({
+              ...whole,
+              bytes: 0,
+              phases: whole.phases.at(-1),
+            });
+          },
+        ),
+        { numRuns: 300 },
+      );
+    });
+  }
+
+  it('garbage never throws, and never counts as complete', () => {
+    for (const { provider, endpoint } of ways) {
+      const entry = findProvider(provider)!;
+      fc.assert(
+        fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(300)), (bytes, cuts) => {
+          const reader = prepareCall(entry, endpoint).openStream(contextFor(entry), {});
+          const inside = cuts.filter((cut) => cut < bytes.length);
+          expect(play(reader, Buffer.from(bytes), inside).phases.at(-1)).not.toBe('complete');
+        }),
+      );
+    }
+  });
+});

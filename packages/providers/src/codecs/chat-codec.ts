@@ -1,0 +1,52 @@
+import type { ChatReply, ChatRequest, ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import type { CallContext, EncodedRequest, StreamFault, WireFormat } from '../contract.ts';
+import type { SseEvent } from './sse.ts';
+
+/** An upstream's error in the words of the unified envelope. */
+export interface ErrorFacts {
+  message: string;
+  type: string | null;
+  param: string | null;
+  code: string | null;
+}
+
+export interface ReplyOptions {
+  provider: string;
+  /** Only the caller's standard's own fields. */
+  strict: boolean;
+  nowMs: number;
+  /** Named in the reply when the upstream does not name its model. */
+  requestedModel: string | undefined;
+}
+
+export interface StreamDecoder {
+  /** One upstream event; an unreadable one yields a `fault`. */
+  decode(event: SseEvent): ChatStreamEvent[];
+  /** The upstream ended: what may still be concluded from what was seen. */
+  end(): ChatStreamEvent[];
+}
+
+export interface StreamEncoder {
+  /** The caller's bytes for one event, as text; often empty. */
+  encode(event: ChatStreamEvent): string;
+}
+
+/**
+ * One chat wire format, both ways. `decode` is wire → our model, `encode` our
+ * model → wire. Two codecs make a translation (`translated-call.ts`); neither
+ * knows of the other.
+ */
+export interface ChatCodec {
+  format: WireFormat;
+  /** Throws GatewayError('request.invalid_field') with the path of the fault. */
+  decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] };
+  encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
+  /** Undefined when the body is not this format's reply. */
+  decodeReply(body: JsonObject): ChatReply | undefined;
+  encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject;
+  decodeError(status: number, text: string): ErrorFacts;
+  encodeError(status: number, error: ErrorFacts, provider: string): JsonObject;
+  openDecoder(): StreamDecoder;
+  openEncoder(options: ReplyOptions): StreamEncoder;
+  errorEvent(fault: StreamFault & { code?: string }): Buffer;
+}

@@ -1,0 +1,46 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+
+/** Reads of JSON whose shape somebody else decides: a wrong type reads as absent. */
+export function objectOf(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+
+export function arrayOf(value: unknown): JsonValue[] | undefined {
+  return Array.isArray(value) ? (value as JsonValue[]) : undefined;
+}
+
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+export function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function booleanOf(value: unknown): boolean | undefined {
+  return typeof value === 'boolean' ? value : undefined;
+}
+
+/** A count: never negative, never fractional, 0 when absent. */
+export function countOf(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? Math.floor(value) : 0;
+}
+
+export function parseObject(text: string): JsonObject | undefined {
+  try {
+    return objectOf(JSON.parse(text));
+  } catch {
+    // Not JSON: the caller of this function says what that means.
+    return undefined;
+  }
+}
+
+/** Removes keys whose value is undefined, so that bodies and golden files have no holes. */
+export function compact<T extends object>(value: T): T {
+  for (const key of Object.keys(value) as (keyof T)[]) {
+    if (value[key] === undefined) delete value[key];
+  }
+  return value;
+}

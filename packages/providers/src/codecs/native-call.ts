@@ -1,0 +1,61 @@
+import type { JsonObject } from '@sluice/contracts';
+import type {
+  CallContext,
+  DecodedReply,
+  EncodedRequest,
+  EndpointEntry,
+  ReplyFacts,
+  StreamReader,
+  WireCall,
+  WireFormat,
+} from '../contract.ts';
+import { parseObject } from './json-access.ts';
+import { type NativeFormat, nativeFormat } from './native-formats.ts';
+import { NativeStreamReader } from './native-stream.ts';
+import { notTheFormat } from './not-the-format.ts';
+import { applyQuirks } from './quirks.ts';
+import { RawStreamReader } from './raw-stream.ts';
+
+/** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
+export class NativeCall implements WireCall {
+  readonly mode = 'native';
+  readonly path: string;
+  readonly upstreamFormat: WireFormat;
+  readonly callerFormat: WireFormat;
+  #format: NativeFormat;
+
+  constructor(entry: EndpointEntry) {
+    this.path = entry.path;
+    this.upstreamFormat = entry.format;
+    this.callerFormat = entry.format;
+    this.#format = nativeFormat(entry.format);
+  }
+
+  encode(body: JsonObject, context: CallContext): EncodedRequest {
+    const lifted = this.#format.liftHeaders?.(body);
+    const edited = applyQuirks(lifted?.body ?? body, context.provider.quirks);
+    return {
+      body: edited ?? lifted?.body,
+      dropped: [],
+      ...(lifted === undefined ? {} : { headers: lifted.headers }),
+    };
+  }
+
+  decode(bytes: Buffer): DecodedReply {
+    if (this.#format.read === undefined) return { body: undefined, facts: {} };
+    const text = bytes.toString('utf8');
+    const body = parseObject(text);
+    const facts: ReplyFacts | undefined = body === undefined ? undefined : this.#format.read(body);
+    if (facts === undefined) throw notTheFormat(text);
+    return { body: undefined, facts };
+  }
+
+  decodeError(): DecodedReply {
+    return { body: undefined, facts: {} };
+  }
+
+  openStream(_context: CallContext, request: JsonObject): StreamReader {
+    const tap = this.#format.openTap?.(request);
+    return tap === undefined ? new RawStreamReader() : new NativeStreamReader(tap);
+  }
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { ReplyFacts, WireFormat } from '../contract.ts';
+import { betasOf } from './anthropic-messages/encode-request.ts';
+import { AnthropicTap } from './anthropic-messages/tap.ts';
+import { decodeUsage as decodeAnthropicUsage } from './anthropic-messages/wire.ts';
+import { arrayOf, compact, objectOf, stringOf } from './json-access.ts';
+import type { StreamTap } from './native-stream.ts';
+import { OpenAiTap } from './openai-chat/tap.ts';
+import { decodeUsage as decodeOpenAiUsage } from './openai-chat/wire.ts';
+
+/** What is read of a format whose bytes are not changed. */
+export interface NativeFormat {
+  /** Facts of a whole reply; undefined when the body is not this format. Absent: nothing is read. */
+  read?: (body: JsonObject) => ReplyFacts | undefined;
+  openTap?: (request: JsonObject) => StreamTap;
+  /** Body fields that are headers upstream; undefined when the body has none. */
+  liftHeaders?: (
+    body: JsonObject,
+  ) => { body: JsonObject; headers: Record<string, string> } | undefined;
+}
+
+const formats: Record<WireFormat, NativeFormat> = {
+  'openai-chat': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
+  'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
+  'openai-embeddings': { read: readEmbeddings },
+  'openai-models': {},
+  'anthropic-messages': {
+    read: readMessage,
+    openTap: () => new AnthropicTap(),
+    liftHeaders: liftAnthropicHeaders,
+  },
+  raw: {},
+};
+
+export function nativeFormat(format: WireFormat): NativeFormat {
+  return formats[format];
+}
+
+function readChoices(body: JsonObject): ReplyFacts | undefined {
+  const choices = arrayOf(body.choices);
+  if (choices === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    finishReason: stringOf(objectOf(choices[0])?.finish_reason),
+    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readEmbeddings(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.data) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    model: stringOf(body.model),
+    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readMessage(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.content) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    finishReason: stringOf(body.stop_reason),
+    usage: usage === undefined ? undefined : decodeAnthropicUsage(usage),
+  });
+}
+
+/** Callers may name version and betas in the body, where the provider itself refuses them. */
+function liftAnthropicHeaders(
+  body: JsonObject,
+): { body: JsonObject; headers: Record<string, string> } | undefined {
+  if (body.anthropic_beta === undefined && body.anthropic_version === undefined) return undefined;
+  const { anthropic_beta, anthropic_version, ...rest } = body;
+  const betas = betasOf({ anthropic_beta: anthropic_beta ?? [] });
+  const version = stringOf(anthropic_version);
+  return {
+    body: rest,
+    headers: {
+      ...(betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') }),
+      ...(version === undefined ? {} : { 'anthropic-version': version }),
+    },
+  };
+}

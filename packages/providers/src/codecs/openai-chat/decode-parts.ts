@@ -1,0 +1,161 @@
+import type {
+  CacheControl,
+  ChatPart,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  MediaSource,
+} from '@sluice/contracts';
+import { invalidField } from '../invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { FORMAT } from './wire.ts';
+
+/** `content` of a message: a string, a list of parts, or nothing. */
+export function decodeContent(content: JsonValue | undefined, path: string): ChatPart[] {
+  if (content === undefined || content === null) return [];
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const list = arrayOf(content);
+  if (list === undefined)
+    throw invalidField(`${path}.content`, 'must be a string or a list of parts');
+  return list.map((part, index) => decodePart(part, `${path}.content[${index}]`));
+}
+
+function decodePart(value: JsonValue, path: string): ChatPart {
+  if (typeof value === 'string') return { type: 'text', text: value };
+  const part = objectOf(value);
+  if (part === undefined) throw invalidField(path, 'must be an object');
+  const cache = cacheControlOf(part);
+  switch (part.type) {
+    case 'text':
+      return textPart(part, path, cache);
+    case 'refusal':
+      return { type: 'refusal', text: stringOf(part.refusal) ?? '' };
+    case 'image_url':
+      return imagePart(part, path, cache);
+    case 'file':
+      return filePart(part, path, cache);
+    case 'input_audio': {
+      const audio = objectOf(part.input_audio);
+      return {
+        type: 'audio',
+        format: stringOf(audio?.format) ?? 'wav',
+        data: stringOf(audio?.data) ?? '',
+      };
+    }
+    default:
+      return { type: 'foreign', format: FORMAT, value: part };
+  }
+}
+
+function textPart(
+  part: JsonObject,
+  path: string,
+  cache: { cacheControl?: CacheControl },
+): ChatPart {
+  const text = stringOf(part.text);
+  if (text === undefined) throw invalidField(`${path}.text`, 'must be a string');
+  return { type: 'text', text, ...cache };
+}
+
+function imagePart(
+  part: JsonObject,
+  path: string,
+  cache: { cacheControl?: CacheControl },
+): ImagePart | FilePart {
+  const image = objectOf(part.image_url);
+  const url = stringOf(image?.url) ?? stringOf(part.image_url);
+  if (url === undefined) throw invalidField(`${path}.image_url.url`, 'must be a string');
+  const source = sourceOfUrl(url, `${path}.image_url.url`);
+  if (
+    source.kind === 'text' ||
+    (source.kind === 'base64' && !source.mediaType.startsWith('image/'))
+  )
+    return { type: 'file', source, ...cache };
+  const detail = stringOf(image?.detail);
+  return { type: 'image', source, ...(detail === undefined ? {} : { detail }), ...cache };
+}
+
+function filePart(
+  part: JsonObject,
+  path: string,
+  cache: { cacheControl?: CacheControl },
+): FilePart {
+  const file = objectOf(part.file) ?? {};
+  const filename = stringOf(file.filename);
+  const rest = { ...(filename === undefined ? {} : { filename }), ...cache };
+  const fileId = stringOf(file.file_id);
+  if (fileId !== undefined) return { type: 'file', source: { kind: 'file-id', fileId }, ...rest };
+  const url = stringOf(file.file_url);
+  if (url !== undefined)
+    return { type: 'file', source: sourceOfUrl(url, `${path}.file.file_url`), ...rest };
+  const data = stringOf(file.file_data);
+  if (data === undefined)
+    throw invalidField(`${path}.file`, 'needs file_data, file_url or file_id');
+  if (data.startsWith('data:'))
+    return { type: 'file', source: sourceOfUrl(data, `${path}.file.file_data`), ...rest };
+  const mediaType = stringOf(file.mime_type) ?? 'application/pdf';
+  return { type: 'file', source: sourceOfBase64(mediaType, data), ...rest };
+}
+
+/** A data URL (any parameters, base64 or percent-encoded) or an http(s) address. */
+function sourceOfUrl(url: string, path: string): MediaSource {
+  if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
+  const comma = url.indexOf(',');
+  if (!url.startsWith('data:') || comma === -1)
+    throw invalidField(path, 'must be an http(s) or data URL');
+  const [type = '', ...parameters] = url.slice(5, comma).split(';');
+  const mediaType = type.trim().toLowerCase() || 'text/plain';
+  const payload = url.slice(comma + 1);
+  if (parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64'))
+    return sourceOfBase64(mediaType, payload);
+  try {
+    return sourceOfBase64(mediaType, Buffer.from(decodeURIComponent(payload)).toString('base64'));
+  } catch {
+    throw invalidField(path, 'is not a valid data URL');
+  }
+}
+
+function sourceOfBase64(mediaType: string, data: string): MediaSource {
+  if (mediaType === 'text/plain')
+    return { kind: 'text', mediaType, text: Buffer.from(data, 'base64').toString('utf8') };
+  return { kind: 'base64', mediaType, data };
+}
+
+/** Assistant parts a caller sends back from a non-strict reply; they stand in for `content`. */
+export function decodeContentBlocks(blocks: JsonValue[]): ChatPart[] {
+  const parts: ChatPart[] = [];
+  for (const value of blocks) {
+    const block = objectOf(value);
+    if (block === undefined) continue;
+    switch (block.type) {
+      case 'text':
+        parts.push({ type: 'text', text: stringOf(block.text) ?? '', ...cacheControlOf(block) });
+        break;
+      case 'thinking':
+        parts.push({
+          type: 'thinking',
+          text: stringOf(block.thinking) ?? '',
+          ...compact({ signature: stringOf(block.signature) }),
+        });
+        break;
+      case 'redacted_thinking':
+        parts.push({ type: 'redacted-thinking', data: stringOf(block.data) ?? '' });
+        break;
+      case 'tool_use':
+        // The same call stands in `tool_calls`.
+        break;
+      default:
+        parts.push({ type: 'foreign', format: 'anthropic-messages', value: block });
+    }
+  }
+  return parts;
+}
+
+export function cacheControlOf(value: JsonObject): { cacheControl?: CacheControl } {
+  const control = objectOf(value.cache_control);
+  const type = stringOf(control?.type);
+  if (type === undefined) return {};
+  const ttl = stringOf(control?.ttl);
+  return { cacheControl: ttl === undefined ? { type } : { type, ttl } };
+}

@@ -1,0 +1,219 @@
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatRequest,
+  ChatTool,
+  JsonObject,
+  JsonValue,
+  Reasoning,
+  ResponseFormat,
+  ToolChoice,
+} from '@sluice/contracts';
+import { invalidField } from '../invalid-field.ts';
+import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { cacheControlOf, decodeContent, decodeContentBlocks } from './decode-parts.ts';
+import { FORMAT } from './wire.ts';
+
+/** Fields that the chat model has a name for; all others travel as extensions. */
+const KNOWN = new Set(
+  `model messages stream stream_options tools tool_choice parallel_tool_calls max_tokens
+  max_completion_tokens temperature top_p top_k frequency_penalty presence_penalty logit_bias
+  logprobs top_logprobs n seed stop user service_tier response_format reasoning_effort thinking
+  cache_control`.split(/\s+/),
+);
+
+const MESSAGE_FIELDS = new Set(
+  `role content name refusal tool_calls tool_call_id content_blocks reasoning_content reasoning
+  cache_control annotations audio function_call`.split(/\s+/),
+);
+
+/** Wire → model. Dropped are fields deeper down that the model has no place for. */
+export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] } {
+  const dropped: string[] = [];
+  const model = stringOf(body.model);
+  if (model === undefined) throw invalidField('model', 'must be a string');
+  const messages = arrayOf(body.messages);
+  if (messages === undefined) throw invalidField('messages', 'must be a list');
+  const fields: JsonObject = {};
+  for (const key in body) {
+    const value = body[key];
+    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+  }
+  const request: ChatRequest = {
+    model,
+    messages: messages.map((message, index) => decodeMessage(message, index, dropped)),
+    stream: body.stream === true,
+    extensions: { format: FORMAT, fields },
+  };
+  for (const key in objectOf(body.stream_options))
+    if (key !== 'include_usage') dropped.push(`stream_options.${key}`);
+  const toolChoice = decodeToolChoice(body.tool_choice ?? undefined, dropped);
+  const rest = {
+    includeUsage: booleanOf(objectOf(body.stream_options)?.include_usage),
+    tools: arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`)),
+    toolChoice,
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    outputTokensMax: numberOf(body.max_tokens) ?? numberOf(body.max_completion_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    frequencyPenalty: numberOf(body.frequency_penalty),
+    presencePenalty: numberOf(body.presence_penalty),
+    logitBias: objectOf(body.logit_bias),
+    logprobs: booleanOf(body.logprobs),
+    topLogprobs: numberOf(body.top_logprobs),
+    choices: numberOf(body.n),
+    seed: numberOf(body.seed),
+    stop: decodeStop(body.stop),
+    user: stringOf(body.user),
+    serviceTier: stringOf(body.service_tier),
+    responseFormat: decodeResponseFormat(objectOf(body.response_format)),
+    reasoning: decodeReasoning(body),
+    ...cacheControlOf(body),
+  };
+  return { request: Object.assign(request, compact(rest)), dropped };
+}
+
+function decodeMessage(value: JsonValue, index: number, dropped: string[]): ChatMessage {
+  const path = `messages[${index}]`;
+  const message = objectOf(value);
+  if (message === undefined) throw invalidField(path, 'must be an object');
+  for (const key in message) {
+    const unknown = !MESSAGE_FIELDS.has(key) || key === 'function_call' || key === 'audio';
+    if (unknown && message[key] !== null) dropped.push(`${path}.${key}`);
+  }
+  const name = stringOf(message.name);
+  const base = { path, ...(name === undefined ? {} : { name }) };
+  switch (message.role) {
+    case 'system':
+    case 'developer':
+    case 'user':
+      return {
+        role: message.role,
+        parts: markLast(decodeContent(message.content, path), message),
+        ...base,
+      };
+    case 'assistant':
+      return { role: 'assistant', parts: assistantParts(message, path), ...base };
+    case 'tool':
+      return { role: 'tool', parts: [toolResult(message, path)], ...base };
+    default:
+      throw invalidField(`${path}.role`, 'must be system, developer, user, assistant or tool');
+  }
+}
+
+/** A cache marker on the whole message belongs to its last part. */
+function markLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
+  const last = parts.at(-1);
+  if (last !== undefined) Object.assign(last, cacheControlOf(message));
+  return parts;
+}
+
+function assistantParts(message: JsonObject, path: string): ChatPart[] {
+  const blocks = arrayOf(message.content_blocks);
+  const parts: ChatPart[] = [];
+  if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks));
+  else {
+    const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
+    if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
+    parts.push(...markLast(decodeContent(message.content, path), message));
+  }
+  const refusal = stringOf(message.refusal);
+  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
+  for (const [index, value] of (arrayOf(message.tool_calls) ?? []).entries()) {
+    const call = objectOf(value) ?? {};
+    const fn = objectOf(call.function);
+    const name = stringOf(fn?.name);
+    const at = `${path}.tool_calls[${index}]`;
+    if (fn === undefined || name === undefined)
+      throw invalidField(`${at}.function.name`, 'must be a string');
+    parts.push({
+      type: 'tool-call',
+      id: stringOf(call.id) ?? '',
+      name,
+      arguments: stringOf(fn.arguments) ?? '',
+      ...cacheControlOf(call),
+    });
+  }
+  return parts;
+}
+
+function toolResult(message: JsonObject, path: string): ChatPart {
+  const toolCallId = stringOf(message.tool_call_id);
+  if (toolCallId === undefined) throw invalidField(`${path}.tool_call_id`, 'must be a string');
+  const content = decodeContent(message.content, path).filter(
+    (part) =>
+      part.type === 'text' ||
+      part.type === 'image' ||
+      part.type === 'file' ||
+      part.type === 'foreign',
+  );
+  return { type: 'tool-result', toolCallId, content, ...cacheControlOf(message) };
+}
+
+const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
+
+function decodeTool(value: JsonValue, path: string): ChatTool {
+  const tool = objectOf(value);
+  if (tool === undefined) throw invalidField(path, 'must be an object');
+  if (tool.type !== 'function') return { type: 'provider', format: FORMAT, value: tool, path };
+  const fn = objectOf(tool.function);
+  const name = stringOf(fn?.name);
+  if (fn === undefined || name === undefined)
+    throw invalidField(`${path}.function.name`, 'must be a string');
+  const extensions: JsonObject = {};
+  for (const key in fn) {
+    const field = fn[key];
+    if (!FUNCTION_FIELDS.has(key) && field !== undefined) extensions[key] = field;
+  }
+  const rest = compact({
+    description: stringOf(fn.description),
+    parameters: objectOf(fn.parameters),
+    strict: booleanOf(fn.strict),
+    extensions: Object.keys(extensions).length === 0 ? undefined : extensions,
+  });
+  return { type: 'function', name, path, ...rest, ...cacheControlOf(fn), ...cacheControlOf(tool) };
+}
+
+function decodeToolChoice(value: JsonValue | undefined, dropped: string[]): ToolChoice | undefined {
+  if (value === undefined) return undefined;
+  if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
+  const name = stringOf(objectOf(objectOf(value)?.function)?.name);
+  if (name !== undefined) return { type: 'tool', name };
+  dropped.push('tool_choice');
+  return undefined;
+}
+
+function decodeStop(value: JsonValue | undefined): string[] | undefined {
+  if (typeof value === 'string') return [value];
+  return arrayOf(value)?.filter((entry) => typeof entry === 'string');
+}
+
+function decodeResponseFormat(format: JsonObject | undefined): ResponseFormat | undefined {
+  if (format?.type === 'text') return { type: 'text' };
+  if (format?.type === 'json_object') return { type: 'json' };
+  if (format?.type !== 'json_schema') return undefined;
+  const schema = objectOf(format.json_schema) ?? {};
+  return {
+    type: 'json-schema',
+    schema: objectOf(schema.schema) ?? {},
+    ...compact({
+      name: stringOf(schema.name),
+      description: stringOf(schema.description),
+      strict: booleanOf(schema.strict),
+    }),
+  };
+}
+
+function decodeReasoning(body: JsonObject): Reasoning | undefined {
+  const thinking = objectOf(body.thinking);
+  const effort = stringOf(body.reasoning_effort);
+  if (thinking === undefined && effort === undefined) return undefined;
+  const mode = stringOf(thinking?.type);
+  return compact<Reasoning>({
+    mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
+    budgetTokens: numberOf(thinking?.budget_tokens),
+    display: stringOf(thinking?.display),
+    effort,
+  });
+}

@@ -1,0 +1,247 @@
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatRequest,
+  ChatTool,
+  FilePart,
+  ImagePart,
+  JsonObject,
+  JsonValue,
+  MediaSource,
+  Reasoning,
+  ResponseFormat,
+  ToolResultPart,
+} from '@sluice/contracts';
+import type { CallContext, EncodedRequest } from '../../contract.ts';
+import { compact } from '../json-access.ts';
+import { FORMAT } from './wire.ts';
+
+/** Model → wire. */
+export function encodeRequest(
+  request: ChatRequest,
+  context: CallContext,
+): EncodedRequest & { body: JsonObject } {
+  const dropped: string[] = [];
+  const messages: JsonObject[] = [];
+  for (const message of request.messages) encodeMessage(message, messages, dropped);
+  const own = request.extensions.format === FORMAT;
+  if (!own) dropped.push(...Object.keys(request.extensions.fields));
+  if (request.cacheControl !== undefined) dropped.push('cache_control');
+  const outputTokensField = context.provider.quirks?.outputTokensField ?? 'max_tokens';
+  const body = compact<Record<string, unknown>>({
+    model: request.model,
+    messages,
+    stream: request.stream || undefined,
+    stream_options:
+      request.stream && request.includeUsage !== false ? { include_usage: true } : undefined,
+    tools: encodeTools(request.tools, dropped),
+    tool_choice:
+      request.toolChoice?.type === 'tool'
+        ? { type: 'function', function: { name: request.toolChoice.name } }
+        : request.toolChoice?.type,
+    parallel_tool_calls: request.parallelToolCalls,
+    [outputTokensField]: request.outputTokensMax,
+    temperature: request.temperature,
+    top_p: request.topP,
+    top_k: own ? request.topK : undefined,
+    frequency_penalty: request.frequencyPenalty,
+    presence_penalty: request.presencePenalty,
+    logit_bias: request.logitBias,
+    logprobs: request.logprobs,
+    top_logprobs: request.topLogprobs,
+    n: request.choices,
+    seed: request.seed,
+    stop: request.stop,
+    user: request.user,
+    service_tier: own ? request.serviceTier : undefined,
+    response_format: encodeResponseFormat(request.responseFormat),
+    reasoning_effort: encodeEffort(request.reasoning),
+    ...(own ? request.extensions.fields : {}),
+  });
+  if (!own && request.topK !== undefined) dropped.push('top_k');
+  if (!own && request.serviceTier !== undefined) dropped.push('service_tier');
+  return { body: body as JsonObject, dropped };
+}
+
+function encodeMessage(message: ChatMessage, out: JsonObject[], dropped: string[]): void {
+  const named: JsonObject = message.name === undefined ? {} : { name: message.name };
+  for (const part of message.parts) {
+    if ('cacheControl' in part && part.cacheControl !== undefined)
+      dropped.push(`${message.path}.cache_control`);
+    if (part.type === 'file' && part.context !== undefined)
+      dropped.push(`${message.path}.document.context`);
+    if (part.type === 'file' && part.citable !== undefined)
+      dropped.push(`${message.path}.document.citations`);
+  }
+  if (message.role === 'assistant') {
+    out.push({ ...encodeAssistant(message, dropped), ...named });
+    return;
+  }
+  const images: ChatPart[] = [];
+  const rest: ChatPart[] = [];
+  for (const part of message.parts) {
+    if (part.type === 'tool-result') out.push(encodeToolResult(part, images, message, dropped));
+    else rest.push(part);
+  }
+  // A tool message holds text only, so what else a tool returned follows as the user's.
+  if (images.length > 0)
+    out.push({ role: 'user', content: encodeContent(images, message, dropped) });
+  if (rest.length === 0 && message.role === 'tool') return;
+  const role = message.role === 'tool' ? 'user' : message.role;
+  out.push({ role, content: encodeContent(rest, message, dropped), ...named });
+}
+
+function encodeToolResult(
+  part: ToolResultPart,
+  images: ChatPart[],
+  message: ChatMessage,
+  dropped: string[],
+): JsonObject {
+  const texts: string[] = [];
+  for (const piece of part.content) {
+    if (piece.type === 'text') texts.push(piece.text);
+    else if (piece.type === 'foreign')
+      dropped.push(`${message.path}.tool_result.${piece.value.type}`);
+    else images.push(piece);
+  }
+  const text = texts.join('\n');
+  return {
+    role: 'tool',
+    tool_call_id: part.toolCallId,
+    content: part.isError === true ? `Error: ${text}` : text,
+  };
+}
+
+function encodeContent(parts: ChatPart[], message: ChatMessage, dropped: string[]): JsonValue {
+  const [only] = parts;
+  if (parts.length === 1 && only?.type === 'text') return only.text;
+  if (parts.length === 0) return '';
+  const content: JsonObject[] = [];
+  for (const part of parts) {
+    const encoded = encodePart(part);
+    if (encoded === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
+    else content.push(encoded);
+  }
+  return content;
+}
+
+function encodePart(part: ChatPart): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return encodeImage(part);
+    case 'file':
+      return encodeFile(part);
+    case 'audio':
+      return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
+    case 'foreign':
+      return part.format === FORMAT ? part.value : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function encodeImage(part: ImagePart): JsonObject | undefined {
+  const url = urlOf(part.source);
+  if (url === undefined) return undefined;
+  return {
+    type: 'image_url',
+    image_url: part.detail === undefined ? { url } : { url, detail: part.detail },
+  };
+}
+
+function encodeFile(part: FilePart): JsonObject {
+  const { source } = part;
+  const named: JsonObject = part.filename === undefined ? {} : { filename: part.filename };
+  switch (source.kind) {
+    case 'text':
+      return { type: 'text', text: source.text };
+    case 'url':
+      return { type: 'file', file: { file_url: source.url, ...named } };
+    case 'file-id':
+      return { type: 'file', file: { file_id: source.fileId, ...named } };
+    case 'base64':
+      return {
+        type: 'file',
+        file: { file_data: dataUrl(source.mediaType, source.data), ...named },
+      };
+  }
+}
+
+function urlOf(source: MediaSource): string | undefined {
+  if (source.kind === 'url') return source.url;
+  return source.kind === 'base64' ? dataUrl(source.mediaType, source.data) : undefined;
+}
+
+function dataUrl(mediaType: string, data: string): string {
+  return `data:${mediaType};base64,${data}`;
+}
+
+function encodeAssistant(message: ChatMessage, dropped: string[]): JsonObject {
+  const texts: string[] = [];
+  const refusals: string[] = [];
+  const calls: JsonObject[] = [];
+  for (const part of message.parts) {
+    if (part.type === 'text') texts.push(part.text);
+    else if (part.type === 'refusal') refusals.push(part.text);
+    else if (part.type === 'tool-call') {
+      const fn = { name: part.name, arguments: part.arguments || '{}' };
+      calls.push({ id: part.id, type: 'function', function: fn });
+    } else dropped.push(`${message.path}.${nameOf(part)}`);
+  }
+  const body: JsonObject = {
+    role: 'assistant',
+    content: texts.length === 0 ? null : texts.join(''),
+  };
+  if (refusals.length > 0) body.refusal = refusals.join('');
+  if (calls.length > 0) body.tool_calls = calls;
+  return body;
+}
+
+/** How a part that could not be carried is named in `dropped`. */
+function nameOf(part: ChatPart): string {
+  if (part.type === 'foreign') return String(part.value.type ?? 'part');
+  return part.type.replaceAll('-', '_');
+}
+
+function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObject[] | undefined {
+  if (tools === undefined) return undefined;
+  const encoded: JsonObject[] = [];
+  for (const tool of tools) {
+    if (tool.type === 'provider') {
+      if (tool.format === FORMAT) encoded.push(tool.value);
+      else dropped.push(tool.path);
+      continue;
+    }
+    if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
+    for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
+    const fn = compact({
+      name: tool.name,
+      description: tool.description,
+      parameters: tool.parameters,
+      strict: tool.strict,
+    });
+    encoded.push({ type: 'function', function: fn as JsonObject });
+  }
+  return encoded.length === 0 ? undefined : encoded;
+}
+
+function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === 'json') return { type: 'json_object' };
+  if (format.type === 'text') return { type: 'text' };
+  const { description, schema, strict } = format;
+  const body = compact({ name: format.name ?? 'response', description, schema, strict });
+  return { type: 'json_schema', json_schema: body as JsonObject };
+}
+
+/** An effort stands for a budget where only a budget was given. */
+function encodeEffort(reasoning: Reasoning | undefined): string | undefined {
+  if (reasoning === undefined) return undefined;
+  if (reasoning.effort !== undefined) return reasoning.effort;
+  if (reasoning.mode === 'disabled') return 'none';
+  if (reasoning.budgetTokens === undefined) return undefined;
+  if (reasoning.budgetTokens <= 2048) return 'low';
+  return reasoning.budgetTokens <= 10_000 ? 'medium' : 'high';
+}

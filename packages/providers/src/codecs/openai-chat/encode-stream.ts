@@ -1,0 +1,128 @@
+import type { ChatStreamEvent, ChatUsage } from '@sluice/contracts';
+import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { errorEvent } from './errors.ts';
+import { finishReasonOf } from './reply.ts';
+import { encodeUsage } from './wire.ts';
+
+/**
+ * Stream events → chunks. All chunks of a stream share a head, which is made
+ * once, so that a delta costs one string concatenation.
+ */
+export class OpenAiChatStreamEncoder implements StreamEncoder {
+  #options: ReplyOptions;
+  #head = '';
+  #usage: ChatUsage | undefined;
+  #withCalls = new Set<number>();
+
+  constructor(options: ReplyOptions) {
+    this.#options = options;
+  }
+
+  encode(event: ChatStreamEvent): string {
+    switch (event.type) {
+      case 'reply-start':
+        return this.#start(event);
+      case 'text-delta':
+        return this.#text(event.choice, event.block, event.text);
+      case 'refusal-delta':
+        return this.#delta(event.choice, `{"refusal":${JSON.stringify(event.text)}}`);
+      case 'tool-call-start':
+        this.#withCalls.add(event.choice);
+        return this.#delta(
+          event.choice,
+          `{"tool_calls":[{"index":${event.call},"id":${JSON.stringify(event.id)},"type":"function","function":{"name":${JSON.stringify(event.name)},"arguments":""}}]}`,
+        );
+      case 'tool-call-delta':
+        return this.#delta(
+          event.choice,
+          `{"tool_calls":[{"index":${event.call},"function":{"arguments":${JSON.stringify(event.arguments)}}}]}`,
+        );
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        return this.#finish(event);
+      case 'reply-end':
+        return 'data: [DONE]\n\n';
+      case 'fault':
+        return errorEvent({
+          type: event.kind,
+          message: `${this.#options.provider} error: ${event.message}`,
+          status: event.status,
+        }).toString();
+      default:
+        return this.#options.strict ? '' : this.#block(event);
+    }
+  }
+
+  #start(event: Extract<ChatStreamEvent, { type: 'reply-start' }>): string {
+    this.#head = this.#headOf(event);
+    return this.#delta(0, '{"role":"assistant","content":""}');
+  }
+
+  #headOf(event: Extract<ChatStreamEvent, { type: 'reply-start' }>): string {
+    const { provider, nowMs, requestedModel } = this.#options;
+    const head = JSON.stringify({
+      id: event.id ?? `${provider}-${nowMs}`,
+      object: 'chat.completion.chunk',
+      created: event.createdSeconds ?? Math.floor(nowMs / 1000),
+      model: event.model ?? requestedModel ?? '',
+      provider,
+      service_tier: event.serviceTier,
+    });
+    return `data: ${head.slice(0, -1)},"choices":[{"index":`;
+  }
+
+  #delta(choice: number, delta: string): string {
+    if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
+    return `${this.#head}${choice},"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`;
+  }
+
+  #text(choice: number, block: number, text: string): string {
+    const quoted = JSON.stringify(text);
+    if (this.#options.strict) return this.#delta(choice, `{"content":${quoted}}`);
+    return this.#delta(
+      choice,
+      `{"content":${quoted},"content_blocks":[{"index":${block},"delta":{"text":${quoted}}}]}`,
+    );
+  }
+
+  /** What only a non-strict caller is shown. */
+  #block(event: ChatStreamEvent): string {
+    switch (event.type) {
+      case 'text-start':
+        return this.#blockDelta(event, { text: '' });
+      case 'thinking-start':
+        return this.#blockDelta(event, { thinking: '' });
+      case 'thinking-delta':
+        return this.#blockDelta(event, { thinking: event.text });
+      case 'thinking-signature':
+        return this.#blockDelta(event, { signature: event.signature });
+      case 'redacted-thinking':
+        return this.#blockDelta(event, { data: event.data });
+      case 'citation':
+        return this.#blockDelta(event, { citation: event.citation });
+      case 'foreign-part':
+        return this.#blockDelta(event, event.value);
+      default:
+        return '';
+    }
+  }
+
+  #blockDelta(event: { choice: number; block: number }, delta: object): string {
+    return this.#delta(
+      event.choice,
+      `{"content_blocks":[{"index":${event.block},"delta":${JSON.stringify(delta)}}]}`,
+    );
+  }
+
+  #finish(event: Extract<ChatStreamEvent, { type: 'finish' }>): string {
+    const { strict } = this.#options;
+    const calls = this.#withCalls.has(event.choice);
+    const reason = finishReasonOf(event.reason, event.raw, calls, strict);
+    const usage =
+      this.#usage === undefined ? '' : `,"usage":${JSON.stringify(encodeUsage(this.#usage))}`;
+    if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
+    return `${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]${usage}}\n\n`;
+  }
+}

@@ -1,0 +1,175 @@
+import type {
+  ChatChoice,
+  ChatPart,
+  ChatReply,
+  JsonObject,
+  JsonValue,
+  TextPart,
+} from '@sluice/contracts';
+import type { ReplyOptions } from '../chat-codec.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { decodeContent, decodeContentBlocks } from './decode-parts.ts';
+import {
+  decodeFinishReason,
+  decodeUsage,
+  encodeFinishReason,
+  encodeUsage,
+  FORMAT,
+} from './wire.ts';
+
+/** Wire → model; undefined when the body has no choices, which makes it a chat completion. */
+export function decodeReply(body: JsonObject): ChatReply | undefined {
+  const choices = arrayOf(body.choices);
+  if (choices === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ChatReply>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    createdSeconds: numberOf(body.created),
+    choices: choices.map((choice, index) => decodeChoice(objectOf(choice) ?? {}, index)),
+    usage: usage === undefined ? undefined : decodeUsage(usage),
+    serviceTier: stringOf(body.service_tier),
+    extensions: {
+      format: FORMAT,
+      fields: compact({ system_fingerprint: body.system_fingerprint }) as JsonObject,
+    },
+  });
+}
+
+function decodeChoice(choice: JsonObject, index: number): ChatChoice {
+  const message = objectOf(choice.message) ?? {};
+  const parts: ChatPart[] = [];
+  const blocks = arrayOf(message.content_blocks);
+  const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
+  if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks));
+  else {
+    if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
+    const content = decodeContent(message.content, 'message');
+    parts.push(...content.filter((part) => part.type !== 'text' || part.text !== ''));
+  }
+  const refusal = stringOf(message.refusal);
+  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
+  for (const value of arrayOf(message.tool_calls) ?? []) {
+    const call = objectOf(value) ?? {};
+    const fn = objectOf(call.function);
+    parts.push({
+      type: 'tool-call',
+      id: stringOf(call.id) ?? '',
+      name: stringOf(fn?.name) ?? '',
+      arguments: stringOf(fn?.arguments) ?? '',
+    });
+  }
+  const raw = stringOf(choice.finish_reason);
+  return compact<ChatChoice>({
+    index: numberOf(choice.index) ?? index,
+    parts,
+    finishReason: raw === undefined ? 'other' : decodeFinishReason(raw),
+    rawFinishReason: raw,
+    logprobs: objectOf(choice.logprobs),
+  });
+}
+
+/** Model → wire. */
+export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
+  const body = {
+    id: reply.id ?? `chatcmpl-${options.provider}-${options.nowMs}`,
+    object: 'chat.completion',
+    created: reply.createdSeconds ?? Math.floor(options.nowMs / 1000),
+    model: reply.model ?? options.requestedModel ?? '',
+    provider: options.provider,
+    choices: reply.choices.map((choice) => encodeChoice(choice, options.strict)),
+    usage: reply.usage === undefined ? undefined : encodeUsage(reply.usage),
+    service_tier: reply.serviceTier,
+    ...(reply.extensions.format === FORMAT ? reply.extensions.fields : {}),
+  };
+  return compact<Record<string, unknown>>(body) as JsonObject;
+}
+
+function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
+  const calls: JsonObject[] = [];
+  const annotations: JsonObject[] = [];
+  let text: string | null = null;
+  let refusal: string | undefined;
+  for (const part of choice.parts) {
+    if (part.type === 'text') {
+      annotations.push(...annotationsOf(part, (text ?? '').length));
+      text = (text ?? '') + part.text;
+    } else if (part.type === 'refusal') refusal = (refusal ?? '') + part.text;
+    else if (part.type === 'tool-call')
+      calls.push({
+        id: part.id,
+        type: 'function',
+        function: { name: part.name, arguments: part.arguments || '{}' },
+      });
+  }
+  const message = compact<Record<string, unknown>>({
+    role: 'assistant',
+    content: text === null && calls.length === 0 && refusal === undefined ? '' : text,
+    refusal: refusal ?? null,
+    tool_calls: calls.length === 0 ? undefined : calls,
+    annotations: annotations.length === 0 ? undefined : annotations,
+    content_blocks: strict ? undefined : contentBlocksOf(choice.parts),
+  });
+  return {
+    index: choice.index,
+    message: message as JsonObject,
+    logprobs: choice.logprobs ?? null,
+    finish_reason: finishReasonOf(
+      choice.finishReason,
+      choice.rawFinishReason,
+      calls.length > 0,
+      strict,
+    ),
+  };
+}
+
+/** Strict: the standard's words. Otherwise the provider's own, so that nothing is hidden. */
+export function finishReasonOf(
+  reason: ChatChoice['finishReason'],
+  raw: string | undefined,
+  hasToolCalls: boolean,
+  strict: boolean,
+): string {
+  if (!strict && raw !== undefined) return raw;
+  return hasToolCalls && reason === 'stop' ? 'tool_calls' : encodeFinishReason(reason);
+}
+
+function annotationsOf(part: TextPart, offset: number): JsonObject[] {
+  const annotations: JsonObject[] = [];
+  for (const citation of part.citations ?? []) {
+    const url = stringOf(citation.url);
+    if (url === undefined) continue;
+    annotations.push({
+      type: 'url_citation',
+      url_citation: {
+        url,
+        title: stringOf(citation.title) ?? '',
+        start_index: offset,
+        end_index: offset + part.text.length,
+      },
+    });
+  }
+  return annotations;
+}
+
+function contentBlocksOf(parts: ChatPart[]): JsonValue[] {
+  const blocks: JsonObject[] = [];
+  for (const part of parts) {
+    if (part.type === 'text')
+      blocks.push(
+        part.citations === undefined
+          ? { type: 'text', text: part.text }
+          : { type: 'text', text: part.text, citations: part.citations },
+      );
+    else if (part.type === 'thinking')
+      blocks.push(
+        part.signature === undefined
+          ? { type: 'thinking', thinking: part.text }
+          : { type: 'thinking', thinking: part.text, signature: part.signature },
+      );
+    else if (part.type === 'redacted-thinking')
+      blocks.push({ type: 'redacted_thinking', data: part.data });
+    else if (part.type === 'foreign') blocks.push(part.value);
+  }
+  return blocks;
+}

@@ -1,0 +1,73 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { StreamFault } from '../../contract.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../json-access.ts';
+import type { StreamState, StreamTap } from '../native-stream.ts';
+import type { SseEvent } from '../sse.ts';
+import { errorEvent, faultOf } from './errors.ts';
+import { decodeUsage } from './wire.ts';
+
+/** Watches native streams of chat completions and of the older completions. */
+export class OpenAiTap implements StreamTap {
+  #choices: number;
+  #finished = new Set<number>();
+
+  constructor(request: JsonObject) {
+    this.#choices = Math.max(1, numberOf(request.n) ?? 1);
+  }
+
+  read(body: JsonObject, _event: SseEvent, state: StreamState): void {
+    const fault = faultOf(body);
+    if (fault !== undefined) {
+      state.fail(fault);
+      return;
+    }
+    const { facts } = state;
+    facts.id ??= stringOf(body.id);
+    facts.model ??= stringOf(body.model);
+    const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
+    if (usage !== undefined) facts.usage = decodeUsage(usage);
+    for (const value of arrayOf(body.choices) ?? []) {
+      const choice = objectOf(value) ?? {};
+      if (state.phase === 'preamble' && isContent(choice)) state.phase = 'content';
+      const finish = stringOf(choice.finish_reason);
+      if (finish === undefined) continue;
+      facts.finishReason ??= finish;
+      this.#finished.add(numberOf(choice.index) ?? 0);
+    }
+  }
+
+  readText(data: string, state: StreamState): boolean {
+    if (data.trim() !== '[DONE]') return data.trim() === '';
+    state.phase = 'complete';
+    return true;
+  }
+
+  /** Some compatible providers close without [DONE]; every answer finished is as good. */
+  atEnd(state: StreamState): void {
+    if (state.phase === 'content' && this.#finished.size >= this.#choices) state.phase = 'complete';
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return errorEvent(fault);
+  }
+}
+
+const CONTENT = [
+  'content',
+  'tool_calls',
+  'reasoning_content',
+  'reasoning',
+  'refusal',
+  'function_call',
+  'audio',
+];
+
+function isContent(choice: JsonObject): boolean {
+  if (stringOf(choice.finish_reason) !== undefined || stringOf(choice.text)) return true;
+  const delta = objectOf(choice.delta);
+  if (delta === undefined) return false;
+  return CONTENT.some((key) => {
+    const value = delta[key];
+    return Array.isArray(value) ? value.length > 0 : Boolean(value);
+  });
+}

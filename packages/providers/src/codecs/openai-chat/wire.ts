@@ -1,0 +1,76 @@
+/**
+ * Words of OpenAI's chat completions format that more than one file here needs.
+ * https://platform.openai.com/docs/api-reference/chat
+ */
+import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { countOf, objectOf } from '../json-access.ts';
+
+export const FORMAT = 'openai-chat';
+
+const unified = new Map<string, FinishReason>(
+  Object.entries({
+    stop: 'stop',
+    length: 'length',
+    tool_calls: 'tool-calls',
+    function_call: 'tool-calls',
+    content_filter: 'content-filter',
+  }),
+);
+
+export function decodeFinishReason(raw: string): FinishReason {
+  return unified.get(raw) ?? 'other';
+}
+
+const wire: Record<FinishReason, string> = {
+  stop: 'stop',
+  length: 'length',
+  'tool-calls': 'tool_calls',
+  'content-filter': 'content_filter',
+  other: 'stop',
+};
+
+export function encodeFinishReason(reason: FinishReason): string {
+  return wire[reason];
+}
+
+/** Input already includes cached tokens here. Further spellings are those of compatible providers. */
+export function decodeUsage(usage: JsonObject): ChatUsage {
+  const input = objectOf(usage.prompt_tokens_details);
+  const output = objectOf(usage.completion_tokens_details);
+  const written = objectOf(usage.cache_creation);
+  return {
+    inputTokens: countOf(usage.prompt_tokens),
+    outputTokens: countOf(usage.completion_tokens),
+    cacheReadTokens: countOf(
+      input?.cached_tokens ?? usage.cache_read_input_tokens ?? usage.prompt_cache_hit_tokens,
+    ),
+    cacheWriteTokens: countOf(usage.cache_creation_input_tokens),
+    cacheWrite1hTokens: countOf(written?.ephemeral_1h_input_tokens),
+    reasoningTokens: countOf(output?.reasoning_tokens),
+    inputAudioTokens: countOf(input?.audio_tokens),
+    outputAudioTokens: countOf(output?.audio_tokens),
+  };
+}
+
+export function encodeUsage(usage: ChatUsage): JsonObject {
+  const input: JsonObject = { cached_tokens: usage.cacheReadTokens };
+  if (usage.inputAudioTokens > 0) input.audio_tokens = usage.inputAudioTokens;
+  const output: JsonObject = { reasoning_tokens: usage.reasoningTokens };
+  if (usage.outputAudioTokens > 0) output.audio_tokens = usage.outputAudioTokens;
+  const body: JsonObject = {
+    prompt_tokens: usage.inputTokens,
+    completion_tokens: usage.outputTokens,
+    total_tokens: usage.inputTokens + usage.outputTokens,
+    prompt_tokens_details: input,
+    completion_tokens_details: output,
+    cache_read_input_tokens: usage.cacheReadTokens,
+    cache_creation_input_tokens: usage.cacheWriteTokens,
+  };
+  if (usage.cacheWriteTokens > 0) {
+    body.cache_creation = {
+      ephemeral_5m_input_tokens: usage.cacheWriteTokens - usage.cacheWrite1hTokens,
+      ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+    };
+  }
+  return body;
+}

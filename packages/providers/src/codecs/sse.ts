@@ -1,0 +1,153 @@
+/**
+ * Server-sent events, the one place that knows their framing: line ends LF,
+ * CR and CRLF, comments, multi-line data, bytes cut anywhere. It works in two
+ * steps, so that a reader which only passes bytes on pays for the first alone:
+ * `SseFramer` finds whole events in a byte stream, `parseSseEvents` reads them.
+ */
+
+/** An event larger than this is not assembled: it passes by unread. */
+export const SSE_EVENT_BYTES_MAX = 1_048_576;
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+export interface SseEvent {
+  /** Empty when the event has no `event:` line. */
+  name: string;
+  data: string;
+}
+
+/** The end of the last blank line in `bytes`, or 0 when there is none. */
+export function endOfLastEvent(bytes: Buffer): number {
+  let end = bytes.lastIndexOf('\n\n') + 2;
+  if (end === 1) end = 0;
+  if (bytes.indexOf(CR) === -1) return end;
+  const double = bytes.lastIndexOf('\r\r');
+  if (double !== -1 && double + 2 > end) end = double + 2;
+  const mixed = bytes.lastIndexOf('\n\r');
+  if (mixed !== -1) {
+    const after = bytes[mixed + 2] === LF ? mixed + 3 : mixed + 2;
+    if (after > end) end = after;
+  }
+  return end;
+}
+
+/** Cuts a byte stream at event boundaries. Holds at most one unfinished event, up to the cap. */
+export class SseFramer {
+  /** Events larger than the cap that were let go unread. */
+  oversized = 0;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #skipping = false;
+
+  /** The complete events of what was pushed so far and not yet returned. */
+  push(chunk: Buffer): Buffer | undefined {
+    if (chunk.length === 0) return undefined;
+    if (this.#heldBytes === 0) {
+      const end = endOfLastEvent(chunk);
+      if (end === chunk.length) return end === 0 ? undefined : chunk;
+      this.#hold(end === 0 ? chunk : chunk.subarray(end));
+      return end === 0 ? undefined : chunk.subarray(0, end);
+    }
+    if (!this.#completes(chunk)) {
+      this.#hold(chunk);
+      return undefined;
+    }
+    const skipped = this.#skipping;
+    const joined = Buffer.concat([...this.#held, chunk]);
+    const end = endOfLastEvent(joined);
+    this.#held = [];
+    this.#heldBytes = 0;
+    this.#skipping = false;
+    if (end < joined.length) this.#hold(joined.subarray(end));
+    if (!skipped) return joined.subarray(0, end);
+    // What is left of an event let go is not an event: drop up to its end.
+    const start = endOfFirstEvent(joined);
+    return start < end ? joined.subarray(start, end) : undefined;
+  }
+
+  /** What the upstream left unfinished, once it has ended. */
+  end(): Buffer | undefined {
+    if (this.#heldBytes === 0 || this.#skipping) return undefined;
+    const rest = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return rest;
+  }
+
+  #hold(bytes: Buffer): void {
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes <= SSE_EVENT_BYTES_MAX) return;
+    if (!this.#skipping) this.oversized++;
+    this.#skipping = true;
+    // The tail is kept, since the blank line that ends the event may be cut.
+    const tail = Buffer.concat(this.#held.slice(-3).map((part) => part.subarray(-3))).subarray(-3);
+    this.#held = [tail];
+    this.#heldBytes = tail.length;
+  }
+
+  /** Whether a blank line ends in `chunk`; it may begin in the bytes held. */
+  #completes(chunk: Buffer): boolean {
+    if (endOfLastEvent(chunk) > 0) return true;
+    let tail = this.#held[this.#held.length - 1] as Buffer;
+    if (tail.length < 3 && this.#held.length > 1) tail = Buffer.concat(this.#held.slice(-3));
+    return endOfLastEvent(Buffer.concat([tail.subarray(-3), chunk.subarray(0, 3)])) > 0;
+  }
+}
+
+/** The end of the first blank line after `from`, or the end of `bytes`. */
+export function endOfFirstEvent(bytes: Buffer, from = 0): number {
+  let atLineStart = false;
+  let index = from;
+  while (index < bytes.length) {
+    const byte = bytes[index];
+    if (byte !== LF && byte !== CR) {
+      atLineStart = false;
+      index++;
+      continue;
+    }
+    index += byte === CR && bytes[index + 1] === LF ? 2 : 1;
+    if (atLineStart) return index;
+    atLineStart = true;
+  }
+  return bytes.length;
+}
+
+/** Reads whole events. Comments are skipped, an event without data is not one. */
+export function parseSseEvents(bytes: Buffer): SseEvent[] {
+  let text = bytes.toString('utf8');
+  if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
+  if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
+  const events: SseEvent[] = [];
+  let name = '';
+  let data: string | undefined;
+  let start = 0;
+  while (start < text.length) {
+    let end = text.indexOf('\n', start);
+    if (end === -1) end = text.length;
+    if (end === start) {
+      if (data !== undefined) events.push({ name, data });
+      name = '';
+      data = undefined;
+    } else if (text.startsWith('data:', start)) {
+      const value = fieldValue(text, start + 5, end);
+      data = data === undefined ? value : `${data}\n${value}`;
+    } else if (text.startsWith('event:', start)) {
+      name = fieldValue(text, start + 6, end);
+    }
+    start = end + 1;
+  }
+  if (data !== undefined) events.push({ name, data });
+  return events;
+}
+
+function fieldValue(text: string, start: number, end: number): string {
+  return text.slice(text.charCodeAt(start) === 0x20 ? start + 1 : start, end);
+}
+
+/** Whether the first line can be the beginning of an event stream at all. */
+export function looksLikeSse(bytes: Buffer): boolean {
+  const text = bytes.toString('utf8', 0, 64).replace(/^[\uFEFF\r\n]+/, '');
+  return text === '' || /^(:|data\b|event\b|id\b|retry\b)/.test(text);
+}

@@ -1,0 +1,104 @@
+import type { ChatStreamEvent } from '@sluice/contracts';
+import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import type { ChatCodec, ReplyOptions, StreamDecoder, StreamEncoder } from './chat-codec.ts';
+import { EMPTY, invalidStream, StreamState } from './native-stream.ts';
+import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
+
+/** Reads one format and writes another, event by event. */
+export class TranslatedStreamReader implements StreamReader {
+  faultForwarded = false;
+  #framer = new SseFramer();
+  #state = new StreamState();
+  #decoder: StreamDecoder;
+  #encoder: StreamEncoder;
+  #caller: ChatCodec;
+  #started = false;
+
+  constructor(upstream: ChatCodec, caller: ChatCodec, options: ReplyOptions) {
+    this.#decoder = upstream.openDecoder();
+    this.#encoder = caller.openEncoder(options);
+    this.#caller = caller;
+  }
+
+  get phase(): StreamReader['phase'] {
+    return this.#state.phase;
+  }
+  get facts(): ReplyFacts {
+    return this.#state.facts;
+  }
+  get fault(): StreamFault | undefined {
+    return this.#state.fault;
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (this.#state.isOver) return EMPTY;
+    const events = this.#framer.push(chunk);
+    const text = events === undefined ? '' : this.#translate(events);
+    if (this.#framer.oversized > 0 && !this.#state.isOver)
+      this.#state.fail(invalidStream('The provider sent an event too large to translate.'));
+    return text === '' ? EMPTY : Buffer.from(text);
+  }
+
+  end(): Buffer {
+    if (this.#state.isOver) return EMPTY;
+    const rest = this.#framer.end();
+    let text = rest === undefined ? '' : this.#translate(rest);
+    if (!this.#state.isOver) text += this.#write(this.#decoder.end());
+    return text === '' ? EMPTY : Buffer.from(text);
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return this.#caller.errorEvent(fault);
+  }
+
+  #translate(events: Buffer): string {
+    if (!this.#started) {
+      this.#started = true;
+      if (!looksLikeSse(events)) {
+        this.#state.fail(invalidStream('The provider did not answer with an event stream.'));
+        return '';
+      }
+    }
+    let text = '';
+    for (const event of parseSseEvents(events)) {
+      text += this.#write(this.#decoder.decode(event));
+      if (this.#state.isOver) break;
+    }
+    return text;
+  }
+
+  #write(events: ChatStreamEvent[]): string {
+    let text = '';
+    for (const event of events) {
+      this.#note(event);
+      text += this.#encoder.encode(event);
+    }
+    return text;
+  }
+
+  #note(event: ChatStreamEvent): void {
+    const state = this.#state;
+    switch (event.type) {
+      case 'reply-start':
+        state.facts.id = event.id;
+        state.facts.model = event.model;
+        break;
+      case 'usage':
+        state.facts.usage = event.usage;
+        break;
+      case 'finish':
+        state.facts.finishReason ??= event.raw;
+        state.phase = 'content';
+        break;
+      case 'reply-end':
+        state.phase = 'complete';
+        break;
+      case 'fault':
+        state.fail({ type: event.kind, message: event.message, status: event.status });
+        this.faultForwarded = true;
+        break;
+      default:
+        state.phase = 'content';
+    }
+  }
+}
