@@ -1,0 +1,25 @@
+/** What the engine knows of a request. Values only: the gateway fills them in, tests make them up. */
+export interface RequestFacts {
+  organisationId: string;
+  workspaceId: string;
+  workspaceSlug: string;
+  apiKeyId: string;
+  /** Handle for people, used in messages. */
+  apiKeySlug: string;
+  /** Endpoint id, e.g. `chatComplete`. */
+  endpoint: string;
+  /** Merged metadata: workspace over key over request. */
+  metadata: Readonly<Record<string, string>>;
+  configSlug: string | undefined;
+  promptSlug: string | undefined;
+}
+
+/** What is known once a target is chosen. */
+export interface TargetFacts {
+  /** Catalogue id. */
+  provider: string;
+  /** Slug of the saved provider; undefined for direct calls. */
+  providerSlug: string | undefined;
+  /** As the caller asked for it, without a leading `@slug/`. */
+  model: string | undefined;
+}
