@@ -1,0 +1,8 @@
+/**
+ * A model vendor without a model: answers in OpenAI's and Anthropic's wire
+ * formats, deterministically and without a key, so that a fresh installation
+ * has something to call and a benchmark something fast. `server.ts` has the
+ * routes, one file each the formats, `scripted-model.ts` the model names that
+ * ask for delays, errors or a number of events.
+ */
+export { type DemoUpstream, startDemoUpstream } from './server.ts';

@@ -1,0 +1,157 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { anthropicVendor, countTokens, createMessage } from './anthropic-messages.ts';
+import { createChatCompletion } from './openai-chat.ts';
+import { createCompletion } from './openai-completions.ts';
+import { createEmbeddings } from './openai-embeddings.ts';
+import { listModels, openAiVendor, retrieveModel } from './openai-vendor.ts';
+import { type DemoAnswer, type DemoEndpoint, type Vendor, VendorFault } from './protocol.ts';
+import { scriptOf } from './scripted-model.ts';
+
+export interface DemoUpstream {
+  readonly url: string;
+  readonly port: number;
+  /** Lets answers under way finish for a moment, then cuts them. */
+  close(): Promise<void>;
+}
+
+const endpoints: Readonly<Record<string, DemoEndpoint>> = {
+  '/v1/chat/completions': createChatCompletion,
+  '/v1/completions': createCompletion,
+  '/v1/embeddings': createEmbeddings,
+  '/v1/messages': createMessage,
+  '/v1/messages/count_tokens': countTokens,
+};
+
+const bodyBytesMax = 64 * 1024 * 1024;
+const drainMs = 2000;
+
+/** Listens and answers until closed. Port 0 takes a free one. */
+export async function startDemoUpstream(options: {
+  port: number;
+  host?: string;
+}): Promise<DemoUpstream> {
+  const host = options.host ?? '127.0.0.1';
+  const server = createServer((request, response) => {
+    respond(request, response).catch((error: unknown) => {
+      const vendor = vendorOf(request.url ?? '');
+      const fault =
+        error instanceof VendorFault ? error : new VendorFault(500, 'The server had an error.');
+      if (response.headersSent || response.destroyed) response.destroy();
+      else sendJson(response, fault.status, vendor.errorBody(fault), fault.headers);
+    });
+  });
+  // Gateways keep connections open; ours must not close them while a request is on its way.
+  server.keepAliveTimeout = 75_000;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port, host, resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+        server.close(() => {
+          clearTimeout(timer);
+          resolve();
+        });
+        server.closeIdleConnections();
+      }),
+  };
+}
+
+async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = request.url ?? '/';
+  const queryAt = url.indexOf('?');
+  const path = queryAt < 0 ? url : url.slice(0, queryAt);
+  const endpoint = endpoints[path];
+  if (endpoint === undefined || request.method !== 'POST') {
+    request.resume();
+    sendJson(response, 200, answerToOther(request, path));
+    return;
+  }
+
+  const vendor = vendorOf(path);
+  const text = await readText(request);
+  const body = vendor.parseBody(text, request);
+  const script = scriptOf(body.model, request.headers['x-demo-events']);
+  if (script.delayMs > 0) await delay(script.delayMs);
+  if (script.errorStatus !== undefined) throw vendor.scriptedFault(script.errorStatus);
+  await send(response, endpoint(body, { script, bytes: text.length, headers: request.headers }));
+}
+
+/** The answer to what takes no body. @throws VendorFault for what does not exist. */
+function answerToOther(request: IncomingMessage, path: string): unknown {
+  const method = request.method ?? 'GET';
+  if (method === 'GET' || method === 'HEAD') {
+    if (path === '/health') return { status: 'ok' };
+    if (path === '/v1/models') return listModels(request.headers);
+    if (path.startsWith('/v1/models/'))
+      return retrieveModel(path.slice('/v1/models/'.length), request.headers);
+  }
+  if (endpoints[path] === undefined) throw new VendorFault(404, `Invalid URL (${method} ${path})`);
+  const hint = '(HINT: Perhaps you meant to use a different HTTP method?)';
+  throw new VendorFault(405, `Not allowed to ${method} on ${path} ${hint}`);
+}
+
+function vendorOf(path: string): Vendor {
+  return path.startsWith('/v1/messages') ? anthropicVendor : openAiVendor;
+}
+
+async function readText(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > bodyBytesMax) throw new VendorFault(413, 'The request is too large.');
+    chunks.push(chunk);
+  }
+  return (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)).toString(
+    'utf8',
+  );
+}
+
+async function send(response: ServerResponse, answer: DemoAnswer): Promise<void> {
+  if (answer.kind === 'json') {
+    sendJson(response, 200, answer.body, answer.headers);
+    return;
+  }
+  response.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache',
+    ...answer.headers,
+  });
+  for (const event of answer.events) {
+    if (response.destroyed) return;
+    if (!response.write(event)) await drained(response);
+    // One turn of the loop per event: written in one turn they would leave as one packet, which no model does.
+    await (answer.eventDelayMs > 0 ? delay(answer.eventDelayMs) : new Promise(setImmediate));
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('drain', resolve);
+    response.once('close', resolve);
+  });
+}
+
+function sendJson(
+  response: ServerResponse,
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const text = JSON.stringify(body);
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    ...headers,
+  });
+  response.end(text);
+}

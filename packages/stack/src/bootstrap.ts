@@ -1,0 +1,40 @@
+import { spawn } from 'node:child_process';
+import { pathToFileURL } from 'node:url';
+import type { SluiceCredentials } from './sluice-settings.ts';
+
+const timeoutMs = 60_000;
+const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.ts`).href;
+
+/**
+ * Creates the first organisation, workspace and keys by running the control
+ * plane's `bootstrap.ts`, which prints one JSON line. Resolves with `undefined`
+ * when they exist already: keys are shown only once.
+ * @throws Error with what it wrote to stderr.
+ */
+export async function bootstrap(
+  entry: string,
+  env: Record<string, string | undefined>,
+): Promise<Omit<SluiceCredentials, 'base_url'> | undefined> {
+  const argv = ['--disable-warning=ExperimentalWarning', '--import', followParent, entry];
+  const child = spawn(process.execPath, argv, { env, stdio: 'pipe', detached: true });
+  child.stdin.on('error', () => {});
+  let output = '';
+  let errors = '';
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString('utf8');
+  });
+  child.stderr.on('data', (chunk: Buffer) => {
+    errors = `${errors}${chunk.toString('utf8')}`.slice(-8000);
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  });
+  clearTimeout(timer);
+  if (code !== 0) throw new Error(`The first set-up of the control plane failed:\n${errors}`);
+  const printed = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Partial<SluiceCredentials>;
+  if (printed.admin_key === undefined) return undefined;
+  // A caller names a saved provider with an at sign.
+  const provider = `@${printed.demo_provider?.replace(/^@/, '') ?? 'demo'}`;
+  return { ...(printed as SluiceCredentials), demo_provider: provider };
+}

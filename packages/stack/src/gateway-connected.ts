@@ -1,0 +1,33 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+const timeoutMs = 20_000;
+
+/**
+ * Waits until the gateway is in touch with the control plane. It answers known
+ * keys without; but the first key of a new installation is known to nobody yet.
+ */
+export async function gatewayConnected(port: number, signal: AbortSignal): Promise<void> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    if (await isConnected(port)) return;
+    signal.throwIfAborted();
+    if (Date.now() > deadline)
+      throw new Error(
+        `The gateway on port ${port} did not reach the control plane within ${timeoutMs / 1000} s.`,
+      );
+    await delay(50, undefined, { signal });
+  }
+}
+
+async function isConnected(port: number): Promise<boolean> {
+  try {
+    const response = await fetch(`http://127.0.0.1:${port}/health/ready`, {
+      signal: AbortSignal.timeout(2000),
+    });
+    const state = (await response.json()) as { control_plane?: unknown };
+    return response.ok && state.control_plane === 'connected';
+  } catch {
+    // Not listening yet, or busy: asked again until the deadline.
+    return false;
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Runs the parts of Sluice as processes on one machine: `npm start` and the
+ * tests use the same code. It starts, watches, restarts and stops; what the
+ * parts do is theirs. Start reading at `sluice.ts`; `supervise.ts` keeps one
+ * process running, `managed-process.ts` starts one.
+ */
+export {
+  baseEnvironment,
+  type ManagedProcess,
+  type ProcessExit,
+  type ProcessSpec,
+  startProcess,
+} from './managed-process.ts';
+export { freePort, isPortFree } from './ports.ts';
+export { type PostgresSettings, postgresSpec, postgresUrl } from './postgres-settings.ts';
+export { type PartName, type Sluice, type SluiceOptions, startSluice } from './sluice.ts';
+export {
+  freePorts,
+  gatewayPortDefault,
+  gatewayPortMax,
+  portsFrom,
+  type SluicePorts,
+} from './sluice-ports.ts';
+export { createSecrets, type SluiceCredentials, type SluiceSecrets } from './sluice-settings.ts';
+export {
+  type Supervised,
+  type SupervisionEvent,
+  type SupervisionOptions,
+  supervise,
+} from './supervise.ts';

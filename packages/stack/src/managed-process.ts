@@ -1,0 +1,161 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { pathToFileURL } from 'node:url';
+
+export interface ProcessSpec {
+  name: string;
+  /** Absolute path of the TypeScript or JavaScript file to run. */
+  entry: string;
+  args?: readonly string[];
+  /** The whole environment of the process; see `baseEnvironment`. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** How long the process may take to say that it is ready. */
+  readyTimeoutMs?: number;
+  /** How long a SIGTERM may take before SIGKILL follows. */
+  stopTimeoutMs?: number;
+  /** Receives what the process writes to either stream, for its log file. */
+  onOutput?: (chunk: Buffer) => void;
+}
+
+export interface ProcessExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+export interface ManagedProcess {
+  readonly name: string;
+  readonly pid: number;
+  /** Settles once, when the process is gone. */
+  readonly exited: Promise<ProcessExit>;
+  /** SIGTERM, and SIGKILL when the process has not gone in time. */
+  stop(): Promise<ProcessExit>;
+  /** SIGKILL: what a crash looks like from outside. */
+  kill(): Promise<ProcessExit>;
+  /** The newest part of what it wrote to stderr. */
+  stderr(): string;
+}
+
+const stderrKeptMax = 256 * 1024;
+const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.ts`).href;
+
+/** What any process needs from ours and nothing else, so that a stray variable cannot change a test. */
+export function baseEnvironment(): Record<string, string | undefined> {
+  const { PATH, HOME, TMPDIR, TZ, LANG } = process.env;
+  return { PATH, HOME, TMPDIR, TZ, LANG };
+}
+
+/**
+ * Starts a process and waits for its line `"msg":"ready"` on stderr. The
+ * process ends by itself when ours does, however ours ends.
+ * @throws Error with the end of its stderr when it ends or stays silent, or when `signal` aborts the wait.
+ */
+export async function startProcess(
+  spec: ProcessSpec,
+  signal?: AbortSignal,
+): Promise<ManagedProcess> {
+  // Node warns about type stripping and the like on stderr; logs stay JSON lines without it.
+  const argv = ['--disable-warning=ExperimentalWarning', '--import', followParent, spec.entry];
+  const child = spawn(process.execPath, [...argv, ...(spec.args ?? [])], {
+    env: spec.env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    // A group of its own: Ctrl-C at the terminal reaches the launcher, which stops the parts in order.
+    detached: true,
+  });
+  // The pipe only signals by closing; the process may be gone before us.
+  child.stdin.on('error', () => {});
+  const stderr = collectStderr(child, spec.onOutput);
+  const exited = new Promise<ProcessExit>((resolve) => {
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+  await once(child, 'spawn');
+  const managed: ManagedProcess = {
+    name: spec.name,
+    pid: child.pid as number,
+    exited,
+    async stop() {
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), spec.stopTimeoutMs ?? 20_000);
+      return exited.finally(() => clearTimeout(timer));
+    },
+    async kill() {
+      child.kill('SIGKILL');
+      return exited;
+    },
+    stderr: stderr.text,
+  };
+  try {
+    await becomesReady(managed, stderr, spec.readyTimeoutMs ?? 20_000, signal);
+  } catch (error) {
+    await (signal?.aborted === true ? managed.stop() : managed.kill());
+    throw error;
+  }
+  return managed;
+}
+
+interface CollectedStderr {
+  text(): string;
+  /** Settles when the ready line has been seen. */
+  readonly ready: Promise<void>;
+}
+
+function collectStderr(child: ChildProcess, onOutput: ProcessSpec['onOutput']): CollectedStderr {
+  let kept = '';
+  let partialLine = '';
+  let isReady = false;
+  let announce = () => {};
+  const ready = new Promise<void>((resolve) => {
+    announce = resolve;
+  });
+  child.stdout?.on('data', (chunk: Buffer) => onOutput?.(chunk));
+  child.stderr?.on('data', (chunk: Buffer) => {
+    onOutput?.(chunk);
+    const text = chunk.toString('utf8');
+    kept = `${kept}${text}`.slice(-stderrKeptMax);
+    if (isReady) return;
+    const lines = `${partialLine}${text}`.split('\n');
+    partialLine = lines.pop()?.slice(-stderrKeptMax) ?? '';
+    if (lines.some(isReadyLine)) {
+      isReady = true;
+      announce();
+    }
+  });
+  return { text: () => kept, ready };
+}
+
+function isReadyLine(line: string): boolean {
+  if (!line.startsWith('{')) return false;
+  try {
+    return (JSON.parse(line) as { msg?: unknown }).msg === 'ready';
+  } catch {
+    return false;
+  }
+}
+
+async function becomesReady(
+  managed: ManagedProcess,
+  stderr: CollectedStderr,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const fault = await Promise.race([
+    stderr.ready.then(() => undefined),
+    managed.exited.then(
+      ({ code, signal }) => `ended before it was ready (${signal ?? `exit code ${code}`})`,
+    ),
+    new Promise<string>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs, `was not ready within ${timeoutMs / 1000} s`);
+    }),
+    new Promise<string>((resolve) => {
+      if (signal?.aborted) resolve('was stopped while starting');
+      signal?.addEventListener('abort', () => resolve('was stopped while starting'), {
+        once: true,
+      });
+    }),
+  ]);
+  clearTimeout(timer);
+  if (fault !== undefined)
+    throw new Error(
+      `${managed.name} ${fault}. The end of its stderr:\n${stderr.text().slice(-4000)}`,
+    );
+}

@@ -1,0 +1,31 @@
+import type { ProcessSpec } from './managed-process.ts';
+import { baseEnvironment } from './managed-process.ts';
+
+export interface PostgresSettings {
+  dataDir: string;
+  port: number;
+  user: string;
+  password: string;
+  /** Without it nothing is flushed to disk: for tests only. */
+  durable: boolean;
+}
+
+/** The embedded Postgres as a process that `startProcess` and `supervise` run. */
+export function postgresSpec(
+  settings: PostgresSettings,
+  onOutput?: ProcessSpec['onOutput'],
+): ProcessSpec {
+  return {
+    name: 'postgres',
+    entry: `${import.meta.dirname}/postgres-main.ts`,
+    env: { ...baseEnvironment(), SLUICE_POSTGRES: JSON.stringify(settings) },
+    // The first start creates the cluster; recovery after a crash takes its time as well.
+    readyTimeoutMs: 60_000,
+    onOutput,
+  };
+}
+
+export function postgresUrl(settings: PostgresSettings, database = 'postgres'): string {
+  const { user, password, port } = settings;
+  return `postgresql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}

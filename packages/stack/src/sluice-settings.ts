@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import type { SluicePorts } from './sluice-ports.ts';
+
+/** Made once for an installation and kept with its data: with other values the data cannot be read. */
+export interface SluiceSecrets {
+  service_token: string;
+  key_pepper: string;
+  master_key: string;
+  snapshot_key: string;
+  postgres_password: string;
+}
+
+export function createSecrets(): SluiceSecrets {
+  return {
+    service_token: randomBytes(32).toString('base64url'),
+    key_pepper: randomBytes(32).toString('hex'),
+    master_key: randomBytes(32).toString('hex'),
+    snapshot_key: randomBytes(32).toString('hex'),
+    postgres_password: randomBytes(24).toString('base64url'),
+  };
+}
+
+/** What a person needs to use the installation; the content of `credentials.json`. */
+export interface SluiceCredentials {
+  base_url: string;
+  admin_key: string;
+  workspace_key: string;
+  organisation_id: string;
+  workspace_id: string;
+  workspace_slug: string;
+  demo_provider: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+export interface SettingsInput {
+  dataDir: string;
+  ports: SluicePorts;
+  secrets: SluiceSecrets;
+  databaseUrl: string;
+  natsUrl?: string;
+  redisUrl?: string;
+  clickhouseUrl?: string;
+}
+
+/** What suits one machine; a person's own variables come before these. */
+export const machineDefaults: Environment = {
+  // Model servers on this machine may be tried, ours among them.
+  TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost',
+  // Whoever presses Ctrl-C waits for this.
+  DRAIN_TIMEOUT: '5000',
+};
+
+/** The environment of each service, from one description of the installation. */
+export function serviceEnvironments(input: SettingsInput): {
+  gateway(index: number, port: number): Environment;
+  controlPlane: Environment;
+  dataService: Environment;
+  demoUpstream: Environment;
+} {
+  const { dataDir, ports, secrets } = input;
+  const dataServiceGrpc = `127.0.0.1:${ports.dataServiceGrpc}`;
+  const all: Environment = {
+    HOST: '127.0.0.1',
+    NODE_ENV: 'production',
+    SERVICE_CLIENT_AUTH: secrets.service_token,
+    KEY_PEPPER: secrets.key_pepper,
+  };
+  return {
+    gateway: (index, port) => ({
+      ...all,
+      PORT: String(port),
+      CONTROL_PLANE_GRPC_URL: `127.0.0.1:${ports.controlPlaneGrpc}`,
+      CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
+      DATA_SERVICE_GRPC_URL: dataServiceGrpc,
+      DATA_DIR: join(dataDir, index === 0 ? 'gateway' : `gateway-${index + 1}`),
+      SNAPSHOT_KEY: secrets.snapshot_key,
+      NATS_URL: input.natsUrl,
+      REDIS_URL: input.redisUrl,
+    }),
+    controlPlane: {
+      ...all,
+      PORT: String(ports.controlPlane),
+      GRPC_PORT: String(ports.controlPlaneGrpc),
+      DATABASE_URL: input.databaseUrl,
+      MASTER_KEY: secrets.master_key,
+      DATA_SERVICE_GRPC_URL: dataServiceGrpc,
+      DEMO_UPSTREAM_URL: `http://127.0.0.1:${ports.demoUpstream}/v1`,
+    },
+    dataService: {
+      ...all,
+      PORT: String(ports.dataService),
+      GRPC_PORT: String(ports.dataServiceGrpc),
+      CLICKHOUSE_URL: input.clickhouseUrl,
+      CLICKHOUSE_DATA_DIR: join(dataDir, 'clickhouse'),
+      NATS_URL: input.natsUrl,
+    },
+    demoUpstream: { HOST: '127.0.0.1', PORT: String(ports.demoUpstream) },
+  };
+}

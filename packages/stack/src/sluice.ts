@@ -1,0 +1,174 @@
+import { join, resolve } from 'node:path';
+import { bootstrap } from './bootstrap.ts';
+import { gatewayConnected } from './gateway-connected.ts';
+import { baseEnvironment, type ProcessSpec } from './managed-process.ts';
+import { type PostgresSettings, postgresSpec, postgresUrl } from './postgres-settings.ts';
+import type { SluicePorts } from './sluice-ports.ts';
+import {
+  machineDefaults,
+  type SluiceCredentials,
+  type SluiceSecrets,
+  serviceEnvironments,
+} from './sluice-settings.ts';
+import { type Supervised, type SupervisionEvent, supervise } from './supervise.ts';
+
+/** `gateway-2` and so on for further replicas. */
+export type PartName =
+  | 'postgres'
+  | 'data-service'
+  | 'demo-upstream'
+  | 'control-plane'
+  | `gateway${'' | `-${number}`}`;
+
+export interface SluiceOptions {
+  dataDir: string;
+  ports: SluicePorts;
+  secrets: SluiceSecrets;
+  /** Whether a part that crashes is started again by itself. */
+  restart: boolean;
+  /** Of an earlier start; without them the first organisation is created. */
+  credentials?: SluiceCredentials;
+  /** Called as soon as they exist, before anything else can fail: they are shown only once. */
+  onCredentials?: (credentials: SluiceCredentials) => void;
+  /** A Postgres of one's own; without it the embedded one runs. */
+  databaseUrl?: string;
+  natsUrl?: string;
+  redisUrl?: string;
+  clickhouseUrl?: string;
+  /** Ports of further gateways beside the first. */
+  moreGatewayPorts?: readonly number[];
+  /** Variables for every part, overridden by the stack's own: a person's settings. */
+  environment?: Readonly<Record<string, string | undefined>>;
+  /** Variables for one part, which override all others. */
+  partEnvironment?: Partial<Record<PartName, Record<string, string | undefined>>>;
+  onEvent?: (event: SupervisionEvent) => void;
+  /** Gives the sink for what a part writes. */
+  openLog?: (part: PartName) => (chunk: Buffer) => void;
+}
+
+export interface Sluice {
+  readonly credentials: SluiceCredentials;
+  /** In the order in which they stop. */
+  readonly parts: ReadonlyMap<PartName, Supervised>;
+  /** Gateways first, so that their requests end and their records leave; stores last. */
+  stop(): Promise<void>;
+}
+
+const root = resolve(import.meta.dirname, '../../..');
+const controlPlaneSource = join(root, 'services/control-plane/src');
+
+/** Starts every part, in parallel where one does not need the other, and resolves when all are ready. */
+export async function startSluice(options: SluiceOptions, signal?: AbortSignal): Promise<Sluice> {
+  const postgres: PostgresSettings | undefined =
+    options.databaseUrl === undefined
+      ? {
+          dataDir: join(resolve(options.dataDir), 'postgres'),
+          port: options.ports.postgres,
+          user: 'sluice',
+          password: options.secrets.postgres_password,
+          durable: true,
+        }
+      : undefined;
+  const databaseUrl = options.databaseUrl ?? postgresUrl(postgres as PostgresSettings);
+  const environments = serviceEnvironments({ ...options, databaseUrl });
+  const parts = new Map<PartName, Supervised>();
+  const halted = new AbortController();
+
+  function add(name: PartName, spec: Omit<ProcessSpec, 'name' | 'onOutput'>): Supervised {
+    const env = {
+      ...machineDefaults,
+      ...options.environment,
+      ...baseEnvironment(),
+      ...spec.env,
+      ...options.partEnvironment?.[name],
+    };
+    const part = supervise({ ...spec, name, env, onOutput: options.openLog?.(name) }, options);
+    parts.set(name, part);
+    return part;
+  }
+
+  const gatewayPorts = [options.ports.gateway, ...(options.moreGatewayPorts ?? [])];
+  const gateways = gatewayPorts.map((port, index) =>
+    add(index === 0 ? 'gateway' : `gateway-${index + 1}`, {
+      entry: join(root, 'services/gateway/src/main.ts'),
+      env: environments.gateway(index, port),
+    }),
+  );
+  const controlPlane = add('control-plane', {
+    entry: join(controlPlaneSource, 'main.ts'),
+    env: environments.controlPlane,
+    readyTimeoutMs: 60_000,
+  });
+  const dataService = add('data-service', {
+    entry: join(root, 'services/data-service/src/main.ts'),
+    env: environments.dataService,
+    readyTimeoutMs: 60_000,
+  });
+  const demoUpstream = add('demo-upstream', {
+    entry: join(root, 'packages/demo-upstream/src/main.ts'),
+    env: environments.demoUpstream,
+  });
+  const store = postgres === undefined ? undefined : add('postgres', postgresSpec(postgres));
+
+  async function stop(): Promise<void> {
+    await Promise.all(gateways.map((gateway) => gateway.stop()));
+    await Promise.all([controlPlane.stop(), dataService.stop(), demoUpstream.stop()]);
+    await store?.stop();
+  }
+
+  async function prepareControlPlane(): Promise<SluiceCredentials> {
+    await store?.start();
+    halted.signal.throwIfAborted();
+    const credentials = await currentCredentials();
+    options.onCredentials?.(credentials);
+    halted.signal.throwIfAborted();
+    await controlPlane.start();
+    return credentials;
+  }
+
+  /** Those of an earlier start, brought up to date when the ports have changed; else new ones. */
+  async function currentCredentials(): Promise<SluiceCredentials> {
+    const baseUrl = `http://127.0.0.1:${options.ports.gateway}/v1`;
+    if (options.credentials?.base_url === baseUrl) return options.credentials;
+    const created = await bootstrap(join(controlPlaneSource, 'bootstrap.ts'), {
+      ...machineDefaults,
+      ...options.environment,
+      ...baseEnvironment(),
+      ...environments.controlPlane,
+      ...options.partEnvironment?.['control-plane'],
+    });
+    const known = created ?? options.credentials;
+    if (known === undefined)
+      throw new Error(
+        'The database has an organisation, but its first keys are not known here: credentials.json is gone.',
+      );
+    return { ...known, base_url: baseUrl };
+  }
+
+  const halt = (): void => {
+    halted.abort();
+    void stop();
+  };
+  signal?.addEventListener('abort', halt, { once: true });
+  const starting = [
+    prepareControlPlane(),
+    dataService.start(),
+    demoUpstream.start(),
+    ...gateways.map((gateway) => gateway.start()),
+  ] as const;
+  try {
+    const [credentials] = await Promise.all(starting);
+    await Promise.all(gatewayPorts.map((port) => gatewayConnected(port, halted.signal)));
+    signal?.throwIfAborted();
+    return { credentials, parts, stop };
+  } catch (error) {
+    halted.abort();
+    await stop();
+    // Whoever was between two steps has seen the abort by now and starts nothing more.
+    await Promise.allSettled(starting);
+    await stop();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', halt);
+  }
+}

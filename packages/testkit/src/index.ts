@@ -1,0 +1,32 @@
+/**
+ * Real servers and processes for tests, and upstreams that misbehave on
+ * request. For tests only: nothing that ships imports it. `startStack` runs all
+ * of Sluice; the other functions give one part each. What a test starts it stops.
+ */
+export { eventually } from './eventually.ts';
+export { startNats } from './nats.ts';
+export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';
+export { startRedis } from './redis.ts';
+export { temporaryFolder } from './run-folder.ts';
+export { type ServiceName, startService } from './service.ts';
+export type { SpawnedServer } from './spawned-server.ts';
+export { startStack, type TestStack, type TestStackOptions } from './stack.ts';
+export { testDatabase } from './test-database.ts';
+export {
+  type RecordedRequest,
+  startUpstream,
+  type Upstream,
+  type UpstreamHandler,
+} from './upstream.ts';
+export {
+  bytes,
+  garbage,
+  hang,
+  json,
+  reset,
+  type SseOptions,
+  sequence,
+  slowHeaders,
+  sse,
+  type UpstreamReply,
+} from './upstream-replies.ts';

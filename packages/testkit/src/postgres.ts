@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  freePort,
+  type PostgresSettings,
+  postgresSpec,
+  postgresUrl,
+  startProcess,
+} from '@sluice/stack';
+import { Client } from 'pg';
+import { temporaryFolder } from './run-folder.ts';
+
+export interface TestPostgres {
+  /** The server's maintenance database. */
+  url: string;
+  /** The URL of a fresh, empty database. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** A real server in a temporary folder, on a port of its own, that forgets everything when stopped. */
+export async function startPostgres(): Promise<TestPostgres> {
+  const folder = await temporaryFolder('postgres');
+  // Postgres may run as another user, who must be able to pass.
+  await chmod(folder, 0o711);
+  const settings: PostgresSettings = {
+    dataDir: join(folder, 'data'),
+    port: await freePort(),
+    user: 'postgres',
+    password: randomBytes(16).toString('hex'),
+    durable: false,
+  };
+  const server = await startProcess(postgresSpec(settings));
+  const url = postgresUrl(settings);
+  return {
+    url,
+    createDatabase: () => createDatabase(url),
+    async stop() {
+      await server.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Creates a database of a random name on the server and returns its URL. */
+export async function createDatabase(serverUrl: string): Promise<string> {
+  const name = `test_${randomBytes(8).toString('hex')}`;
+  const client = new Client({ connectionString: serverUrl });
+  await client.connect();
+  try {
+    await client.query(`CREATE DATABASE ${name}`);
+  } finally {
+    await client.end();
+  }
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}

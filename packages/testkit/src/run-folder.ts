@@ -1,0 +1,46 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const variable = 'SLUICE_TEST_RUN_FOLDER';
+
+/**
+ * One folder for everything a test run writes. Workers find it through the
+ * environment; the global set-up creates and removes it, because a worker that
+ * the runner ends has no chance to tidy up.
+ */
+export function createRunFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-test-'));
+  mkdirSync(join(folder, 'pids'));
+  // Postgres may run as another user, who must be able to pass.
+  chmodSync(folder, 0o711);
+  process.env[variable] = folder;
+  return folder;
+}
+
+/** Ends servers that tests left running and deletes what the run wrote. */
+export function removeRunFolder(folder: string): void {
+  for (const pid of readdirSync(join(folder, 'pids'))) {
+    try {
+      process.kill(Number(pid), 'SIGKILL');
+    } catch {
+      // It has ended since.
+    }
+  }
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+}
+
+/** An empty folder for this test, deleted with the run. */
+export function temporaryFolder(name: string): Promise<string> {
+  return mkdtemp(join(process.env[variable] ?? tmpdir(), `${name}-`));
+}
+
+/** Notes a server so that the end of the run ends it too. Returns what takes the note back. */
+export function noteServer(pid: number): () => void {
+  const folder = process.env[variable];
+  if (folder === undefined) return () => {};
+  const note = join(folder, 'pids', String(pid));
+  writeFileSync(note, '');
+  return () => rmSync(note, { force: true });
+}

@@ -1,0 +1,18 @@
+import { baseEnvironment, type ManagedProcess, startProcess } from '@sluice/stack';
+
+export type ServiceName = 'gateway' | 'control-plane' | 'data-service';
+
+/**
+ * Runs a service as its own process, as in production, and waits for its
+ * ready line. It gets the given environment and nothing of the test's own.
+ */
+export function startService(
+  name: ServiceName,
+  env: Record<string, string | undefined>,
+): Promise<ManagedProcess> {
+  return startProcess({
+    name,
+    entry: `${import.meta.dirname}/../../../services/${name}/src/main.ts`,
+    env: { ...baseEnvironment(), ...env },
+  });
+}

@@ -1,0 +1,38 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { eventually, startStack, type TestStack } from './index.ts';
+
+let stack: TestStack;
+beforeAll(async () => {
+  stack = await startStack({ gateways: 2, nats: true, redis: true });
+}, 120_000);
+afterAll(() => stack.stop());
+
+function ask(origin: string | undefined): Promise<Response> {
+  return fetch(`${origin}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'x-service-api-key': stack.credentials.workspace_key,
+    },
+    body: JSON.stringify({
+      model: '@demo/gpt-4o-mini',
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  });
+}
+
+it('runs all parts with a real NATS and Redis, and every gateway answers', async () => {
+  expect(stack.gatewayUrls).toHaveLength(2);
+  for (const origin of stack.gatewayUrls) expect((await ask(origin)).status).toBe(200);
+  expect((await fetch(`${stack.controlPlaneUrl}/health`)).status).toBe(200);
+  expect((await fetch(`${stack.dataServiceUrl}/health`)).status).toBe(200);
+});
+
+it('kills one part, leaves it down, and brings it back on its port', async () => {
+  const gateway = stack.part('gateway');
+  await gateway.kill();
+  expect(gateway.pid).toBeUndefined();
+  await expect(ask(stack.gatewayUrls[0])).rejects.toThrow();
+  await gateway.start();
+  await eventually(async () => (await ask(stack.gatewayUrls[0])).status === 200);
+});

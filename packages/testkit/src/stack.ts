@@ -1,0 +1,101 @@
+import {
+  createSecrets,
+  freePort,
+  freePorts,
+  type PartName,
+  type Sluice,
+  type SluiceCredentials,
+  type SluiceOptions,
+  type SluicePorts,
+  type Supervised,
+  startSluice,
+} from '@sluice/stack';
+import { inject } from 'vitest';
+import type {} from './global-setup.ts';
+import { startNats } from './nats.ts';
+import { createDatabase } from './postgres.ts';
+import { startRedis } from './redis.ts';
+import { temporaryFolder } from './run-folder.ts';
+import type { SpawnedServer } from './spawned-server.ts';
+
+export interface TestStackOptions {
+  /** How many gateways; each has a port and a data folder of its own. */
+  gateways?: number;
+  /** Usage travels through a real NATS instead of gRPC. */
+  nats?: boolean;
+  /** Counters live in a real Redis instead of memory. */
+  redis?: boolean;
+  /** Variables for one part: `{ gateway: { REQUEST_TIMEOUT: '500' } }`. */
+  environment?: SluiceOptions['partEnvironment'];
+}
+
+export interface TestStack {
+  readonly credentials: SluiceCredentials;
+  readonly ports: SluicePorts;
+  /** Origins without a path, one a gateway. */
+  readonly gatewayUrls: readonly string[];
+  readonly controlPlaneUrl: string;
+  readonly dataServiceUrl: string;
+  readonly demoUpstreamUrl: string;
+  readonly databaseUrl: string;
+  readonly dataDir: string;
+  readonly nats: SpawnedServer | undefined;
+  readonly redis: SpawnedServer | undefined;
+  /** `kill()` leaves it down; `start()` brings it back on its port and data. */
+  part(name: PartName): Supervised;
+  stop(): Promise<void>;
+}
+
+/** All of Sluice on free ports with an empty database, as separate processes. Nothing restarts by itself. */
+export async function startStack(options: TestStackOptions = {}): Promise<TestStack> {
+  const ports = await freePorts();
+  const moreGatewayPorts = await Promise.all(
+    Array.from({ length: (options.gateways ?? 1) - 1 }, freePort),
+  );
+  const [dataDir, databaseUrl, nats, redis] = await Promise.all([
+    temporaryFolder('stack'),
+    createDatabase(inject('postgresUrl')),
+    options.nats === true ? startNats() : undefined,
+    options.redis === true ? startRedis() : undefined,
+  ]);
+  const stopServers = () => Promise.all([nats?.stop(), redis?.stop()]);
+  let sluice: Sluice;
+  try {
+    sluice = await startSluice({
+      dataDir,
+      ports,
+      secrets: createSecrets(),
+      restart: false,
+      databaseUrl,
+      natsUrl: nats?.url,
+      redisUrl: redis?.url,
+      moreGatewayPorts,
+      partEnvironment: options.environment,
+    });
+  } catch (error) {
+    await stopServers();
+    throw error;
+  }
+  const origin = (port: number) => `http://127.0.0.1:${port}`;
+  return {
+    credentials: sluice.credentials,
+    ports,
+    gatewayUrls: [ports.gateway, ...moreGatewayPorts].map(origin),
+    controlPlaneUrl: origin(ports.controlPlane),
+    dataServiceUrl: origin(ports.dataService),
+    demoUpstreamUrl: origin(ports.demoUpstream),
+    databaseUrl,
+    dataDir,
+    nats,
+    redis,
+    part(name) {
+      const part = sluice.parts.get(name);
+      if (part === undefined) throw new Error(`There is no part ${name} in this stack.`);
+      return part;
+    },
+    async stop() {
+      await sluice.stop();
+      await stopServers();
+    },
+  };
+}
