@@ -1,0 +1,72 @@
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type ClickHouseClient, createClient } from '@clickhouse/client';
+
+/** A server elsewhere, or the engine inside this process. */
+export type ClickHousePlace = { url: string } | { dataDir: string };
+
+export interface ClickHouse {
+  readonly client: ClickHouseClient;
+  /** Waits for what the engine still computes; afterwards its folder is free. */
+  close(): Promise<void>;
+}
+
+/** Opens ClickHouse. A server need not be there yet: calls fail until it is. */
+export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHouse> {
+  if ('dataDir' in place) return openEmbedded(place.dataDir);
+  const client = createClient({
+    url: place.url,
+    application: 'sluice-data-service',
+    request_timeout: 30_000,
+    clickhouse_settings: insertSettings,
+  });
+  return { client, close: () => client.close() };
+}
+
+/**
+ * An insert must be stored when it is answered, whatever the user's profile
+ * says; and a batch with records of many months is odd but not an error.
+ */
+const insertSettings = { async_insert: 0, max_partitions_per_insert_block: '0' } as const;
+
+async function openEmbedded(dataDir: string): Promise<ClickHouse> {
+  // Hundreds of megabytes of native code that only this mode needs, hence the late import.
+  const [{ createChdbConnection }, { drainPending }] = await Promise.all([
+    import('chdb/connection'),
+    import('chdb'),
+  ]);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const connection = await whenUnlocked(() => createChdbConnection({ path: dataDir }));
+  // Reading rows in parallel gains nothing at our batch size and holds some 150 MB more.
+  const settings = { ...insertSettings, input_format_parallel_parsing: 0 } as const;
+  const client = createClient({
+    connection: connection as unknown as ClientConnection,
+    clickhouse_settings: settings,
+  });
+  return {
+    client,
+    async close() {
+      await client.close();
+      await drainPending();
+    },
+  };
+}
+
+/** The engine's types come from the client's older twin package: the same shapes under other names. */
+type ClientConnection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['connection']>;
+
+/**
+ * The engine locks its folder with the kernel's help, so a killed process
+ * leaves no lock. One that is still dying may hold it for a moment.
+ */
+async function whenUnlocked<T>(open: () => T): Promise<T> {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    try {
+      return open();
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await delay(200);
+    }
+  }
+}

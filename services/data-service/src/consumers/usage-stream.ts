@@ -1,0 +1,101 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fromBinary } from '@bufbuild/protobuf';
+import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
+import { usageStream } from '@sluice/contracts';
+import { usage } from '@sluice/proto-stubs';
+import type { UsageSink } from '../sinks/usage-sink.ts';
+import { connectNats, type NatsOptions } from './connect-nats.ts';
+import { ackWaitMs, openUsageStream } from './open-usage-stream.ts';
+
+export interface UsageStreamOptions extends NatsOptions {
+  sink: Pick<UsageSink, 'write' | 'reject'>;
+}
+
+export interface UsageStreamConsumer {
+  /** Takes no more messages, waits for `graceMs` for those under way, and disconnects. */
+  stop(graceMs: number): Promise<void>;
+}
+
+/**
+ * Moves messages from the stream to the sink and acknowledges each after its
+ * insert. NATS may be absent for any time, at start too: this tries for ever.
+ */
+export function consumeUsageStream(options: UsageStreamOptions): UsageStreamConsumer {
+  const { logger, sink } = options;
+  const stopping = new AbortController();
+  const underWay = new Map<JsMsg, Promise<void>>();
+  let nats: NatsConnection | undefined;
+  let messages: ConsumerMessages | undefined;
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        if (nats?.isClosed()) nats = undefined;
+        nats ??= await connectNats(options, stopping.signal);
+        messages = await openUsageStream(nats);
+        if (stopping.signal.aborted) return;
+        logger.info({ stream: usageStream.name }, 'consuming usage records from NATS');
+        for await (const message of messages) take(message);
+      } catch (error) {
+        if (!stopping.signal.aborted)
+          logger.warn({ err: error }, 'consuming from NATS was interrupted');
+      }
+      await delay(500, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  }
+
+  function take(message: JsMsg): void {
+    // Not awaited: messages meet in the batcher, so that one insert holds many.
+    const handled = store(message).finally(() => underWay.delete(message));
+    underWay.set(message, handled);
+  }
+
+  async function store(message: JsMsg): Promise<void> {
+    try {
+      const records = recordsOf(message.data);
+      if (records === undefined) await sink.reject(message.data, 'not a WriteUsageRequest');
+      else await sink.write(records);
+      message.ack();
+    } catch (error) {
+      logger.warn({ err: error }, 'a NATS message could not be stored and will come again');
+      // Without a connection the server redelivers by itself, only later.
+      if (nats !== undefined && !nats.isClosed() && !nats.isDraining()) message.nak(2000);
+    }
+  }
+
+  // An insert may wait for ClickHouse longer than the server waits for an acknowledgement.
+  const extend = setInterval(() => {
+    if (nats !== undefined && !nats.isClosed())
+      for (const message of underWay.keys()) message.working();
+  }, ackWaitMs / 3);
+
+  const running = run();
+
+  return {
+    async stop(graceMs) {
+      stopping.abort();
+      messages?.stop();
+      const settled = Promise.allSettled(underWay.values());
+      await Promise.race([settled, delay(graceMs, undefined, { ref: false })]);
+      clearInterval(extend);
+      // Drain sends the acknowledgements that are still buffered.
+      if (nats !== undefined && !nats.isClosed())
+        await Promise.race([
+          nats.drain().catch(() => {}),
+          delay(graceMs, undefined, { ref: false }),
+        ]);
+      await nats?.close();
+      await Promise.race([running, delay(graceMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+function recordsOf(bytes: Uint8Array): Uint8Array[] | undefined {
+  try {
+    return fromBinary(usage.WriteUsageRequestSchema, bytes).records;
+  } catch {
+    // Kept by the caller as a reject; decoding it again would fail again.
+    return undefined;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Metrics } from '@sluice/telemetry';
+
+/** What the ledger's intake counts. */
+export type IngestMetrics = ReturnType<typeof ingestMetrics>;
+
+export function ingestMetrics(metrics: Metrics) {
+  return {
+    rows: metrics.counter(
+      'usage_rows_stored_total',
+      'Rows inserted, by table. Copies of a record count each time they arrive.',
+      ['table'],
+    ),
+    insertSeconds: metrics.histogram(
+      'usage_insert_seconds',
+      'Duration of inserts into ClickHouse.',
+      [0.01, 0.03, 0.1, 0.3, 1, 3, 10],
+    ),
+    insertFailures: metrics.counter(
+      'usage_insert_failures_total',
+      'Inserts that failed and were tried again.',
+    ),
+    queuedRows: metrics.gauge('usage_queued_rows', 'Rows waiting for their insert, or in it.'),
+    natsConnected: metrics.gauge(
+      'nats_connected',
+      '1 while connected to NATS; 0 also where NATS_URL is not set.',
+    ),
+    sequenceGaps: metrics.gauge(
+      'usage_sequence_gaps',
+      'Records missing between the first and the last of a replica in the last seven days.',
+      ['replica_id'],
+    ),
+  };
+}

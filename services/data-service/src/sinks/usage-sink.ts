@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { fromBinary } from '@bufbuild/protobuf';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { usage } from '@sluice/proto-stubs';
+import type { Logger } from '@sluice/telemetry';
+import type { IngestMetrics } from '../metrics.ts';
+import { type Batcher, createBatcher } from './batcher.ts';
+import { UnfitRecord, type UsageRow, usageRow } from './usage-row.ts';
+
+interface RejectRow {
+  digest: string;
+  reason: string;
+  record_base64: string;
+  received_at: string;
+}
+
+type Item = { table: 'usage_records'; row: UsageRow } | { table: 'usage_rejects'; row: RejectRow };
+
+/** The one way into the ledger, for records of either transport. */
+export interface UsageSink {
+  /** Resolves after the insert that holds every record. Rejects when that did not happen: send them again. */
+  write(records: readonly Uint8Array[], signal?: AbortSignal): Promise<void>;
+  /** Keeps bytes that are not even a list of records. */
+  reject(bytes: Uint8Array, reason: string): Promise<void>;
+  readonly size: number;
+  close(graceMs: number): Promise<void>;
+}
+
+export interface UsageSinkOptions {
+  client: ClickHouseClient;
+  metrics: IngestMetrics;
+  logger: Logger;
+  nowMs: () => number;
+}
+
+export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOptions): UsageSink {
+  const batcher: Batcher<Item> = createBatcher({
+    // Analytics promise to show a request within five seconds; a fifth of one still merges well.
+    intervalMs: 200,
+    itemsMax: 2000,
+    queueMax: 50_000,
+    retryMinMs: 100,
+    retryMaxMs: 5000,
+    async insert(items) {
+      const stop = metrics.insertSeconds.startTimer();
+      await insertRows(client, 'usage_rejects', items);
+      await insertRows(client, 'usage_records', items);
+      stop();
+      for (const { table } of items) metrics.rows.inc({ table });
+    },
+    onFailure(error, count) {
+      metrics.insertFailures.inc();
+      logger.warn({ err: error, rows: count }, 'an insert failed and will be tried again');
+    },
+  });
+
+  function itemOf(bytes: Uint8Array): Item {
+    try {
+      return { table: 'usage_records', row: usageRow(fromBinary(usage.UsageRecordSchema, bytes)) };
+    } catch (error) {
+      const reason = error instanceof UnfitRecord ? error.message : 'not a UsageRecord';
+      logger.error({ reason }, 'a usage record was rejected');
+      return { table: 'usage_rejects', row: rejectRow(bytes, reason, nowMs()) };
+    }
+  }
+
+  return {
+    write: (records, signal) => batcher.add(records.map(itemOf), signal),
+    reject: (bytes, reason) =>
+      batcher.add([{ table: 'usage_rejects', row: rejectRow(bytes, reason, nowMs()) }]),
+    get size() {
+      return batcher.size;
+    },
+    close: (graceMs) => batcher.close(graceMs),
+  };
+}
+
+async function insertRows(
+  client: ClickHouseClient,
+  table: Item['table'],
+  items: readonly Item[],
+): Promise<void> {
+  const values = items.filter((item) => item.table === table).map((item) => item.row);
+  if (values.length > 0) await client.insert({ table, values, format: 'JSONEachRow' });
+}
+
+function rejectRow(bytes: Uint8Array, reason: string, nowMs: number): RejectRow {
+  return {
+    digest: createHash('sha256').update(bytes).digest('hex'),
+    reason,
+    record_base64: Buffer.from(bytes).toString('base64'),
+    received_at: new Date(nowMs).toISOString().replace('T', ' ').slice(0, -1),
+  };
+}

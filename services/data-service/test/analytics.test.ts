@@ -1,0 +1,370 @@
+import { create, type MessageInitShape } from '@bufbuild/protobuf';
+import { analytics, usage } from '@sluice/proto-stubs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { analyticsHandlers } from '../src/rpc/analytics.ts';
+import { type Ledger, openLedger } from './embedded-ledger.ts';
+import { dayFilter, dayMs, encodedRecord } from './usage-records.ts';
+
+type FilterInit = MessageInitShape<typeof analytics.FilterSchema>;
+
+const minute = 60_000;
+const hour = 60 * minute;
+const context = { signal: new AbortController().signal };
+
+let ledger: Ledger;
+let handlers: ReturnType<typeof analyticsHandlers>;
+
+beforeAll(async () => {
+  ledger = await openLedger();
+  handlers = analyticsHandlers(ledger.client);
+  await ledger.client.command({ query: 'SYSTEM STOP MERGES usage_records' });
+});
+afterAll(() => ledger.close());
+
+/** Every figure below is asked of rows that are there twice, in parts that never merge. */
+async function writeTwice(records: Uint8Array[]): Promise<void> {
+  await ledger.sink.write(records);
+  await ledger.sink.write(records);
+}
+
+async function graph(kind: analytics.Graph, filter: FilterInit) {
+  const request = create(analytics.GetGraphRequestSchema, {
+    graph: kind,
+    filter: dayFilter(filter),
+  });
+  const { summary, dataPoints } = await handlers.getGraph(request, context);
+  const points = (dataPoints ?? []).map((point) => ({
+    atMs: Number(point.timestampMs),
+    values: point.values,
+  }));
+  return { summary, points };
+}
+
+async function countOf(filter: FilterInit): Promise<number> {
+  return Number((await graph(analytics.Graph.REQUESTS, filter)).summary?.total);
+}
+
+async function models(filter: FilterInit, page: { pageSize?: number; currentPage?: number } = {}) {
+  const request = create(analytics.ListGroupsRequestSchema, {
+    group: analytics.Group.AI_MODELS,
+    filter: dayFilter(filter),
+    ...page,
+  });
+  return handlers.listGroups(request, context);
+}
+
+describe('GetGraph', () => {
+  const organisationId = 'graphs';
+  const at = (ms: number, some: Parameters<typeof encodedRecord>[0] = {}) =>
+    encodedRecord({ organisationId, createdAtMs: BigInt(dayMs + ms), ...some });
+
+  beforeAll(() =>
+    writeTwice([
+      at(0, { inputTokens: 100n, outputTokens: 20n, costNanoUsd: 30_000_000n, latencyMs: 100 }),
+      at(1000, { inputTokens: 50n, outputTokens: 0n, costNanoUsd: 10_000_000n, latencyMs: 300 }),
+      at(2 * hour, {
+        costKnown: false,
+        costNanoUsd: 999_999n,
+        inputTokens: 7n,
+        outputTokens: 3n,
+        latencyMs: 200,
+      }),
+      at(2 * hour, {
+        outcome: usage.Outcome.DENIED,
+        statusCode: 429,
+        costKnown: false,
+        inputTokens: 0n,
+        outputTokens: 0n,
+        latencyMs: 1,
+      }),
+      at(24 * hour, { costNanoUsd: 1n }),
+      at(-1, { costNanoUsd: 1n }),
+    ]),
+  );
+
+  it('counts requests, in all and by bucket, with zeros where there were none', async () => {
+    const { summary, points } = await graph(analytics.Graph.REQUESTS, { organisationId });
+    expect(summary).toEqual({ total: 4 });
+    expect(points.map(({ atMs }) => atMs)).toEqual(
+      Array.from({ length: 96 }, (_, index) => dayMs + index * 15 * minute),
+    );
+    expect(nonZero(points)).toEqual([
+      { atMs: dayMs, values: { total: 2 } },
+      { atMs: dayMs + 2 * hour, values: { total: 2 } },
+    ]);
+  });
+
+  it('gives cost in US cents, averaged over the requests whose cost is known', async () => {
+    const { summary, points } = await graph(analytics.Graph.COST, { organisationId });
+    expect(summary).toEqual({ total: 4, avg: 2 });
+    expect(nonZero(points)).toEqual([{ atMs: dayMs, values: { total: 4, avg: 2 } }]);
+  });
+
+  it('adds input and output tokens, averaged over the requests that used any', async () => {
+    const { summary, points } = await graph(analytics.Graph.TOKENS, { organisationId });
+    expect(summary).toEqual({ total: 180, avg: 60 });
+    expect(nonZero(points)).toEqual([
+      { atMs: dayMs, values: { total: 170, avg: 85 } },
+      { atMs: dayMs + 2 * hour, values: { total: 10, avg: 10 } },
+    ]);
+  });
+
+  it('gives latency in milliseconds, without requests that were refused', async () => {
+    const { summary, points } = await graph(analytics.Graph.LATENCY, { organisationId });
+    expect(summary).toMatchObject({ avg: 200, p50: 200 });
+    expect(summary?.p90).toBeGreaterThan(200);
+    expect(summary?.p99).toBeLessThanOrEqual(300);
+    expect(nonZero(points)[1]).toEqual({
+      atMs: dayMs + 2 * hour,
+      values: { avg: 200, p50: 200, p90: 200, p99: 200 },
+    });
+  });
+
+  it('gives percentiles near the true ones for many requests', async () => {
+    const latencies = Array.from({ length: 1000 }, (_, index) => index + 1);
+    await writeTwice(
+      latencies.map((latencyMs) => encodedRecord({ organisationId: 'percentiles', latencyMs })),
+    );
+    const { summary } = await graph(analytics.Graph.LATENCY, { organisationId: 'percentiles' });
+    expect(summary?.avg).toBeCloseTo(500.5);
+    for (const [name, value] of [
+      ['p50', 500],
+      ['p90', 900],
+      ['p99', 990],
+    ] as const)
+      expect(Math.abs(Number(summary?.[name]) - value)).toBeLessThan(10);
+  });
+
+  it.each([
+    analytics.Graph.REQUESTS,
+    analytics.Graph.COST,
+    analytics.Graph.TOKENS,
+    analytics.Graph.LATENCY,
+  ])(
+    'answers graph %s with zeros where nothing happened, and without points for an empty range',
+    async (kind) => {
+      const quiet = await graph(kind, { organisationId: 'nobody', toMs: BigInt(dayMs + hour) });
+      expect(quiet.points).toHaveLength(61);
+      expect(
+        [quiet.summary, ...quiet.points.map(({ values }) => values)]
+          .flatMap((values) => Object.values(values ?? {}))
+          .every((value) => value === 0),
+      ).toBe(true);
+      const empty = await graph(kind, {
+        organisationId,
+        fromMs: BigInt(dayMs + 1),
+        toMs: BigInt(dayMs),
+      });
+      expect(empty.points).toEqual([]);
+      expect(Object.values(empty.summary ?? {}).every((value) => value === 0)).toBe(true);
+    },
+  );
+
+  it('includes both ends of the range, and takes ends that no calendar holds', async () => {
+    expect(
+      await countOf({ organisationId, fromMs: BigInt(dayMs), toMs: BigInt(dayMs + 1000) }),
+    ).toBe(2);
+    expect(
+      await countOf({ organisationId, fromMs: BigInt(dayMs - 1), toMs: BigInt(dayMs + 24 * hour) }),
+    ).toBe(6);
+    const all = { fromMs: -(2n ** 63n), toMs: 2n ** 63n - 1n };
+    expect(await countOf({ organisationId, ...all })).toBe(6);
+  });
+
+  it('refuses a graph it does not have, and a question without an organisation', async () => {
+    await expect(graph(analytics.Graph.UNSPECIFIED, {})).rejects.toMatchObject({
+      code: 'admin.validation',
+    });
+    await expect(countOf({ organisationId: '' })).rejects.toMatchObject({
+      code: 'admin.validation',
+    });
+    await expect(
+      handlers.getGraph(
+        create(analytics.GetGraphRequestSchema, { graph: analytics.Graph.COST }),
+        context,
+      ),
+    ).rejects.toMatchObject({ field: 'filter' });
+  });
+});
+
+describe('Filter', () => {
+  const organisationId = 'filters';
+
+  beforeAll(() =>
+    writeTwice([
+      encodedRecord({
+        organisationId,
+        workspaceId: 'ws-a',
+        providerSlug: 'main-openai',
+        configSlug: 'pc-a',
+        configId: 'config-a',
+        apiKeyId: 'key-a',
+        traceId: 'trace-a',
+        spanId: 'span-a',
+        statusCode: 200,
+        inputTokens: 10n,
+        outputTokens: 100n,
+        costNanoUsd: 20_000_000n,
+        metadata: { _user: 'ann', team: 'red', empty: '' },
+      }),
+      encodedRecord({
+        organisationId,
+        workspaceId: 'ws-b',
+        provider: 'anthropic',
+        model: 'claude-sonnet-4-5',
+        providerSlug: 'other',
+        configSlug: 'pc-b',
+        configId: 'config-b',
+        apiKeyId: 'key-b',
+        traceId: 'trace-b',
+        spanId: 'span-b',
+        statusCode: 500,
+        inputTokens: 200n,
+        outputTokens: 20n,
+        costKnown: false,
+        costNanoUsd: 9n,
+        metadata: { _user: 'ann', team: 'blue' },
+      }),
+      encodedRecord({ organisationId: 'another', workspaceId: 'ws-a' }),
+    ]),
+  );
+
+  const cases: [string, FilterInit, number][] = [
+    ['no part', {}, 2],
+    ['one workspace', { workspaceIds: ['ws-a'] }, 1],
+    ['several workspaces', { workspaceIds: ['ws-a', 'ws-b', 'ws-c'] }, 2],
+    ['a workspace of nobody', { workspaceIds: ['ws-c'] }, 0],
+    ['tokens at least', { totalUnitsMin: 111n }, 1],
+    ['tokens at least, met exactly', { totalUnitsMin: 110n }, 2],
+    ['tokens at most', { totalUnitsMax: 110n }, 1],
+    ['input tokens at least', { promptTokenMin: 11n }, 1],
+    ['input tokens at most', { promptTokenMax: 10n }, 1],
+    ['input tokens at most, of the widest number', { promptTokenMax: 2n ** 64n - 1n }, 2],
+    ['output tokens at least', { completionTokenMin: 100n }, 1],
+    ['output tokens at most', { completionTokenMax: 19n }, 0],
+    ['cents at least', { costMin: 2 }, 1],
+    ['cents at least, just missed', { costMin: 2.000001 }, 0],
+    ['cents at most, where unknown is nothing', { costMax: 0 }, 1],
+    ['cents from nothing', { costMin: 0 }, 2],
+    ['status codes', { statusCodes: [500, 429] }, 1],
+    ['provider slugs', { virtualKeys: ['main-openai'] }, 1],
+    ['configs by slug', { configs: ['pc-a'] }, 1],
+    ['configs by id', { configs: ['config-b', 'pc-a'] }, 2],
+    ['API keys', { apiKeyIds: ['key-b'] }, 1],
+    ['traces', { traceIds: ['trace-a', 'trace-x'] }, 1],
+    ['spans', { spanIds: ['span-b'] }, 1],
+    ['prompts, of which there are none', { promptSlugs: ['p'] }, 0],
+    ['provider and model', { aiOrgModels: ['anthropic__claude-sonnet-4-5'] }, 1],
+    ['a metadata pair', { metadata: { _user: 'ann' } }, 2],
+    ['several metadata pairs, all of them', { metadata: { _user: 'ann', team: 'red' } }, 1],
+    ['metadata pairs of which one fails', { metadata: { _user: 'bob', team: 'red' } }, 0],
+    ['an empty metadata value, which is not an absent one', { metadata: { empty: '' } }, 1],
+    ['several parts, all of them', { workspaceIds: ['ws-a'], statusCodes: [500] }, 0],
+  ];
+  it.each(cases)('admits by %s', async (_name, filter, expected) => {
+    expect(await countOf({ organisationId, ...filter })).toBe(expected);
+    const { rows } = await models({ organisationId, ...filter });
+    expect((rows ?? []).reduce((sum, row) => sum + Number(row.requests), 0)).toBe(expected);
+  });
+
+  const attacks = [
+    "' OR 1=1 --",
+    "x') OR ('1'='1",
+    '{organisation_id:String}',
+    "\\' OR 1=1 --",
+    "a\tb\\N\n'",
+    '\0',
+    "']) OR has(['",
+    '💥',
+  ];
+  it.each(attacks)('takes %j as text and nothing else', async (text) => {
+    const filters: FilterInit[] = [
+      { organisationId: text },
+      { workspaceIds: [text] },
+      { virtualKeys: [text, text] },
+      { configs: [text] },
+      { apiKeyIds: [text] },
+      { traceIds: [text] },
+      { spanIds: [text] },
+      { aiOrgModels: [text] },
+      { metadata: { [text]: 'ann' } },
+      { metadata: { _user: text } },
+    ];
+    for (const filter of filters) expect(await countOf({ organisationId, ...filter })).toBe(0);
+  });
+
+  it.each(attacks)('finds %j where it was stored', async (text) => {
+    await writeTwice([
+      encodedRecord({
+        organisationId: text,
+        workspaceId: text,
+        providerSlug: text,
+        apiKeyId: text,
+        model: text,
+        metadata: { [text]: text },
+      }),
+    ]);
+    const filter: FilterInit = {
+      organisationId: text,
+      workspaceIds: [text],
+      virtualKeys: [text],
+      apiKeyIds: [text],
+      aiOrgModels: [`openai__${text}`],
+      metadata: { [text]: text },
+    };
+    const { rows } = await models(filter);
+    expect(rows).toEqual([{ value: text, requests: 1n, cost: 0.00045 }]);
+  });
+});
+
+describe('ListGroups', () => {
+  const organisationId = 'groups';
+  const many = (model: string, count: number) =>
+    Array.from({ length: count }, () =>
+      encodedRecord({ organisationId, model, costNanoUsd: 10_000_000n }),
+    );
+
+  beforeAll(() =>
+    writeTwice([
+      ...many('b', 2),
+      ...many('a', 2),
+      ...many('busy', 3),
+      encodedRecord({ organisationId, model: 'unpriced', costKnown: false }),
+      encodedRecord({ organisationId, model: '' }),
+    ]),
+  );
+
+  it('lists models by requests, then by name, with their cost in cents', async () => {
+    expect(await models({ organisationId })).toEqual({
+      total: 4n,
+      rows: [
+        { value: 'busy', requests: 3n, cost: 3 },
+        { value: 'a', requests: 2n, cost: 2 },
+        { value: 'b', requests: 2n, cost: 2 },
+        { value: 'unpriced', requests: 1n, cost: 0 },
+      ],
+    });
+  });
+
+  it('gives one page at a time, the total always, and nothing past the end', async () => {
+    const page = async (currentPage: number) => {
+      const { total, rows } = await models({ organisationId }, { pageSize: 3, currentPage });
+      return [Number(total), (rows ?? []).map(({ value }) => value)];
+    };
+    expect(await page(0)).toEqual([4, ['busy', 'a', 'b']]);
+    expect(await page(1)).toEqual([4, ['unpriced']]);
+    expect(await page(2)).toEqual([4, []]);
+    expect(await page(4_294_967_295)).toEqual([4, []]);
+  });
+
+  it('refuses a group it does not have', async () => {
+    const request = create(analytics.ListGroupsRequestSchema, { filter: dayFilter() });
+    await expect(handlers.listGroups(request, context)).rejects.toMatchObject({
+      code: 'admin.validation',
+    });
+  });
+});
+
+function nonZero(points: Awaited<ReturnType<typeof graph>>['points']) {
+  return points.filter(({ values }) => Object.values(values ?? {}).some((value) => value !== 0));
+}

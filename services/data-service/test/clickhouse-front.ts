@@ -1,0 +1,76 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { temporaryFolder } from '@sluice/testkit';
+import { createChdbConnection } from 'chdb/connection';
+
+export interface ClickHouseFront {
+  readonly url: string;
+  /** Nobody listens any more, as when the server is down. The data stays. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * ClickHouse's HTTP interface before the embedded engine: as much of it as the
+ * client uses, so that the server mode is tested against the real SQL engine.
+ */
+export async function startClickHouseFront(): Promise<ClickHouseFront> {
+  const engine = createChdbConnection({ path: await temporaryFolder('clickhouse-front') });
+  const server: Server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://localhost');
+    if (url.pathname === '/ping') return response.end('Ok.\n');
+    try {
+      const { statement, format } = await statementOf(request, url);
+      const result = await engine.chdb.queryAsync(statement, { format });
+      response.end(result.bytes());
+    } catch (error) {
+      response.writeHead(500).end(error instanceof Error ? error.message : String(error));
+    }
+  });
+  const listen = (port: number) =>
+    new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const stop = () =>
+    new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeAllConnections();
+    });
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://default:@127.0.0.1:${port}/default`,
+    down: stop,
+    up: () => listen(port),
+    async close() {
+      await stop();
+      await engine.close();
+    },
+  };
+}
+
+/** Parameters and settings come in the query string, the statement there or in the body, rows in the body. */
+async function statementOf(request: IncomingMessage, url: URL) {
+  const body = (await buffer(request)).toString('utf8');
+  const inUrl = url.searchParams.get('query');
+  const sets: string[] = [];
+  let format = 'TabSeparated';
+  for (const [name, value] of url.searchParams) {
+    if (name === 'default_format') format = value;
+    else if (!transport.has(name))
+      sets.push(`SET ${name} = '${value.replace(/[\\']/g, '\\$&')}'; `);
+  }
+  return { statement: `${sets.join('')}${inUrl === null ? body : `${inUrl}\n${body}`}`, format };
+}
+
+const transport = new Set([
+  'query',
+  'query_id',
+  'database',
+  'session_id',
+  'role',
+  'wait_end_of_query',
+  'send_progress_in_http_headers',
+  'http_headers_progress_interval_ms',
+  'enable_http_compression',
+]);

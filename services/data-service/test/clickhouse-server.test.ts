@@ -1,0 +1,76 @@
+import { eventually } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type ClickHouseFront, startClickHouseFront } from './clickhouse-front.ts';
+import { type RunningService, runService } from './running-service.ts';
+import { encodedRecord } from './usage-records.ts';
+
+let clickHouse: ClickHouseFront;
+let service: RunningService | undefined;
+
+beforeAll(async () => {
+  clickHouse = await startClickHouseFront();
+});
+afterAll(() => clickHouse.close());
+afterEach(async () => {
+  await service?.kill();
+});
+
+describe('with a ClickHouse server', () => {
+  it('applies the schema there, stores, and answers; without the embedded engine in its memory', async () => {
+    service = await runService({ CLICKHOUSE_URL: clickHouse.url });
+    const text = "tab\t ' \\ {organisation_id:String} 💥";
+    await service.write([encodedRecord({ organisationId: 'server', metadata: { [text]: text } })]);
+    expect(await service.count({ organisationId: 'server' })).toBe(1);
+    expect(await service.count({ organisationId: 'server', metadata: { [text]: text } })).toBe(1);
+    expect(
+      await service.count({ organisationId: 'server', metadata: { [text]: `${text}x` } }),
+    ).toBe(0);
+    const metrics = await (await fetch(`${service.httpUrl}/metrics`)).text();
+    const rss = Number(/^node_process_resident_memory_bytes\{.*\} (.+)$/m.exec(metrics)?.[1]);
+    expect(rss).toBeLessThan(200e6);
+  });
+
+  it('keeps what it got through an outage, and answers its callers after the insert', async () => {
+    service = await runService({ CLICKHOUSE_URL: clickHouse.url });
+    await clickHouse.down();
+    let isStored = false;
+    const written = service.write([encodedRecord({ organisationId: 'outage' })]).then(() => {
+      isStored = true;
+    });
+    await eventually(
+      () => service?.log().includes('an insert failed and will be tried again') ?? false,
+    );
+    expect((await fetch(`${service.httpUrl}/health/live`)).status).toBe(200);
+    await eventually(async () => (await fetch(`${service?.httpUrl}/health/ready`)).status === 503);
+    await expect(service.count()).rejects.toMatchObject({ code: 13 });
+    expect(isStored).toBe(false);
+    await clickHouse.up();
+    await written;
+    expect(await service.count({ organisationId: 'outage' })).toBe(1);
+    await eventually(async () => (await fetch(`${service?.httpUrl}/health/ready`)).status === 200);
+  });
+
+  it('waits for a server that is not there when it starts', async () => {
+    await clickHouse.down();
+    const starting = runService({ CLICKHOUSE_URL: clickHouse.url });
+    const raised = new Promise((resolve) => setTimeout(resolve, 1500)).then(() => clickHouse.up());
+    service = await starting;
+    await raised;
+    await service.write([encodedRecord({ organisationId: 'late' })]);
+    expect(await service.count({ organisationId: 'late' })).toBe(1);
+  });
+
+  it('stops in time while the server is down, and tells its callers that nothing was stored', async () => {
+    service = await runService({ CLICKHOUSE_URL: clickHouse.url });
+    await clickHouse.down();
+    const refused = expect(service.write([encodedRecord()], 30_000)).rejects.toThrow();
+    await eventually(
+      () => service?.log().includes('an insert failed and will be tried again') ?? false,
+    );
+    const askedAtMs = performance.now();
+    expect((await service.stop()).code).toBe(0);
+    expect(performance.now() - askedAtMs).toBeLessThan(12_000);
+    await refused;
+    await clickHouse.up();
+  });
+});

@@ -1,0 +1,32 @@
+import { createLogger, createMetrics } from '@sluice/telemetry';
+import { temporaryFolder } from '@sluice/testkit';
+import { applySchema, schemaFolder } from '../src/clickhouse/apply-schema.ts';
+import { connectClickHouse } from '../src/clickhouse/connect.ts';
+import { ingestMetrics } from '../src/metrics.ts';
+import { createUsageSink } from '../src/sinks/usage-sink.ts';
+
+/** The real engine inside the test, with schema and sink. One a process: the engine allows no more. */
+export async function openLedger() {
+  const { client, close } = await connectClickHouse({
+    dataDir: await temporaryFolder('clickhouse'),
+  });
+  await applySchema(client, schemaFolder);
+  const metrics = ingestMetrics(createMetrics({ app: 'test', env: 'test' }));
+  const logger = createLogger({ service: 'test', level: 'silent' });
+  const sink = createUsageSink({ client, metrics, logger, nowMs: Date.now });
+  return {
+    client,
+    sink,
+    /** The rows of a query as objects. */
+    async rows<T = Record<string, unknown>>(query: string): Promise<T[]> {
+      const result = await client.query({ query, format: 'JSONEachRow' });
+      return result.json<T>();
+    },
+    async close() {
+      await sink.close(1000);
+      await close();
+    },
+  };
+}
+
+export type Ledger = Awaited<ReturnType<typeof openLedger>>;

@@ -1,0 +1,223 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { create, toBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import { createLogger, createMetrics } from '@sluice/telemetry';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { applySchema, schemaFolder } from '../src/clickhouse/apply-schema.ts';
+import { createGapGauge } from '../src/gap-gauge.ts';
+import { ingestMetrics } from '../src/metrics.ts';
+import { findSequenceGaps } from '../src/queries/sequence-gaps.ts';
+import { renamedColumns, usageRow } from '../src/sinks/usage-row.ts';
+import { type Ledger, openLedger } from './embedded-ledger.ts';
+import { encodedRecord } from './usage-records.ts';
+
+let ledger: Ledger;
+
+beforeAll(async () => {
+  ledger = await openLedger();
+});
+afterAll(() => ledger.close());
+beforeEach(async () => {
+  for (const table of ['usage_records', 'usage_rejects'])
+    await ledger.client.command({ query: `TRUNCATE TABLE ${table}` });
+});
+
+describe('schema', () => {
+  it('is applied once, and again without effect', async () => {
+    expect(await applySchema(ledger.client, schemaFolder)).toEqual([]);
+    expect(await ledger.rows('SELECT name FROM schema_files FINAL ORDER BY name')).toEqual([
+      { name: '0001_usage_records.sql' },
+      { name: '0002_usage_rejects.sql' },
+    ]);
+  });
+
+  it('refuses a file that changed after it was applied', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'schema-'));
+    await writeFile(join(folder, '0001_usage_records.sql'), 'SELECT 1');
+    await expect(applySchema(ledger.client, folder)).rejects.toThrow('0001_usage_records.sql');
+  });
+});
+
+describe('usage_records', () => {
+  it('has a column for every field of the record, and the row fills each', async () => {
+    const fields = usage.UsageRecordSchema.fields.map(({ name }) => renamedColumns[name] ?? name);
+    const columns = await ledger.rows<{ name: string }>(
+      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'usage_records' ORDER BY position",
+    );
+    const ours = ['stored_at', 'certainty'];
+    expect(columns.map(({ name }) => name).filter((name) => !ours.includes(name))).toEqual(fields);
+    const row = usageRow(
+      create(usage.UsageRecordSchema, {
+        id: randomBytes(16),
+        requestId: randomBytes(16),
+        createdAtMs: BigInt(Date.UTC(2026, 1)),
+      }),
+    );
+    expect(Object.keys(row)).toEqual(fields);
+  });
+
+  it('gives back every value that was written, also awkward ones', async () => {
+    const odd = 'tab\tline\nquote\'"back\\slash\0 {x:String} é😀';
+    const id = randomBytes(16);
+    const record = create(usage.UsageRecordSchema, {
+      id,
+      requestId: id,
+      createdAtMs: BigInt(Date.UTC(2026, 1, 2, 3, 4, 5, 678)),
+    });
+    for (const { localName, fieldKind, ...field } of usage.UsageRecordSchema.fields) {
+      const values = record as unknown as Record<string, unknown>;
+      if (fieldKind === 'map') values[localName] = { [odd]: odd, '': '' };
+      else if (fieldKind === 'enum') values[localName] = usage.Outcome.CALLER_GONE;
+      else if (typeof values[localName] === 'string') values[localName] = `${odd} ${localName}`;
+      else if (typeof values[localName] === 'boolean') values[localName] = true;
+      else if (localName.startsWith('created')) continue;
+      else if (typeof values[localName] === 'bigint')
+        values[localName] = 2n ** 63n - BigInt((field as { number: number }).number);
+      else if (typeof values[localName] === 'number')
+        values[localName] = localName.endsWith('Ms') ? 0.1 : 4_000;
+    }
+    record.retryCount = -1;
+    await ledger.sink.write([toBinary(usage.UsageRecordSchema, record)]);
+    const [stored] = await ledger.rows(
+      'SELECT * EXCEPT (stored_at, certainty) FROM usage_records FINAL SETTINGS output_format_json_quote_64bit_integers = 1',
+    );
+    expect(stored).toEqual(usageRow(record));
+  });
+
+  it('counts a record once however often it arrives, in one batch, in many parts, and after merges', async () => {
+    const records = Array.from({ length: 50 }, () => encodedRecord());
+    await ledger.client.command({ query: 'SYSTEM STOP MERGES usage_records' });
+    await ledger.sink.write([...records, ...records.slice(0, 10)]);
+    for (let copy = 0; copy < 3; copy += 1) await ledger.sink.write(records.slice(copy));
+    const parts = "SELECT count() AS n FROM system.parts WHERE table = 'usage_records' AND active";
+    expect(await ledger.rows(parts)).toEqual([{ n: 4 }]);
+    const figures = 'SELECT count() AS n, sum(input_tokens) AS tokens FROM usage_records FINAL';
+    expect(await ledger.rows('SELECT count() AS n FROM usage_records')).not.toEqual([{ n: 50 }]);
+    expect(await ledger.rows(figures)).toEqual([{ n: 50, tokens: 500 }]);
+    await ledger.client.command({ query: 'SYSTEM START MERGES usage_records' });
+    await ledger.client.command({ query: 'OPTIMIZE TABLE usage_records FINAL' });
+    expect(await ledger.rows('SELECT count() AS n FROM usage_records')).toEqual([{ n: 50 }]);
+  });
+
+  it.each(['before', 'after'])(
+    'prefers the real end of an attempt to the guess that it was lost, arriving %s',
+    async (when) => {
+      const id = randomBytes(16);
+      const real = encodedRecord({ id });
+      const lost = encodedRecord({ id, outcome: usage.Outcome.LOST, inputTokens: 0n });
+      for (const record of when === 'before' ? [real, lost] : [lost, real])
+        await ledger.sink.write([record]);
+      expect(await ledger.rows('SELECT outcome, input_tokens FROM usage_records FINAL')).toEqual([
+        { outcome: 'success', input_tokens: 10 },
+      ]);
+    },
+  );
+
+  it('stores one batch with records of very many months', async () => {
+    const months = Array.from({ length: 150 }, (_, month) =>
+      encodedRecord({ createdAtMs: BigInt(Date.UTC(2020, month)) }),
+    );
+    await ledger.sink.write(months);
+    expect(await ledger.rows('SELECT count() AS n FROM usage_records FINAL')).toEqual([{ n: 150 }]);
+  });
+});
+
+describe('usage_rejects', () => {
+  it('keeps the bytes and the reason of what is not a record, and the rest is stored', async () => {
+    const garbage = Buffer.from([0xff, 0xff, 0xff, 0x01, 0x02]);
+    const badId = encodedRecord({ id: Buffer.from('short') });
+    const badTime = encodedRecord({ createdAtMs: -1n });
+    await ledger.sink.write([encodedRecord(), garbage, badId, badTime, encodedRecord()]);
+    await ledger.sink.write([garbage]);
+    expect(await ledger.rows('SELECT count() AS n FROM usage_records FINAL')).toEqual([{ n: 2 }]);
+    const rejects = await ledger.rows<{ reason: string; record_base64: string }>(
+      'SELECT reason, record_base64 FROM usage_rejects FINAL ORDER BY reason',
+    );
+    expect(rejects).toEqual([
+      {
+        reason: 'created_at_ms is not within 2020 to 2099',
+        record_base64: Buffer.from(badTime).toString('base64'),
+      },
+      { reason: 'id is not 16 bytes', record_base64: Buffer.from(badId).toString('base64') },
+      { reason: 'not a UsageRecord', record_base64: garbage.toString('base64') },
+    ]);
+  });
+
+  it('does not let figures that are no numbers fail a batch', async () => {
+    await ledger.sink.write([
+      encodedRecord({ latencyMs: Number.NaN, gatewayMs: Number.POSITIVE_INFINITY }),
+    ]);
+    expect(await ledger.rows('SELECT latency_ms, gateway_ms FROM usage_records')).toEqual([
+      { latency_ms: 0, gateway_ms: 0 },
+    ]);
+  });
+});
+
+describe('findSequenceGaps', () => {
+  const nowMs = Date.UTC(2099, 5, 1);
+  const recently = BigInt(nowMs - 3_600_000);
+  const records = (replicaId: string, sequences: number[], createdAtMs = recently) =>
+    sequences.map((sequence) =>
+      encodedRecord({ replicaId, sequence: BigInt(sequence), createdAtMs }),
+    );
+
+  it('counts what is missing between the first and the last of each replica', async () => {
+    await ledger.sink.write([
+      ...records('whole', [7, 8, 9, 9, 10]),
+      ...records('holed', [1, 2, 5, 9]),
+    ]);
+    await ledger.sink.write(records('holed', [2]));
+    expect(await findSequenceGaps(ledger.client, nowMs)).toEqual([
+      { replicaId: 'holed', missing: 5 },
+      { replicaId: 'whole', missing: 0 },
+    ]);
+  });
+
+  it('does not call a loss what may still be on its way', async () => {
+    await ledger.sink.write(records('fresh', [1, 2, 9]));
+    expect(await findSequenceGaps(ledger.client, Date.now())).toEqual([]);
+  });
+
+  it('does not call a loss what lies before the range it looks at', async () => {
+    const week = 7 * 24 * 3_600_000;
+    await ledger.sink.write([
+      ...records('old', [1, 2, 4], BigInt(nowMs - 2 * week)),
+      ...records('old', [5, 7], BigInt(nowMs - week + 60_000)),
+      ...records('old', [6, 8, 10], recently),
+    ]);
+    expect(await findSequenceGaps(ledger.client, nowMs)).toEqual([
+      { replicaId: 'old', missing: 1 },
+    ]);
+  });
+});
+
+describe('createGapGauge', () => {
+  it('shows the gaps of each replica, and computes them at most every so often', async () => {
+    const metrics = createMetrics({ app: 'test', env: 'test' });
+    let nowMs = Date.UTC(2099, 5, 1);
+    const refresh = createGapGauge({
+      client: ledger.client,
+      metrics: ingestMetrics(metrics),
+      logger: createLogger({ service: 'test', level: 'silent' }),
+      nowMs: () => nowMs,
+      everyMs: 30_000,
+    });
+    const shown = async () => {
+      await refresh();
+      const { values } = await metrics.registry.getSingleMetric('usage_sequence_gaps')!.get();
+      return values.map(({ labels, value }) => [labels.replica_id, value]);
+    };
+    const record = (sequence: bigint) =>
+      encodedRecord({ replicaId: 'r', sequence, createdAtMs: BigInt(nowMs - 3_600_000) });
+    await ledger.sink.write([record(1n), record(4n)]);
+    expect(await shown()).toEqual([['r', 2]]);
+    await ledger.sink.write([record(2n)]);
+    nowMs += 29_999;
+    expect(await shown()).toEqual([['r', 2]]);
+    nowMs += 1;
+    expect(await shown()).toEqual([['r', 1]]);
+  });
+});

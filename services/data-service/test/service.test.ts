@@ -1,0 +1,110 @@
+import { eventually, temporaryFolder } from '@sluice/testkit';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type RunningService, runService } from './running-service.ts';
+import { encodedRecord } from './usage-records.ts';
+
+const running: RunningService[] = [];
+
+async function start(env: Record<string, string> = {}, dataDir?: string): Promise<RunningService> {
+  const service = await runService(env, dataDir);
+  running.push(service);
+  return service;
+}
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.kill()));
+});
+
+describe('WriteUsage', () => {
+  it('has stored what it acknowledged, so that kill -9 loses nothing and leaves no lock', async () => {
+    const service = await start();
+    const records = Array.from({ length: 40 }, () => encodedRecord());
+    await Promise.all(records.map((record) => service.write([record])));
+    await service.kill();
+    const again = await start({}, service.dataDir);
+    expect(await again.count()).toBe(40);
+  });
+
+  it('counts each record once while callers repeat themselves and the process is killed over and over', async () => {
+    const records = Array.from({ length: 1000 }, () => encodedRecord());
+    const dataDir = await temporaryFolder('killed');
+    const unacknowledged = new Set(records);
+    // Each life ends at another moment of the batcher's cycle: waiting, inserting, answering.
+    for (const lifeMs of [150, 230, 330]) {
+      const service = await start({}, dataDir);
+      const sending = [...unacknowledged].map((record) =>
+        service.write([record], 2000).then(
+          () => unacknowledged.delete(record),
+          () => {},
+        ),
+      );
+      await new Promise((resolve) => setTimeout(resolve, lifeMs));
+      await service.kill();
+      await Promise.all(sending);
+    }
+    const last = await start({}, dataDir);
+    const stored = records.length - unacknowledged.size;
+    expect(await last.count()).toBeGreaterThanOrEqual(stored);
+    await last.write(records);
+    expect(await last.count()).toBe(1000);
+  });
+
+  it('refuses callers without the token', async () => {
+    const service = await start({ SERVICE_CLIENT_AUTH: 'another-token-than-ours' });
+    await expect(service.write([encodedRecord()])).rejects.toMatchObject({ code: 16 });
+    await expect(service.count()).rejects.toMatchObject({ code: 16 });
+  });
+
+  it('shows a record in analytics within a second', async () => {
+    const service = await start();
+    const sentAtMs = performance.now();
+    await service.write([encodedRecord()]);
+    expect(await service.count()).toBe(1);
+    expect(performance.now() - sentAtMs).toBeLessThan(1000);
+  });
+});
+
+describe('the process', () => {
+  it('stores what is under way when asked to stop, answers it, and ends with code 0', async () => {
+    const service = await start();
+    const sent = Array.from({ length: 100 }, () => service.write([encodedRecord()]));
+    // The last call is at the server when the first ones of the batch are: one connection keeps the order.
+    await eventually(async () => (await metric(service, 'usage_queued_rows')) >= 100, {
+      intervalMs: 5,
+    });
+    const [exit] = await Promise.all([service.stop(), ...sent]);
+    expect(exit.code).toBe(0);
+    const again = await start({}, service.dataDir);
+    expect(await again.count()).toBe(100);
+  });
+
+  it('waits for a predecessor on the same data that is still stopping', async () => {
+    const first = await start();
+    await first.write([encodedRecord()]);
+    const second = start({}, first.dataDir);
+    await eventually(() => first.stop().then(() => true));
+    expect(await (await second).count()).toBe(1);
+  });
+
+  it('answers health checks and shows its metrics', async () => {
+    const service = await start();
+    for (const path of ['/health', '/health/live', '/health/ready'])
+      expect((await fetch(service.httpUrl + path)).status).toBe(200);
+    expect((await fetch(`${service.httpUrl}/nothing`)).status).toBe(404);
+    await service.write([encodedRecord(), encodedRecord(), Buffer.from('garbage')]);
+    const text = await (await fetch(`${service.httpUrl}/metrics`)).text();
+    expect(text).toMatch(/usage_rows_stored_total\{table="usage_records",.*\} 2/);
+    expect(text).toMatch(/usage_rows_stored_total\{table="usage_rejects",.*\} 1/);
+    expect(text).toContain('node_process_resident_memory_bytes');
+  });
+
+  it('does not start with settings that are not valid, and names them all', async () => {
+    const failed = runService({ SERVICE_CLIENT_AUTH: 'short', PORT: 'http' });
+    await expect(failed).rejects.toThrow(/PORT must.*SERVICE_CLIENT_AUTH must/s);
+  });
+});
+
+async function metric(service: RunningService, name: string): Promise<number> {
+  const text = await (await fetch(`${service.httpUrl}/metrics`)).text();
+  return Number(new RegExp(`^${name}\\{.*\\} (.+)$`, 'm').exec(text)?.[1]);
+}
