@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
+import type { Logger, Metrics } from '@sluice/telemetry';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Exchange, Reply } from './pipeline/exchange.ts';
+import { isAdminPath } from './routes/admin.ts';
+import { live, prometheus, ready } from './routes/health.ts';
+import { type ServeDeps, serve } from './routes/serve.ts';
+
+export interface AppDeps extends ServeDeps {
+  pipelines: {
+    /** Unified endpoints with a JSON body. */
+    unified: (exchange: Exchange) => Promise<Reply>;
+    models: (exchange: Exchange) => Promise<Reply>;
+    proxy: (exchange: Exchange) => Promise<Reply>;
+  };
+  forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
+  readiness: () => { ready: boolean; draining: boolean; controlPlane: boolean };
+  processMetrics: Metrics | undefined;
+  logger: Logger;
+}
+
+/** Routes in order; the busiest first, since Express tries them one after the other. */
+export function createApp(deps: AppDeps): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  const { unified, models, proxy } = deps.pipelines;
+
+  app.post(
+    '/v1/chat/completions',
+    serve({ endpoint: 'chatComplete', isProxy: false }, unified, deps),
+  );
+  app.post('/v1/embeddings', serve({ endpoint: 'embed', isProxy: false }, unified, deps));
+  app.post('/v1/messages', serve({ endpoint: 'messages', isProxy: false }, unified, deps));
+  app.post('/v1/completions', serve({ endpoint: 'complete', isProxy: false }, unified, deps));
+  app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
+
+  app.get(['/health', '/health/live', '/v1/health'], live);
+  app.get('/health/ready', ready(deps.readiness));
+  if (deps.processMetrics !== undefined) app.get('/metrics', prometheus(deps.processMetrics));
+
+  const passThrough = serve({ endpoint: 'proxy', isProxy: true }, proxy, deps);
+  app.use('/v1', (req, res, next) => {
+    if (isAdminPath(req.originalUrl, req.headers)) return deps.forwardAdmin(req, res);
+    if (!proxiedMethods.has(req.method))
+      return next(
+        new GatewayError('request.method_not_allowed', {
+          headers: { allow: 'POST, GET, PUT, DELETE' },
+        }),
+      );
+    passThrough(req, res);
+  });
+  // Published without /v1: price lists, answered by the control plane.
+  app.use('/model-configs', (req, res) => deps.forwardAdmin(req, res));
+
+  app.use((_req, _res, next) => next(new GatewayError('request.route_not_found')));
+  app.use(renderError(deps.logger));
+  return app;
+}
+
+const proxiedMethods = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']);
+
+/** Errors outside a pipeline: no route, a path that is not a URL, a fault of ours. */
+function renderError(logger: Logger): ErrorRequestHandler {
+  return (caught, req, res, _next) => {
+    const error =
+      caught instanceof URIError
+        ? new GatewayError('request.route_not_found', { cause: caught })
+        : fromUnknown(caught);
+    if (error.code === 'internal') logger.error({ err: caught, path: req.path }, 'a route failed');
+    if (res.headersSent) return void res.destroy();
+    const requestId = randomUUID();
+    const body = {
+      ...gatewayErrorBody(error, requestId),
+      ...(error.status === 404 ? { ok: false } : {}),
+    };
+    res.writeHead(error.status, {
+      'content-type': 'application/json',
+      'x-service-request-id': requestId,
+      ...error.headers,
+    });
+    res.end(JSON.stringify(body));
+    // A body nobody reads must not hold the connection.
+    req.resume();
+  };
+}

@@ -1,0 +1,33 @@
+import { type Counter, entityCounters } from '@sluice/engine';
+import { config } from '@sluice/proto-stubs';
+import { plainLimit } from './compiled-bundle.ts';
+
+/** A caller's key made ready for requests. */
+export interface ResolvedKey {
+  readonly hashHex: string;
+  readonly source: config.Key;
+  readonly scopes: ReadonlySet<string>;
+  /** Unix ms; 0 = never. */
+  readonly expiresAtMs: number;
+  readonly isWorkspaceKey: boolean;
+  readonly counters: readonly Counter[];
+}
+
+export function resolvedKey(hashHex: string, source: config.Key): ResolvedKey {
+  return {
+    hashHex,
+    source,
+    // `completions:write` and `completions.write` are the same scope.
+    scopes: new Set(source.scopes.map((scope) => scope.replace(':', '.'))),
+    expiresAtMs: Number(source.expiresAtMs),
+    isWorkspaceKey:
+      source.type === config.KeyType.WORKSPACE_SERVICE ||
+      source.type === config.KeyType.WORKSPACE_USER,
+    counters: entityCounters(
+      source.rateLimits.map(plainLimit),
+      'api_key',
+      source.id,
+      source.slug === '' ? source.name : source.slug,
+    ),
+  };
+}

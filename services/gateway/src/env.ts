@@ -1,0 +1,72 @@
+import {
+  bool,
+  bytesSecret,
+  csv,
+  defineEnv,
+  integer,
+  oneOf,
+  optionalText,
+  secret,
+  text,
+  url,
+} from '@sluice/env';
+
+/** Every setting of the gateway. The only reader of process.env. */
+export const env = defineEnv(
+  {
+    HOST: text('address to listen on', '127.0.0.1'),
+    PORT: integer('HTTP port', 8787, 0, 65_535),
+    NODE_ENV: text('`production` trusts no private hosts by default', 'development'),
+    SERVICE_NAME: text('label `app` of metrics and logs', 'sluice-gateway'),
+    LOG_LEVEL: oneOf(
+      'process log level',
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'info',
+    ),
+    LOG_REQUESTS: bool('write one log event a request', true),
+
+    CONTROL_PLANE_GRPC_URL: text('host:port of the control plane’s gRPC', '127.0.0.1:8790'),
+    CONTROL_PLANE_URL: url(
+      'base of the admin API; admin paths are forwarded to it',
+      'http://127.0.0.1:8788',
+    ),
+    DATA_SERVICE_GRPC_URL: text(
+      'host:port usage records go to when NATS_URL is not set',
+      '127.0.0.1:8791',
+    ),
+    NATS_URL: optionalText('NATS server(s) for usage records, comma separated'),
+    REDIS_URL: optionalText('Redis for counters shared by several gateways'),
+    SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
+    TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
+    KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the control plane’s', 32),
+
+    DATA_DIR: text('folder of the outbox, the snapshot and the counters'),
+    SNAPSHOT_KEY: bytesSecret('encrypts the snapshot on disk', 32),
+    REPLICA_ID: optionalText(
+      'name of this gateway in usage records; default: made once and kept in DATA_DIR',
+    ),
+
+    REQUEST_TIMEOUT: integer('ms until a provider’s response headers', 300_000, 1),
+    STREAM_IDLE_TIMEOUT: integer('ms a provider may stay silent within a reply', 300_000, 1),
+    REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 32 * 1024 * 1024, 1024),
+    RESPONSE_BODY_BYTES_MAX: integer(
+      'largest reply that is held in memory, bytes',
+      128 * 1024 * 1024,
+      1024,
+    ),
+    UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 512, 1),
+    TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
+    OWN_HOSTS: csv('public names of this gateway, refused as custom hosts'),
+    BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
+    OUTBOX_BYTES_MAX: integer(
+      'bytes of unsent usage records kept on disk before requests are refused',
+      4 * 1024 ** 3,
+      1024 * 1024,
+    ),
+    DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 25_000, 0),
+    ENABLE_PROMETHEUS: bool('serve /metrics', true),
+  },
+  process.env,
+);
+
+export type Env = typeof env;

@@ -1,0 +1,163 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '@sluice/errors';
+
+/** The gateway's own header prefix. */
+export const prefix = 'x-service-';
+
+/** What the caller said in headers, read once. Undefined = not sent. */
+export interface CallerHeaders {
+  /** The service credential, from `x-service-api-key` or else `Authorization`. */
+  serviceKey: string | undefined;
+  /** The upstream credential: `Authorization`, when it did not carry the service key. */
+  upstreamKey: string | undefined;
+  provider: string | undefined;
+  config: string | undefined;
+  customHost: string | undefined;
+  requestTimeoutMs: number | undefined;
+  strictOpenAiCompliance: boolean | undefined;
+  metadata: Readonly<Record<string, string>>;
+  traceId: string | undefined;
+  spanId: string;
+  parentSpanId: string;
+  spanName: string;
+  forwardHeaders: readonly string[] | undefined;
+}
+
+const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Reads identity and routing headers. Faults that need a 400 are left to `validateCallerHeaders`. */
+export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
+  const sentKey = single(headers['x-service-api-key']);
+  const authorization = headers.authorization;
+  const bearer = authorization === undefined ? undefined : stripBearer(authorization);
+  const trace = readTraceparent(headers);
+  return {
+    serviceKey: sentKey ?? bearer ?? single(headers['x-api-key']),
+    upstreamKey: sentKey === undefined ? undefined : (bearer ?? single(headers['x-api-key'])),
+    provider: single(headers['x-service-provider']) ?? virtualKey(headers),
+    config: single(headers['x-service-config']),
+    customHost: single(headers['x-service-custom-host']),
+    requestTimeoutMs: readTimeout(single(headers['x-service-request-timeout'])),
+    strictOpenAiCompliance: readStrict(headers),
+    metadata: readMetadata(headers),
+    traceId: single(headers['x-service-trace-id']) ?? trace?.traceId,
+    spanId: single(headers['x-service-span-id']) ?? '',
+    parentSpanId: single(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',
+    spanName: single(headers['x-service-span-name']) ?? '',
+    forwardHeaders: readList(single(headers['x-service-forward-headers'])),
+  };
+}
+
+/** @throws GatewayError `request.invalid_header` naming the header. */
+export function validateCallerHeaders(caller: CallerHeaders): void {
+  if (Number.isNaN(caller.requestTimeoutMs))
+    throw invalid('request-timeout', 'must be a positive whole number of milliseconds');
+  for (const name of caller.forwardHeaders ?? []) {
+    if (forwardForbidden.has(name)) throw invalid('forward-headers', `must not contain ${name}`);
+    if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
+      throw invalid('forward-headers', 'must be a list of header names');
+  }
+}
+
+function invalid(name: string, what: string): GatewayError {
+  return new GatewayError('request.invalid_header', {
+    field: `${prefix}${name}`,
+    message: `${prefix}${name} ${what}.`,
+  });
+}
+
+/** Names that would loop in chained gateways or open a cloud's metadata service. */
+const forwardForbidden = new Set([
+  'x-service-forward-headers',
+  'metadata-flavor',
+  'x-aws-ec2-metadata-token',
+  'x-google-metadata-request',
+]);
+
+function single(value: string | string[] | undefined): string | undefined {
+  const first = Array.isArray(value) ? value[0] : value;
+  return first === undefined || first === '' ? undefined : first;
+}
+
+/** `Bearer ` is removed once, in any case. */
+function stripBearer(value: string): string | undefined {
+  const text = /^bearer /i.test(value) ? value.slice(7).trim() : value.trim();
+  return text === '' ? undefined : text;
+}
+
+function virtualKey(headers: IncomingHttpHeaders): string | undefined {
+  const slug = single(headers['x-service-virtual-key']);
+  return slug === undefined ? undefined : `@${slug.replace(/^@/, '')}`;
+}
+
+function readTimeout(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  return /^[1-9]\d{0,8}$/.test(value.trim()) ? Number(value) : Number.NaN;
+}
+
+/** Only the exact text `false` switches it off; the header has two known spellings. */
+function readStrict(headers: IncomingHttpHeaders): boolean | undefined {
+  const value =
+    single(headers['x-service-strict-open-ai-compliance']) ??
+    single(headers['x-service-strict-openai-compliance']);
+  return value === undefined ? undefined : value !== 'false';
+}
+
+/** Unparsable metadata is treated as none; values become strings of at most 128 characters. */
+function readMetadata(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+  const raw = single(headers['x-service-metadata']);
+  const baggage = single(headers.baggage);
+  if (raw === undefined && baggage === undefined) return noMetadata;
+  const metadata: Record<string, string> = {};
+  for (const pair of baggage?.split(',') ?? []) {
+    const match = /^\s*([^=;\s]+)\s*=\s*([^;]*)/.exec(pair);
+    if (match?.[1] !== undefined) metadata[match[1]] = safeDecode(match[2] ?? '').slice(0, 128);
+  }
+  if (raw !== undefined) {
+    try {
+      const parsed: unknown = JSON.parse(raw);
+      if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
+        for (const [key, value] of Object.entries(parsed))
+          if (value !== null && typeof value !== 'object')
+            metadata[key] = String(value).slice(0, 128);
+    } catch {
+      // The published behaviour: metadata that is not JSON is no metadata, not an error.
+    }
+  }
+  return metadata;
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text.trim());
+  } catch {
+    return text.trim();
+  }
+}
+
+/** W3C trace context: the trace id, and the caller's span as our parent. */
+function readTraceparent(
+  headers: IncomingHttpHeaders,
+): { traceId: string; parentId: string } | undefined {
+  const match = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}/.exec(
+    single(headers.traceparent) ?? '',
+  );
+  return match?.[1] === undefined || match[2] === undefined
+    ? undefined
+    : { traceId: match[1], parentId: match[2] };
+}
+
+/** A comma list; a bracketed, quoted list is accepted too. */
+function readList(value: string | undefined): string[] | undefined {
+  if (value === undefined) return undefined;
+  return value
+    .replace(/^\[|\]$/g, '')
+    .split(',')
+    .map((item) =>
+      item
+        .trim()
+        .replace(/^["']|["']$/g, '')
+        .toLowerCase(),
+    )
+    .filter((item) => item !== '');
+}

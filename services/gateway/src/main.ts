@@ -1,0 +1,54 @@
+import { createServer } from 'node:http';
+import { flushLogger } from '@sluice/telemetry';
+import { env } from './env.ts';
+import { wire } from './wiring.ts';
+
+const gateway = wire(env);
+const { logger } = gateway;
+
+const server = createServer({ maxHeaderSize: 64 * 1024 }, gateway.app);
+server.keepAliveTimeout = 75_000;
+server.headersTimeout = 60_000;
+// Large uploads take their time; silence is what the idle deadline is for.
+server.requestTimeout = 0;
+server.setTimeout(15 * 60_000);
+
+await gateway.start();
+server.listen(env.PORT, env.HOST, () => {
+  const address = server.address();
+  logger.info({ port: typeof address === 'object' ? address?.port : env.PORT }, 'ready');
+});
+server.on('error', (error) => {
+  logger.fatal({ err: error }, 'the port cannot be used');
+  process.exitCode = 1;
+  void shutDown();
+});
+
+let stopping: Promise<void> | undefined;
+function shutDown(): Promise<void> {
+  stopping ??= (async () => {
+    gateway.drain();
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      server.closeIdleConnections();
+      setTimeout(() => {
+        server.closeAllConnections();
+        resolve();
+      }, env.DRAIN_TIMEOUT).unref();
+    });
+    await gateway.stop();
+    logger.info('stopped');
+    await flushLogger(logger);
+    process.exit();
+  })();
+  return stopping;
+}
+
+process.on('SIGTERM', () => void shutDown());
+process.on('SIGINT', () => void shutDown());
+process.on('unhandledRejection', (error) =>
+  logger.error({ err: error }, 'a promise was left unhandled'),
+);
+process.on('uncaughtException', (error) =>
+  logger.error({ err: error }, 'an exception was left uncaught'),
+);

@@ -1,0 +1,109 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { CompiledConfig } from '@sluice/engine';
+import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { CompiledBundle, SavedConfig } from '../config-sync/compiled-bundle.ts';
+import type { ResolvedKey } from '../config-sync/resolved-key.ts';
+import type { CallerHeaders } from '../http/caller-headers.ts';
+import type { CounterState } from '../policies/limit-store.ts';
+import type { RequestLimits } from '../policies/request-limits.ts';
+
+/** The endpoints of the data plane, as routes know them. */
+export interface EndpointRoute {
+  endpoint: Endpoint;
+  /** Passed through untouched: no translation, any body. */
+  isProxy: boolean;
+}
+
+/** One request with all that is known of it. Stages fill it in; nothing else is passed around. */
+export interface Exchange {
+  readonly route: EndpointRoute;
+  readonly method: string;
+  /** Path with `/v1`, without the query. */
+  readonly pathname: string;
+  /** With the question mark, or empty. */
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: CallerHeaders;
+  readonly requestId: Buffer;
+  readonly requestIdText: string;
+  readonly traceId: string;
+  /** `performance.now()` and Unix ms at arrival. */
+  readonly startedAt: number;
+  readonly startedAtMs: number;
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+  /** Reads the whole body; may be called once. */
+  readonly readBody: () => Promise<Buffer>;
+  /** The unread body, for passing on without holding it. */
+  readonly bodyStream: () => Readable;
+
+  key: ResolvedKey | undefined;
+  bundle: CompiledBundle | undefined;
+  metadata: Readonly<Record<string, string>>;
+  config: { compiled: CompiledConfig; saved: SavedConfig | undefined } | undefined;
+  limits: RequestLimits | undefined;
+  limitStates: CounterState[];
+  /** The body as received; undefined while unread or when it is streamed through. */
+  body: Buffer | undefined;
+  json: JsonObject | undefined;
+  /** As the caller wrote it. */
+  model: string;
+  wantsStream: boolean;
+  /** How many attempts have begun: 0 = the request never got so far. */
+  attempts: number;
+  /** Set by the attempt that gave the reply, for the request's log event. */
+  summary: ReplySummary | undefined;
+}
+
+export interface ReplySummary {
+  provider: string;
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
+  costNanoUsd: number;
+  upstreamMs: number;
+}
+
+export type ReplyHeaders = Record<string, string | string[]>;
+
+/** What a stage returns. Only the route turns it into HTTP. */
+export type Reply = BodyReply | StreamReply;
+
+export interface BodyReply {
+  kind: 'body';
+  status: number;
+  headers: ReplyHeaders;
+  body: Buffer;
+}
+
+export interface StreamReply {
+  kind: 'stream';
+  status: number;
+  headers: ReplyHeaders;
+  /** Starts the flow; bytes come as the upstream sends them. */
+  pipeTo(sink: ReplySink): void;
+}
+
+/** The caller's side of a stream. */
+export interface ReplySink {
+  /** False when the caller reads too slowly; `onDrain` tells when to go on. */
+  write(chunk: Buffer): boolean;
+  onDrain(listener: () => void): void;
+  end(): void;
+  /** Cuts the connection: the only honest end when the format has no error event. */
+  cut(): void;
+}
+
+export type Stage = (exchange: Exchange, next: () => Promise<Reply>) => Promise<Reply>;
+
+/** Stages in order, the first one outermost. Built once at start. */
+export function pipeline(stages: readonly Stage[]): (exchange: Exchange) => Promise<Reply> {
+  return (exchange) => run(stages, 0, exchange);
+}
+
+function run(stages: readonly Stage[], index: number, exchange: Exchange): Promise<Reply> {
+  const stage = stages[index];
+  if (stage === undefined) throw new Error('the last stage must answer');
+  return stage(exchange, () => run(stages, index + 1, exchange));
+}

@@ -1,0 +1,57 @@
+import { GatewayError } from '@sluice/errors';
+import type { ConfigStore } from '../../config-sync/config-store.ts';
+import type { ResolvedKey } from '../../config-sync/resolved-key.ts';
+import type { Exchange, Stage } from '../exchange.ts';
+
+const inferenceScopes = ['completions.write'];
+/** Listing models needs less; three spellings of the scope are in use. */
+const modelScopes = ['completions.write', 'virtual_keys.list', 'models.list'];
+
+/** Who calls: key, scope, workspace. Waits only for a key or workspace never seen before. */
+export function authenticate(store: ConfigStore): Stage {
+  return async (exchange, next) => {
+    const secret = exchange.caller.serviceKey;
+    if (secret === undefined) throw new GatewayError('auth.missing_key');
+    const key = store.heldKey(secret) ?? (await store.findKey(secret));
+    if (key === undefined) throw new GatewayError('auth.invalid_key');
+    checkKey(exchange, key);
+    exchange.key = key;
+    const bundle = store.bundle(key.source.workspaceId);
+    exchange.bundle = bundle instanceof Promise ? await bundle : bundle;
+    if (exchange.bundle === undefined)
+      throw new GatewayError('auth.invalid_key', { message: 'The workspace of this key is gone.' });
+    exchange.metadata = mergeMetadata(
+      exchange.caller.metadata,
+      key.source.metadata,
+      exchange.bundle.source.metadata,
+    );
+    return next();
+  };
+}
+
+function checkKey(exchange: Exchange, key: ResolvedKey): void {
+  if (key.expiresAtMs !== 0 && key.expiresAtMs <= exchange.startedAtMs)
+    throw new GatewayError('auth.expired_key');
+  if (!key.isWorkspaceKey)
+    throw new GatewayError('auth.wrong_key_type', {
+      message: 'An organisation key cannot call models; use a workspace key.',
+    });
+  const accepted = exchange.route.endpoint === 'listModels' ? modelScopes : inferenceScopes;
+  if (!accepted.some((scope) => key.scopes.has(scope)))
+    throw new GatewayError('auth.missing_scope', { detail: { accepted } });
+}
+
+/** Workspace over key over request: what an admin set, a caller cannot change. */
+function mergeMetadata(
+  request: Readonly<Record<string, string>>,
+  key: Readonly<Record<string, string>>,
+  workspace: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  if (isEmpty(key) && isEmpty(workspace)) return request;
+  return { ...request, ...key, ...workspace };
+}
+
+function isEmpty(record: Readonly<Record<string, string>>): boolean {
+  for (const _ in record) return false;
+  return true;
+}

@@ -1,0 +1,74 @@
+import { GatewayError } from '@sluice/errors';
+import { parseJsonBody } from '../../http/json-body.ts';
+import type { Exchange, Stage } from '../exchange.ts';
+
+/** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
+export const readJsonRequest: Stage = async (exchange, next) => {
+  checkContentType(exchange);
+  exchange.body = await exchange.readBody();
+  const json = parseJsonBody(exchange.body);
+  const { model, stream, user } = json;
+  if (model !== undefined && typeof model !== 'string')
+    throw invalid('body.model', 'must be a string');
+  if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
+    throw invalid('body.stream', 'must be a boolean');
+  exchange.json = json;
+  exchange.model = model ?? '';
+  exchange.wantsStream = stream === true;
+  // A caller's `user` is its end user unless the metadata says otherwise.
+  if (typeof user === 'string' && exchange.metadata._user === undefined)
+    exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128) };
+  return next();
+};
+
+function checkContentType(exchange: Exchange): void {
+  const type = exchange.headers['content-type'];
+  // Clients that leave the type out mean JSON.
+  if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
+    throw new GatewayError('request.unsupported_content_type', {
+      field: 'content-type',
+      message: 'This endpoint takes application/json.',
+    });
+  const encoding = exchange.headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity')
+    throw new GatewayError('request.unsupported_content_type', {
+      field: 'content-encoding',
+      message: 'Compressed request bodies are not accepted.',
+    });
+}
+
+function invalid(field: string, what: string): GatewayError {
+  return new GatewayError('request.invalid_field', { field, message: `${field} ${what}.` });
+}
+
+/** JSON bodies up to this size are read for the model's name and for streaming; others flow through unread. */
+const inspectBytesMax = 4 * 1024 * 1024;
+
+/** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
+export const readProxyRequest: Stage = async (exchange, next) => {
+  const length = Number(exchange.headers['content-length']);
+  const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
+    exchange.headers['content-type'] ?? '',
+  );
+  if (
+    isJson &&
+    length > 0 &&
+    length <= inspectBytesMax &&
+    exchange.headers['content-encoding'] === undefined
+  ) {
+    exchange.body = await exchange.readBody();
+    inspect(exchange, exchange.body);
+  }
+  return next();
+};
+
+function inspect(exchange: Exchange, body: Buffer): void {
+  try {
+    const json = parseJsonBody(body);
+    exchange.json = json;
+    if (typeof json.model === 'string') exchange.model = json.model;
+    exchange.wantsStream = json.stream === true;
+  } catch {
+    // The upstream judges its own bodies; ours is only to pass them on.
+  }
+}

@@ -1,0 +1,25 @@
+import type { Counter } from '@sluice/engine';
+
+/** How far each counter is after a check, in the order asked. */
+export interface CounterState {
+  counter: Counter;
+  remaining: number;
+  /** Unix ms at which the window ends. */
+  resetAtMs: number;
+}
+
+export type Reservation =
+  | { admitted: true; states: CounterState[] }
+  | { admitted: false; refusedBy: CounterState };
+
+/**
+ * Counts in fixed windows. `reserve` is all or nothing: a request refused by
+ * one counter consumes none. Request counters are taken at once; token counters
+ * only need something left, and get the real number by `settle`.
+ */
+export interface LimitStore {
+  reserve(scope: string, counters: readonly Counter[]): Reservation | Promise<Reservation>;
+  /** Adds tokens after the reply. Never throws, never waits for the caller. */
+  settle(scope: string, counters: readonly Counter[], tokens: number): void;
+  close(): Promise<void>;
+}

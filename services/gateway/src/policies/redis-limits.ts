@@ -1,0 +1,142 @@
+import { type Counter, windowEndMs, windowMs, windowOffsetMs } from '@sluice/engine';
+import type { Logger } from '@sluice/telemetry';
+import type { Redis } from 'ioredis';
+import type { CounterState, LimitStore, Reservation } from './limit-store.ts';
+import { MemoryLimits } from './memory-limits.ts';
+
+/**
+ * One round trip for all counters of a request: check every counter, then take
+ * one from each request counter, or take nothing. The window comes from the
+ * server's clock, so that gateways with skewed clocks count in the same one.
+ *
+ * KEYS  one a counter, all with the organisation's hash tag
+ * ARGV  mode ("reserve" or the tokens to add), then for each counter: limit,
+ *       window length and offset in ms, "r" (requests) or "t" (tokens)
+ * reply { refused index or 0, now ms, used… }
+ */
+const script = `
+local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+local reserve = ARGV[1] == 'reserve'
+local reply = { 0, now }
+local names = {}
+for i = 1, #KEYS do
+  local base = 1 + (i - 1) * 4
+  local limit, length, offset = tonumber(ARGV[base + 1]), tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3])
+  local window = math.floor((now + offset) / length)
+  names[i] = KEYS[i] .. ':' .. string.format('%d', window)
+  if reserve then
+    local used = tonumber(redis.call('GET', names[i]) or '0')
+    reply[i + 2] = used
+    if used >= limit then
+      reply[1] = i
+      return reply
+    end
+  end
+end
+for i = 1, #KEYS do
+  local base = 1 + (i - 1) * 4
+  local length, offset, kind = tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3]), ARGV[base + 4]
+  local add = 0
+  if reserve and kind == 'r' then add = 1 end
+  if not reserve and kind == 't' then add = tonumber(ARGV[1]) end
+  if add > 0 then
+    reply[i + 2] = redis.call('INCRBY', names[i], add)
+    redis.call('PEXPIREAT', names[i], (math.floor((now + offset) / length) + 1) * length - offset + 1000)
+  end
+end
+return reply`;
+
+interface LimitCommands {
+  sluiceLimits(keyCount: number, ...args: (string | number)[]): Promise<number[]>;
+}
+
+/**
+ * Limits shared by several gateways. When Redis does not answer in time the
+ * gateway counts alone, in memory, each replica with the full limit: traffic
+ * flows, limits are then per replica, `degraded` says so.
+ */
+export class RedisLimits implements LimitStore {
+  private readonly redis: Redis & LimitCommands;
+  private readonly logger: Logger;
+  private readonly alone = new MemoryLimits();
+  private readonly timeoutMs: number;
+  degraded = false;
+
+  constructor(options: { redis: Redis; logger: Logger; timeoutMs: number }) {
+    options.redis.defineCommand('sluiceLimits', { lua: script });
+    this.redis = options.redis as Redis & LimitCommands;
+    this.logger = options.logger;
+    this.timeoutMs = options.timeoutMs;
+  }
+
+  async reserve(scope: string, counters: readonly Counter[]): Promise<Reservation> {
+    let reply: number[];
+    try {
+      reply = await this.run('reserve', scope, counters);
+    } catch (error) {
+      this.becomeDegraded(error);
+      return this.alone.reserve(scope, counters);
+    }
+    this.becomeHealthy();
+    const [refused = 0, nowMs = 0, ...used] = reply;
+    const stateOf = (counter: Counter, index: number): CounterState => ({
+      counter,
+      remaining: Math.max(0, counter.limit - (used[index] ?? 0)),
+      resetAtMs: windowEndMs(counter.unit, nowMs),
+    });
+    const refusing = counters[refused - 1];
+    if (refused > 0 && refusing !== undefined)
+      return { admitted: false, refusedBy: { ...stateOf(refusing, refused - 1), remaining: 0 } };
+    return { admitted: true, states: counters.map(stateOf) };
+  }
+
+  settle(scope: string, counters: readonly Counter[], tokens: number): void {
+    if (!counters.some((counter) => counter.type === 'tokens') || tokens <= 0) return;
+    this.run(String(tokens), scope, counters).catch((error: unknown) => {
+      this.becomeDegraded(error);
+      this.alone.settle(scope, counters, tokens);
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.redis.quit().catch(() => this.redis.disconnect());
+  }
+
+  private async run(mode: string, scope: string, counters: readonly Counter[]): Promise<number[]> {
+    if (this.redis.status !== 'ready') throw new Error(`redis is ${this.redis.status}`);
+    const keys = counters.map((counter) => `sluice:{${scope}}:rl:${counter.key}`);
+    const args = counters.flatMap((counter) => [
+      counter.limit,
+      windowMs[counter.unit],
+      windowOffsetMs(counter.unit),
+      counter.type === 'requests' ? 'r' : 't',
+    ]);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error('redis did not answer in time')), this.timeoutMs);
+    });
+    try {
+      return await Promise.race([
+        this.redis.sluiceLimits(keys.length, ...keys, mode, ...args),
+        late,
+      ]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  private becomeDegraded(error: unknown): void {
+    if (!this.degraded)
+      this.logger.error(
+        { err: error },
+        'limits are counted by each gateway alone until redis answers',
+      );
+    this.degraded = true;
+  }
+
+  private becomeHealthy(): void {
+    if (this.degraded) this.logger.info('limits are shared again');
+    this.degraded = false;
+  }
+}

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { adminErrorBody, GatewayError } from '@sluice/errors';
+import { Pool } from 'undici';
+import { upstreamFailure } from '../upstream/call.ts';
+import { uuidText, uuidV7 } from '../usage/uuid.ts';
+
+/** First path segments after `/v1` that belong to the admin API. */
+const adminSegments = new Set([
+  'admin',
+  'agent-integrations',
+  'agent-servers',
+  'analytics',
+  'api-keys',
+  'audit-logs',
+  'collections',
+  'configs',
+  'docs',
+  'feedback',
+  'guardrails',
+  'integrations',
+  'labels',
+  'log',
+  'logs',
+  'mcp-integrations',
+  'mcp-servers',
+  'openapi.json',
+  'policies',
+  'prompts',
+  'providers',
+  'scim',
+  'secret-references',
+  'virtual-keys',
+  'workspace-exclusions',
+]);
+
+/**
+ * Whether a path is the admin API's. A few names (`collections`, `prompts` …)
+ * are also endpoints of providers: a request that names a provider is meant for it.
+ */
+export function isAdminPath(pathname: string, headers: IncomingMessage['headers']): boolean {
+  const segment = /^\/v1\/([^/?]+)/.exec(pathname)?.[1];
+  if (segment === undefined || !adminSegments.has(segment)) return false;
+  return !['provider', 'virtual-key', 'config', 'custom-host'].some(
+    (name) => headers[`x-service-${name}`] !== undefined,
+  );
+}
+
+const dropped = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+  'host',
+  'proxy-connection',
+  'te',
+  'trailer',
+]);
+
+/** Forwards admin calls to the control plane as they come: one address for users, no interpretation here. */
+export function createAdminForwarder(controlPlaneUrl: string): {
+  forward(req: IncomingMessage & { originalUrl?: string }, res: ServerResponse): void;
+  close(): Promise<void>;
+} {
+  const base = new URL(controlPlaneUrl);
+  const pool = new Pool(base.origin, {
+    connections: 32,
+    headersTimeout: 60_000,
+    bodyTimeout: 60_000,
+    connectTimeout: 5_000,
+  });
+
+  async function run(
+    req: IncomingMessage & { originalUrl?: string },
+    res: ServerResponse,
+  ): Promise<void> {
+    const headers: Record<string, string | string[]> = {};
+    for (const [name, value] of Object.entries(req.headers))
+      if (value !== undefined && !dropped.has(name)) headers[name] = value;
+    // The control plane believes this header from us only; what a caller claims is replaced.
+    headers['x-forwarded-for'] = req.socket.remoteAddress ?? '';
+    const hasBody =
+      req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length']) > 0;
+    const abort = new AbortController();
+    res.on('close', () => abort.abort());
+    const answer = await pool.request({
+      path: `${base.pathname === '/' ? '' : base.pathname}${req.originalUrl ?? req.url}`,
+      method: req.method as 'GET',
+      headers,
+      body: hasBody ? req : null,
+      signal: abort.signal,
+    });
+    const out: Record<string, string | string[]> = {};
+    for (const [name, value] of Object.entries(answer.headers))
+      if (value !== undefined && !dropped.has(name)) out[name] = value;
+    res.writeHead(answer.statusCode, out);
+    answer.body.on('error', () => res.destroy());
+    answer.body.pipe(res);
+  }
+
+  return {
+    forward(req, res) {
+      run(req, res).catch((caught: unknown) => {
+        if (res.headersSent || res.destroyed) return void res.destroy();
+        const cause = upstreamFailure(caught, false);
+        const error = new GatewayError('admin.control_plane_unavailable', { cause });
+        const requestId = uuidText(uuidV7(Date.now()));
+        res.writeHead(error.status, {
+          'content-type': 'application/json',
+          'x-service-request-id': requestId,
+          'retry-after': '2',
+          connection: 'close',
+        });
+        res.end(JSON.stringify(adminErrorBody(error, requestId)));
+      });
+    },
+    close: () => pool.destroy(),
+  };
+}

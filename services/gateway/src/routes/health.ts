@@ -1,0 +1,38 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Metrics } from '@sluice/telemetry';
+
+type Handler = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** Alive: the event loop answers. Depends on nothing else, so that no outage elsewhere restarts a gateway. */
+export const live: Handler = (_req, res) => json(res, 200, { status: 'ok', service: 'gateway' });
+
+/** Ready: has something to decide with, and is not on its way out. */
+export function ready(
+  state: () => { ready: boolean; draining: boolean; controlPlane: boolean },
+): Handler {
+  return (_req, res) => {
+    const { ready, draining, controlPlane } = state();
+    const ok = ready && !draining;
+    json(res, ok ? 200 : 503, {
+      status: ok ? 'ok' : draining ? 'draining' : 'starting',
+      control_plane: controlPlane ? 'connected' : 'away',
+    });
+  };
+}
+
+export function prometheus(metrics: Metrics): Handler {
+  return (_req, res) => {
+    metrics.registry.metrics().then(
+      (text) => {
+        res.writeHead(200, { 'content-type': metrics.registry.contentType });
+        res.end(text);
+      },
+      () => json(res, 500, { status: 'failure' }),
+    );
+  };
+}
+
+function json(res: ServerResponse, status: number, body: object): void {
+  res.writeHead(status, { 'content-type': 'application/json' });
+  res.end(JSON.stringify(body));
+}

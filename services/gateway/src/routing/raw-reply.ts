@@ -1,0 +1,123 @@
+import { usage } from '@sluice/proto-stubs';
+import type { CallContext, ReplyFacts, StreamReader, WireCall } from '@sluice/providers';
+import type { StreamReply } from '../pipeline/exchange.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
+import type { AttemptRecord } from '../usage/attempt-record.ts';
+import type { Outgoing } from './outgoing.ts';
+import { addGatewayHeaders, replyHeaders } from './reply-headers.ts';
+import type { Target } from './target.ts';
+
+const { Outcome } = usage;
+
+/**
+ * Bytes passed on as they come, whatever they are. Success is a complete reply.
+ * Of a format we know, the usage is read on the way; a reply that is not what
+ * the format says is still the caller's.
+ */
+export function rawReply(
+  target: Target,
+  outgoing: Outgoing,
+  call: UpstreamCall,
+  record: AttemptRecord,
+): StreamReply {
+  const headers = replyHeaders(call.headers, true);
+  const length = call.headers['content-length'];
+  if (length !== undefined) headers['content-length'] = length;
+  addGatewayHeaders(headers, target, []);
+  const tap = openTap(outgoing, call);
+  return {
+    kind: 'stream',
+    status: call.status,
+    headers,
+    pipeTo(sink) {
+      sink.onDrain(() => call.resume());
+      call.consume({
+        data: (chunk) => {
+          tap?.add(chunk);
+          return sink.write(chunk);
+        },
+        end() {
+          const { facts, isComplete } = tap?.end() ?? { facts: undefined, isComplete: true };
+          if (call.status >= 400)
+            record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
+          else if (isComplete) record.finishNow(Outcome.SUCCESS, call.status, '', facts);
+          else record.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts);
+          sink.end();
+        },
+        fail(error) {
+          record.finishNow(
+            error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL,
+            call.status,
+            error.code,
+            tap?.end().facts,
+          );
+          sink.cut();
+        },
+      });
+    },
+  };
+}
+
+/** Looks at a reply on its way without touching it. */
+interface Tap {
+  add(chunk: Buffer): void;
+  end(): { facts: ReplyFacts | undefined; isComplete: boolean };
+}
+
+function openTap(outgoing: Outgoing, call: UpstreamCall): Tap | undefined {
+  const wire = outgoing.call;
+  const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+  if (wire === undefined || !isPlain || call.status >= 300) return undefined;
+  return call.isEventStream
+    ? new StreamTap(wire.openStream(outgoing.context, outgoing.sentJson))
+    : new BodyTap(wire, outgoing.context);
+}
+
+class StreamTap implements Tap {
+  private readonly reader: StreamReader;
+
+  constructor(reader: StreamReader) {
+    this.reader = reader;
+  }
+
+  add(chunk: Buffer): void {
+    this.reader.push(chunk);
+  }
+
+  end() {
+    this.reader.end();
+    return { facts: this.reader.facts, isComplete: this.reader.phase === 'complete' };
+  }
+}
+
+/** Keeps the bytes of a reply while they are few enough to be read at the end. */
+class BodyTap implements Tap {
+  private readonly wire: WireCall;
+  private readonly context: CallContext;
+  private chunks: Buffer[] | undefined = [];
+  private total = 0;
+
+  constructor(wire: WireCall, context: CallContext) {
+    this.wire = wire;
+    this.context = context;
+  }
+
+  add(chunk: Buffer): void {
+    this.total += chunk.length;
+    if (this.total > keptBytesMax) this.chunks = undefined;
+    else this.chunks?.push(chunk);
+  }
+
+  end() {
+    if (this.chunks === undefined) return { facts: undefined, isComplete: true };
+    try {
+      const { facts } = this.wire.decode(Buffer.concat(this.chunks), this.context);
+      return { facts, isComplete: true };
+    } catch {
+      // Not the format after all: nothing to read, nothing to refuse.
+      return { facts: undefined, isComplete: true };
+    }
+  }
+}
+
+const keptBytesMax = 4 * 1024 * 1024;

@@ -1,0 +1,33 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ReplyHeaders } from '../pipeline/exchange.ts';
+import type { Target } from './target.ts';
+import { hopByHop, isOurs } from './upstream-headers.ts';
+
+/** What of the upstream's head reaches the caller. `keepsBytes` when the body is passed on as it came. */
+export function replyHeaders(upstream: IncomingHttpHeaders, keepsBytes: boolean): ReplyHeaders {
+  const headers: ReplyHeaders = {};
+  for (const name in upstream) {
+    const value = upstream[name];
+    if (value === undefined || hopByHop.has(name) || isOurs(name)) continue;
+    if (!keepsBytes && (name === 'content-encoding' || name === 'content-type')) continue;
+    headers[name] = value;
+  }
+  return headers;
+}
+
+/** Says how the reply came about. */
+export function addGatewayHeaders(
+  headers: ReplyHeaders,
+  target: Target,
+  dropped: readonly string[],
+): void {
+  headers['x-service-last-used-option-index'] = target.path;
+  headers['x-service-provider'] = target.entry.id;
+  headers['x-service-retry-attempt-count'] = '0';
+  headers['x-service-cache-status'] = 'DISABLED';
+  if (dropped.length > 0)
+    headers['x-service-dropped-params'] = dropped
+      .slice(0, 50)
+      .join(',')
+      .replace(/[^\x20-\x7e]/g, '?');
+}

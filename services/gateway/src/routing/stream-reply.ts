@@ -1,0 +1,151 @@
+import { errorSpec, GatewayError } from '@sluice/errors';
+import { usage } from '@sluice/proto-stubs';
+import type { StreamReader } from '@sluice/providers';
+import type { ReplySink } from '../pipeline/exchange.ts';
+import type { UpstreamCall } from '../upstream/call.ts';
+import type { AttemptRecord } from '../usage/attempt-record.ts';
+
+const { Outcome } = usage;
+
+interface StreamParts {
+  call: UpstreamCall;
+  reader: StreamReader;
+  record: AttemptRecord;
+}
+
+/**
+ * One upstream stream on its way to the caller. Events are forwarded as they
+ * arrive. `committed` resolves at the first content event and rejects when the
+ * stream fails before it. After it, a fault ends the stream with the format's
+ * own error event. The record is written before the terminal event is passed
+ * on, so that a caller who saw the end is in the ledger.
+ */
+export function streamReply({ call, reader, record }: StreamParts): {
+  committed: Promise<void>;
+  pipeTo(sink: ReplySink): void;
+} {
+  let sink: ReplySink | undefined;
+  let isCommitted = false;
+  const preamble: Buffer[] = [];
+  let preambleBytes = 0;
+  let isOver = false;
+  let settle: { resolve: () => void; reject: (error: GatewayError) => void };
+  const committed = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+
+  const send = (bytes: Buffer): boolean => {
+    if (bytes.length === 0) return true;
+    if (sink !== undefined) return sink.write(bytes);
+    preamble.push(bytes);
+    preambleBytes += bytes.length;
+    // Until the caller's side is attached, only so much is held.
+    return preambleBytes < preambleBytesMax;
+  };
+  const commit = () => {
+    if (isCommitted) return;
+    isCommitted = true;
+    settle.resolve();
+  };
+  const breakOff = (error: GatewayError, outcome: usage.Outcome) => {
+    if (isOver) return;
+    isOver = true;
+    record.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
+    if (!isCommitted) {
+      settle.reject(error);
+      return;
+    }
+    if (error.code !== 'request.aborted')
+      send(
+        reader.errorEvent({
+          type: errorSpec(error.code).type,
+          message: error.message,
+          status: error.status,
+          code: error.code,
+        }),
+      );
+    sink?.end();
+  };
+
+  call.consume({
+    data(chunk) {
+      if (isOver) return true;
+      const bytes = reader.push(chunk);
+      if (reader.phase === 'failed' && !isCommitted) {
+        const fault = reader.fault;
+        const error =
+          fault?.type === 'invalid_stream'
+            ? new GatewayError('upstream.invalid_response', { message: fault.message })
+            : new GatewayError('upstream.error', {
+                message: fault?.message,
+                status: fault?.status,
+              });
+        breakOff(
+          error,
+          error.code === 'upstream.error' ? Outcome.UPSTREAM_ERROR : Outcome.UPSTREAM_FAILURE,
+        );
+        call.abort(error);
+        return true;
+      }
+      if (reader.phase !== 'preamble') commit();
+      if (reader.phase === 'complete')
+        record.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+      else if (reader.phase === 'failed' && !reader.faultForwarded) {
+        send(bytes);
+        const error = new GatewayError('upstream.invalid_response', {
+          message: reader.fault?.message,
+        });
+        breakOff(error, Outcome.PARTIAL);
+        call.abort(error);
+        return true;
+      }
+      // The upstream's own error event is passed on; the record tells the truth.
+      else if (reader.phase === 'failed')
+        record.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
+      return send(bytes);
+    },
+    end() {
+      if (isOver) return;
+      const rest = reader.end();
+      if (reader.phase === 'complete' || reader.phase === 'failed') {
+        isOver = true;
+        if (reader.phase === 'complete')
+          record.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        else record.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
+        commit();
+        send(rest);
+        sink?.end();
+        return;
+      }
+      if (isCommitted) send(rest);
+      breakOff(
+        new GatewayError('upstream.stream_cut'),
+        isCommitted ? Outcome.PARTIAL : Outcome.UPSTREAM_FAILURE,
+      );
+    },
+    fail(error) {
+      breakOff(
+        error,
+        error.code === 'request.aborted'
+          ? Outcome.CALLER_GONE
+          : isCommitted
+            ? Outcome.PARTIAL
+            : Outcome.UPSTREAM_FAILURE,
+      );
+    },
+  });
+
+  return {
+    committed,
+    pipeTo(caller) {
+      sink = caller;
+      caller.onDrain(() => call.resume());
+      let wantsMore = true;
+      for (const bytes of preamble.splice(0)) wantsMore = caller.write(bytes);
+      if (isOver) caller.end();
+      else if (wantsMore) call.resume();
+    },
+  };
+}
+
+const preambleBytesMax = 256 * 1024;

@@ -1,0 +1,182 @@
+import type { ResolvedTarget } from '@sluice/engine';
+import { GatewayError } from '@sluice/errors';
+import { findProvider, type JsonObject, type ProviderEntry } from '@sluice/providers';
+import type { SavedProvider } from '../config-sync/compiled-bundle.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+
+/** Where one attempt goes: provider, credential, address, and what the config asks of the body. */
+export interface Target {
+  /** JSON path in the config, `config` when there is none. */
+  path: string;
+  entry: ProviderEntry;
+  saved: SavedProvider | undefined;
+  apiKey: string;
+  configurations: Readonly<Record<string, unknown>>;
+  customHeaders: Readonly<Record<string, string>>;
+  /** Base address without a trailing slash, and where a custom one was given, for error messages. */
+  baseUrl: string;
+  baseUrlField: string | undefined;
+  /** The model to ask for, without `@slug/`; empty when the request names none. */
+  model: string;
+  /** True when the body's `model` differs from `model` and must be rewritten. */
+  rewritesModel: boolean;
+  timeoutMs: number | undefined;
+  strictOpenAiCompliance: boolean;
+  forwardHeaders: readonly string[] | undefined;
+  overrideParams: Readonly<Record<string, unknown>> | undefined;
+  defaultParams: Readonly<Record<string, unknown>> | undefined;
+}
+
+/**
+ * Resolves the target of a request: config, then provider headers, then a
+ * `@slug/model` in the body.
+ * @throws GatewayError naming what is missing or unknown
+ */
+export function resolveTarget(exchange: Exchange): Target {
+  const planned = exchange.config?.compiled.target;
+  const named = nameProvider(exchange, planned);
+  const saved = named.reference.startsWith('@')
+    ? findSaved(exchange, named.reference.slice(1))
+    : undefined;
+  const entry = saved === undefined ? rawEntry(named.reference, named.field) : savedEntry(saved);
+  const model = named.model ?? upstreamModel(exchange, planned);
+  const modelRow = saved?.models.get(model);
+  if (saved !== undefined) checkModel(saved, model, exchange);
+  const host = customHost(exchange, planned, saved, modelRow?.customHost);
+  return {
+    path: planned?.path ?? 'config',
+    entry,
+    saved,
+    apiKey: planned?.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
+    configurations: { ...saved?.configurations, ...planned?.configurations },
+    customHeaders:
+      modelRow === undefined
+        ? (saved?.customHeaders ?? noHeaders)
+        : { ...saved?.customHeaders, ...modelRow.customHeaders },
+    baseUrl: (host?.url ?? entry.baseUrl).replace(/\/+$/, ''),
+    baseUrlField: host?.field,
+    model,
+    rewritesModel: exchange.model !== '' && model !== exchange.model,
+    timeoutMs: exchange.caller.requestTimeoutMs ?? planned?.requestTimeoutMs,
+    // Off in either place means off; the header cannot switch it on again.
+    strictOpenAiCompliance:
+      exchange.caller.strictOpenAiCompliance !== false && planned?.strictOpenAiCompliance !== false,
+    forwardHeaders: exchange.caller.forwardHeaders ?? planned?.forwardHeaders,
+    overrideParams: planned?.overrideParams,
+    defaultParams: planned?.defaultParams,
+  };
+}
+
+const noHeaders: Readonly<Record<string, string>> = Object.freeze({});
+
+/** Merges the config's parameters over the body: defaults where the caller was silent, overrides always. */
+export function shapedBody(target: Target, json: JsonObject): JsonObject | undefined {
+  if (target.overrideParams === undefined && target.defaultParams === undefined) return undefined;
+  const body = { ...target.defaultParams, ...json, ...target.overrideParams } as JsonObject;
+  if (target.model !== '') body.model = target.model;
+  return body;
+}
+
+interface NamedProvider {
+  /** Catalogue id or `@slug`. */
+  reference: string;
+  /** Set when the name also carried a model. */
+  model: string | undefined;
+  field: string;
+}
+
+function nameProvider(exchange: Exchange, planned: ResolvedTarget | undefined): NamedProvider {
+  if (planned?.provider !== undefined)
+    return splitReference(planned.provider, `${planned.path}.provider`);
+  if (exchange.caller.provider !== undefined)
+    return splitReference(exchange.caller.provider, 'x-service-provider');
+  const override = planned?.overrideParams?.model;
+  const model = typeof override === 'string' ? override : exchange.model;
+  if (model.startsWith('@') && model.includes('/')) return splitReference(model, 'body.model');
+  throw new GatewayError('provider.missing', {
+    field: 'x-service-provider',
+    message:
+      'Name a provider: send x-service-config or x-service-provider, or a model of the form @provider-slug/model.',
+  });
+}
+
+/** Split at the first `/`: model names may contain more. */
+function splitReference(reference: string, field: string): NamedProvider {
+  const slash = reference.indexOf('/');
+  if (!reference.startsWith('@') || slash < 0) return { reference, model: undefined, field };
+  return { reference: reference.slice(0, slash), model: reference.slice(slash + 1), field };
+}
+
+/** The model to ask for: an override, else the body's, freed from a leading `@slug/`. */
+function upstreamModel(exchange: Exchange, planned: ResolvedTarget | undefined): string {
+  const override = planned?.overrideParams?.model;
+  const fallback = planned?.defaultParams?.model;
+  const model =
+    typeof override === 'string'
+      ? override
+      : exchange.model === '' && typeof fallback === 'string'
+        ? fallback
+        : exchange.model;
+  return splitReference(model, 'body.model').model ?? model;
+}
+
+function findSaved(exchange: Exchange, slug: string): SavedProvider {
+  const saved = exchange.bundle?.providers.get(slug);
+  if (saved === undefined)
+    throw new GatewayError('provider.not_found', {
+      field: 'x-service-provider',
+      message: `No provider "@${slug.slice(0, 80)}" exists in this workspace.`,
+    });
+  const expired = saved.expiresAtMs !== 0 && saved.expiresAtMs <= exchange.startedAtMs;
+  if (expired || saved.status === 'expired' || saved.status === 'exhausted')
+    throw new GatewayError('provider.unavailable', {
+      field: 'x-service-provider',
+      message: `The provider "@${slug}" is ${expired ? 'expired' : saved.status}.`,
+    });
+  return saved;
+}
+
+function savedEntry(saved: SavedProvider): ProviderEntry {
+  if (saved.entry === undefined)
+    throw new GatewayError('provider.unknown', {
+      message: `This release does not know the provider "${saved.providerId}" of "@${saved.slug}".`,
+    });
+  return saved.entry;
+}
+
+function rawEntry(name: string, field: string): ProviderEntry {
+  const entry = findProvider(name.toLowerCase());
+  if (entry === undefined)
+    throw new GatewayError('provider.unknown', {
+      field,
+      message: `The provider "${name.slice(0, 80)}" is not known.`,
+    });
+  return entry;
+}
+
+function checkModel(saved: SavedProvider, model: string, exchange: Exchange): void {
+  if (model === '' || exchange.route.endpoint === 'listModels') return;
+  const row = saved.models.get(model);
+  const allowed = row === undefined ? saved.allowAllModels : row.enabled;
+  if (!allowed)
+    throw new GatewayError('provider.model_not_allowed', {
+      field: 'body.model',
+      message: `The model "${model.slice(0, 120)}" is not enabled for the provider "@${saved.slug}".`,
+    });
+}
+
+/** Request header, then config, then model, then the saved provider. */
+function customHost(
+  exchange: Exchange,
+  planned: ResolvedTarget | undefined,
+  saved: SavedProvider | undefined,
+  modelHost: string | undefined,
+): { url: string; field: string } | undefined {
+  if (exchange.caller.customHost !== undefined)
+    return { url: exchange.caller.customHost, field: 'x-service-custom-host' };
+  if (planned?.customHost !== undefined)
+    return { url: planned.customHost, field: `${planned.path}.custom_host` };
+  if (modelHost) return { url: modelHost, field: 'model.custom_host' };
+  if (saved?.customHost) return { url: saved.customHost, field: `@${saved.slug}.custom_host` };
+  return undefined;
+}

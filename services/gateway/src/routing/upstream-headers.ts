@@ -1,0 +1,86 @@
+import { authHeaders } from '@sluice/providers';
+import { prefix } from '../http/caller-headers.ts';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { Target } from './target.ts';
+
+/** Headers that belong to one connection, never to the next. */
+export const hopByHop = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'expect',
+  'content-length',
+]);
+
+/** Unified endpoints: credentials and type of ours, and what the caller asked to forward. */
+export function unifiedHeaders(
+  exchange: Exchange,
+  target: Target,
+): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = { accept: '*/*', 'user-agent': 'sluice' };
+  if (exchange.body !== undefined) headers['content-type'] = 'application/json';
+  Object.assign(
+    headers,
+    target.entry.headers,
+    credentialHeaders(exchange, target),
+    target.customHeaders,
+  );
+  for (const name of target.forwardHeaders ?? []) {
+    const value = exchange.headers[name];
+    if (value !== undefined && !hopByHop.has(name) && !isOurs(name)) headers[name] = value;
+  }
+  return headers;
+}
+
+/**
+ * Pass-through: everything the caller sent except our own headers and those of
+ * the connection. The gateway's credentials win over the caller's.
+ */
+export function proxyHeaders(
+  exchange: Exchange,
+  target: Target,
+  readsReply: boolean,
+): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  const named = connectionTokens(exchange.headers.connection);
+  for (const [name, value] of Object.entries(exchange.headers)) {
+    if (value === undefined || hopByHop.has(name) || named.has(name) || isOurs(name)) continue;
+    headers[name] = value;
+  }
+  // The service key must not travel on, wherever it was sent.
+  if (carriesServiceKey(exchange, exchange.headers.authorization)) delete headers.authorization;
+  if (carriesServiceKey(exchange, exchange.headers['x-api-key'])) delete headers['x-api-key'];
+  for (const [name, value] of Object.entries(target.entry.headers ?? {})) headers[name] ??= value;
+  Object.assign(headers, credentialHeaders(exchange, target), target.customHeaders);
+  // A reply whose usage we read must not be compressed on the way.
+  if (readsReply) headers['accept-encoding'] = 'identity';
+  return headers;
+}
+
+function credentialHeaders(exchange: Exchange, target: Target): Record<string, string> {
+  return authHeaders(
+    target.entry,
+    { apiKey: target.apiKey, configurations: target.configurations },
+    exchange.headers as Record<string, string | undefined>,
+  );
+}
+
+function carriesServiceKey(exchange: Exchange, value: string | string[] | undefined): boolean {
+  const secret = exchange.caller.serviceKey;
+  return secret !== undefined && typeof value === 'string' && value.includes(secret);
+}
+
+export function isOurs(name: string): boolean {
+  return name.startsWith(prefix);
+}
+
+function connectionTokens(value: string | undefined): Set<string> {
+  return new Set((value ?? '').split(',').map((token) => token.trim().toLowerCase()));
+}

@@ -1,0 +1,239 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { GatewayError } from '@sluice/errors';
+import type { Dispatcher } from 'undici';
+
+/** Who takes the bytes of a reply, once its head is known. */
+export interface ReplyConsumer {
+  /** Return false to be given no more until `resume` is called. */
+  data(chunk: Buffer): boolean;
+  end(): void;
+  /** The reply broke off; `error` says how. */
+  fail(error: GatewayError): void;
+}
+
+export interface CallOptions {
+  path: string;
+  method: Dispatcher.HttpMethod;
+  headers: Record<string, string | string[]>;
+  body: Dispatcher.DispatchOptions['body'];
+  /** Until the response headers. */
+  timeoutMs: number;
+  /** Between two pieces of the reply. */
+  idleTimeoutMs: number;
+  signal: AbortSignal;
+}
+
+/** Bytes held for a consumer that has not come yet; more pauses the upstream. */
+const heldBytesMax = 256 * 1024;
+
+/**
+ * One request to one upstream over an undici pool. `head` settles with the
+ * response headers or the reason there are none; `consume` then hands the bytes
+ * over as they arrive, without a stream object in between.
+ */
+export class UpstreamCall {
+  readonly head: Promise<void>;
+  status = 0;
+  headers: IncomingHttpHeaders = {};
+  private settleHead!: { resolve: () => void; reject: (error: GatewayError) => void };
+  private controller: Dispatcher.DispatchController | undefined;
+  private consumer: ReplyConsumer | undefined;
+  private held: Buffer[] = [];
+  private heldBytes = 0;
+  private ended = false;
+  private failure: GatewayError | undefined;
+  private timer: NodeJS.Timeout;
+  private headKnown = false;
+  /** We asked the upstream to wait: its silence is ours. */
+  private paused = false;
+  private abortReason: GatewayError | undefined;
+  private readonly options: CallOptions;
+  private readonly onAbort = () => this.abort(new GatewayError('request.aborted'));
+
+  constructor(dispatcher: Dispatcher, options: CallOptions) {
+    this.options = options;
+    this.head = new Promise<void>((resolve, reject) => {
+      this.settleHead = { resolve, reject };
+    });
+    this.timer = setTimeout(() => this.onTimeout(), options.timeoutMs);
+    options.signal.addEventListener('abort', this.onAbort, { once: true });
+    try {
+      dispatcher.dispatch(
+        {
+          path: options.path,
+          method: options.method,
+          headers: options.headers,
+          body: options.body,
+          headersTimeout: 0,
+          bodyTimeout: 0,
+        },
+        this,
+      );
+    } catch (error) {
+      this.onResponseError(undefined, error as Error);
+    }
+  }
+
+  /** Stops the exchange with the upstream. The consumer is told `reason`. */
+  abort(reason: GatewayError): void {
+    if (this.ended || this.failure !== undefined) return;
+    this.abortReason = reason;
+    if (this.controller === undefined) this.onResponseError(undefined, reason);
+    else this.controller.abort(reason);
+  }
+
+  /** Hands over what has arrived and what will. */
+  consume(consumer: ReplyConsumer): void {
+    this.consumer = consumer;
+    const held = this.held;
+    this.held = [];
+    this.heldBytes = 0;
+    let wantsMore = true;
+    for (const chunk of held) wantsMore = consumer.data(chunk);
+    if (this.failure !== undefined) consumer.fail(this.failure);
+    else if (this.ended) consumer.end();
+    else if (wantsMore) this.resume();
+    else this.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.timer.refresh();
+    this.controller?.resume();
+  }
+
+  private pause(): void {
+    this.paused = true;
+    this.controller?.pause();
+  }
+
+  get isEventStream(): boolean {
+    return /^text\/event-stream\b/i.test(String(this.headers['content-type'] ?? ''));
+  }
+
+  /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
+  readAll(bytesMax: number): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      const chunks: Buffer[] = [];
+      let total = 0;
+      this.consume({
+        data: (chunk) => {
+          total += chunk.length;
+          if (total > bytesMax) this.abort(new GatewayError('upstream.response_too_large'));
+          else chunks.push(chunk);
+          return true;
+        },
+        end: () =>
+          resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total)),
+        fail: reject,
+      });
+    });
+  }
+
+  // What undici calls.
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.controller = controller;
+    if (this.abortReason !== undefined) controller.abort(this.abortReason);
+  }
+
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: IncomingHttpHeaders,
+  ): void {
+    if (status < 200) return;
+    this.status = status;
+    this.headers = headers;
+    this.headKnown = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.onTimeout(), this.options.idleTimeoutMs);
+    this.settleHead.resolve();
+  }
+
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.timer.refresh();
+    if (this.consumer !== undefined) {
+      if (!this.consumer.data(chunk)) this.pause();
+      return;
+    }
+    this.held.push(chunk);
+    this.heldBytes += chunk.length;
+    if (this.heldBytes > heldBytesMax) this.pause();
+  }
+
+  onResponseEnd(): void {
+    this.ended = true;
+    this.finish();
+    this.consumer?.end();
+  }
+
+  onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
+    if (this.ended || this.failure !== undefined) return;
+    this.failure = this.abortReason ?? upstreamFailure(error, this.headKnown);
+    this.finish();
+    if (!this.headKnown) this.settleHead.reject(this.failure);
+    else this.consumer?.fail(this.failure);
+  }
+
+  private finish(): void {
+    clearTimeout(this.timer);
+    this.options.signal.removeEventListener('abort', this.onAbort);
+  }
+
+  private onTimeout(): void {
+    if (this.paused) {
+      this.timer.refresh();
+      return;
+    }
+    this.abort(
+      this.headKnown
+        ? new GatewayError('upstream.stream_stalled', {
+            message: `The provider sent nothing for ${this.options.idleTimeoutMs} ms.`,
+          })
+        : new GatewayError('upstream.timeout', {
+            message: `The provider did not answer within ${this.options.timeoutMs} ms.`,
+          }),
+    );
+  }
+}
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EADDRNOTAVAIL',
+  'EACCES',
+  'EPERM',
+]);
+
+/** What went wrong between us and the upstream, from undici's or the system's code. */
+export function upstreamFailure(error: unknown, headKnown: boolean): GatewayError {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof GatewayError) return cause;
+    if (cause instanceof AggregateError && cause.errors.length > 0)
+      return upstreamFailure(cause.errors[0], headKnown);
+    const code = (cause as NodeJS.ErrnoException).code ?? '';
+    if (unreachable.has(code))
+      return new GatewayError('upstream.unreachable', { cause: error, detail: { code } });
+    if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')
+      return new GatewayError('upstream.connect_timeout', { cause: error });
+    // undici's parser gives some faults no code.
+    if (code.startsWith('HPE_') || cause.name === 'HTTPParserError')
+      return new GatewayError('upstream.invalid_response', { cause: error, detail: { code } });
+    if (
+      code === 'ERR_TLS_CERT_ALTNAME_INVALID' ||
+      code.startsWith('CERT_') ||
+      code.includes('SELF_SIGNED') ||
+      code.startsWith('UNABLE_TO_')
+    )
+      return new GatewayError('upstream.unreachable', {
+        message: 'The provider’s certificate is not trusted.',
+        cause: error,
+        detail: { code },
+      });
+  }
+  return new GatewayError(headKnown ? 'upstream.stream_cut' : 'upstream.reset', { cause: error });
+}

@@ -1,0 +1,356 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GatewayError } from '@sluice/errors';
+import { errors, Pool } from 'undici';
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type Address,
+  type ConnectGuardOptions,
+  createConnectGuard,
+  type OpenSocket,
+  type TlsIdentity,
+} from './guarded-connect.ts';
+import { checkUpstreamUrl, makeHostRules } from './host-rules.ts';
+import { hostileUrls } from './hostile-urls.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const production = makeHostRules({ trusted: [], production: true });
+const v4 = (...addresses: string[]): Address[] =>
+  addresses.map((address) => ({ address, family: 4 }));
+
+/** Stands where sockets are opened: keeps what was asked for, and sends no packet. */
+function recorder() {
+  const opened: string[] = [];
+  const openSocket: OpenSocket = (addresses) => {
+    opened.push(...addresses.map(({ address }) => address));
+    throw new Error('the recorder opens nothing');
+  };
+  return { opened, openSocket };
+}
+
+async function listen(server: Server | ReturnType<typeof createTcpServer>): Promise<number> {
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  cleanups.push(() => new Promise((done) => server.close(done)));
+  return (server.address() as AddressInfo).port;
+}
+
+const answerWithHost: RequestListener = (req, res) =>
+  res.end(JSON.stringify({ host: req.headers.host, sni: sniOf(req) }));
+const sniOf = (req: IncomingMessage) =>
+  (req.socket as Socket & { servername?: string | false }).servername;
+
+function fetchVia(
+  options: ConnectGuardOptions,
+  origin: string,
+  tls?: TlsIdentity,
+): Promise<{ host: string; sni: string | false }> {
+  const pool = new Pool(origin, {
+    connect: createConnectGuard(options).connector(tls),
+    allowH2: false,
+  });
+  cleanups.push(() => pool.destroy());
+  return pool
+    .request({ method: 'GET', path: '/' })
+    .then(async ({ body }) => (await body.json()) as { host: string; sni: string | false });
+}
+
+describe('no packet is sent to', () => {
+  it.each(hostileUrls)('%j', async (raw) => {
+    const { opened, openSocket } = recorder();
+    const lookup = async () => v4('127.0.0.1');
+    const call = async () =>
+      fetchVia(
+        { rules: production, lookup, openSocket },
+        checkUpstreamUrl(raw, production).url.origin,
+      );
+    await expect(call()).rejects.toMatchObject({ code: 'host.invalid' });
+    expect(opened).toEqual([]);
+  });
+
+  it.each([
+    'http://metadata.google.internal',
+    'http://127.0.0.1',
+    'http://[::1]',
+    'http://2130706433',
+    'http://127.1',
+    'http://10.0.0.1.nip.io',
+    'http://x.corp',
+    'https://example.com:6443',
+    'http://[fd00:ec2::254]',
+  ])('%j, although the URL was never checked before', async (origin) => {
+    const { opened, openSocket } = recorder();
+    await expect(
+      fetchVia({ rules: production, lookup: async () => v4('8.8.8.8'), openSocket }, origin),
+    ).rejects.toMatchObject({ code: 'host.invalid' });
+    expect(opened).toEqual([]);
+  });
+
+  it.each([
+    ['10.0.0.1'],
+    ['169.254.169.254'],
+    ['8.8.8.8', '10.0.0.1'],
+    ['10.0.0.1', '8.8.8.8'],
+    ['::1'],
+    ['::ffff:127.0.0.1'],
+    ['2606:4700::1', 'fe80::1%eth0'],
+    ['8.8.8.8', '64:ff9b::a00:1'],
+  ])('a public name that resolves to %j %j', async (...addresses) => {
+    const { opened, openSocket } = recorder();
+    const lookup = async () =>
+      addresses
+        .filter(Boolean)
+        .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }) as Address);
+    const call = fetchVia({ rules: production, lookup, openSocket }, 'http://rebind.example.com');
+    await expect(call).rejects.toMatchObject({ code: 'host.invalid' });
+    expect(opened).toEqual([]);
+  });
+
+  it('a trusted name that resolves to a metadata service', async () => {
+    const { opened, openSocket } = recorder();
+    const rules = makeHostRules({ trusted: ['llm.corp'], production: true });
+    const call = fetchVia(
+      { rules, lookup: async () => v4('169.254.169.254'), openSocket },
+      'http://llm.corp',
+    );
+    await expect(call).rejects.toMatchObject({ code: 'host.invalid' });
+    expect(opened).toEqual([]);
+  });
+});
+
+describe('rebinding', () => {
+  it('is stopped: a name that was public when checked and is private when connecting is refused', async () => {
+    const { opened, openSocket } = recorder();
+    const answers = [v4('8.8.8.8'), v4('127.0.0.1')];
+    const lookup = async () => answers.shift()!;
+    const origin = checkUpstreamUrl('http://rebind.example.com/v1', production).url.origin;
+    await expect(fetchVia({ rules: production, lookup, openSocket }, origin)).rejects.toThrow(
+      'the recorder opens nothing',
+    );
+    await expect(fetchVia({ rules: production, lookup, openSocket }, origin)).rejects.toMatchObject(
+      { code: 'host.invalid' },
+    );
+    expect(opened).toEqual(['8.8.8.8']);
+  });
+
+  it('finds no second look-up to lie to: the socket goes to the answers that were checked', async () => {
+    const port = await listen(createServer(answerWithHost));
+    let lookups = 0;
+    const rules = makeHostRules({ trusted: ['upstream.example.com'], production: true });
+    const lookup = async () => {
+      lookups += 1;
+      return v4('127.0.0.1');
+    };
+    // The name does not exist outside of this test; a look-up by the system would fail.
+    const reply = await fetchVia({ rules, lookup }, `http://upstream.example.com:${port}`);
+    expect(reply.host).toBe(`upstream.example.com:${port}`);
+    expect(lookups).toBe(1);
+  });
+
+  it('does not tell the caller which address it was', async () => {
+    const call = fetchVia(
+      { rules: production, lookup: async () => v4('10.9.8.7'), ...recorder() },
+      'http://rebind.example.com',
+    );
+    const error = await call.catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(GatewayError);
+    expect((error as GatewayError).message).not.toContain('10.9.8.7');
+    expect((error as GatewayError).detail).toMatchObject({ address: '10.9.8.7' });
+  });
+});
+
+describe('connecting for real', () => {
+  const development = makeHostRules({ trusted: undefined, production: false });
+
+  it.each(['localhost', '127.0.0.1'])('reaches a trusted %s', async (host) => {
+    const port = await listen(createServer(answerWithHost));
+    expect((await fetchVia({ rules: development }, `http://${host}:${port}`)).host).toBe(
+      `${host}:${port}`,
+    );
+  });
+
+  it('goes on to the next address when one refuses', async () => {
+    const port = await listen(createServer(answerWithHost));
+    const rules = makeHostRules({ trusted: ['llm.corp'], production: true });
+    // Nothing listens on 127.0.0.2 at this port.
+    const reply = await fetchVia(
+      { rules, lookup: async () => v4('127.0.0.2', '127.0.0.1') },
+      `http://llm.corp:${port}`,
+    );
+    expect(reply.host).toBe(`llm.corp:${port}`);
+  });
+
+  it('keeps the name for SNI and the certificate check, and refuses a certificate for another name', async () => {
+    const certificate = selfSigned('upstream.example.com');
+    const port = await listen(createTlsServer(certificate, answerWithHost));
+    const rules = makeHostRules({ trusted: ['example.com'], production: true });
+    const options = { rules, lookup: async () => v4('127.0.0.1') };
+    const tls = { id: 'test', ca: certificate.cert };
+    const reply = await fetchVia(options, `https://upstream.example.com:${port}`, tls);
+    expect(reply).toEqual({ host: `upstream.example.com:${port}`, sni: 'upstream.example.com' });
+    await expect(fetchVia(options, `https://other.example.com:${port}`, tls)).rejects.toMatchObject(
+      { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    );
+    await expect(fetchVia(options, `https://upstream.example.com:${port}`)).rejects.toMatchObject({
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
+  });
+
+  it('fails with what the system said when nothing listens or the name does not exist', async () => {
+    const server = createServer();
+    const port = await listen(server);
+    await new Promise((done) => server.close(done));
+    await expect(
+      fetchVia({ rules: development }, `http://127.0.0.1:${port}`),
+    ).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    const lookup = () =>
+      Promise.reject(Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' }));
+    await expect(
+      fetchVia({ rules: production, lookup }, 'http://nowhere.example.com'),
+    ).rejects.toMatchObject({ code: 'ENOTFOUND' });
+    await expect(
+      fetchVia({ rules: production, lookup: async () => [] }, 'http://nowhere.example.com'),
+    ).rejects.toMatchObject({ code: 'upstream.unreachable' });
+  });
+});
+
+describe('the deadline', () => {
+  it('ends a look-up that never answers', async () => {
+    const call = fetchVia(
+      { rules: production, connectTimeoutMs: 20, lookup: () => new Promise(() => {}) },
+      'http://slow.example.com',
+    );
+    await expect(call).rejects.toBeInstanceOf(errors.ConnectTimeoutError);
+  });
+
+  it('ends a TLS handshake that never answers, and closes the socket', async () => {
+    const closed = Promise.withResolvers<void>();
+    const port = await listen(
+      createTcpServer((socket) => socket.resume().on('close', () => closed.resolve())),
+    );
+    const rules = makeHostRules({ trusted: ['127.0.0.1'], production: true });
+    await expect(
+      fetchVia({ rules, connectTimeoutMs: 50 }, `https://127.0.0.1:${port}`),
+    ).rejects.toBeInstanceOf(errors.ConnectTimeoutError);
+    await closed.promise;
+  });
+
+  it('opens no socket for a look-up that answers too late', async () => {
+    const { opened, openSocket } = recorder();
+    const late = Promise.withResolvers<Address[]>();
+    const call = fetchVia(
+      { rules: production, connectTimeoutMs: 20, lookup: () => late.promise, openSocket },
+      'http://slow.example.com',
+    );
+    await expect(call).rejects.toBeInstanceOf(errors.ConnectTimeoutError);
+    late.resolve(v4('8.8.8.8'));
+    await new Promise(setImmediate);
+    expect(opened).toEqual([]);
+  });
+});
+
+describe('look-ups', () => {
+  /** Resolves names only when told to, and counts. */
+  function manualLookup() {
+    const pending = new Map<string, () => void>();
+    const stats = { runningMost: 0, started: [] as string[] };
+    const lookup = (hostname: string) =>
+      new Promise<Address[]>((resolve) => {
+        stats.started.push(hostname);
+        pending.set(hostname, () => {
+          pending.delete(hostname);
+          resolve(v4('10.0.0.1'));
+        });
+        stats.runningMost = Math.max(stats.runningMost, pending.size);
+      });
+    return { pending, stats, lookup };
+  }
+
+  const connectTo = (
+    connector: ReturnType<ReturnType<typeof createConnectGuard>['connector']>,
+    hostname: string,
+  ) =>
+    new Promise<Error | null>((done) =>
+      connector({ hostname, protocol: 'http:', port: '80' }, (...[error]) => done(error)),
+    );
+
+  it('run five at a time; the others wait, and none is forgotten', async () => {
+    const { pending, stats, lookup } = manualLookup();
+    const connector = createConnectGuard({ rules: production, lookup }).connector();
+    const calls = Array.from({ length: 12 }, (_, i) => connectTo(connector, `h${i}.example.com`));
+    let ended = 0;
+    const all = Promise.all(calls.map((call) => call.then(() => (ended += 1))));
+    while (ended < 12) {
+      expect(pending.size).toBeLessThanOrEqual(5);
+      for (const answer of [...pending.values()]) answer();
+      await new Promise(setImmediate);
+    }
+    await all;
+    expect(stats.started).toHaveLength(12);
+    expect(stats.runningMost).toBe(5);
+  });
+
+  it('are shared by connections to one name, and asked anew by the next connection', async () => {
+    const { pending, stats, lookup } = manualLookup();
+    const connector = createConnectGuard({ rules: production, lookup }).connector();
+    const both = [connectTo(connector, 'a.example.com'), connectTo(connector, 'a.example.com')];
+    await new Promise(setImmediate);
+    pending.get('a.example.com')!();
+    await Promise.all(both);
+    expect(stats.started).toEqual(['a.example.com']);
+    const next = connectTo(connector, 'a.example.com');
+    await new Promise(setImmediate);
+    pending.get('a.example.com')!();
+    await next;
+    expect(stats.started).toEqual(['a.example.com', 'a.example.com']);
+  });
+
+  it('refuse at once when too many wait', async () => {
+    const { lookup } = manualLookup();
+    const connector = createConnectGuard({
+      rules: production,
+      lookup,
+      validationsMax: 1,
+      waitingMax: 1,
+      connectTimeoutMs: 100,
+    }).connector();
+    const first = connectTo(connector, 'a.example.com');
+    const second = connectTo(connector, 'b.example.com');
+    expect(await connectTo(connector, 'c.example.com')).toMatchObject({
+      code: 'upstream.unreachable',
+    });
+    expect(await first).toBeInstanceOf(errors.ConnectTimeoutError);
+    expect(await second).toBeInstanceOf(errors.ConnectTimeoutError);
+  });
+});
+
+function selfSigned(name: string): { key: Buffer; cert: Buffer } {
+  const folder = mkdtempSync(join(tmpdir(), 'guarded-connect-'));
+  cleanups.push(() => rmSync(folder, { recursive: true }));
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const request = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:prime256v1',
+    '-nodes',
+    '-days',
+    '2',
+    '-subj',
+    `/CN=${name}`,
+    '-addext',
+    `subjectAltName=DNS:${name}`,
+  ];
+  execFileSync('openssl', [...request, '-keyout', key, '-out', cert], { stdio: 'ignore' });
+  return { key: readFileSync(key), cert: readFileSync(cert) };
+}

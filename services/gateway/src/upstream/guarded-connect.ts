@@ -1,0 +1,217 @@
+import { promises as dns } from 'node:dns';
+import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
+import { GatewayError } from '@sluice/errors';
+import { buildConnector, errors } from 'undici';
+import { checkHostAndPort, type HostRules, isAddressAllowed } from './host-rules.ts';
+
+/**
+ * Opens connections to upstreams, and only to addresses that were checked: the
+ * name is resolved here once, every answer must be allowed, and the socket is
+ * pinned to those answers, so that a name cannot change its mind in between.
+ */
+export interface Address {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+/** Opens a TCP socket to the first of the addresses that answers. */
+export type OpenSocket = (addresses: readonly Address[], port: number) => Socket;
+
+export interface ConnectGuardOptions {
+  rules: HostRules;
+  /** For the whole way: waiting, resolving, TCP and TLS. */
+  connectTimeoutMs?: number;
+  /** How many names are resolved at the same time. Look-ups share Node's few threads with file access. */
+  validationsMax?: number;
+  /** How many may wait for that. */
+  waitingMax?: number;
+  /** All addresses of a name; for tests. */
+  lookup?: (hostname: string) => Promise<readonly Address[]>;
+  /** For tests. */
+  openSocket?: OpenSocket;
+}
+
+/** What identifies us to an upstream, or an upstream to us, beyond the system's defaults. */
+export interface TlsIdentity {
+  /** Names the identity: connections are shared only within one. */
+  id: string;
+  ca?: string | Buffer | (string | Buffer)[];
+  cert?: string | Buffer;
+  key?: string | Buffer;
+}
+
+export interface ConnectGuard {
+  /** An undici `connect` function; its connections share this guard's limits. */
+  connector(tls?: TlsIdentity): buildConnector.connector;
+}
+
+/** So many answers of one name are tried; more would only delay the failure. */
+const addressesMax = 8;
+/** How long an address may be silent before the next is tried; the last one has all the time that is left. */
+const nextAddressAfterMs = 500;
+
+export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
+  const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
+  const openSocket = options.openSocket ?? openPinnedSocket;
+  const resolve = createResolver({
+    lookup:
+      options.lookup ??
+      ((hostname) => dns.lookup(hostname, { all: true, order: 'verbatim' }) as Promise<Address[]>),
+    runningMax: options.validationsMax ?? 5,
+    waitingMax: options.waitingMax ?? 1_000,
+  });
+
+  /** Every address that a connection to this host may use, or throws. */
+  async function checkedAddresses(hostname: string, port: number): Promise<readonly Address[]> {
+    const { trusted } = checkHostAndPort(hostname, port, options.rules, 'host');
+    const family = isIP(hostname);
+    if (family !== 0) return [{ address: hostname, family: family as 4 | 6 }];
+    const addresses = await resolve(hostname);
+    if (addresses.length === 0)
+      throw new GatewayError('upstream.unreachable', { detail: { hostname } });
+    for (const { address } of addresses) {
+      if (!isAddressAllowed(address, { trusted })) {
+        // The address stays with the operator: it would tell callers what the inside of the network looks like.
+        const message = 'The host resolves to an address that is not allowed.';
+        throw new GatewayError('host.invalid', {
+          field: 'host',
+          message,
+          detail: { hostname, address },
+        });
+      }
+    }
+    return addresses.slice(0, addressesMax);
+  }
+
+  function connector(tls?: TlsIdentity): buildConnector.connector {
+    const { id: _, ...identity } = tls ?? { id: '' };
+    const secure = buildConnector({ ...identity, allowH2: false, timeout: connectTimeoutMs });
+    return (target, callback) => {
+      const attempt = new Attempt(connectTimeoutMs, callback);
+      const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1');
+      const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
+      const open = (addresses: readonly Address[]): void => {
+        if (attempt.isOver) return;
+        const socket = openSocket(addresses, port);
+        attempt.owns(socket);
+        socket.once('error', (error) => attempt.fail(error));
+        socket.once('connect', () => {
+          if (target.protocol !== 'https:') return attempt.succeed(socket);
+          // undici takes the name for SNI and for the certificate from `host`.
+          secure({ ...target, hostname, httpSocket: socket }, (error, secured) => {
+            if (error === null) attempt.succeed(secured);
+            else attempt.fail(error);
+          });
+        });
+      };
+      checkedAddresses(hostname, port)
+        .then(open)
+        .catch((error: Error) => attempt.fail(error));
+    };
+  }
+
+  return { connector };
+}
+
+/** One connection being opened: ends exactly once, by success, failure or the deadline. */
+class Attempt {
+  isOver = false;
+  readonly #callback: buildConnector.Callback;
+  readonly #timer: NodeJS.Timeout;
+  #socket: Socket | undefined;
+
+  constructor(timeoutMs: number, callback: buildConnector.Callback) {
+    this.#callback = callback;
+    this.#timer = setTimeout(
+      () => this.fail(new errors.ConnectTimeoutError(`not connected within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+  }
+
+  owns(socket: Socket): void {
+    this.#socket = socket;
+  }
+
+  succeed(socket: Socket): void {
+    if (this.#end()) this.#callback(null, socket);
+  }
+
+  fail(error: Error): void {
+    if (!this.#end()) return;
+    this.#socket?.destroy();
+    this.#callback(error, null);
+  }
+
+  #end(): boolean {
+    if (this.isOver) return false;
+    this.isOver = true;
+    clearTimeout(this.#timer);
+    return true;
+  }
+}
+
+/** Node's own address racing, fed with the checked addresses instead of a second look-up. */
+function openPinnedSocket(addresses: readonly Address[], port: number): Socket {
+  const lookup: LookupFunction = (_hostname, options, callback) => {
+    if (options.all) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };
+  const single = addresses.length === 1 ? addresses[0]!.address : 'checked.invalid';
+  const socket = openTcp({
+    host: single,
+    port,
+    lookup,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: nextAddressAfterMs,
+  });
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, 60_000);
+  return socket;
+}
+
+interface ResolverOptions {
+  lookup: (hostname: string) => Promise<readonly Address[]>;
+  runningMax: number;
+  waitingMax: number;
+}
+
+/**
+ * Resolves names, a few at a time. Connections to one name share its look-up, so
+ * that one slow name holds one place. A place is given back only when the look-up
+ * really ends, since a look-up cannot be cancelled; who waits has a deadline of
+ * its own. The answer is not kept: the next connection asks again.
+ */
+function createResolver({
+  lookup,
+  runningMax,
+  waitingMax,
+}: ResolverOptions): (hostname: string) => Promise<readonly Address[]> {
+  const underway = new Map<string, Promise<readonly Address[]>>();
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  async function run(hostname: string): Promise<readonly Address[]> {
+    // A finished look-up hands its place to the first who waits, so the count stays as it is.
+    if (running < runningMax) running += 1;
+    else await new Promise<void>((turn) => waiting.push(turn));
+    try {
+      return await lookup(hostname);
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  }
+
+  return (hostname) => {
+    const known = underway.get(hostname);
+    if (known !== undefined) return known;
+    if (running >= runningMax && waiting.length >= waitingMax) {
+      const detail = { reason: 'too many names wait to be resolved' };
+      return Promise.reject(new GatewayError('upstream.unreachable', { detail }));
+    }
+    const answer = run(hostname).finally(() => underway.delete(hostname));
+    underway.set(hostname, answer);
+    return answer;
+  };
+}

@@ -1,0 +1,157 @@
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createConnectGuard } from './guarded-connect.ts';
+import { makeHostRules } from './host-rules.ts';
+import { createUpstreamPools, type UpstreamPools, type UpstreamPoolsOptions } from './pools.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const guard = createConnectGuard({
+  rules: makeHostRules({ trusted: ['127.0.0.1', 'localhost'], production: true }),
+});
+
+function pools(options: Partial<UpstreamPoolsOptions> = {}): UpstreamPools {
+  const made = createUpstreamPools({ guard, ...options });
+  cleanups.push(() => made.close(0));
+  return made;
+}
+
+async function upstream(listener: RequestListener) {
+  const sockets = new Set<Socket>();
+  const server = createServer(listener).on('connection', (socket) => sockets.add(socket));
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  cleanups.push(() => {
+    server.closeAllConnections();
+    return new Promise((done) => server.close(done));
+  });
+  return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sockets };
+}
+
+/** An upstream that answers only when told to. */
+async function heldUpstream() {
+  const held: ServerResponse[] = [];
+  let arrived = Promise.withResolvers<ServerResponse>();
+  const { origin } = await upstream((_req, res) => {
+    held.push(res);
+    arrived.resolve(res);
+    arrived = Promise.withResolvers();
+  });
+  return { origin, held, next: () => arrived.promise };
+}
+
+const get = (from: UpstreamPools, origin: string, path = '/') =>
+  from.pool(origin).request({ method: 'GET', path });
+
+describe('pool', () => {
+  it('keeps one pool for an origin and reuses its connections', async () => {
+    const { origin, sockets } = await upstream((_req, res) => res.end('ok'));
+    const made = pools();
+    for (let i = 0; i < 10; i += 1) await (await get(made, origin)).body.dump();
+    expect(made.pool(origin)).toBe(made.pool(origin));
+    // undici opens a second one when the first is still being cleared.
+    expect(sockets.size).toBeLessThanOrEqual(2);
+  });
+
+  it('does not share connections between TLS identities', () => {
+    const made = pools();
+    const origin = 'https://llm.example.com';
+    expect(made.pool(origin, { id: 'a' })).not.toBe(made.pool(origin, { id: 'b' }));
+    expect(made.pool(origin, { id: 'a' })).not.toBe(made.pool(origin));
+  });
+
+  it('hands a redirect back instead of following it', async () => {
+    const { origin } = await upstream((req, res) =>
+      res.writeHead(req.url === '/' ? 302 : 200, { location: '/elsewhere' }).end(),
+    );
+    const reply = await get(pools(), origin);
+    await reply.body.dump();
+    expect(reply.statusCode).toBe(302);
+  });
+
+  it('connects only where the guard allows', async () => {
+    await expect(get(pools(), 'http://127.0.0.3:8080')).rejects.toMatchObject({
+      code: 'host.invalid',
+    });
+  });
+
+  it('opens no more connections than it may; the next request waits for a free one', async () => {
+    const { origin, held, next } = await heldUpstream();
+    const made = pools({ connectionsMax: 1 });
+    const firstArrived = next();
+    const replies = [get(made, origin, '/1'), get(made, origin, '/2')];
+    await firstArrived;
+    const secondArrived = next();
+    expect(held).toHaveLength(1);
+    held[0]!.end();
+    await (await replies[0]!).body.dump();
+    await secondArrived;
+    held[1]!.end();
+    await (await replies[1]!).body.dump();
+  });
+});
+
+describe('when there are too many origins', () => {
+  it('the one not used for longest makes room', async () => {
+    const made = pools({ poolsMax: 2 });
+    const [a, b] = [made.pool('https://a.example.com'), made.pool('https://b.example.com')];
+    made.pool('https://a.example.com');
+    made.pool('https://c.example.com');
+    expect(made.size).toBe(2);
+    expect(b.closed).toBe(true);
+    expect(made.pool('https://a.example.com')).toBe(a);
+  });
+
+  it('a pool with a request in flight is never the one', async () => {
+    const { origin, next } = await heldUpstream();
+    const made = pools({ poolsMax: 2 });
+    const arrived = next();
+    const reply = get(made, origin);
+    const response = await arrived;
+    for (const name of ['b', 'c', 'd']) made.pool(`https://${name}.example.com`);
+    response.end('whole');
+    expect(await (await reply).body.text()).toBe('whole');
+  });
+
+  it('a further origin is refused while all are busy, instead of cutting a request', async () => {
+    const { origin, next } = await heldUpstream();
+    const made = pools({ poolsMax: 1 });
+    const arrived = next();
+    const reply = get(made, origin);
+    const response = await arrived;
+    expect(() => made.pool('https://b.example.com')).toThrow(
+      expect.objectContaining({ code: 'upstream.unreachable' }),
+    );
+    response.end('whole');
+    expect(await (await reply).body.text()).toBe('whole');
+    expect(made.pool('https://b.example.com').closed).toBe(false);
+  });
+});
+
+describe('close', () => {
+  it('lets a reply in flight end and takes no new request', async () => {
+    const { origin, next } = await heldUpstream();
+    const made = pools();
+    const arrived = next();
+    const reply = get(made, origin);
+    const response = await arrived;
+    const closed = made.close(60_000);
+    expect(() => made.pool(origin)).toThrow(expect.objectContaining({ code: 'gateway.draining' }));
+    response.end('whole');
+    expect(await (await reply).body.text()).toBe('whole');
+    await closed;
+  });
+
+  it('cuts what is left when the grace is over', async () => {
+    const { origin, next } = await heldUpstream();
+    const made = pools();
+    const arrived = next();
+    const outcome = get(made, origin).catch((error: Error) => error);
+    await arrived;
+    await made.close(10);
+    expect(await outcome).toBeInstanceOf(Error);
+  });
+});

@@ -1,0 +1,73 @@
+import { toBinary } from '@bufbuild/protobuf';
+import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { parseNatsAddresses } from '@sluice/contracts';
+import { usage } from '@sluice/proto-stubs';
+import type { UsageSink } from './publisher.ts';
+
+export interface NatsSinkOptions {
+  /** As NATS_URL holds them: comma separated, credentials inside. */
+  addresses: string;
+  replicaId: string;
+  subject: string;
+  stream: { name: string; maxAgeMs: number; duplicateWindowMs: number };
+}
+
+/**
+ * Batches as JetStream messages. The message id is the batch's place in the
+ * outbox, so that the server drops what it already has; the ledger drops the
+ * rest by record id. Connects when first needed and reconnects for ever.
+ */
+export function createNatsSink(options: NatsSinkOptions): UsageSink {
+  let connection: NatsConnection | undefined;
+  let client: JetStreamClient | undefined;
+
+  async function jetStream(): Promise<JetStreamClient> {
+    if (client !== undefined && connection !== undefined && !connection.isClosed()) return client;
+    connection = await connect({
+      ...parseNatsAddresses(options.addresses),
+      name: `sluice-gateway ${options.replicaId}`,
+      maxReconnectAttempts: -1,
+      ignoreAuthErrorAbort: true,
+      reconnectTimeWait: 500,
+      timeout: 2000,
+    });
+    await ensureStream(connection, options);
+    client = jetstream(connection, { timeout: 5000 });
+    return client;
+  }
+
+  return {
+    name: 'nats',
+    async send(batch) {
+      const js = await jetStream();
+      const body = toBinary(usage.WriteUsageRequestSchema, {
+        $typeName: 'sluice.usage.v1.WriteUsageRequest',
+        records: batch.records,
+      });
+      await js.publish(options.subject, body, {
+        msgID: `${options.replicaId}:${batch.from.segment}:${batch.from.offset}:${batch.next.offset}`,
+      });
+    },
+    async close() {
+      await connection?.close();
+    },
+  };
+}
+
+/** Both sides make the stream when it is missing, so that records have a place whoever starts first. */
+async function ensureStream(connection: NatsConnection, options: NatsSinkOptions): Promise<void> {
+  const manager = await jetstreamManager(connection, { timeout: 5000 });
+  try {
+    await manager.streams.info(options.stream.name);
+  } catch {
+    await manager.streams.add({
+      name: options.stream.name,
+      subjects: [options.subject],
+      storage: 'file',
+      retention: 'limits',
+      max_age: options.stream.maxAgeMs * 1_000_000,
+      duplicate_window: options.stream.duplicateWindowMs * 1_000_000,
+    });
+  }
+}

@@ -1,0 +1,142 @@
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Outbox, OutboxFullError } from './outbox.ts';
+import { uuidV7 } from './uuid.ts';
+
+let dir: string;
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'sluice-outbox-'));
+});
+afterEach(() => rmSync(dir, { recursive: true, force: true }));
+
+/** An outbox whose entries are written as soon as they are taken, as after a turn of the event loop. */
+const open = (bytesMax = 1024 ** 3) => {
+  const outbox = new Outbox({ dir, bytesMax });
+  const { begin, end } = outbox;
+  outbox.begin = (id, bytes) => {
+    const written = begin.call(outbox, id, bytes);
+    outbox.flush();
+    return written;
+  };
+  outbox.end = (id, bytes) => {
+    const written = end.call(outbox, id, bytes);
+    outbox.flush();
+    return written;
+  };
+  return outbox;
+};
+const payload = (text: string) => Buffer.from(text);
+
+/** Everything not yet acknowledged, in order. */
+function contents(outbox: Outbox, batchMax = 100): string[] {
+  const texts: string[] = [];
+  for (
+    let batch = outbox.read(batchMax);
+    batch !== undefined;
+    batch = outbox.read(batchMax, batch.next)
+  )
+    texts.push(...batch.records.map((record) => Buffer.from(record).toString()));
+  return texts;
+}
+
+describe('Outbox', () => {
+  it('gives back records in order, in batches, and only records', () => {
+    const outbox = open();
+    for (let index = 0; index < 10; index++) {
+      const id = uuidV7(1);
+      outbox.begin(id, payload(`begin ${index}`));
+      outbox.end(id, payload(`record ${index}`));
+    }
+    expect(outbox.read(3)?.records).toHaveLength(3);
+    expect(contents(outbox, 3)).toEqual(
+      Array.from({ length: 10 }, (_, index) => `record ${index}`),
+    );
+  });
+
+  it('keeps what was written when the process dies without closing', () => {
+    const first = open();
+    first.end(uuidV7(1), payload('a'));
+    first.end(uuidV7(1), payload('b'));
+    expect(contents(open())).toEqual(['a', 'b']);
+  });
+
+  it('sends again from the saved cursor, so that nothing acknowledged before it comes twice', () => {
+    const first = open();
+    for (const text of ['a', 'b', 'c']) first.end(uuidV7(1), payload(text));
+    const batch = first.read(2);
+    first.acknowledge(batch?.next ?? { segment: 0, offset: 0 });
+    first.saveCursor();
+    expect(contents(open())).toEqual(['c']);
+  });
+
+  it('writes the entries of one turn together, and resolves when they are on disk', async () => {
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3 });
+    const first = outbox.end(uuidV7(1), payload('a'));
+    const second = outbox.end(uuidV7(1), payload('b'));
+    expect(second).toBe(first);
+    expect(outbox.read(10)).toBeUndefined();
+    await first;
+    expect(contents(new Outbox({ dir, bytesMax: 1024 ** 3 }))).toEqual(['a', 'b']);
+  });
+
+  it('hands back attempts that began and never ended, once', () => {
+    const first = open();
+    const finished = uuidV7(1);
+    first.begin(finished, payload('begin finished'));
+    first.begin(uuidV7(1), payload('begin lost'));
+    first.end(finished, payload('finished'));
+    const second = open();
+    expect(second.recover((begin) => Buffer.concat([begin, payload(' +lost')]))).toBe(1);
+    expect(contents(second)).toEqual(['finished', 'begin lost +lost']);
+    expect(open().recover((begin) => begin)).toBe(0);
+  });
+
+  it('deletes acknowledged segments, but remembers attempts still under way there', () => {
+    const outbox = open();
+    const long = uuidV7(1);
+    outbox.begin(long, payload('begin long'));
+    for (let index = 0; index < 20; index++)
+      outbox.end(uuidV7(1), Buffer.alloc(1024 * 1024, index));
+    expect(readdirSync(dir).filter((name) => name.endsWith('.log')).length).toBeGreaterThan(1);
+    for (let batch = outbox.read(100); batch !== undefined; batch = outbox.read(100))
+      outbox.acknowledge(batch.next);
+    expect(readdirSync(dir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
+    outbox.saveCursor();
+    const next = open();
+    expect(next.recover((begin) => begin)).toBe(1);
+    expect(contents(next)).toEqual(['begin long']);
+  });
+
+  it('survives a torn tail: what stands before it is sent, writing goes on', () => {
+    const first = open();
+    for (const text of ['a', 'b', 'c']) first.end(uuidV7(1), payload(text));
+    const segment = join(dir, readdirSync(dir).filter((name) => name.endsWith('.log'))[0] ?? '');
+    truncateSync(segment, 26 * 3 - 1);
+    const second = open();
+    second.end(uuidV7(1), payload('d'));
+    expect(contents(second)).toEqual(['a', 'b', 'd']);
+  });
+
+  it('stops at bytes that are not its own', () => {
+    const first = open();
+    first.end(uuidV7(1), payload('a'));
+    appendFileSync(
+      join(dir, readdirSync(dir).filter((name) => name.endsWith('.log'))[0] ?? ''),
+      Buffer.alloc(200, 0xff),
+    );
+    const second = open();
+    second.end(uuidV7(1), payload('b'));
+    expect(contents(second)).toEqual(['a', 'b']);
+  });
+
+  it('refuses new attempts when it is full, and still takes the ends of old ones', () => {
+    const outbox = open(1000);
+    const id = uuidV7(1);
+    outbox.begin(id, payload('x'.repeat(1000)));
+    expect(() => outbox.begin(uuidV7(1), payload('y'))).toThrow(OutboxFullError);
+    outbox.end(id, payload('end'));
+    expect(contents(outbox)).toEqual(['end']);
+  });
+});

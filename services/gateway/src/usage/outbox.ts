@@ -1,0 +1,381 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+
+/**
+ * The outbox: an append-only log on disk between the request path and the
+ * ledger. A record is in the kernel's hands (written, not fsynced) before the
+ * caller gets the end of the answer, so that killing the process loses nothing.
+ * Entries of one turn of the event loop share one write: `begin` and `end`
+ * return a promise that resolves when theirs is done.
+ *
+ * Segments `<number>.log` hold entries `[length u32][crc32 u32][kind u8][id 16][payload]`.
+ * `begin` entries say that an attempt has started, `end` entries carry its
+ * record. `cursor.json` says up to where the ledger has acknowledged. An
+ * attempt that began and never ended was lost with the process: `recover`
+ * hands it back so that it, too, leaves its one record.
+ */
+
+const kindBegin = 1;
+const kindEnd = 2;
+const headerBytes = 25;
+const segmentBytesMax = 8 * 1024 * 1024;
+const entryBytesMax = 16 * 1024 * 1024;
+const readBytes = 256 * 1024;
+
+export interface OutboxPosition {
+  segment: number;
+  offset: number;
+}
+
+export interface OutboxBatch {
+  /** Encoded UsageRecords; valid until the next `read`, which uses the same memory. */
+  records: Uint8Array[];
+  from: OutboxPosition;
+  next: OutboxPosition;
+}
+
+export class OutboxFullError extends Error {}
+
+export class Outbox {
+  private readonly dir: string;
+  private readonly bytesMax: number;
+  private segment: number;
+  private fd: number;
+  private offset = 0;
+  private cursor: OutboxPosition;
+  private cursorSaved: OutboxPosition;
+  /** Attempts under way: id (latin1) to the payload of their begin entry. */
+  private readonly open = new Map<string, { segment: number; payload: Buffer }>();
+  private readonly sizes = new Map<number, number>();
+  private bytes = 0;
+  /** Entries of this turn, not yet written. */
+  private pending = Buffer.allocUnsafe(256 * 1024);
+  private pendingBytesUsed = 0;
+  private pendingFlush:
+    | {
+        promise: Promise<void>;
+        resolve: () => void;
+        reject: (error: unknown) => void;
+        hasRecords: boolean;
+      }
+    | undefined;
+  private readonly flushSoon = () => {
+    try {
+      this.flush();
+    } catch {
+      // Whoever waits for the write has been told by its promise.
+    }
+  };
+  private readonly listeners = new Set<() => void>();
+  /** Kept, because a fresh one a batch leaves the process's memory in pieces. */
+  private readBuffer = Buffer.allocUnsafe(readBytes);
+  private readDescriptor: { segment: number; fd: number } | undefined;
+
+  constructor(options: { dir: string; bytesMax: number }) {
+    this.dir = options.dir;
+    this.bytesMax = options.bytesMax;
+    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
+    const existing = this.segments();
+    for (const number of existing) {
+      const size = statSync(this.path(number)).size;
+      this.sizes.set(number, size);
+      this.bytes += size;
+    }
+    const first = existing[0];
+    this.cursor = this.loadCursor() ?? { segment: first ?? 1, offset: 0 };
+    if (first !== undefined && this.cursor.segment < first)
+      this.cursor = { segment: first, offset: 0 };
+    this.cursorSaved = this.cursor;
+    // Never append to a file whose tail may be torn: a new segment each start.
+    this.segment = Math.max(existing.at(-1) ?? 0, this.cursor.segment) + 1;
+    this.fd = openSync(this.path(this.segment), 'a', 0o600);
+    this.sizes.set(this.segment, 0);
+  }
+
+  /** Bytes on disk not yet acknowledged (whole segments). */
+  get pendingBytes(): number {
+    return this.bytes;
+  }
+
+  get attemptsUnderWay(): number {
+    return this.open.size;
+  }
+
+  /**
+   * Notes that an attempt starts; resolves when that is written.
+   * @throws OutboxFullError when the ledger has been away for too long; the request must be refused.
+   */
+  begin(id: Buffer, payload: Uint8Array): Promise<void> {
+    if (this.bytes >= this.bytesMax) throw new OutboxFullError('the outbox is full');
+    // The encoder reuses its buffer; what must outlive this call is copied.
+    this.open.set(id.toString('latin1'), { segment: this.segment, payload: Buffer.from(payload) });
+    return this.append(kindBegin, id, payload);
+  }
+
+  /** Takes the record of an attempt, whether or not its begin was written; resolves when it is stored. */
+  end(id: Buffer, payload: Uint8Array): Promise<void> {
+    this.open.delete(id.toString('latin1'));
+    return this.append(kindEnd, id, payload);
+  }
+
+  /** Writes what has been taken so far, now. For those who cannot wait for the end of the turn. */
+  flush(): void {
+    const flush = this.pendingFlush;
+    if (flush === undefined) return;
+    this.pendingFlush = undefined;
+    const total = this.pendingBytesUsed;
+    this.pendingBytesUsed = 0;
+    try {
+      let written = 0;
+      while (written < total) written += writeSync(this.fd, this.pending, written, total - written);
+    } catch (error) {
+      // What was half written is a torn tail to every reader: go on in a new segment.
+      this.rotate();
+      flush.reject(error);
+      throw error;
+    }
+    this.offset += total;
+    this.bytes += total;
+    this.sizes.set(this.segment, this.offset);
+    if (this.offset >= segmentBytesMax) this.rotate();
+    flush.resolve();
+    if (flush.hasRecords) for (const listener of this.listeners) listener();
+  }
+
+  /** Calls back after every stored record. */
+  onRecord(listener: () => void): void {
+    this.listeners.add(listener);
+  }
+
+  /**
+   * Attempts of former lives that began and never ended. To be called once,
+   * before the first request; `finish` turns a begin payload into the record
+   * to store.
+   */
+  recover(finish: (beginPayload: Buffer) => Uint8Array): number {
+    const begun = new Map<string, Buffer>();
+    for (const number of this.segments()) {
+      if (number === this.segment) continue;
+      for (const entry of entriesOf(readFileSync(this.path(number)))) {
+        const id = entry.id.toString('latin1');
+        if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
+        else begun.delete(id);
+      }
+    }
+    for (const [id, payload] of begun)
+      void this.append(kindEnd, Buffer.from(id, 'latin1'), finish(payload));
+    this.flush();
+    return begun.size;
+  }
+
+  /** The next records to send, or undefined when all are sent. Reading does not move the cursor. */
+  read(recordsMax: number, from: OutboxPosition = this.cursor): OutboxBatch | undefined {
+    let position = from;
+    for (;;) {
+      const size = this.sizes.get(position.segment) ?? 0;
+      if (position.offset >= size) {
+        if (position.segment >= this.segment) return undefined;
+        position = { segment: this.following(position.segment), offset: 0 };
+        continue;
+      }
+      const batch = this.readFrom(position, size, recordsMax);
+      if (batch.records.length > 0) return { ...batch, from: position };
+      if (batch.next.segment === position.segment && batch.next.offset === position.offset)
+        return undefined;
+      position = batch.next;
+    }
+  }
+
+  /** Whether anything may be left to send. Cheap: looks at positions only. */
+  get hasMore(): boolean {
+    return this.cursor.segment < this.segment || this.cursor.offset < this.offset;
+  }
+
+  /** Everything before `position` is in the ledger. Whole segments behind it are deleted. */
+  acknowledge(position: OutboxPosition): void {
+    this.cursor = position;
+    for (const number of [...this.sizes.keys()].sort((a, b) => a - b)) {
+      if (number >= position.segment || number === this.segment) break;
+      this.carryForward(number);
+      this.saveCursor();
+      unlinkSync(this.path(number));
+      this.bytes -= this.sizes.get(number) ?? 0;
+      this.sizes.delete(number);
+    }
+  }
+
+  /** Writes the cursor down; called now and then and on close. At worst records are sent again and stored once. */
+  saveCursor(): void {
+    if (
+      this.cursorSaved.segment === this.cursor.segment &&
+      this.cursorSaved.offset === this.cursor.offset
+    )
+      return;
+    const path = join(this.dir, 'cursor.json');
+    writeFileSync(`${path}.tmp`, JSON.stringify(this.cursor), { mode: 0o600 });
+    renameSync(`${path}.tmp`, path);
+    this.cursorSaved = this.cursor;
+  }
+
+  close(): void {
+    this.flush();
+    this.saveCursor();
+    if (this.readDescriptor !== undefined) closeSync(this.readDescriptor.fd);
+    fsyncSync(this.fd);
+    closeSync(this.fd);
+  }
+
+  private append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
+    const start = this.pendingBytesUsed;
+    const end = start + headerBytes + payload.length;
+    if (end > this.pending.length) this.growPending(end);
+    const { pending } = this;
+    pending.writeUInt32LE(payload.length, start);
+    pending[start + 8] = kind;
+    pending.set(id, start + 9);
+    pending.set(payload, start + headerBytes);
+    pending.writeUInt32LE(crc32(pending.subarray(start + 8, end)), start + 4);
+    this.pendingBytesUsed = end;
+    if (this.pendingFlush === undefined) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      // A failed write is told to those who wait; nobody waiting is no reason to end the process.
+      promise.catch(() => {});
+      this.pendingFlush = { promise, resolve, reject, hasRecords: false };
+      setImmediate(this.flushSoon);
+    }
+    if (kind === kindEnd) this.pendingFlush.hasRecords = true;
+    return this.pendingFlush.promise;
+  }
+
+  private growPending(bytes: number): void {
+    const larger = Buffer.allocUnsafe(bytes * 2);
+    this.pending.copy(larger, 0, 0, this.pendingBytesUsed);
+    this.pending = larger;
+  }
+
+  private rotate(): void {
+    closeSync(this.fd);
+    this.segment++;
+    this.offset = 0;
+    this.fd = openSync(this.path(this.segment), 'a', 0o600);
+    this.sizes.set(this.segment, 0);
+  }
+
+  /** A segment may only go when no attempt that is still under way has its begin there: such begins are written again. */
+  private carryForward(number: number): void {
+    for (const [id, begun] of this.open) {
+      if (begun.segment !== number) continue;
+      begun.segment = this.segment;
+      void this.append(kindBegin, Buffer.from(id, 'latin1'), begun.payload);
+    }
+    this.flush();
+  }
+
+  private readFrom(
+    position: OutboxPosition,
+    size: number,
+    recordsMax: number,
+  ): { records: Uint8Array[]; next: OutboxPosition } {
+    const length = Math.min(size - position.offset, readBytes);
+    let bytes = this.readBytes(position, length);
+    if (bytes.length >= 4) {
+      const needed = headerBytes + bytes.readUInt32LE(0);
+      if (needed > bytes.length && needed <= entryBytesMax && position.offset + needed <= size)
+        bytes = this.readBytes(position, needed);
+    }
+    const records: Uint8Array[] = [];
+    let consumed = 0;
+    for (const entry of entriesOf(bytes)) {
+      consumed = entry.end;
+      if (entry.kind === kindEnd) records.push(entry.payload);
+      if (records.length >= recordsMax) break;
+    }
+    // Nothing readable at this place: a torn or damaged tail. The rest of the segment is given up.
+    if (consumed === 0)
+      return position.segment >= this.segment
+        ? { records, next: position }
+        : { records, next: { segment: this.following(position.segment), offset: 0 } };
+    return { records, next: { segment: position.segment, offset: position.offset + consumed } };
+  }
+
+  private readBytes(position: OutboxPosition, length: number): Buffer {
+    if (this.readDescriptor?.segment !== position.segment) {
+      if (this.readDescriptor !== undefined) closeSync(this.readDescriptor.fd);
+      this.readDescriptor = {
+        segment: position.segment,
+        fd: openSync(this.path(position.segment), 'r'),
+      };
+    }
+    if (length > this.readBuffer.length) this.readBuffer = Buffer.allocUnsafe(length);
+    const read = readSync(this.readDescriptor.fd, this.readBuffer, 0, length, position.offset);
+    return this.readBuffer.subarray(0, read);
+  }
+
+  private following(segment: number): number {
+    let next = segment + 1;
+    while (next < this.segment && !this.sizes.has(next)) next++;
+    return next;
+  }
+
+  private segments(): number[] {
+    return readdirSync(this.dir)
+      .flatMap((name) => (/^\d+\.log$/.test(name) ? [Number.parseInt(name, 10)] : []))
+      .sort((a, b) => a - b);
+  }
+
+  private path(segment: number): string {
+    return join(this.dir, `${String(segment).padStart(10, '0')}.log`);
+  }
+
+  private loadCursor(): OutboxPosition | undefined {
+    try {
+      const value = JSON.parse(
+        readFileSync(join(this.dir, 'cursor.json'), 'utf8'),
+      ) as Partial<OutboxPosition>;
+      return Number.isInteger(value.segment) && Number.isInteger(value.offset)
+        ? (value as OutboxPosition)
+        : undefined;
+    } catch {
+      // No cursor, or a damaged one: everything still here is sent again, and stored once.
+      return undefined;
+    }
+  }
+}
+
+interface Entry {
+  kind: number;
+  id: Buffer;
+  payload: Buffer;
+  end: number;
+}
+
+/** Whole, undamaged entries from the start; stops at the first that is not. */
+function* entriesOf(bytes: Buffer): Generator<Entry> {
+  let at = 0;
+  while (at + headerBytes <= bytes.length) {
+    const end = at + headerBytes + bytes.readUInt32LE(at);
+    if (end > bytes.length) return;
+    if (crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4)) return;
+    yield {
+      kind: bytes[at + 8] ?? 0,
+      id: bytes.subarray(at + 9, at + 25),
+      payload: bytes.subarray(at + headerBytes, end),
+      end,
+    };
+    at = end;
+  }
+}

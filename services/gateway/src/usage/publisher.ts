@@ -1,0 +1,99 @@
+import type { Logger } from '@sluice/telemetry';
+import type { Outbox, OutboxBatch } from './outbox.ts';
+
+/** Where batches go. `send` resolves once the ledger's side has them for good. */
+export interface UsageSink {
+  readonly name: string;
+  send(batch: OutboxBatch): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface PublisherOptions {
+  outbox: Outbox;
+  sink: UsageSink;
+  logger: Logger;
+  /** Records in one batch. */
+  batchMax: number;
+  /** How long the first record of a batch waits for company. */
+  lingerMs: number;
+}
+
+/**
+ * Moves records from the outbox to the ledger, in order, one batch at a time.
+ * A failed batch is tried again for ever, with growing pauses: the outbox keeps
+ * the rest.
+ */
+export class UsagePublisher {
+  private readonly options: PublisherOptions;
+  private timer: NodeJS.Timeout | undefined;
+  private running: Promise<void> | undefined;
+  private stopped = false;
+  private failures = 0;
+  private cursorSavedAt = 0;
+  /** When the ledger last took a batch, Unix ms; 0 = never. */
+  lastAcknowledgedAtMs = 0;
+
+  constructor(options: PublisherOptions) {
+    this.options = options;
+    options.outbox.onRecord(() => this.schedule(options.lingerMs));
+  }
+
+  start(): void {
+    this.schedule(0);
+  }
+
+  get failing(): boolean {
+    return this.failures > 0;
+  }
+
+  /** Sends what is left, for at most `deadlineMs`; the rest waits on disk for the next start. */
+  async stop(deadlineMs: number): Promise<void> {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs).unref());
+    await Promise.race([this.running ?? Promise.resolve(), deadline]);
+    if (this.failures === 0) await Promise.race([this.drain(), deadline]);
+    this.stopped = true;
+    await this.options.sink.close();
+    this.options.outbox.saveCursor();
+  }
+
+  private schedule(delayMs: number): void {
+    if (this.stopped || this.timer !== undefined || this.running !== undefined) return;
+    this.timer = setTimeout(() => {
+      this.timer = undefined;
+      this.running = this.drain().finally(() => {
+        this.running = undefined;
+        if (this.failures > 0) this.schedule(Math.min(5000, 100 * 2 ** Math.min(this.failures, 6)));
+        else if (this.options.outbox.hasMore) this.schedule(this.options.lingerMs);
+      });
+    }, delayMs);
+  }
+
+  /** Until the outbox is empty or a batch fails. Never rejects. */
+  private async drain(): Promise<void> {
+    const { outbox, sink, logger, batchMax } = this.options;
+    try {
+      for (
+        let batch = outbox.read(batchMax);
+        batch !== undefined && !this.stopped;
+        batch = outbox.read(batchMax)
+      ) {
+        await sink.send(batch);
+        outbox.acknowledge(batch.next);
+        this.lastAcknowledgedAtMs = Date.now();
+        if (this.failures > 0) logger.info({ sink: sink.name }, 'usage records flow again');
+        this.failures = 0;
+        if (this.lastAcknowledgedAtMs - this.cursorSavedAt > 500) {
+          outbox.saveCursor();
+          this.cursorSavedAt = this.lastAcknowledgedAtMs;
+        }
+        if (batch.records.length < batchMax) return;
+      }
+    } catch (error) {
+      this.failures++;
+      if (this.failures === 1)
+        logger.warn({ sink: sink.name, err: error }, 'usage records wait in the outbox');
+    }
+  }
+}

@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { usageStream } from '@sluice/contracts';
+import { lookUpRates } from '@sluice/pricing';
+import { config, usage } from '@sluice/proto-stubs';
+import { createRpcClient, type RpcClient } from '@sluice/rpc';
+import {
+  createLogger,
+  createMetrics,
+  createRequestLogger,
+  type Logger,
+  type Metrics,
+} from '@sluice/telemetry';
+import type { Express } from 'express';
+import { Redis } from 'ioredis';
+import { createApp } from './app.ts';
+import { createConfigSource } from './config-sync/config-source.ts';
+import { ConfigStore } from './config-sync/config-store.ts';
+import { SnapshotFile } from './config-sync/snapshot.ts';
+import type { Env } from './env.ts';
+import { createGatewayMetrics } from './metrics.ts';
+import { pipeline } from './pipeline/exchange.ts';
+import { authenticate } from './pipeline/stages/authenticate.ts';
+import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
+import { readJsonRequest, readProxyRequest } from './pipeline/stages/read-request.ts';
+import { recordOutcome } from './pipeline/stages/record-outcome.ts';
+import { resolveConfig } from './pipeline/stages/resolve-config.ts';
+import { routeToTarget } from './pipeline/stages/route-to-target.ts';
+import type { LimitStore } from './policies/limit-store.ts';
+import { MemoryLimits } from './policies/memory-limits.ts';
+import { RedisLimits } from './policies/redis-limits.ts';
+import { createAdminForwarder } from './routes/admin.ts';
+import { listOwnModels } from './routes/models.ts';
+import { createConnectGuard } from './upstream/guarded-connect.ts';
+import { makeHostRules } from './upstream/host-rules.ts';
+import { createUpstreamPools } from './upstream/pools.ts';
+import { UsageRecorder } from './usage/attempt-record.ts';
+import { createGrpcSink } from './usage/grpc-sink.ts';
+import { createNatsSink } from './usage/nats-sink.ts';
+import { Outbox } from './usage/outbox.ts';
+import { UsagePublisher, type UsageSink } from './usage/publisher.ts';
+
+export interface Gateway {
+  app: Express;
+  logger: Logger;
+  start(): Promise<void>;
+  /** Requests are over: sends what the outbox holds and lets go of everything. */
+  stop(): Promise<void>;
+  /** From now on replies close their connection and readiness says no. */
+  drain(): void;
+}
+
+/** Builds every client once and hands it down. */
+export function wire(env: Env): Gateway {
+  const logger = createLogger({ service: 'gateway', level: env.LOG_LEVEL });
+  const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
+  mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 });
+  // One life of one replica: sequences start at 1 in each.
+  const replicaId = `${env.REPLICA_ID ?? keptReplicaId(env.DATA_DIR)}.${randomBytes(4).toString('hex')}`;
+  const tlsCa = env.TLS_CA_PATH === undefined ? undefined : readFileSync(env.TLS_CA_PATH);
+
+  const store = new ConfigStore({
+    source: createConfigSource(
+      createRpcClient(config.ConfigService, {
+        address: env.CONTROL_PLANE_GRPC_URL,
+        token: env.SERVICE_CLIENT_AUTH,
+        tlsCa,
+      }),
+      replicaId,
+      3000,
+    ),
+    snapshot: new SnapshotFile(join(env.DATA_DIR, 'snapshot.bin'), env.SNAPSHOT_KEY),
+    pepper: env.KEY_PEPPER,
+    logger,
+  });
+  const outbox = new Outbox({ dir: join(env.DATA_DIR, 'outbox'), bytesMax: env.OUTBOX_BYTES_MAX });
+  const recorder = new UsageRecorder(outbox, replicaId);
+  const publisher = new UsagePublisher({
+    outbox,
+    sink: createSink(env, replicaId, tlsCa),
+    logger,
+    batchMax: 500,
+    lingerMs: 50,
+  });
+  const limits = createLimits(env, logger);
+  const hostRules = makeHostRules({
+    trusted: env.TRUSTED_CUSTOM_HOSTS,
+    production: env.NODE_ENV === 'production',
+    ownHosts: [...(env.OWN_HOSTS ?? []), `${env.HOST}:${env.PORT}`],
+  });
+  const pools = createUpstreamPools({
+    guard: createConnectGuard({ rules: hostRules }),
+    connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
+  });
+  const admin = createAdminForwarder(env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788');
+
+  const route = routeToTarget({
+    pools,
+    hostRules,
+    recorder,
+    requestTimeoutMs: env.REQUEST_TIMEOUT,
+    streamIdleTimeoutMs: env.STREAM_IDLE_TIMEOUT,
+    replyBytesMax: env.RESPONSE_BODY_BYTES_MAX,
+  });
+  const entrance = [
+    recordOutcome(recorder, logger), // outermost, so that every outcome is counted once
+    authenticate(store),
+    enforceLimits(limits), // before anything is read or spent
+    resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG }), // saved-only check first, then headers and config
+  ];
+
+  let draining = false;
+  const app = createApp({
+    logger,
+    metrics: createGatewayMetrics(metrics),
+    bodyBytesMax: env.REQUEST_BODY_BYTES_MAX,
+    requestLogger: env.LOG_REQUESTS
+      ? createRequestLogger({ service: 'gateway', level: env.LOG_LEVEL })
+      : undefined,
+    isDraining: () => draining,
+    pipelines: {
+      unified: pipeline([...entrance, readJsonRequest, route]),
+      models: pipeline([...entrance, listOwnModels, route]),
+      proxy: pipeline([...entrance, readProxyRequest, route]),
+    },
+    forwardAdmin: admin.forward,
+    readiness: () => ({
+      ready: store.connected || store.keyCount > 0,
+      draining,
+      controlPlane: store.connected,
+    }),
+    processMetrics: env.ENABLE_PROMETHEUS ? metrics : undefined,
+  });
+  observeState(metrics, { store, outbox, publisher, limits });
+
+  return {
+    app,
+    logger,
+    async start() {
+      const lost = outbox.recover((begin) => Buffer.concat([begin, UsageRecorder.lostSuffix()]));
+      if (lost > 0)
+        logger.warn({ attempts: lost }, 'attempts were cut off by the last end of this gateway');
+      for (const entry of hostRules.droppedTrusted)
+        logger.warn({ entry }, 'an entry of TRUSTED_CUSTOM_HOSTS is not used');
+      await store.start();
+      publisher.start();
+      // The price book takes a moment to load; the first request should not be the one to wait.
+      setImmediate(() => lookUpRates({ provider: 'openai', model: 'gpt-4o', atMs: Date.now() }));
+    },
+    async stop() {
+      await pools.close(1000);
+      await admin.close();
+      await publisher.stop(5000);
+      await limits.close();
+      await store.stop();
+      outbox.close();
+    },
+    drain() {
+      draining = true;
+    },
+  };
+}
+
+function createSink(env: Env, replicaId: string, tlsCa: Buffer | undefined): UsageSink {
+  if (env.NATS_URL !== undefined)
+    return createNatsSink({
+      addresses: env.NATS_URL,
+      replicaId,
+      subject: usageStream.subject,
+      stream: usageStream,
+    });
+  const client: RpcClient = createRpcClient(usage.UsageService, {
+    address: env.DATA_SERVICE_GRPC_URL,
+    token: env.SERVICE_CLIENT_AUTH,
+    tlsCa,
+  });
+  return createGrpcSink(client);
+}
+
+function createLimits(env: Env, logger: Logger): LimitStore {
+  if (env.REDIS_URL === undefined)
+    return new MemoryLimits({ path: join(env.DATA_DIR, 'limits.json') });
+  const redis = new Redis(env.REDIS_URL, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2000,
+    retryStrategy: (attempt) => Math.min(2000, attempt * 100),
+  });
+  redis.on('error', (error) => logger.warn({ err: error }, 'redis cannot be used at the moment'));
+  return new RedisLimits({ redis, logger, timeoutMs: 1000 });
+}
+
+/** Kept on disk, so that a replica has the same name after a restart. */
+function keptReplicaId(dir: string): string {
+  const path = join(dir, 'replica-id');
+  try {
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    const id = randomBytes(6).toString('hex');
+    writeFileSync(path, `${id}\n`, { mode: 0o600 });
+    return id;
+  }
+}
+
+function observeState(
+  metrics: Metrics,
+  parts: { store: ConfigStore; outbox: Outbox; publisher: UsagePublisher; limits: LimitStore },
+): void {
+  const gauge = (name: string, help: string, read: () => number) => {
+    const metric = metrics.gauge(name, help);
+    Object.assign(metric, { collect: () => metric.set(read()) });
+  };
+  gauge('sluice_config_connected', '1 while the control plane is watched', () =>
+    Number(parts.store.connected),
+  );
+  gauge('sluice_config_away_seconds', 'How long the control plane has been away', () =>
+    parts.store.connected ? 0 : (Date.now() - parts.store.disconnectedSinceMs) / 1000,
+  );
+  gauge('sluice_config_keys', 'Keys held', () => parts.store.keyCount);
+  gauge('sluice_config_bundles', 'Workspace bundles held', () => parts.store.bundleCount);
+  gauge(
+    'sluice_key_lookups',
+    'Keys asked of the control plane since start',
+    () => parts.store.lookups,
+  );
+  gauge('sluice_outbox_bytes', 'Usage records on disk', () => parts.outbox.pendingBytes);
+  gauge('sluice_outbox_failing', '1 while usage records cannot be sent', () =>
+    Number(parts.publisher.failing),
+  );
+  gauge('sluice_limits_degraded', '1 while limits are counted by each gateway alone', () =>
+    Number(parts.limits instanceof RedisLimits && parts.limits.degraded),
+  );
+}

@@ -1,0 +1,252 @@
+import { createHash } from 'node:crypto';
+import { json } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatBody, chatReply, errorOf, modes, type Scenario, startScenario } from './scenario.ts';
+
+/** Well formed, and never created: what somebody with our sources could send. */
+function forgedKey(seed: number): string {
+  const body = `sl_${createHash('sha256').update(`forged ${seed}`).digest('base64url')}`;
+  return body + createHash('sha256').update(body).digest('base64url').slice(0, 6);
+}
+
+/** Calls until the answer has this status; the time it took, in ms. */
+async function becomes(
+  status: number,
+  call: () => Promise<Response>,
+  deadlineMs = 5000,
+): Promise<number> {
+  const startedAt = performance.now();
+  for (;;) {
+    const response = await call();
+    await response.arrayBuffer();
+    const elapsed = performance.now() - startedAt;
+    if (response.status === status) return elapsed;
+    if (elapsed > deadlineMs)
+      throw new Error(`still ${response.status} after ${Math.round(elapsed)} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe.each(modes)('keys and limits, %s', (_mode, options) => {
+  let scenario: Scenario;
+  let workspaceId: string;
+  beforeAll(async () => {
+    scenario = await startScenario(options);
+    workspaceId = scenario.stack.credentials.workspace_id;
+    scenario.upstream.handle(json(200, chatReply));
+  });
+  afterAll(() => scenario.stop());
+
+  const newKey = (body: object = {}) =>
+    scenario.admin<{ id: string; key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'test key',
+      scopes: ['completions.write'],
+      workspace_id: workspaceId,
+      ...body,
+    });
+  const newPolicy = (body: object) =>
+    scenario.admin<{ id: string }>('POST', '/policies/rate-limits', {
+      name: 'test policy',
+      workspace_id: workspaceId,
+      ...body,
+    });
+  const lookups = async () =>
+    Number(
+      /^sluice_key_lookups\{[^}]*\} (\d+)/m.exec(
+        await (await fetch(`${scenario.stack.gatewayUrls[0]}/metrics`)).text(),
+      )?.[1],
+    );
+
+  describe('keys', () => {
+    it('no key is 401', async () => {
+      const response = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/chat/completions`, {
+        method: 'POST',
+        body: '{}',
+      });
+      expect(await errorOf(response)).toMatchObject({ status: 401, code: 'auth.missing_key' });
+    });
+
+    it('a wrong key is 401, and mistyped ones never cost a look-up', async () => {
+      const before = await lookups();
+      for (let index = 0; index < 50; index++)
+        expect(await errorOf(await scenario.chat({ key: `sl_wrong${index}` }))).toMatchObject({
+          status: 401,
+          code: 'auth.invalid_key',
+        });
+      expect(await lookups()).toBe(before);
+    });
+
+    it('a forged key costs one look-up however often it is sent', async () => {
+      const before = await lookups();
+      const key = forgedKey(1);
+      const answers = await Promise.all(Array.from({ length: 100 }, () => scenario.chat({ key })));
+      expect(new Set(answers.map((response) => response.status))).toEqual(new Set([401]));
+      await Promise.all(answers.map((response) => response.arrayBuffer()));
+      expect(await lookups()).toBe(before + 1);
+    });
+
+    it('a key without the scope is 403 with the published body', async () => {
+      const { key } = await newKey({ scopes: ['logs.view'] });
+      const response = await scenario.chat({ key });
+      expect(response.status).toBe(403);
+      expect(await response.json()).toMatchObject({
+        success: false,
+        data: { errorCode: 'AB03' },
+        error: { code: 'auth.missing_scope' },
+      });
+    });
+
+    it('an organisation key cannot call models', async () => {
+      expect(
+        await errorOf(await scenario.chat({ key: scenario.stack.credentials.admin_key })),
+      ).toMatchObject({ status: 403, code: 'auth.wrong_key_type' });
+    });
+
+    it('a new key works at once, and stops within a second of its deletion', async () => {
+      const { id, key } = await newKey();
+      expect((await scenario.chat({ key })).status).toBe(200);
+      await scenario.admin('DELETE', `/api-keys/${id}`);
+      expect(await becomes(401, () => scenario.chat({ key }))).toBeLessThan(1000);
+    });
+
+    it('an expired key is 401', async () => {
+      const { id, key } = await newKey({ expires_at: new Date(Date.now() + 1500).toISOString() });
+      expect((await scenario.chat({ key })).status, id).toBe(200);
+      await new Promise((resolve) => setTimeout(resolve, 1600));
+      expect((await scenario.chat({ key })).status).toBe(401);
+    });
+
+    it('after a rotation both secrets work until the overlap ends', async () => {
+      const { id, key } = await newKey();
+      expect((await scenario.chat({ key })).status).toBe(200);
+      const rotated = await scenario.admin<{ key: string; key_transition_expires_at: string }>(
+        'POST',
+        `/api-keys/${id}/rotate`,
+        {},
+      );
+      expect((await scenario.chat({ key: rotated.key })).status).toBe(200);
+      expect((await scenario.chat({ key })).status).toBe(200);
+      expect(Date.parse(rotated.key_transition_expires_at)).toBeGreaterThan(Date.now());
+    });
+  });
+
+  describe('rate limits', () => {
+    it('429 names the entity by slug and says when to come back; an edit takes effect within a second', async () => {
+      const { id, key } = await newKey({ name: 'limited key' });
+      const policy = await newPolicy({
+        type: 'requests',
+        unit: 'rpd',
+        value: 3,
+        conditions: [{ key: 'api_key', value: id }],
+        group_by: [{ key: 'api_key' }],
+      });
+      // The new policy first has to arrive.
+      await becomes(429, () => scenario.chat({ key }));
+      const refused = await scenario.chat({ key });
+      const headers = refused.headers;
+      const error = await errorOf(refused);
+      expect(error).toMatchObject({ status: 429, code: 'limit.rate_exceeded' });
+      expect(error.message).toContain('exceeded');
+      expect(error.message).not.toContain(id);
+      expect(error.message).toMatch(/API key "/);
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+      expect(headers.get('x-service-ratelimit-limit-requests')).toBe('3');
+      expect(headers.get('x-service-ratelimit-remaining-requests')).toBe('0');
+
+      await scenario.admin('PUT', `/policies/rate-limits/${policy.id}`, { value: 1000 });
+      expect(await becomes(200, () => scenario.chat({ key }))).toBeLessThan(1000);
+      await scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
+    });
+
+    it('admits exactly the value of a minute, over bursts', async () => {
+      const { id, key } = await newKey();
+      const policy = await newPolicy({
+        type: 'requests',
+        unit: 'rpd',
+        value: 100,
+        conditions: [
+          { key: 'metadata.run', value: 'exact' },
+          { key: 'api_key', value: id },
+        ],
+        group_by: [{ key: 'metadata.tenant' }],
+      });
+      const call = (tenant: string) =>
+        scenario.chat({
+          key,
+          headers: { 'x-service-metadata': JSON.stringify({ run: 'exact', tenant }) },
+        });
+      await becomes(200, async () => {
+        const response = await call('warm-up');
+        return response.headers.has('x-service-ratelimit-limit-requests')
+          ? response
+          : new Response(null, { status: 299 });
+      });
+      for (const tenant of ['a', 'b']) {
+        const answers = await Promise.all(Array.from({ length: 150 }, () => call(tenant)));
+        const statuses = answers.map((response) => response.status);
+        await Promise.all(answers.map((response) => response.arrayBuffer()));
+        expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+        expect(statuses.filter((status) => status === 429)).toHaveLength(50);
+      }
+      await scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
+    });
+
+    it('a token limit refuses once the tokens are spent', async () => {
+      const { id, key } = await newKey();
+      const policy = await newPolicy({
+        type: 'tokens',
+        unit: 'rpd',
+        value: 100,
+        conditions: [
+          { key: 'model', value: '@openai/*' },
+          { key: 'api_key', value: id },
+        ],
+        group_by: [{ key: 'model' }],
+      });
+      await becomes(429, () => scenario.chat({ key }));
+      // Another model has a counter of its own.
+      expect((await scenario.chat({ key, body: { ...chatBody, model: 'gpt-4o' } })).status).toBe(
+        200,
+      );
+      await scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
+    });
+
+    it('a limit on the key itself counts too', async () => {
+      const { key } = await newKey({ rate_limits: [{ type: 'requests', unit: 'rpd', value: 2 }] });
+      const statuses = [];
+      for (let index = 0; index < 4; index++) {
+        const response = await scenario.chat({ key });
+        await response.arrayBuffer();
+        statuses.push(response.status);
+      }
+      expect(statuses).toEqual([200, 200, 429, 429]);
+    });
+  });
+});
+
+describe('two gateways with one Redis', () => {
+  let scenario: Scenario;
+  beforeAll(async () => {
+    scenario = await startScenario({ gateways: 2, redis: true });
+    scenario.upstream.handle(json(200, chatReply));
+  });
+  afterAll(() => scenario.stop());
+
+  it('100 per window admit 100 over both, not 101', async () => {
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'shared',
+      scopes: ['completions.write'],
+      workspace_id: scenario.stack.credentials.workspace_id,
+      rate_limits: [{ type: 'requests', unit: 'rpd', value: 100 }],
+    });
+    const statuses = await Promise.all(
+      Array.from({ length: 300 }, async (_, index) => {
+        const response = await scenario.chat({ key, gateway: index % 2 });
+        await response.arrayBuffer();
+        return response.status;
+      }),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(100);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(200);
+  });
+});

@@ -1,0 +1,140 @@
+import { json, sse } from '@sluice/testkit';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  chatBody,
+  chatReply,
+  ledgerHolds,
+  modes,
+  type Scenario,
+  settledTotal,
+  startScenario,
+} from './scenario.ts';
+
+let scenario: Scenario | undefined;
+afterEach(async () => {
+  await scenario?.stop();
+  scenario = undefined;
+});
+afterAll(() => {
+  expect(scenario).toBeUndefined();
+});
+
+/** Sends a request and says whether it was answered. A gateway that is down answers nothing. */
+async function answered(target: Scenario): Promise<boolean> {
+  try {
+    const response = await target.chat();
+    await response.arrayBuffer();
+    return response.status === 200;
+  } catch {
+    return false;
+  }
+}
+
+describe.each(modes)('the ledger, %s', (_mode, options) => {
+  beforeEach(async () => {
+    scenario = await startScenario(options);
+    scenario.upstream.handle(json(200, chatReply));
+  });
+
+  it('holds each of 1,000 requests exactly once, over kills of every process', {
+    timeout: 120_000,
+  }, async () => {
+    const run = scenario as Scenario;
+    const { stack } = run;
+    let sent = 0;
+    const send = async (count: number) => {
+      for (let index = 0; index < count; index += 10) {
+        const outcomes = await Promise.all(Array.from({ length: 10 }, () => answered(run)));
+        expect(outcomes).toEqual(outcomes.map(() => true));
+        sent += 10;
+      }
+    };
+    await send(200);
+
+    // Control plane and data service die: requests go on.
+    await Promise.all([stack.part('control-plane').kill(), stack.part('data-service').kill()]);
+    await send(200);
+
+    // The gateway dies and comes back without them.
+    await stack.part('gateway').kill();
+    await stack.part('gateway').start();
+    await send(200);
+
+    // They come back; the data service dies again in the middle of taking records.
+    await Promise.all([stack.part('control-plane').start(), stack.part('data-service').start()]);
+    const burst = send(200);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    await stack.part('data-service').kill();
+    await burst;
+    await stack.part('data-service').start();
+    await stack.part('gateway').kill();
+    await stack.part('gateway').start();
+    await send(200);
+
+    expect(sent).toBe(1000);
+    await ledgerHolds(run, 1000, 60_000);
+    expect(await settledTotal(run)).toBe(1000);
+  });
+
+  it('holds one record for each attempt that died with its gateway', {
+    timeout: 60_000,
+  }, async () => {
+    const run = scenario as Scenario;
+    const chunk = {
+      id: 'c',
+      object: 'chat.completion.chunk',
+      choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }],
+    };
+    expect(await answered(run)).toBe(true);
+    run.upstream.handle(
+      sse(
+        Array.from({ length: 1000 }, () => chunk),
+        { delayMs: 50 },
+      ),
+    );
+    const streams = await Promise.all(
+      Array.from({ length: 5 }, () => run.chat({ body: { ...chatBody, stream: true } })),
+    );
+    await run.stack.part('gateway').kill();
+    await Promise.allSettled(streams.map((response) => response.arrayBuffer()));
+    await run.stack.part('gateway').start();
+    await ledgerHolds(run, 6, 30_000);
+    expect(await settledTotal(run)).toBe(6);
+  });
+
+  it('has what was sent before an orderly stop', { timeout: 60_000 }, async () => {
+    const run = scenario as Scenario;
+    await Promise.all(Array.from({ length: 50 }, () => answered(run)));
+    await run.stack.part('gateway').stop();
+    await run.stack.part('gateway').start();
+    await ledgerHolds(run, 50, 30_000);
+  });
+});
+
+describe('NATS stopped for 30 s under load', () => {
+  it('loses nothing and doubles nothing', { timeout: 150_000 }, async () => {
+    scenario = await startScenario({ nats: true });
+    const run = scenario;
+    run.upstream.handle(json(200, chatReply));
+    let sent = 0;
+    let running = true;
+    const load = (async () => {
+      while (running) {
+        const outcomes = await Promise.all(Array.from({ length: 5 }, () => answered(run)));
+        expect(outcomes).toEqual([true, true, true, true, true]);
+        sent += 5;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    })();
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    await run.stack.nats?.kill();
+    await new Promise((resolve) => setTimeout(resolve, 30_000));
+    await run.stack.nats?.restart();
+    await new Promise((resolve) => setTimeout(resolve, 2000));
+    running = false;
+    await load;
+    expect(sent).toBeGreaterThan(500);
+    await ledgerHolds(run, sent, 40_000);
+    expect(await settledTotal(run)).toBe(sent);
+  });
+});
