@@ -1,0 +1,32 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import { status } from '@grpc/grpc-js';
+import { GatewayError } from '@sluice/errors';
+import { analytics } from '@sluice/proto-stubs';
+import type { RpcClient } from '@sluice/rpc';
+
+const timeoutMs = 10_000;
+const { getGraph, listGroups } = analytics.AnalyticsService.method;
+
+/** The questions the admin API asks of the data service. */
+export interface Ledger {
+  getGraph(
+    request: MessageInitShape<typeof analytics.GetGraphRequestSchema>,
+  ): Promise<analytics.GetGraphResponse>;
+  listGroups(
+    request: MessageInitShape<typeof analytics.ListGroupsRequestSchema>,
+  ): Promise<analytics.ListGroupsResponse>;
+}
+
+export function createLedger(client: RpcClient): Ledger {
+  return {
+    getGraph: (request) => client.unary(getGraph, request, { timeoutMs }).catch(translate),
+    listGroups: (request) => client.unary(listGroups, request, { timeoutMs }).catch(translate),
+  };
+}
+
+function translate(error: unknown): never {
+  const { code, details } = error as { code?: number; details?: string };
+  if (code === status.INVALID_ARGUMENT)
+    throw new GatewayError('admin.validation', { message: details, cause: error });
+  throw new GatewayError('admin.analytics_unavailable', { cause: error });
+}

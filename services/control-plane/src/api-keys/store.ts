@@ -1,0 +1,121 @@
+import type { KeyType, Page } from '@sluice/contracts';
+import { bytes } from '../database/change.ts';
+import type { Database } from '../database/client.ts';
+import { newId } from '../database/ids.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { paged } from '../http/shapes.ts';
+
+const withParts = {
+  config: { select: { slug: true } },
+  secrets: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+} satisfies Prisma.ApiKeyInclude;
+
+export type ApiKeyRow = Prisma.ApiKeyGetPayload<{ include: typeof withParts }>;
+
+export function findApiKey(db: Database, id: string): Promise<ApiKeyRow | null> {
+  return db.apiKey.findUnique({ where: { id }, include: withParts });
+}
+
+export async function listApiKeys(
+  db: Database,
+  scope: {
+    organisationId: string;
+    workspaceId: string | undefined;
+    types: readonly KeyType[];
+    ids: readonly string[] | undefined;
+  },
+  page: Page,
+): Promise<{ rows: ApiKeyRow[]; total: number }> {
+  const where: Prisma.ApiKeyWhereInput = {
+    organisationId: scope.organisationId,
+    workspaceId: scope.workspaceId,
+    type: { in: [...scope.types] },
+    ...(scope.ids === undefined ? {} : { id: { in: [...scope.ids] } }),
+  };
+  const [rows, total] = await Promise.all([
+    db.apiKey.findMany({
+      where,
+      include: withParts,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...paged(page),
+    }),
+    db.apiKey.count({ where }),
+  ]);
+  return { rows, total };
+}
+
+/** What is kept of a key's secret. */
+export interface StoredSecret {
+  hash: Buffer;
+  masked: string;
+}
+
+export async function insertApiKey(
+  db: Database,
+  data: Prisma.ApiKeyUncheckedCreateInput,
+  secret: StoredSecret,
+  now: Date,
+): Promise<void> {
+  await db.apiKey.create({ data });
+  await insertSecret(db, data.id, secret, now);
+}
+
+export async function updateApiKey(
+  db: Database,
+  id: string,
+  data: Prisma.ApiKeyUncheckedUpdateInput,
+): Promise<void> {
+  await db.apiKey.update({ where: { id }, data });
+}
+
+export async function removeApiKey(db: Database, id: string): Promise<void> {
+  await db.apiKey.delete({ where: { id } });
+}
+
+export function countOrganisationKeys(db: Database, organisationId: string): Promise<number> {
+  return db.apiKey.count({ where: { organisationId, type: 'organisation-service' } });
+}
+
+/** The present secret works on until `overlapEndsAt`, the new one from now; those whose time is over go. */
+export async function replaceSecret(
+  db: Database,
+  apiKeyId: string,
+  secret: StoredSecret,
+  times: { now: Date; overlapEndsAt: Date },
+): Promise<void> {
+  await db.apiKeySecret.deleteMany({ where: { apiKeyId, expiresAt: { lte: times.now } } });
+  await db.apiKeySecret.updateMany({
+    where: { apiKeyId, expiresAt: null },
+    data: { expiresAt: times.overlapEndsAt },
+  });
+  await insertSecret(db, apiKeyId, secret, times.now);
+  await db.apiKey.update({
+    where: { id: apiKeyId },
+    data: { lastRotatedAt: times.now, updatedAt: times.now },
+  });
+}
+
+async function insertSecret(
+  db: Database,
+  apiKeyId: string,
+  secret: StoredSecret,
+  now: Date,
+): Promise<void> {
+  await db.apiKeySecret.create({
+    data: {
+      id: newId(),
+      apiKeyId,
+      hash: bytes(secret.hash),
+      masked: secret.masked,
+      createdAt: now,
+    },
+  });
+}
+
+/** A user of the organisation with their role in the workspace, if they have one. */
+export function findUser(db: Database, organisationId: string, id: string, workspaceId: string) {
+  return db.user.findFirst({
+    where: { organisationId, id },
+    include: { memberships: { where: { workspaceId } } },
+  });
+}

@@ -1,0 +1,30 @@
+import type { Logger } from '@sluice/telemetry';
+import express, { type Express, Router } from 'express';
+import helmet from 'helmet';
+import { type HealthParts, healthRoutes } from './health/routes.ts';
+import { mountOperations, type Operation, type OperationParts } from './http/operation.ts';
+import { renderError, routeNotFound } from './http/render-error.ts';
+import { requestContext } from './http/request-context.ts';
+
+export interface AppParts {
+  logger: Logger;
+  trustedProxies: readonly string[];
+  operations: readonly Operation[];
+  operationParts: OperationParts;
+  health: HealthParts;
+}
+
+/** The HTTP side: middleware in order, the operations under /v1, the error renderer last. */
+export function createApp(parts: AppParts): Express {
+  const app = express();
+  app.disable('etag');
+  app.use(helmet());
+  app.use(requestContext(app, parts.trustedProxies));
+  app.use(healthRoutes(parts.health));
+  const v1 = Router();
+  mountOperations(v1, parts.operations, parts.operationParts);
+  app.use('/v1', v1);
+  app.use(routeNotFound);
+  app.use(renderError(parts.logger));
+  return app;
+}

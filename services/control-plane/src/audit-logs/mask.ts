@@ -1,0 +1,67 @@
+/** Names of fields whose values never reach the audit log, in snake, camel and kebab case. */
+const secretName =
+  /(^|_)(key|keys|secret|secrets|token|tokens|password|passphrase|credential|credentials|authorization|cookie|signature|private_key|access_key_id)$|(^|_)(api_key|secret|password|service_account|authorization|cookie)(_|$)/;
+
+/** Names that only look like secrets. */
+const harmless = new Set([
+  'key_transition_period_ms',
+  'virtual_key',
+  'user_api_key_config',
+  'api_key_id',
+  'api_key_ids',
+]);
+
+/** A policy's condition says `{ key: "api_key", value: … }`: there `key` names a field. */
+const fieldNames =
+  /^(api_key|workspace_id|organisation_id|virtual_key|provider|config|prompt|model|endpoint_type|mcp_server|mcp_tool|metadata\..+)$/;
+
+const textMax = 16_384;
+
+/** Whether a field of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  const snake = name
+    .replace(/[A-Z]/g, (letter, index: number) => `${index > 0 ? '_' : ''}${letter.toLowerCase()}`)
+    .replace(/-/g, '_');
+  return !harmless.has(snake) && secretName.test(snake);
+}
+
+/** A copy of the value with every secret in it replaced by asterisks, however deep. */
+export function maskSecrets(value: unknown, depth = 0): unknown {
+  if (depth > 40) return '…';
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      if (name === 'custom_headers' || name === 'customHeaders' || name === 'headers')
+        return [name, maskAll(inner)];
+      const namesField = name === 'key' && typeof inner === 'string' && fieldNames.test(inner);
+      return [
+        name,
+        isSecretName(name) && !namesField ? maskAll(inner) : maskSecrets(inner, depth + 1),
+      ];
+    }),
+  );
+}
+
+/** Every value replaced, names of fields kept. Headers and objects that are secrets as a whole. */
+function maskAll(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return Object.fromEntries(Object.keys(value).map((name) => [name, '*******']));
+  return value === null || value === undefined ? value : '*******';
+}
+
+/** JSON text of a masked value, cut where it is longer than an entry may hold. */
+export function maskedJson(value: unknown): string {
+  const text = value === undefined ? '' : JSON.stringify(maskSecrets(value));
+  return text.length > textMax ? `${text.slice(0, textMax)}…` : text;
+}
+
+/** Headers worth keeping; whatever may identify a session or a key is masked. */
+export function maskedHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): string {
+  const kept = Object.entries(headers)
+    .slice(0, 100)
+    .map(([name, value]) => [name, isSecretName(name) ? '*******' : String(value).slice(0, 1024)]);
+  return JSON.stringify(Object.fromEntries(kept));
+}

@@ -1,0 +1,77 @@
+import {
+  hashServiceKey,
+  isWellFormedServiceKey,
+  type KeyType,
+  roleAllowsScope,
+  roleInWorkspace,
+} from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import type { Request } from 'express';
+import type { Database } from '../database/client.ts';
+import type { Caller } from './caller.ts';
+import { findKeyByHash } from './store.ts';
+
+export type Authenticate = (req: Request) => Promise<Caller>;
+
+/**
+ * Finds the key a request carries in `x-service-api-key`, or else as a bearer
+ * token. The database is asked each time, so that a revoked key is refused at
+ * once; text that cannot be a key is refused without asking.
+ */
+export function createAuthenticate(options: {
+  db: Database;
+  pepper: Buffer;
+  now: () => Date;
+}): Authenticate {
+  return async (req) => {
+    const key = sentKey(req);
+    if (key === undefined) throw new GatewayError('auth.missing_key');
+    if (!isWellFormedServiceKey(key)) throw new GatewayError('auth.invalid_key');
+    const found = await findKeyByHash(options.db, hashServiceKey(key, options.pepper));
+    if (found === null || found.apiKey.workspace?.status === 'archived')
+      throw new GatewayError('auth.invalid_key');
+    const now = options.now();
+    if (isPast(found.expiresAt, now) || isPast(found.apiKey.expiresAt, now))
+      throw new GatewayError('auth.expired_key');
+    return asCaller(found.apiKey);
+  };
+}
+
+function sentKey(req: Request): string | undefined {
+  const header = req.headers['x-service-api-key'];
+  if (typeof header === 'string' && header !== '') return header.trim();
+  return /^Bearer\s+(\S+)$/i.exec(req.headers.authorization ?? '')?.[1];
+}
+
+function isPast(date: Date | null, now: Date): boolean {
+  return date !== null && date <= now;
+}
+
+type FoundKey = NonNullable<Awaited<ReturnType<typeof findKeyByHash>>>['apiKey'];
+
+function asCaller(key: FoundKey): Caller {
+  const user = key.user ?? key.createdBy;
+  const membership = user?.memberships.find(
+    (member) => member.workspaceId === key.workspaceId,
+  )?.role;
+  const role = user === null ? undefined : roleInWorkspace(user.role, membership);
+  return {
+    keyId: key.id,
+    keyType: key.type as KeyType,
+    organisationId: key.organisationId,
+    workspaceId: key.workspaceId ?? undefined,
+    userId: user?.id,
+    role,
+    scopes: new Set(effectiveScopes(key.type as KeyType, key.scopes, role)),
+  };
+}
+
+/** A user key does what its user may do; a service key what it was given. */
+export function effectiveScopes(
+  type: KeyType,
+  scopes: readonly string[],
+  role: Caller['role'],
+): readonly string[] {
+  if (type !== 'workspace-user') return scopes;
+  return role === undefined ? [] : scopes.filter((scope) => roleAllowsScope(role, scope));
+}

@@ -1,0 +1,21 @@
+import type { KeyType, WorkspaceRole } from '@sluice/contracts';
+
+/** The key that sent a request, as the admin API sees it. */
+export interface Caller {
+  readonly keyId: string;
+  readonly keyType: KeyType;
+  readonly organisationId: string;
+  /** Set for workspace keys; whatever workspace the request names, this one is meant. */
+  readonly workspaceId: string | undefined;
+  /** The user of a user key; for service keys the user on whose behalf the key was made. */
+  readonly userId: string | undefined;
+  /** That user's role in the key's workspace, or in the organisation for organisation keys. */
+  readonly role: WorkspaceRole | undefined;
+  /** What the key may do: of a user key, what its user may do with it. */
+  readonly scopes: ReadonlySet<string>;
+}
+
+/** Who is written down as having done something. */
+export function actorOf(caller: Caller): string {
+  return caller.userId ?? caller.keyId;
+}

@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { config } from '@sluice/proto-stubs';
+import type { Credentials } from '../integrations/configurations.ts';
+import type { BundleRows } from './bundle-rows.ts';
+
+type ProviderRow = BundleRows['providers'][number];
+type ModelRow = ProviderRow['integration']['models'][number];
+
+/**
+ * Turns rows into the bundle a gateway decides with. Pure: the same rows give
+ * the same bytes, whatever order the database had them in, so the hash changes
+ * only when something a gateway would do changes.
+ */
+export function buildBundle(
+  rows: BundleRows,
+  open: (integration: ProviderRow['integration']) => Credentials,
+): config.Bundle {
+  const { workspace } = rows;
+  const bodies = new Map(rows.versions.map((version) => [version.configId, version]));
+  const bundle = create(config.BundleSchema, {
+    organisationId: workspace.organisationId,
+    workspaceId: workspace.id,
+    workspaceSlug: workspace.slug,
+    workspaceName: workspace.name,
+    configs: sorted(rows.configs, (row) => row.slug).map((row) => ({
+      id: row.id,
+      slug: row.slug,
+      name: row.name,
+      versionId: bodies.get(row.id)?.id ?? '',
+      bodyJson: bodies.get(row.id)?.body ?? '{}',
+    })),
+    providers: sorted(rows.providers.filter(isUsable), (row) => row.slug).map((row) =>
+      provider(row, open(row.integration)),
+    ),
+    rateLimitsPolicies: sorted(rows.policies, (row) => row.id).map((row) => ({
+      id: row.id,
+      name: row.name ?? '',
+      type: row.type,
+      unit: row.unit,
+      value: BigInt(Math.floor(row.value)),
+      conditions: (row.conditions as unknown as StoredCondition[]).map((condition) => ({
+        key: condition.key,
+        values: asList(condition.value),
+        excludes: asList(condition.excludes),
+      })),
+      groupBy: (row.groupBy as unknown as { key: string }[]).map((group) => group.key),
+    })),
+    rateLimits: rateLimits(workspace.rateLimits),
+    metadata: sortedText(workspace.metadata),
+    blockInlineConfig: workspace.organisation.blockInlineConfig,
+  });
+  bundle.hash = createHash('sha256').update(toBinary(config.BundleSchema, bundle)).digest('hex');
+  bundle.revision = workspace.revision;
+  return bundle;
+}
+
+interface StoredCondition {
+  key: string;
+  value: string | string[];
+  excludes?: string | string[];
+}
+
+/** An organisation's integration serves a workspace while it is open to it. */
+function isUsable(row: ProviderRow): boolean {
+  const { integration } = row;
+  if (integration.status !== 'active') return false;
+  return integration.workspaceId !== null || integration.grants.some((grant) => grant.enabled);
+}
+
+function provider(
+  row: ProviderRow,
+  credentials: Credentials,
+): MessageInitShape<typeof config.ProviderSchema> {
+  const { integration } = row;
+  const {
+    custom_host: customHost,
+    custom_headers: customHeaders,
+    ...configurations
+  } = credentials.configurations;
+  return {
+    slug: row.slug,
+    name: row.name,
+    provider: integration.aiProviderId,
+    integrationSlug: integration.slug,
+    // Not whether it has expired: that follows from expiresAtMs, and a bundle must not change by the clock.
+    status: row.status,
+    apiKey: credentials.key ?? '',
+    configurationsJson: JSON.stringify(sortedObject(configurations)),
+    customHost: typeof customHost === 'string' ? customHost : '',
+    customHeaders: sortedText(customHeaders),
+    allowAllModels: integration.allowAllModels,
+    models: sorted(integration.models, (model) => model.slug).map(modelOf),
+    expiresAtMs: BigInt(row.expiresAt?.getTime() ?? 0),
+    // What the organisation set for the workspace holds beside the provider's own limits.
+    rateLimits: [
+      ...rateLimits(row.rateLimits),
+      ...integration.grants.flatMap((grant) => rateLimits(grant.rateLimits)),
+    ],
+  };
+}
+
+function modelOf(row: ModelRow): MessageInitShape<typeof config.ModelSchema> {
+  const settings = row.configurations as {
+    custom_host?: string;
+    custom_headers?: Record<string, string>;
+  };
+  const prices = (
+    row.pricingConfig as { pay_as_you_go?: Record<string, { price?: number }> } | null
+  )?.pay_as_you_go;
+  return {
+    slug: row.slug,
+    enabled: row.enabled,
+    isCustom: row.isCustom,
+    requestTokenPrice: decimal(prices?.request_token?.price),
+    responseTokenPrice: decimal(prices?.response_token?.price),
+    customHost: settings.custom_host ?? '',
+    customHeaders: sortedText(settings.custom_headers),
+  };
+}
+
+function rateLimits(stored: unknown): MessageInitShape<typeof config.RateLimitSchema>[] {
+  if (!Array.isArray(stored)) return [];
+  return (stored as { type: string; unit: string; value: number }[]).map((limit) => ({
+    type: limit.type,
+    unit: limit.unit,
+    value: BigInt(limit.value),
+  }));
+}
+
+/** Without an exponent: prices are tiny, and not every reader of decimals knows `1e-7`. */
+export function decimal(value: number | undefined): string {
+  if (value === undefined) return '';
+  const text = String(value);
+  const match = /^(\d)(?:\.(\d+))?e-(\d+)$/.exec(text);
+  if (match === null) return text;
+  return `0.${'0'.repeat(Number(match[3]) - 1)}${match[1]}${match[2] ?? ''}`;
+}
+
+function asList(value: string | string[] | undefined): string[] {
+  return value === undefined ? [] : Array.isArray(value) ? value : [value];
+}
+
+function sorted<T>(list: readonly T[], by: (item: T) => string): T[] {
+  return [...list].sort((a, b) => (by(a) < by(b) ? -1 : 1));
+}
+
+function sortedObject(value: object): Record<string, unknown> {
+  return Object.fromEntries(sorted(Object.entries(value), ([name]) => name));
+}
+
+/** Maps are written in the order of their keys: made the same, they are the same bytes. */
+function sortedText(value: unknown): Record<string, string> {
+  if (typeof value !== 'object' || value === null) return {};
+  return Object.fromEntries(
+    Object.entries(sortedObject(value)).map(([name, text]) => [name, String(text)]),
+  );
+}

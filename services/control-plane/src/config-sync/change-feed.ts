@@ -1,0 +1,130 @@
+import type { Logger } from '@sluice/telemetry';
+import { Client } from 'pg';
+import { type ChangeNotice, changesChannel } from '../database/change.ts';
+
+/** What a subscriber hears. `live`: from here on nothing is missed; what came before must be read again. */
+export type FeedEvent = { type: 'live' } | { type: 'change'; notice: ChangeNotice };
+
+export interface ChangeFeed {
+  /** Whether the connection to Postgres stands. */
+  readonly isLive: boolean;
+  /** Hears `live` at once if the feed is live, and again after each interruption. */
+  subscribe(listener: (event: FeedEvent) => void): () => void;
+  stop(): Promise<void>;
+}
+
+const probeEveryMs = 5_000;
+const probeTimeoutMs = 5_000;
+const reconnectMs = [100, 250, 500, 1000, 2000];
+
+/**
+ * Hears what every replica commits, on a connection of its own: LISTEN is bound
+ * to a session, so it cannot come from the pool. A silent connection may be a
+ * dead one, so it is probed; after a reconnection subscribers hear `live`,
+ * because what was told meanwhile is lost.
+ */
+export function startChangeFeed(options: { databaseUrl: string; logger: Logger }): ChangeFeed {
+  const { logger } = options;
+  const listeners = new Set<(event: FeedEvent) => void>();
+  let client: Client | undefined;
+  let live = false;
+  let stopped = false;
+  let failures = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const tell = (event: FeedEvent) => {
+    for (const listener of listeners) listener(event);
+  };
+
+  const lose = (lost: Client, error: unknown) => {
+    if (client !== lost) return;
+    client = undefined;
+    live = false;
+    clearTimeout(timer);
+    // The socket may hang; nobody waits for its farewell.
+    lost.end().catch(() => {});
+    if (stopped) return;
+    logger.warn({ err: error }, 'the connection that hears of changes was lost');
+    timer = setTimeout(connect, reconnectMs[Math.min(failures, reconnectMs.length - 1)]);
+    failures += 1;
+  };
+
+  const probe = (probed: Client) => {
+    timer = setTimeout(async () => {
+      const deadline = setTimeout(
+        () => lose(probed, new Error('no answer to a probe')),
+        probeTimeoutMs,
+      );
+      try {
+        await probed.query('SELECT 1');
+        if (client === probed) probe(probed);
+      } catch (error) {
+        lose(probed, error);
+      } finally {
+        clearTimeout(deadline);
+      }
+    }, probeEveryMs);
+  };
+
+  const connect = async () => {
+    const fresh = new Client({
+      connectionString: options.databaseUrl,
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+      application_name: 'sluice-change-feed',
+    });
+    client = fresh;
+    fresh.on('error', (error) => lose(fresh, error));
+    fresh.on('end', () => lose(fresh, new Error('the connection ended')));
+    fresh.on('notification', (message) => {
+      const notice = readNotice(message.payload);
+      if (notice === undefined)
+        logger.warn({ payload: message.payload }, 'a notice of a change could not be read');
+      else tell({ type: 'change', notice });
+    });
+    try {
+      await fresh.connect();
+      await fresh.query(`LISTEN ${changesChannel}`);
+      if (client !== fresh) return;
+      live = true;
+      failures = 0;
+      tell({ type: 'live' });
+      probe(fresh);
+    } catch (error) {
+      lose(fresh, error);
+    }
+  };
+
+  void connect();
+  return {
+    get isLive() {
+      return live;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      if (live) listener({ type: 'live' });
+      return () => listeners.delete(listener);
+    },
+    async stop() {
+      stopped = true;
+      clearTimeout(timer);
+      const last = client;
+      client = undefined;
+      live = false;
+      listeners.clear();
+      await last?.end().catch(() => {});
+    },
+  };
+}
+
+function readNotice(payload: string | undefined): ChangeNotice | undefined {
+  try {
+    const value = JSON.parse(payload ?? '') as Record<string, unknown>;
+    if (typeof value.key === 'string') return { key: value.key };
+    if (typeof value.workspace === 'string' && typeof value.revision === 'string')
+      return { workspace: value.workspace, revision: value.revision };
+  } catch {
+    // Reported by the caller, like any other payload that is not ours.
+  }
+  return undefined;
+}

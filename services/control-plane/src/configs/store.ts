@@ -1,0 +1,152 @@
+import type { Database } from '../database/client.ts';
+import { isUuid, newId } from '../database/ids.ts';
+import type { Config, ConfigVersion } from '../generated/prisma/client.ts';
+
+export type ConfigRow = Config;
+export type ConfigVersionRow = ConfigVersion;
+
+const bySlugOrId = (reference: string) =>
+  isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference };
+
+/** A config of the workspace, by slug or UUID. */
+export function findConfig(
+  db: Database,
+  workspaceId: string,
+  reference: string,
+): Promise<ConfigRow | null> {
+  return db.config.findFirst({ where: { workspaceId, ...bySlugOrId(reference) } });
+}
+
+/** Two at most: enough to see that a slug alone does not say which config is meant. */
+export function findConfigsOfOrganisation(
+  db: Database,
+  organisationId: string,
+  reference: string,
+): Promise<ConfigRow[]> {
+  return db.config.findMany({ where: { organisationId, ...bySlugOrId(reference) }, take: 2 });
+}
+
+export function currentVersion(db: Database, config: ConfigRow): Promise<ConfigVersionRow> {
+  return db.configVersion.findUniqueOrThrow({
+    where: { configId_version: { configId: config.id, version: config.version } },
+  });
+}
+
+/** The published list knows no pages; this caps it. */
+export function listConfigs(
+  db: Database,
+  scope: { organisationId: string; workspaceId: string | undefined },
+): Promise<ConfigRow[]> {
+  return db.config.findMany({
+    where: scope,
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    take: 1000,
+  });
+}
+
+/** Newest first. */
+export async function listVersions(
+  db: Database,
+  configId: string,
+): Promise<{ rows: ConfigVersionRow[]; total: number }> {
+  const [rows, total] = await Promise.all([
+    db.configVersion.findMany({ where: { configId }, orderBy: { version: 'desc' }, take: 1000 }),
+    db.configVersion.count({ where: { configId } }),
+  ]);
+  return { rows, total };
+}
+
+export interface NewVersion {
+  name: string;
+  status: string;
+  body: string;
+  actor: string;
+  now: Date;
+}
+
+export async function insertConfig(
+  db: Database,
+  config: { organisationId: string; workspaceId: string; slug: string; isDefault: boolean },
+  version: NewVersion,
+): Promise<{ config: ConfigRow; versionId: string }> {
+  const row = await db.config.create({
+    data: {
+      ...config,
+      id: newId(),
+      name: version.name,
+      status: version.status,
+      version: 1,
+      ownerId: version.actor,
+      updatedBy: version.actor,
+      createdAt: version.now,
+      updatedAt: version.now,
+    },
+  });
+  return { config: row, versionId: await insertVersion(db, row.id, 1, version) };
+}
+
+export async function appendVersion(
+  db: Database,
+  config: ConfigRow,
+  isDefault: boolean,
+  version: NewVersion,
+): Promise<string> {
+  const number = config.version + 1;
+  await db.config.update({
+    where: { id: config.id },
+    data: {
+      name: version.name,
+      status: version.status,
+      version: number,
+      isDefault,
+      updatedBy: version.actor,
+      updatedAt: version.now,
+    },
+  });
+  return insertVersion(db, config.id, number, version);
+}
+
+async function insertVersion(
+  db: Database,
+  configId: string,
+  number: number,
+  version: NewVersion,
+): Promise<string> {
+  const row = await db.configVersion.create({
+    data: {
+      id: newId(),
+      configId,
+      version: number,
+      name: version.name,
+      status: version.status,
+      body: version.body,
+      createdBy: version.actor,
+      createdAt: version.now,
+    },
+  });
+  return row.id;
+}
+
+/** At most one config of a workspace is its default. */
+export async function clearDefault(db: Database, workspaceId: string): Promise<void> {
+  await db.config.updateMany({
+    where: { workspaceId, isDefault: true },
+    data: { isDefault: false },
+  });
+}
+
+/** Keys and workspaces that name the config; it cannot go while there are any. */
+export async function countUses(
+  db: Database,
+  configId: string,
+): Promise<{ keys: number; workspaces: number }> {
+  const [keys, workspaces] = await Promise.all([
+    db.apiKey.count({ where: { configId } }),
+    db.workspace.count({ where: { userApiKeyConfigId: configId } }),
+  ]);
+  return { keys, workspaces };
+}
+
+export async function removeConfig(db: Database, id: string): Promise<void> {
+  await db.config.delete({ where: { id } });
+}

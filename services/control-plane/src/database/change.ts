@@ -1,0 +1,121 @@
+import { canonicalEntry, entryHash, type NewAuditEntry } from '../audit-logs/chain.ts';
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Database, DatabaseClient } from './client.ts';
+import { fromDatabase } from './faults.ts';
+import { newId } from './ids.ts';
+
+/** The channel on which replicas tell each other what was committed. */
+export const changesChannel = 'sluice_changes';
+
+export type ChangeNotice = { key: string } | { workspace: string; revision: string };
+
+/** What one change did beside its own rows; collected while it runs, written when it ends. */
+export interface Change {
+  readonly db: Database;
+  /** The bundle of this workspace is different now. */
+  touchWorkspace(id: string): void;
+  /** What a gateway knows of this key is different now. */
+  touchKey(id: string): void;
+  /** For the audit entry: what was changed, in which workspace, and what the request alone does not tell. */
+  describe(facts: {
+    resourceId?: string;
+    workspaceId?: string;
+    detail?: Record<string, unknown>;
+  }): void;
+}
+
+/**
+ * Runs one change of an organisation: its rows, the revisions of the workspaces
+ * it touched, its audit entry and the notices to other replicas are committed
+ * together or not at all.
+ *
+ * The organisation's row is locked first. So the changes of one organisation
+ * have one order: the audit chain has no forks, no update is lost, and two
+ * changes cannot wait for each other's locks.
+ */
+export async function commitChange<T>(
+  client: DatabaseClient,
+  entry: NewAuditEntry,
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
+  try {
+    return await client.$transaction(
+      async (db) => {
+        const head = await lockOrganisation(db, entry.organisationId);
+        const workspaces = new Set<string>();
+        const keys = new Set<string>();
+        const written = { ...entry };
+        const result = await work({
+          db,
+          touchWorkspace: (id) => workspaces.add(id),
+          touchKey: (id) => keys.add(id),
+          describe: (facts) => Object.assign(written, facts),
+        });
+        const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
+        notices.push(...(await bumpRevisions(db, [...workspaces])));
+        await appendEntry(db, head, written);
+        await notify(db, notices);
+        return result;
+      },
+      { maxWait: 10_000, timeout: 20_000 },
+    );
+  } catch (error) {
+    throw fromDatabase(error);
+  }
+}
+
+interface ChainHead {
+  sequence: bigint;
+  hash: Buffer;
+}
+
+async function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
+  const rows = await db.$queryRaw<{ audit_sequence: bigint; audit_hash: Uint8Array }[]>(
+    Prisma.sql`SELECT audit_sequence, audit_hash FROM organisations WHERE id = ${id}::uuid FOR UPDATE`,
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`organisation ${id} does not exist`);
+  return { sequence: row.audit_sequence, hash: Buffer.from(row.audit_hash) };
+}
+
+async function bumpRevisions(db: Database, ids: string[]): Promise<ChangeNotice[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.$queryRaw<{ id: string; revision: bigint }[]>(
+    Prisma.sql`UPDATE workspaces SET revision = revision + 1 WHERE id = ANY(${ids}::uuid[]) RETURNING id::text, revision`,
+  );
+  return rows.map((row) => ({ workspace: row.id, revision: row.revision.toString() }));
+}
+
+async function appendEntry(db: Database, head: ChainHead, entry: NewAuditEntry): Promise<void> {
+  const sequence = head.sequence + 1n;
+  const content = canonicalEntry(entry, sequence);
+  const hash = entryHash(head.hash, content);
+  const { detail, ...columns } = entry;
+  await db.auditEntry.create({
+    data: {
+      ...columns,
+      id: newId(),
+      sequence,
+      detail: detail === undefined ? null : JSON.stringify(detail),
+      previousHash: bytes(head.hash),
+      hash: bytes(hash),
+    },
+  });
+  await db.organisation.update({
+    where: { id: entry.organisationId },
+    data: { auditSequence: sequence, auditHash: bytes(hash) },
+  });
+}
+
+async function notify(db: Database, notices: ChangeNotice[]): Promise<void> {
+  if (notices.length === 0) return;
+  const payloads = notices.map((notice) => JSON.stringify(notice));
+  await db.$executeRaw(
+    Prisma.sql`SELECT pg_notify(${changesChannel}, payload) FROM unnest(${payloads}::text[]) AS payload`,
+  );
+}
+
+/** Prisma wants bytes in a buffer of their own. */
+export function bytes(buffer: Buffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer);
+}

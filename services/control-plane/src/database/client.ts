@@ -1,0 +1,26 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
+
+/** The whole client; only wiring and `changes` hold one. */
+export type DatabaseClient = PrismaClient;
+
+/** What stores work with: the client, or the transaction they are part of. */
+export type Database = Prisma.TransactionClient;
+
+export function createDatabaseClient(options: {
+  url: string;
+  connectionsMax: number;
+}): DatabaseClient {
+  const adapter = new PrismaPg({
+    connectionString: options.url,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    // A query that hangs must not hold its connection, and the caller, for ever.
+    statement_timeout: 15_000,
+    query_timeout: 20_000,
+    keepAlive: true,
+    application_name: 'sluice-control-plane',
+  });
+  return new PrismaClient({ adapter });
+}

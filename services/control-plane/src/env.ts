@@ -1,0 +1,59 @@
+import {
+  bool,
+  bytesSecret,
+  csv,
+  defineEnv,
+  integer,
+  oneOf,
+  optionalText,
+  secret,
+  text,
+} from '@sluice/env';
+
+/** Every setting of the control plane. The only reader of process.env, with `bootstrap.ts`. */
+export const env = defineEnv(
+  {
+    HOST: text('address to listen on, HTTP and gRPC', '127.0.0.1'),
+    PORT: integer('HTTP port', 8788, 0, 65_535),
+    GRPC_PORT: integer('gRPC port that gateways ask', 8790, 0, 65_535),
+    NODE_ENV: text('label `env` of metrics', 'development'),
+    SERVICE_NAME: text('label `app` of metrics and logs', 'sluice-control-plane'),
+    LOG_LEVEL: oneOf(
+      'process log level',
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'info',
+    ),
+
+    DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
+    DATABASE_CONNECTIONS_MAX: integer('connections of the pool', 10, 2, 500),
+    MASTER_KEY: bytesSecret('wraps the data keys of credentials at rest', 32),
+    KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the gateway’s', 32),
+    API_KEY_PREFIX: text('what new service keys begin with', 'sl_'),
+
+    SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
+    DATA_SERVICE_GRPC_URL: text(
+      'host:port of the data service’s gRPC, asked for analytics',
+      '127.0.0.1:8791',
+    ),
+    GRPC_ALLOW_INSECURE: bool('allow gRPC without TLS beyond loopback', false),
+    TLS_CERT_PATH: optionalText('PEM of the certificate of the gRPC port'),
+    TLS_KEY_PATH: optionalText('PEM of its key'),
+    TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
+
+    TRUSTED_PROXIES: csv(
+      'addresses and ranges, beside loopback, whose X-Forwarded-For and request id are believed',
+    ),
+    TRUSTED_CUSTOM_HOSTS: csv(
+      'hosts allowed although private; checked by the gateway when it connects',
+    ),
+    REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
+    DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 10_000, 0),
+    ENABLE_PROMETHEUS: bool('serve /metrics', true),
+    DEMO_UPSTREAM_URL: optionalText(
+      'bootstrap only: address of the local demo upstream; unset = no demo provider',
+    ),
+  },
+  process.env,
+);
+
+export type Env = typeof env;

@@ -1,0 +1,164 @@
+import { fromUnknown } from '@sluice/errors';
+import type { Logger } from '@sluice/telemetry';
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { NewAuditEntry } from '../audit-logs/chain.ts';
+import { maskedHeaders, maskedJson } from '../audit-logs/mask.ts';
+import type { Authenticate } from '../authentication/authenticate.ts';
+import type { Caller } from '../authentication/caller.ts';
+import { authorise, isPermitted } from '../authorisation/authorise.ts';
+import { type OperationId, operationRule } from '../authorisation/table.ts';
+import { type Change, commitChange } from '../database/change.ts';
+import type { Database, DatabaseClient } from '../database/client.ts';
+import { refuseUnstorableText } from './json-body.ts';
+
+/** One call of an operation: who asks for what, and the ways to answer. */
+export interface AdminCall {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly requestId: string;
+  /** For reading. */
+  readonly db: Database;
+  readonly now: Date;
+  /** @throws 403 unless the caller may do this operation to this variant. */
+  permit(variant: string): void;
+  permits(variant: string): boolean;
+  /** Runs the operation's change; its audit entry is committed with it. */
+  change<T>(work: (change: Change) => Promise<T>): Promise<T>;
+}
+
+/** One public operation. The handler returns the body of a 200, or throws. */
+export interface Operation {
+  readonly id: OperationId;
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly path: string;
+  readonly handle: (call: AdminCall) => Promise<object>;
+}
+
+export interface OperationParts {
+  client: DatabaseClient;
+  authenticate: Authenticate;
+  jsonBody: RequestHandler;
+  now: () => Date;
+  logger: Logger;
+  /** Told of every answer, for metrics. */
+  observe: (id: OperationId, status: number, startedAt: number) => void;
+}
+
+/** The operation behind a mounted handler, for the test that walks the routes. */
+export const operationOf = new WeakMap<RequestHandler, OperationId>();
+
+/** Mounts operations: authenticate, read the body, authorise, run, answer; refusals of changes are recorded. */
+export function mountOperations(
+  router: Router,
+  list: readonly Operation[],
+  parts: OperationParts,
+): void {
+  for (const operation of list) {
+    const handler: RequestHandler = (req, res) => answer(operation, req, res, parts);
+    operationOf.set(handler, operation.id);
+    router[operation.method](operation.path, handler);
+  }
+}
+
+async function answer(
+  operation: Operation,
+  req: Request,
+  res: Response,
+  parts: OperationParts,
+): Promise<void> {
+  const startedAt = performance.now();
+  let call: (AdminCall & { entry(status: number): NewAuditEntry }) | undefined;
+  try {
+    const caller = await parts.authenticate(req);
+    call = createCall(operation, caller, req, res, parts);
+    if (operation.method === 'post' || operation.method === 'put')
+      await readBody(req, res, parts.jsonBody);
+    refuseUnstorableText([req.params, req.query]);
+    authorise(caller, operation.id);
+    const body = await operation.handle(call);
+    parts.observe(operation.id, 200, startedAt);
+    res.status(200).json(body);
+  } catch (caught) {
+    const error = fromUnknown(caught);
+    parts.observe(operation.id, error.status, startedAt);
+    if (call !== undefined && operationRule(operation.id).audit !== undefined)
+      await recordRefusal(call.entry(error.status), parts);
+    throw caught;
+  }
+}
+
+function readBody(req: Request, res: Response, jsonBody: RequestHandler): Promise<void> {
+  return new Promise((resolve, reject) => {
+    jsonBody(req, res, (error: unknown) =>
+      error === undefined || error === null ? resolve() : reject(error),
+    );
+  });
+}
+
+function createCall(
+  operation: Operation,
+  caller: Caller,
+  req: Request,
+  res: Response,
+  parts: OperationParts,
+) {
+  const now = parts.now();
+  const entry = (status: number): NewAuditEntry => ({
+    organisationId: caller.organisationId,
+    timestamp: now,
+    method: req.method,
+    uri: `${req.baseUrl}${req.path}`.slice(0, 2048),
+    requestId: String(res.locals.requestId),
+    requestBody: maskedJson(storable(req.body)),
+    queryParams: maskedJson(storable(req.query)),
+    requestHeaders: maskedHeaders(req.headers),
+    userId: caller.userId ?? null,
+    userType: 'api_key',
+    apiKeyId: caller.keyId,
+    workspaceId: caller.workspaceId ?? null,
+    responseStatusCode: status,
+    resourceType: operationRule(operation.id).audit?.resourceType ?? '',
+    action: operationRule(operation.id).audit?.action ?? '',
+    clientIp: req.ip ?? '',
+  });
+  return {
+    caller,
+    params: req.params as Record<string, string>,
+    query: req.query,
+    get body() {
+      return req.body as unknown;
+    },
+    requestId: String(res.locals.requestId),
+    db: parts.client,
+    now,
+    permit: (variant: string) => authorise(caller, operation.id, variant),
+    permits: (variant: string) => isPermitted(caller, operation.id, variant),
+    change: <T>(work: (change: Change) => Promise<T>) =>
+      commitChange(parts.client, entry(200), work),
+    entry,
+  };
+}
+
+/** A body that was refused for its text must not break its own audit entry. */
+function storable(value: unknown): unknown {
+  try {
+    refuseUnstorableText(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A change that was refused is part of the log too. Failing to write it must not hide the refusal itself. */
+async function recordRefusal(entry: NewAuditEntry, parts: OperationParts): Promise<void> {
+  try {
+    await commitChange(parts.client, entry, async () => {});
+  } catch (error) {
+    parts.logger.error(
+      { request_id: entry.requestId, err: error },
+      'audit entry of a refused change was not written',
+    );
+  }
+}

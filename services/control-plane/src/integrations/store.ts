@@ -1,0 +1,205 @@
+import type { Page } from '@sluice/contracts';
+import type { Database } from '../database/client.ts';
+import { isUuid } from '../database/ids.ts';
+import {
+  type Integration,
+  type IntegrationModel,
+  type IntegrationWorkspace,
+  Prisma,
+} from '../generated/prisma/client.ts';
+import { paged } from '../http/shapes.ts';
+
+export type IntegrationRow = Integration;
+export type IntegrationModelRow = IntegrationModel;
+export type GrantRow = IntegrationWorkspace;
+
+/** An integration of the organisation, by slug or UUID. */
+export function findIntegration(
+  db: Database,
+  organisationId: string,
+  reference: string,
+): Promise<IntegrationRow | null> {
+  return db.integration.findFirst({
+    where: {
+      organisationId,
+      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+    },
+  });
+}
+
+export async function listIntegrations(
+  db: Database,
+  filter: {
+    organisationId: string;
+    /** Own and granted ones of this workspace; undefined = all of the organisation. */
+    workspaceId: string | undefined;
+    type: 'workspace' | 'organisation' | 'all';
+    tags: Readonly<Record<string, string>> | undefined;
+  },
+  page: Page,
+): Promise<{ rows: IntegrationRow[]; total: number }> {
+  const own: Prisma.IntegrationWhereInput =
+    filter.workspaceId === undefined
+      ? { workspaceId: { not: null } }
+      : { workspaceId: filter.workspaceId };
+  const granted: Prisma.IntegrationWhereInput =
+    filter.workspaceId === undefined
+      ? { workspaceId: null }
+      : { workspaceId: null, grants: { some: { workspaceId: filter.workspaceId, enabled: true } } };
+  const where: Prisma.IntegrationWhereInput = {
+    organisationId: filter.organisationId,
+    OR: [
+      ...(filter.type === 'organisation' ? [] : [own]),
+      ...(filter.type === 'workspace' ? [] : [granted]),
+    ],
+    AND: Object.entries(filter.tags ?? {}).map(([name, value]) => ({
+      tags: { path: [name], equals: value },
+    })),
+  };
+  const [rows, total] = await Promise.all([
+    db.integration.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...paged(page),
+    }),
+    db.integration.count({ where }),
+  ]);
+  return { rows, total };
+}
+
+export function insertIntegration(
+  db: Database,
+  data: Prisma.IntegrationUncheckedCreateInput,
+): Promise<IntegrationRow> {
+  return db.integration.create({ data });
+}
+
+export async function updateIntegration(
+  db: Database,
+  id: string,
+  data: Prisma.IntegrationUncheckedUpdateInput,
+): Promise<void> {
+  await db.integration.update({ where: { id }, data });
+}
+
+/** Goes with everything made from it: providers, grants, models. */
+export async function removeIntegration(db: Database, id: string): Promise<void> {
+  await db.provider.deleteMany({ where: { integrationId: id } });
+  await db.integration.delete({ where: { id } });
+}
+
+/** Workspaces whose bundle holds something of the integration. */
+export async function workspacesUsing(db: Database, integrationId: string): Promise<string[]> {
+  const rows = await db.provider.findMany({
+    where: { integrationId },
+    select: { workspaceId: true },
+    distinct: ['workspaceId'],
+  });
+  return rows.map((row) => row.workspaceId);
+}
+
+export async function listModels(
+  db: Database,
+  integrationId: string,
+): Promise<{ rows: IntegrationModelRow[]; total: number }> {
+  const [rows, total] = await Promise.all([
+    db.integrationModel.findMany({
+      where: { integrationId },
+      orderBy: { slug: 'asc' },
+      take: 5000,
+    }),
+    db.integrationModel.count({ where: { integrationId } }),
+  ]);
+  return { rows, total };
+}
+
+export async function upsertModel(
+  db: Database,
+  integrationId: string,
+  slug: string,
+  data: Omit<Prisma.IntegrationModelUncheckedCreateInput, 'integrationId' | 'slug'>,
+): Promise<void> {
+  const { createdAt: _createdAt, ...changes } = data;
+  await db.integrationModel.upsert({
+    where: { integrationId_slug: { integrationId, slug } },
+    create: { ...data, integrationId, slug },
+    update: changes,
+  });
+}
+
+export async function removeCustomModels(
+  db: Database,
+  integrationId: string,
+  slugs: readonly string[],
+): Promise<void> {
+  await db.integrationModel.deleteMany({
+    where: { integrationId, isCustom: true, slug: { in: [...slugs] } },
+  });
+}
+
+export function findGrant(
+  db: Database,
+  integrationId: string,
+  workspaceId: string,
+): Promise<GrantRow | null> {
+  return db.integrationWorkspace.findUnique({
+    where: { integrationId_workspaceId: { integrationId, workspaceId } },
+  });
+}
+
+export function listGrants(db: Database, integrationId: string) {
+  return db.integrationWorkspace.findMany({
+    where: { integrationId, workspace: { status: 'active' } },
+    include: { workspace: { select: { slug: true } } },
+    orderBy: { createdAt: 'asc' },
+    take: 1000,
+  });
+}
+
+export async function upsertGrant(
+  db: Database,
+  integrationId: string,
+  workspaceId: string,
+  grant: {
+    enabled: boolean;
+    usageLimits?: Prisma.InputJsonValue | null;
+    rateLimits?: Prisma.InputJsonValue | null;
+    now: Date;
+  },
+): Promise<void> {
+  const fields = {
+    enabled: grant.enabled,
+    usageLimits: grant.usageLimits === null ? Prisma.DbNull : grant.usageLimits,
+    rateLimits: grant.rateLimits === null ? Prisma.DbNull : grant.rateLimits,
+    updatedAt: grant.now,
+  };
+  await db.integrationWorkspace.upsert({
+    where: { integrationId_workspaceId: { integrationId, workspaceId } },
+    create: { integrationId, workspaceId, ...fields, createdAt: grant.now },
+    update: fields,
+  });
+}
+
+export function countGrants(db: Database, integrationId: string): Promise<number> {
+  return db.integrationWorkspace.count({
+    where: { integrationId, enabled: true, workspace: { status: 'active' } },
+  });
+}
+
+/** Organisation-level integrations that every new workspace gets. */
+export async function listGlobalIntegrations(
+  db: Database,
+  organisationId: string,
+): Promise<IntegrationRow[]> {
+  const rows = await db.integration.findMany({
+    where: {
+      organisationId,
+      workspaceId: null,
+      status: 'active',
+      NOT: { globalAccess: { equals: Prisma.DbNull } },
+    },
+    orderBy: { createdAt: 'asc' },
+    take: 1000,
+  });
+  return rows.filter((row) => (row.globalAccess as { enabled?: boolean } | null)?.enabled === true);
+}

@@ -1,0 +1,30 @@
+import type { Ledger } from './analytics/ledger.ts';
+import { analyticsOperations } from './analytics/routes.ts';
+import { apiKeyOperations } from './api-keys/routes.ts';
+import type { MintKey } from './api-keys/secrets.ts';
+import { auditLogOperations } from './audit-logs/routes.ts';
+import { configOperations } from './configs/routes.ts';
+import type { Operation } from './http/operation.ts';
+import type { IntegrationParts } from './integrations/operations.ts';
+import { integrationOperations } from './integrations/routes.ts';
+import { providerOperations } from './providers/routes.ts';
+import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
+import { workspaceOperations } from './workspaces/routes.ts';
+
+/** Every operation of the admin API. A new resource is one line here. */
+export function allOperations(parts: {
+  mintKey: MintKey;
+  integrations: IntegrationParts;
+  ledger: Ledger;
+}): readonly Operation[] {
+  return [
+    ...apiKeyOperations(parts.mintKey),
+    ...workspaceOperations,
+    ...configOperations,
+    ...integrationOperations(parts.integrations),
+    ...providerOperations,
+    ...rateLimitsPolicyOperations,
+    ...auditLogOperations,
+    ...analyticsOperations(parts.ledger),
+  ];
+}

@@ -1,0 +1,75 @@
+import type { Page } from '@sluice/contracts';
+import type { Database } from '../database/client.ts';
+import { isUuid } from '../database/ids.ts';
+import type { Prisma } from '../generated/prisma/client.ts';
+import { paged } from '../http/shapes.ts';
+
+const withIntegration = {
+  integration: { select: { slug: true } },
+} satisfies Prisma.ProviderInclude;
+
+export type ProviderRow = Prisma.ProviderGetPayload<{ include: typeof withIntegration }>;
+
+/** A provider of the workspace, by slug or UUID. */
+export function findProviderRow(
+  db: Database,
+  workspaceId: string,
+  reference: string,
+): Promise<ProviderRow | null> {
+  return db.provider.findFirst({
+    where: {
+      workspaceId,
+      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+    },
+    include: withIntegration,
+  });
+}
+
+export async function listProviders(
+  db: Database,
+  workspaceId: string,
+  page: Page,
+): Promise<{ rows: ProviderRow[]; total: number }> {
+  const where = { workspaceId };
+  const [rows, total] = await Promise.all([
+    db.provider.findMany({
+      where,
+      include: withIntegration,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...paged(page),
+    }),
+    db.provider.count({ where }),
+  ]);
+  return { rows, total };
+}
+
+export async function insertProvider(
+  db: Database,
+  data: Prisma.ProviderUncheckedCreateInput,
+): Promise<void> {
+  await db.provider.create({ data });
+}
+
+export async function updateProvider(
+  db: Database,
+  id: string,
+  data: Prisma.ProviderUncheckedUpdateInput,
+): Promise<void> {
+  await db.provider.update({ where: { id }, data });
+}
+
+export async function removeProvider(db: Database, id: string): Promise<void> {
+  await db.provider.delete({ where: { id } });
+}
+
+export async function hasSlug(db: Database, workspaceId: string, slug: string): Promise<boolean> {
+  return (await db.provider.count({ where: { workspaceId, slug } })) > 0;
+}
+
+export async function hasProviderOf(
+  db: Database,
+  workspaceId: string,
+  integrationId: string,
+): Promise<boolean> {
+  return (await db.provider.count({ where: { workspaceId, integrationId } })) > 0;
+}

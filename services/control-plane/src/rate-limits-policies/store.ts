@@ -1,0 +1,48 @@
+import type { ListRateLimitsPoliciesQuery } from '@sluice/contracts';
+import type { Database } from '../database/client.ts';
+import type { Prisma, RateLimitsPolicy } from '../generated/prisma/client.ts';
+import { paged } from '../http/shapes.ts';
+
+export type PolicyRow = RateLimitsPolicy;
+
+export function findPolicy(db: Database, id: string): Promise<PolicyRow | null> {
+  return db.rateLimitsPolicy.findUnique({ where: { id } });
+}
+
+export async function listPolicies(
+  db: Database,
+  scope: { organisationId: string; workspaceId: string | undefined },
+  query: ListRateLimitsPoliciesQuery,
+): Promise<{ rows: PolicyRow[]; total: number }> {
+  const where: Prisma.RateLimitsPolicyWhereInput = {
+    organisationId: scope.organisationId,
+    workspaceId: scope.workspaceId,
+    status: query.status,
+    type: query.type,
+    unit: query.unit,
+  };
+  const [rows, total] = await Promise.all([
+    db.rateLimitsPolicy.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...paged(query),
+    }),
+    db.rateLimitsPolicy.count({ where }),
+  ]);
+  return { rows, total };
+}
+
+export async function insertPolicy(
+  db: Database,
+  data: Prisma.RateLimitsPolicyUncheckedCreateInput,
+): Promise<void> {
+  await db.rateLimitsPolicy.create({ data });
+}
+
+export async function updatePolicy(
+  db: Database,
+  id: string,
+  data: Prisma.RateLimitsPolicyUncheckedUpdateInput,
+): Promise<void> {
+  await db.rateLimitsPolicy.update({ where: { id }, data });
+}

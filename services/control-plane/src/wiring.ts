@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { analytics, config } from '@sluice/proto-stubs';
+import { findProvider } from '@sluice/providers';
+import { createRpcClient, serveRpc } from '@sluice/rpc';
+import { createMetrics, type Logger } from '@sluice/telemetry';
+import { createLedger } from './analytics/ledger.ts';
+import { createMintKey } from './api-keys/secrets.ts';
+import { createApp } from './app.ts';
+import { createAuthenticate } from './authentication/authenticate.ts';
+import { startChangeFeed } from './config-sync/change-feed.ts';
+import { configServiceHandlers } from './config-sync/service.ts';
+import { createCredentialVault } from './credentials/envelope.ts';
+import { createDatabaseClient } from './database/client.ts';
+import type { Env } from './env.ts';
+import { jsonBody } from './http/json-body.ts';
+import { applyMigrations } from './migrations/apply.ts';
+import { allOperations } from './operations.ts';
+
+export interface ControlPlane {
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  /** Stops accepting, lets requests under way end, closes everything. */
+  close(): Promise<void>;
+}
+
+/** Builds every client once, hands them down, and listens. Nothing else constructs a client. */
+export async function startControlPlane(
+  env: Env,
+  logger: Logger,
+  now: () => Date = () => new Date(),
+): Promise<ControlPlane> {
+  const applied = await applyMigrations(env.DATABASE_URL);
+  if (applied.length > 0) logger.info({ migrations: applied }, 'migrations applied');
+
+  const client = createDatabaseClient({
+    url: env.DATABASE_URL,
+    connectionsMax: env.DATABASE_CONNECTIONS_MAX,
+  });
+  const feed = startChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
+  const vault = createCredentialVault(env.MASTER_KEY);
+  const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
+  const tls = readTls(env);
+  const ledgerClient = createRpcClient(analytics.AnalyticsService, {
+    address: env.DATA_SERVICE_GRPC_URL,
+    token: env.SERVICE_CLIENT_AUTH,
+    tlsCa: tls.ca,
+    ...(tls.ca === undefined ? {} : { tlsCert: tls.cert, tlsKey: tls.key }),
+  });
+  const durations = metrics.histogram(
+    'sluice_admin_request_duration_seconds',
+    'Duration of admin API requests by operation and status.',
+    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
+    ['operation', 'status'],
+  );
+
+  const app = createApp({
+    logger,
+    trustedProxies: env.TRUSTED_PROXIES ?? [],
+    operations: allOperations({
+      mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
+      integrations: { vault, isKnownProvider: (id) => findProvider(id) !== undefined },
+      ledger: createLedger(ledgerClient),
+    }),
+    operationParts: {
+      client,
+      authenticate: createAuthenticate({ db: client, pepper: env.KEY_PEPPER, now }),
+      jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
+      now,
+      logger,
+      observe: (operation, status, startedAt) =>
+        durations.observe(
+          { operation, status: String(status) },
+          (performance.now() - startedAt) / 1000,
+        ),
+    },
+    health: {
+      metrics: env.ENABLE_PROMETHEUS ? metrics : undefined,
+      missing: async () => [
+        ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),
+        ...(feed.isLive ? [] : ['change-feed']),
+      ],
+    },
+  });
+
+  const draining = new AbortController();
+  const rpc = await serveRpc({
+    host: env.HOST,
+    port: env.GRPC_PORT,
+    token: env.SERVICE_CLIENT_AUTH,
+    allowInsecure: env.GRPC_ALLOW_INSECURE,
+    tls:
+      tls.cert === undefined || tls.key === undefined
+        ? undefined
+        : { cert: tls.cert, key: tls.key },
+    onError: (error, method) =>
+      logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
+  });
+  rpc.add(
+    config.ConfigService,
+    configServiceHandlers({ client, vault, feed, now, draining: draining.signal }),
+  );
+  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+  await listen(server, env.HOST, env.PORT);
+
+  return {
+    httpPort: (server.address() as AddressInfo).port,
+    grpcPort: rpc.port,
+    async close() {
+      draining.abort();
+      await Promise.all([closeServer(server, env.DRAIN_TIMEOUT), rpc.close(env.DRAIN_TIMEOUT)]);
+      ledgerClient.close();
+      await feed.stop();
+      await client.$disconnect();
+    },
+  };
+}
+
+function readTls(env: Env) {
+  const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path));
+  return { cert: read(env.TLS_CERT_PATH), key: read(env.TLS_KEY_PATH), ca: read(env.TLS_CA_PATH) };
+}
+
+/** Whether the database answers within two seconds. */
+function answers(query: Promise<unknown>): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(resolve, 2_000, false);
+  query.then(
+    () => resolve(true),
+    () => resolve(false),
+  );
+  return promise.finally(() => clearTimeout(timer));
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+function closeServer(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}

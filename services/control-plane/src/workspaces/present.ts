@@ -1,0 +1,67 @@
+import { roleAllowsScope, roleInWorkspace, scopesOf } from '@sluice/contracts';
+import { instant } from '../http/shapes.ts';
+import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';
+
+/** A workspace as it is shown: its `id` is the slug. */
+export function presentWorkspace(row: WorkspaceRow) {
+  return {
+    id: row.slug,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    created_at: instant(row.createdAt),
+    last_updated_at: instant(row.updatedAt),
+    defaults: { metadata: row.metadata, is_default: row.isDefault ? 1 : 0, object: 'workspace' },
+    usage_limits: row.usageLimits,
+    rate_limits: row.rateLimits,
+    object: 'workspace',
+  };
+}
+
+type Detail = NonNullable<Awaited<ReturnType<typeof findWorkspaceOfAnyStatus>>>;
+
+/** With members and the defaults that lists leave out. */
+export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'plain') {
+  const shown = presentWorkspace(row);
+  return {
+    ...shown,
+    name: nameFormat === 'plain' ? withoutLeadingEmoji(row.name) : row.name,
+    defaults: {
+      ...shown.defaults,
+      input_guardrails: row.inputGuardrails,
+      output_guardrails: row.outputGuardrails,
+      user_api_key_config: row.userApiKeyConfig?.slug ?? null,
+    },
+    users: row.members.map((member) => presentMember(row, member)),
+  };
+}
+
+function presentMember(workspace: Detail, member: Detail['members'][number]) {
+  const role = roleInWorkspace(member.user.role, member.role);
+  return {
+    object: 'workspace-user',
+    id: member.userId,
+    first_name: member.user.firstName,
+    last_name: member.user.lastName,
+    org_role: member.user.role,
+    role: member.role,
+    created_at: instant(member.createdAt),
+    last_updated_at: instant(member.updatedAt),
+    status: 'active',
+    workspace_id: workspace.id,
+    email: member.user.email,
+    scopes:
+      role === undefined
+        ? []
+        : scopesOf('workspace-user').filter((scope) => roleAllowsScope(role, scope)),
+    settings: null,
+  };
+}
+
+function withoutLeadingEmoji(name: string): string {
+  return name.replace(
+    /^(?:\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f|\u200d)*)+\s*/u,
+    '',
+  );
+}

@@ -1,0 +1,138 @@
+import type { ListWorkspacesQuery } from '@sluice/contracts';
+import type { Database } from '../database/client.ts';
+import { isUuid } from '../database/ids.ts';
+import { Prisma, type Workspace } from '../generated/prisma/client.ts';
+import { paged } from '../http/shapes.ts';
+
+export type WorkspaceRow = Workspace;
+
+/** An active workspace of the organisation, by UUID or slug. */
+export function findWorkspace(
+  db: Database,
+  organisationId: string,
+  reference: string,
+): Promise<WorkspaceRow | null> {
+  return db.workspace.findFirst({
+    where: {
+      organisationId,
+      status: 'active',
+      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+    },
+  });
+}
+
+/** Archived ones too. */
+export function findWorkspaceOfAnyStatus(db: Database, organisationId: string, reference: string) {
+  return db.workspace.findFirst({
+    where: {
+      organisationId,
+      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+    },
+    include: {
+      userApiKeyConfig: true,
+      members: { include: { user: true }, orderBy: { createdAt: 'asc' }, take: 1000 },
+    },
+  });
+}
+
+export function findDefaultWorkspace(
+  db: Database,
+  organisationId: string,
+): Promise<WorkspaceRow | null> {
+  return db.workspace.findFirst({ where: { organisationId, isDefault: true, status: 'active' } });
+}
+
+export async function listWorkspaces(
+  db: Database,
+  scope: { organisationId: string; onlyId: string | undefined },
+  query: ListWorkspacesQuery,
+): Promise<{ rows: WorkspaceRow[]; total: number }> {
+  const where: Prisma.WorkspaceWhereInput = {
+    organisationId: scope.organisationId,
+    status: { in: query.status ?? ['active'] },
+    ...(scope.onlyId === undefined ? {} : { id: scope.onlyId }),
+    AND: [
+      query.name === undefined ? {} : { name: { contains: query.name } },
+      query.exact_name === undefined ? {} : { name: query.exact_name },
+    ],
+  };
+  const [rows, total] = await Promise.all([
+    db.workspace.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...paged(query),
+    }),
+    db.workspace.count({ where }),
+  ]);
+  return { rows, total };
+}
+
+export function insertWorkspace(
+  db: Database,
+  data: Prisma.WorkspaceUncheckedCreateInput,
+): Promise<WorkspaceRow> {
+  return db.workspace.create({ data });
+}
+
+export function updateWorkspace(
+  db: Database,
+  id: string,
+  data: Prisma.WorkspaceUncheckedUpdateInput,
+): Promise<WorkspaceRow> {
+  return db.workspace.update({ where: { id }, data });
+}
+
+/** How much of what must go before the workspace may still stands in it. */
+export async function countContents(
+  db: Database,
+  workspaceId: string,
+): Promise<Record<string, number>> {
+  const [providers, configs] = await Promise.all([
+    db.provider.count({ where: { workspaceId } }),
+    db.config.count({ where: { workspaceId } }),
+  ]);
+  return { providers, configs };
+}
+
+/** Removes what goes with its workspace. Returns the ids of the keys that stopped working. */
+export async function removeContents(
+  db: Database,
+  workspaceId: string,
+  now: Date,
+): Promise<string[]> {
+  const keys = await db.apiKey.findMany({ where: { workspaceId }, select: { id: true } });
+  await db.apiKey.deleteMany({ where: { workspaceId } });
+  await db.integration.deleteMany({ where: { workspaceId } });
+  await db.integrationWorkspace.deleteMany({ where: { workspaceId } });
+  await db.rateLimitsPolicy.updateMany({
+    where: { workspaceId, status: 'active' },
+    data: { status: 'archived', updatedAt: now },
+  });
+  return keys.map((key) => key.id);
+}
+
+export async function knownUserIds(
+  db: Database,
+  organisationId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.user.findMany({
+    where: { organisationId, id: { in: [...ids] } },
+    select: { id: true },
+  });
+  return new Set(rows.map((row) => row.id));
+}
+
+export async function insertMembers(
+  db: Database,
+  workspaceId: string,
+  users: readonly { id: string; role: string }[],
+): Promise<void> {
+  await db.workspaceMember.createMany({
+    data: users.map((user) => ({ workspaceId, userId: user.id, role: user.role })),
+    skipDuplicates: true,
+  });
+}
+
+/** Json null in a column that may be empty. */
+export const noJson = Prisma.DbNull;

@@ -1,0 +1,123 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import supertest from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness } from './harness.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness();
+});
+afterAll(() => h.stop());
+
+const raw = (body: string | Buffer, type = 'application/json') =>
+  h
+    .as(h.first.workspace_key)
+    .post('/configs')
+    .set('content-type', type)
+    .send(body as string);
+
+describe('bad input', () => {
+  it.each([
+    ['malformed JSON', '{"name": ', 400, 'request.malformed_json'],
+    ['nothing', '', 400, 'admin.validation'],
+    ['a number', '5', 400, 'admin.validation'],
+    ['null', 'null', 400, 'admin.validation'],
+    ['a list', '[]', 400, 'admin.validation'],
+    ['nesting without end', '['.repeat(200_000), 400, 'request.too_deep'],
+    [
+      'more than a megabyte',
+      JSON.stringify({ name: 'x'.repeat(1024 * 1024) }),
+      413,
+      'request.too_large',
+    ],
+    ['NUL in text', '{"name":"a\\u0000b","config":{}}', 400, 'admin.validation'],
+    ['half a character', '{"name":"a\\ud800b","config":{}}', 400, 'admin.validation'],
+    [
+      'a poisoned prototype',
+      '{"name":"x","config":{"__proto__":{"a":1}}}',
+      400,
+      'admin.validation',
+    ],
+  ])('%s is refused by code', async (_case, body, status, code) => {
+    const answer = await raw(body);
+    expect([answer.status, answer.body.data?.code]).toEqual([status, code]);
+    expect(answer.body.data.request_id).toBe(answer.headers['x-service-request-id']);
+  });
+
+  it('takes JSON under any content type, and refuses unknown encodings', async () => {
+    await raw(
+      '{"name":"form","config":{"provider":"@demo"}}',
+      'application/x-www-form-urlencoded',
+    ).expect(200);
+    const answer = await raw('{}').set('content-encoding', 'zip');
+    expect([answer.status, answer.body.data.code]).toEqual([
+      400,
+      'request.unsupported_content_type',
+    ]);
+  });
+
+  it('refuses broken addresses and repeated parameters', async () => {
+    const get = h.as(h.first.workspace_key).get;
+    expect((await get('/configs/%E0%A4%A')).status).toBe(400);
+    expect((await get('/configs/%00')).status).toBe(400);
+    expect((await get('/api-keys?page_size=1&page_size=2')).status).toBe(400);
+    expect((await get('/api-keys?page_size=1e3')).status).toBe(400);
+  });
+
+  it('answers unknown routes with 404 in the admin envelope', async () => {
+    for (const path of ['/nothing', '/configs/a/b/c', '/api-keys/planet/service'])
+      expect((await h.as(h.first.admin_key).post(path, { name: 'x' })).body).toMatchObject({
+        success: false,
+        data: { errorCode: 'AB08' },
+      });
+  });
+
+  it('survives a caller that leaves in the middle of its body', async () => {
+    const socket = connect(h.service.httpPort, '127.0.0.1');
+    socket.write(
+      `POST /v1/configs HTTP/1.1\r\nhost: x\r\nx-service-api-key: ${h.first.workspace_key}\r\ncontent-length: 100\r\n\r\n{"na`,
+    );
+    await new Promise((resolve) => setImmediate(resolve));
+    socket.destroy();
+    await h.as(h.first.workspace_key).get('/configs').expect(200);
+  });
+});
+
+describe('addresses and request ids', () => {
+  it('are believed from loopback only, as far as trusted hops reach', async () => {
+    const answer = await h
+      .as(h.first.workspace_key)
+      .post('/configs', { name: 'x', config: { provider: '@demo' } })
+      .set('x-forwarded-for', '6.6.6.6, 203.0.113.9')
+      .set('x-service-request-id', 'not ok!');
+    expect(answer.headers['x-service-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    const entry = await h.db.auditEntry.findFirstOrThrow({
+      where: { requestId: answer.headers['x-service-request-id'] },
+    });
+    expect(entry.clientIp).toBe('203.0.113.9');
+  });
+});
+
+describe('health and metrics', () => {
+  const base = () => supertest(`http://127.0.0.1:${h.service.httpPort}`);
+
+  it('answer without a key', async () => {
+    for (const path of ['/health', '/health/live', '/health/ready'])
+      await base().get(path).expect(200, /ok/);
+    const metrics = await base().get('/metrics');
+    expect(metrics.text.includes('sluice_admin_request_duration_seconds_count{')).toBe(true);
+  });
+
+  it('carry protective headers and no maker’s name', async () => {
+    const { headers } = await base().get('/health');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers).not.toHaveProperty('x-powered-by');
+  });
+
+  it('cut a request whose headers never end', async () => {
+    const socket = connect(h.service.httpPort, '127.0.0.1');
+    socket.end('GET / HTTP/1.1\r\nhost: x\r\n');
+    expect(await text(socket)).toMatch(/^(HTTP\/1.1 400|$)/);
+  });
+});
