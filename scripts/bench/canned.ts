@@ -1,0 +1,88 @@
+/**
+ * What the bench's caller asks and its upstream answers, with the sizes that
+ * chat requests commonly have: a system prompt, some turns, an answer of about
+ * 150 tokens; streamed, 100 events of about 230 bytes.
+ */
+const sentence =
+  'The quick brown fox jumps over the lazy dog while the gateway counts every token twice. ';
+
+const conversation = {
+  model: 'gpt-4o-mini',
+  temperature: 0.2,
+  max_tokens: 512,
+  user: 'bench-user-17',
+  messages: [
+    { role: 'system', content: `You are a helpful assistant. ${sentence.repeat(6)}` },
+    { role: 'user', content: sentence.repeat(3) },
+    { role: 'assistant', content: sentence.repeat(3) },
+    { role: 'user', content: `Summarise the conversation. ${sentence}` },
+  ],
+};
+
+export const unaryRequest = JSON.stringify(conversation);
+/** In `user` of a streamed request, followed by the ms between two events. */
+export const paceMark = 'bench-every-';
+export const streamRequest = (everyMs: number): string =>
+  JSON.stringify({
+    ...conversation,
+    user: `${paceMark}${everyMs}`,
+    stream: true,
+    stream_options: { include_usage: true },
+  });
+
+const identity = {
+  id: 'chatcmpl-bench0123456789abcdefghijkl',
+  created: 1_750_000_000,
+  model: 'gpt-4o-mini-2024-07-18',
+  system_fingerprint: 'fp_0123456789',
+};
+const usage = {
+  prompt_tokens: 312,
+  completion_tokens: 148,
+  total_tokens: 460,
+  prompt_tokens_details: { cached_tokens: 0, audio_tokens: 0 },
+  completion_tokens_details: {
+    reasoning_tokens: 0,
+    audio_tokens: 0,
+    accepted_prediction_tokens: 0,
+    rejected_prediction_tokens: 0,
+  },
+};
+
+export const unaryReply = Buffer.from(
+  JSON.stringify({
+    ...identity,
+    object: 'chat.completion',
+    choices: [
+      {
+        index: 0,
+        message: { role: 'assistant', content: sentence.repeat(8), refusal: null, annotations: [] },
+        logprobs: null,
+        finish_reason: 'stop',
+      },
+    ],
+    usage,
+    service_tier: 'default',
+  }),
+);
+
+const event = (choices: unknown[], rest: object = { usage: null }): Buffer =>
+  Buffer.from(
+    `data: ${JSON.stringify({ ...identity, object: 'chat.completion.chunk', service_tier: 'default', choices, ...rest })}\n\n`,
+  );
+const delta = (content: object, finishReason: string | null = null) => ({
+  index: 0,
+  delta: content,
+  logprobs: null,
+  finish_reason: finishReason,
+});
+
+/** 100 events: role, 96 of content, finish, usage, end. */
+export const streamEvents: readonly Buffer[] = [
+  event([delta({ role: 'assistant', content: '', refusal: null })]),
+  ...Array.from({ length: 96 }, (_, i) => event([delta({ content: ` word${i % 10}` })])),
+  event([delta({}, 'stop')]),
+  event([], { usage }),
+  Buffer.from('data: [DONE]\n\n'),
+];
+export const streamBytes = streamEvents.reduce((sum, { length }) => sum + length, 0);

@@ -1,0 +1,92 @@
+import { parseArgs } from 'node:util';
+import type { CommandLine } from './subject.ts';
+
+export const measurementNames = [
+  'unary',
+  'stream',
+  'saturation',
+  'latency',
+  'ttfb',
+  'rss',
+  'cold',
+] as const;
+export type MeasurementName = (typeof measurementNames)[number];
+
+export interface Flags {
+  quick: boolean;
+  only: ReadonlySet<MeasurementName>;
+  jsonFile: string | undefined;
+  /** Measures a second bare proxy in Sluice's place: every ratio should be about 1. */
+  selfCheck: boolean;
+  withoutSluice: boolean;
+  other: CommandLine | undefined;
+  upstreamPort: number;
+}
+
+export const usage = `npm run bench -- [flags]
+  --quick                     about a minute: fewer and shorter rounds
+  --only a,b                  some of: ${measurementNames.join(', ')}
+  --json FILE                 also write every figure to a file
+  --self-check                measure a second bare proxy in Sluice's place: ratios should be 1
+  --gateway-cmd "COMMAND"     also run another gateway from this shell command line; {upstream} becomes
+                              the upstream's base URL, ending in /v1
+  --gateway-url URL           its base URL, e.g. http://127.0.0.1:8790/v1
+  --gateway-header 'k: v'     a header for it, repeatable; {upstream} is replaced here too
+  --without-sluice            measure only the other gateway
+  --upstream-port N           port of the bench's upstream; default any`;
+
+/** @throws Error with a sentence about the flag that is wrong */
+export function parseFlags(argv: string[]): Flags | 'help' {
+  const { values } = parseArgs({
+    args: argv,
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      json: { type: 'string' },
+      'self-check': { type: 'boolean', default: false },
+      'without-sluice': { type: 'boolean', default: false },
+      'gateway-cmd': { type: 'string' },
+      'gateway-url': { type: 'string' },
+      'gateway-header': { type: 'string', multiple: true, default: [] },
+      'upstream-port': { type: 'string', default: '0' },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  if (values.help) return 'help';
+  return {
+    quick: values.quick,
+    only: parseOnly(values.only),
+    jsonFile: values.json,
+    selfCheck: values['self-check'],
+    withoutSluice: values['without-sluice'] || values['self-check'],
+    other: parseOther(values['gateway-cmd'], values['gateway-url'], values['gateway-header']),
+    upstreamPort: Number(values['upstream-port']),
+  };
+}
+
+function parseOnly(text: string | undefined): ReadonlySet<MeasurementName> {
+  const names = text === undefined ? measurementNames : text.split(',').map((name) => name.trim());
+  for (const name of names) {
+    if (!(measurementNames as readonly string[]).includes(name))
+      throw new Error(`--only knows ${measurementNames.join(', ')}; not ${name}`);
+  }
+  return new Set(names as MeasurementName[]);
+}
+
+function parseOther(
+  command: string | undefined,
+  url: string | undefined,
+  headers: string[],
+): CommandLine | undefined {
+  if (command === undefined && url === undefined) return undefined;
+  if (command === undefined || url === undefined)
+    throw new Error('--gateway-cmd and --gateway-url belong together');
+  if (!URL.canParse(url) || new URL(url).protocol !== 'http:' || new URL(url).port === '')
+    throw new Error('--gateway-url must look like http://127.0.0.1:8790/v1');
+  const pairs = headers.map((header) => {
+    const colon = header.indexOf(':');
+    if (colon < 1) throw new Error(`--gateway-header must look like 'name: value', not ${header}`);
+    return [header.slice(0, colon).trim().toLowerCase(), header.slice(colon + 1).trim()];
+  });
+  return { command, url, headers: Object.fromEntries(pairs) as Record<string, string> };
+}

@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** CPU time and memory of a process and all below it, from /proc (Linux only). */
+export interface ProcessUsage {
+  cpuMs: number;
+  rssMb: number;
+}
+
+const msPerTick = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
+
+export function usageOf(rootPid: number): ProcessUsage {
+  let cpuMs = 0;
+  let rssMb = 0;
+  for (const pid of processTree(rootPid)) {
+    const stat = statOf(pid);
+    if (stat === undefined) continue;
+    // utime and stime are fields 14 and 15; `stat` begins with field 3.
+    cpuMs += (Number(stat[11]) + Number(stat[12])) * msPerTick;
+    rssMb += residentMb(pid);
+  }
+  return { cpuMs, rssMb };
+}
+
+/** The process and its descendants, parents first. */
+export function processTree(rootPid: number): number[] {
+  const parentOf = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    const stat = Number.isInteger(pid) ? statOf(pid) : undefined;
+    if (stat !== undefined) parentOf.set(pid, Number(stat[1]));
+  }
+  const tree = [rootPid];
+  for (const pid of tree)
+    for (const [child, parent] of parentOf) if (parent === pid) tree.push(child);
+  return tree;
+}
+
+/** Fields 3 and up of /proc/<pid>/stat; the second, the name, may contain anything. */
+function statOf(pid: number): string[] | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return text.slice(text.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined; // The process ended between listing and reading.
+  }
+}
+
+function residentMb(pid: number): number {
+  try {
+    const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return Number(line?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}

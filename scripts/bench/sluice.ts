@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
+import { pin } from './cores.ts';
+import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
+
+/**
+ * All of Sluice as `npm start` runs it, with what a request costs in earnest:
+ * key authentication, one rate limit, a saved provider, a usage record sent to
+ * the data service, metrics. Only the gateway counts and has the measured core.
+ */
+export async function startWholeSluice(
+  { upstreamOrigin, core, signal }: SubjectPlace,
+  restCore: string | undefined,
+): Promise<Subject> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
+  // Our own core first: what we start inherits it, threads included.
+  pin(process.pid, restCore);
+  let sluice: Sluice | undefined;
+  const stop = async (): Promise<void> => {
+    await sluice?.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  try {
+    sluice = await startSluice(
+      {
+        dataDir,
+        ports: await freePorts(),
+        secrets: createSecrets(),
+        restart: false,
+        // Lines written for each request would measure the terminal.
+        partEnvironment: { gateway: { LOG_REQUESTS: 'false' } },
+      },
+      signal,
+    );
+    return await prepare(sluice);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  async function prepare(sluice: Sluice): Promise<Subject> {
+    const gateway = sluice.parts.get('gateway')!;
+    const {
+      base_url: baseUrl,
+      admin_key: adminKey,
+      workspace_key: key,
+      workspace_id: workspaceId,
+    } = sluice.credentials;
+    await createProvider(baseUrl, adminKey, workspaceId, upstreamOrigin);
+    await createRateLimit(baseUrl, adminKey, workspaceId);
+    const url = `${baseUrl}/chat/completions`;
+    const headers = { 'x-service-api-key': key, 'x-service-provider': '@bench' };
+    const pid = (): number => {
+      if (gateway.pid === undefined)
+        throw new Error(
+          `The gateway is gone. The end of its stderr:\n${gateway.stderr().slice(-2000)}`,
+        );
+      return gateway.pid;
+    };
+    pin(pid(), core);
+    await firstAnswer(url, headers, signal);
+    return {
+      name: 'sluice',
+      url,
+      headers,
+      pid,
+      async restart() {
+        await gateway.stop();
+        const startedAt = performance.now();
+        // It starts on the core of the rest, which is idle meanwhile, and moves when it has answered.
+        await gateway.start();
+        await firstAnswer(url, headers, signal);
+        const elapsedMs = performance.now() - startedAt;
+        pin(pid(), core);
+        return elapsedMs;
+      },
+      stop,
+    };
+  }
+}
+
+async function createProvider(
+  baseUrl: string,
+  adminKey: string,
+  workspaceId: string,
+  upstreamOrigin: string,
+): Promise<void> {
+  await post(`${baseUrl}/integrations`, adminKey, {
+    name: 'Bench upstream',
+    slug: 'bench',
+    ai_provider_id: 'openai',
+    key: 'sk-bench',
+    workspace_id: workspaceId,
+    configurations: { custom_host: `${upstreamOrigin}/v1` },
+    create_default_provider: true,
+    default_provider_slug: 'bench',
+  });
+}
+
+/** Wide enough never to refuse: the counting is what is measured. */
+async function createRateLimit(
+  baseUrl: string,
+  adminKey: string,
+  workspaceId: string,
+): Promise<void> {
+  await post(`${baseUrl}/policies/rate-limits`, adminKey, {
+    name: 'Bench limit',
+    workspace_id: workspaceId,
+    type: 'requests',
+    unit: 'rpm',
+    value: 100_000_000,
+    conditions: [{ key: 'workspace_id', value: workspaceId }],
+    group_by: [{ key: 'api_key' }],
+  });
+}
+
+async function post(url: string, adminKey: string, body: object): Promise<void> {
+  const reply = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-api-key': adminKey },
+    body: JSON.stringify(body),
+    signal: AbortSignal.timeout(10_000),
+  });
+  if (!reply.ok)
+    throw new Error(`POST ${url} answered ${reply.status}: ${(await reply.text()).slice(0, 500)}`);
+  await reply.body?.cancel();
+}

@@ -1,0 +1,80 @@
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { paceMark, streamEvents, unaryReply } from './canned.ts';
+
+/**
+ * The bench's model provider, a process of its own: answers every POST with the
+ * same chat reply or the same 100 events. A child of `main.ts`, which reads the
+ * port from its first message.
+ *
+ * Events leave one at a time, because written at once they would arrive
+ * together and hide what a proxy spends on each. The caller chooses the pace
+ * by the request's `user`: `bench-every-10` is one event each 10 ms.
+ */
+interface OpenStream {
+  res: ServerResponse;
+  sent: number;
+  everyMs: number;
+  nextAt: number;
+}
+const open = new Set<OpenStream>();
+let ticking: NodeJS.Timeout | undefined;
+
+function tick(): void {
+  const now = performance.now();
+  for (const stream of open) {
+    if (now < stream.nextAt) continue;
+    stream.res.write(streamEvents[stream.sent]);
+    stream.nextAt += stream.everyMs;
+    stream.sent += 1;
+    if (stream.sent < streamEvents.length) continue;
+    stream.res.end();
+    open.delete(stream);
+  }
+  if (open.size > 0) return;
+  clearInterval(ticking);
+  ticking = undefined;
+}
+
+function startStream(res: ServerResponse, everyMs: number): void {
+  res.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'x-request-id': 'req_bench',
+    'openai-processing-ms': '12',
+  });
+  res.write(streamEvents[0]);
+  const stream = { res, sent: 1, everyMs, nextAt: performance.now() + everyMs };
+  open.add(stream);
+  res.on('close', () => open.delete(stream));
+  ticking ??= setInterval(tick, 1);
+}
+
+const server = createServer((req, res) => {
+  let everyMs: number | undefined;
+  req.on('data', (chunk: Buffer) => {
+    const at = chunk.indexOf(paceMark);
+    if (at !== -1)
+      everyMs = Number.parseInt(
+        chunk.toString('latin1', at + paceMark.length, at + paceMark.length + 6),
+        10,
+      );
+  });
+  req.on('end', () => {
+    if (everyMs !== undefined) {
+      startStream(res, everyMs);
+      return;
+    }
+    res.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': unaryReply.length,
+      'x-request-id': 'req_bench',
+      'openai-processing-ms': '12',
+    });
+    res.end(unaryReply);
+  });
+});
+server.keepAliveTimeout = 120_000;
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import {
+  type DeclaredDependencies,
+  findImportFaults,
+  type SourceFile,
+} from './import-directions.ts';
+import { partRules } from './import-rules.ts';
+import { findAddresses } from './lock-file.ts';
+
+/** One line of the report. Resolves with what is wrong, or with nothing. */
+export interface Check {
+  name: string;
+  run(): Promise<string>;
+}
+
+const root = resolve(import.meta.dirname, '../..');
+const bin = join(root, 'node_modules/.bin');
+
+export const checks: readonly Check[] = [
+  { name: 'types', run: () => tool('tsc', ['-p', root, '--pretty', 'false']) },
+  {
+    name: 'lint and format',
+    run: () => tool('biome', ['check', '--error-on-warnings', '--max-diagnostics=50', root]),
+  },
+  {
+    name: 'import directions',
+    run: async () => findImportFaults(sourceFiles(), declaredDependencies()).join('\n'),
+  },
+  { name: 'parts have rules', run: async () => partsWithoutRules().join('\n') },
+  { name: 'no registry addresses', run: async () => registryAddresses().join('\n') },
+  { name: 'generated code', run: checkGenerated },
+];
+
+/** Runs a tool of the checkout; silence is success. */
+async function tool(name: string, args: string[]): Promise<string> {
+  const { code, output } = await execute(join(bin, name), args);
+  return code === 0 ? '' : output.trim() || `${name} failed with exit code ${code}`;
+}
+
+function execute(file: string, args: string[]): Promise<{ code: number; output: string }> {
+  return new Promise((settle) => {
+    const options = {
+      cwd: root,
+      maxBuffer: 64 * 1024 * 1024,
+      timeout: 300_000,
+      env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
+    };
+    execFile(file, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+      settle({ code, output: `${stdout}${stderr}` || (error?.message ?? '') });
+    });
+  });
+}
+
+/** Every source file of ours, generated code apart. */
+function sourceFiles(): SourceFile[] {
+  const files: SourceFile[] = [];
+  const walk = (folder: string): void => {
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) {
+        if (!['node_modules', 'generated', 'gen', 'fixtures'].includes(entry.name)) walk(path);
+      } else if (/\.(ts|mjs)$/.test(entry.name)) {
+        files.push({ path: relative(root, path), text: readFileSync(path, 'utf8') });
+      }
+    }
+  };
+  for (const top of ['packages', 'services', 'scripts']) walk(join(root, top));
+  return files;
+}
+
+function parts(): string[] {
+  const inside = (folder: string) =>
+    readdirSync(join(root, folder)).map((name) => `${folder}/${name}`);
+  return [...inside('packages'), ...inside('services'), 'scripts'].filter((part) =>
+    existsSync(join(root, part, 'package.json')),
+  );
+}
+
+function declaredDependencies(): DeclaredDependencies {
+  const declared: Record<string, ReadonlySet<string>> = {};
+  for (const part of ['.', ...parts()]) {
+    const manifest = JSON.parse(readFileSync(join(root, part, 'package.json'), 'utf8')) as Record<
+      string,
+      Record<string, string> | undefined
+    >;
+    const fields = [
+      manifest.dependencies,
+      manifest.devDependencies,
+      manifest.optionalDependencies,
+      manifest.peerDependencies,
+    ];
+    declared[part] = new Set(fields.flatMap((field) => Object.keys(field ?? {})));
+  }
+  return declared;
+}
+
+function partsWithoutRules(): string[] {
+  return parts()
+    .filter((part) => partRules[part] === undefined)
+    .map((part) => `${part} has no entry in scripts/check/import-rules.ts`);
+}
+
+/** A lock file with addresses would tie every checkout to one registry. */
+function registryAddresses(): string[] {
+  const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', 'package-lock.json'];
+  return files
+    .filter((file) => existsSync(join(root, file)))
+    .flatMap((file) =>
+      findAddresses(readFileSync(join(root, file), 'utf8')).map((fault) => `${file}:${fault}`),
+    );
+}
+
+/** Generates anew into a temporary folder and compares with what is checked in. */
+async function checkGenerated(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-generate-'));
+  try {
+    const template = readFileSync(join(root, 'buf.gen.yaml'), 'utf8').replace(
+      /out: .*/,
+      `out: ${folder}/gen`,
+    );
+    await writeFile(join(folder, 'buf.gen.yaml'), template);
+    const { code, output } = await execute(join(bin, 'buf'), [
+      'generate',
+      '--template',
+      join(folder, 'buf.gen.yaml'),
+    ]);
+    if (code !== 0) return output;
+    const { code: differs, output: difference } = await execute('diff', [
+      '-rq',
+      join(folder, 'gen'),
+      join(root, 'packages/proto-stubs/src/gen'),
+    ]);
+    return differs === 0 ? '' : `${difference}Run npm run generate and commit the result.`;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

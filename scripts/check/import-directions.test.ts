@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest';
+import { findImportFaults } from './import-directions.ts';
+import { importsOf } from './source-imports.ts';
+
+const declared = {
+  '.': new Set(['vitest']),
+  'packages/engine': new Set(['@sluice/contracts', '@sluice/errors', 'undici']),
+  'packages/contracts': new Set(['zod', 'express', '@sluice/errors']),
+  'services/gateway': new Set([
+    '@sluice/engine',
+    '@sluice/contracts',
+    '@sluice/testkit',
+    '@sluice/control-plane',
+    '@nats-io/jetstream',
+  ]),
+};
+
+const faults = (path: string, text: string) => findImportFaults([{ path, text }], declared);
+
+describe('findImportFaults', () => {
+  it.each([
+    [
+      'a service using the engine',
+      'services/gateway/src/app.ts',
+      "import { plan } from '@sluice/engine';",
+    ],
+    [
+      'a service reaching through to contracts',
+      'services/gateway/src/app.ts',
+      "import type { Config } from '@sluice/contracts';",
+    ],
+    [
+      'a test using the testkit',
+      'services/gateway/test/chat.test.ts',
+      "import { startStack } from '@sluice/testkit';",
+    ],
+    [
+      'a route using the pipeline',
+      'services/gateway/src/routes/chat.ts',
+      "import { chat } from '../pipeline/chat.ts';",
+    ],
+    [
+      'a route reaching through to upstream',
+      'services/gateway/src/routes/chat.ts',
+      "import { call } from '../upstream/call.ts';",
+    ],
+    [
+      'NATS in a publisher',
+      'services/gateway/src/usage/publisher.ts',
+      "import { jetstream } from '@nats-io/jetstream';",
+    ],
+  ])('allows %s', (_name, path, text) => {
+    expect(faults(path, text)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a service importing a service',
+      'services/gateway/src/app.ts',
+      "import { x } from '@sluice/control-plane';",
+      'may not import services/control-plane',
+    ],
+    [
+      'an arrow turned round',
+      'packages/contracts/src/index.ts',
+      "import { x } from '@sluice/errors';",
+      'may not import packages/errors',
+    ],
+    [
+      'testkit outside tests',
+      'services/gateway/src/app.ts',
+      "import { x } from '@sluice/testkit';",
+      'may not import packages/testkit',
+    ],
+    [
+      'I/O in the engine',
+      'packages/engine/src/plan.ts',
+      "import { request } from 'undici';",
+      'pure',
+    ],
+    [
+      'another library in contracts',
+      'packages/contracts/src/a.ts',
+      "import e from 'express';",
+      'only zod',
+    ],
+    [
+      'upstream importing routes',
+      'services/gateway/src/upstream/call.ts',
+      "import { x } from '../routes/chat.ts';",
+      'upstream may not import routes',
+    ],
+    [
+      'a relative path into another package',
+      'services/gateway/src/app.ts',
+      "import x from '../../../packages/engine/src/plan.ts';",
+      'may not leave',
+    ],
+    [
+      'an undeclared dependency',
+      'services/gateway/src/app.ts',
+      "import x from 'left-pad';",
+      'not in services/gateway/package.json',
+    ],
+    [
+      'a path past the index',
+      'services/gateway/src/app.ts',
+      "import x from '@sluice/engine/src/plan.ts';",
+      'through its index',
+    ],
+    [
+      'NATS in a route',
+      'services/gateway/src/routes/chat.ts',
+      "import { jetstream } from '@nats-io/jetstream';",
+      'NATS',
+    ],
+    ['export *', 'packages/engine/src/index.ts', "export * from './plan.ts';", 'list the names'],
+  ])('refuses %s', (_name, path, text, expected) => {
+    expect(faults(path, text).join('\n')).toContain(expected);
+  });
+
+  it('finds an import cycle, and leaves cycles of types alone', () => {
+    const file = (name: string, text: string) => ({ path: `packages/engine/src/${name}.ts`, text });
+    const other = file('b', "export { a } from './a.ts';");
+    expect(findImportFaults([file('a', "import { b } from './b.ts';"), other], declared)).toEqual([
+      'import cycle: packages/engine/src/a.ts -> packages/engine/src/b.ts -> packages/engine/src/a.ts',
+    ]);
+    expect(
+      findImportFaults([file('a', "import type { b } from './b.ts';"), other], declared),
+    ).toEqual([]);
+  });
+});
+
+describe('importsOf', () => {
+  it('finds imports over several lines, re-exports, bare and dynamic ones, with their lines', () => {
+    const source = [
+      'import {',
+      '  a,',
+      "} from 'one';",
+      "export { b } from 'two';",
+      "import 'three';",
+      "import type { C } from 'four';",
+      "const d = await import('undici');",
+    ].join('\n');
+    expect(
+      importsOf(source).map(({ specifier, line, isType }) => [specifier, line, isType]),
+    ).toEqual([
+      ['one', 1, false],
+      ['two', 4, false],
+      ['three', 5, false],
+      ['four', 6, true],
+      ['undici', 7, false],
+    ]);
+  });
+
+  it('takes neither comments nor exported strings for imports', () => {
+    expect(
+      importsOf(
+        "/** import x from 'a'; */\n// import y from 'b';\nexport const c = 'd';\nexport type E = 'f' | 'g';",
+      ),
+    ).toEqual([]);
+  });
+});

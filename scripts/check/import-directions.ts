@@ -1,0 +1,161 @@
+import { dirname, join, normalize } from 'node:path/posix';
+import { gatewayFolderRules, packageRules, partRules, testOnlyParts } from './import-rules.ts';
+import { exportAllLines, importsOf, type SourceImport } from './source-imports.ts';
+
+/** A source file: its path from the root of the repository, with forward slashes, and its text. */
+export interface SourceFile {
+  path: string;
+  text: string;
+}
+
+/** Dependencies that a part declares in its package.json. */
+export type DeclaredDependencies = Readonly<Record<string, ReadonlySet<string>>>;
+
+/** One sentence a fault, with path and line. Pure: give it the files. */
+export function findImportFaults(
+  files: readonly SourceFile[],
+  declared: DeclaredDependencies,
+): string[] {
+  const paths = new Set(files.map((file) => file.path));
+  const faults: string[] = [];
+  for (const file of files) {
+    for (const entry of importsOf(file.text)) {
+      const reason = faultOf(file.path, entry, declared);
+      if (reason !== undefined)
+        faults.push(`${file.path}:${entry.line} imports ${entry.specifier}: ${reason}`);
+    }
+    if (!file.path.startsWith('packages/proto-stubs/'))
+      for (const line of exportAllLines(file.text))
+        faults.push(`${file.path}:${line} exports everything of a file; list the names`);
+  }
+  return [...faults, ...findCycles(files, paths)];
+}
+
+function faultOf(
+  path: string,
+  entry: SourceImport,
+  declared: DeclaredDependencies,
+): string | undefined {
+  const { specifier } = entry;
+  const part = partOf(path);
+  if (part === undefined) return undefined;
+  if (specifier.startsWith('.')) return relativeFault(path, part, entry);
+  if (specifier.startsWith('node:')) return packageFault(path, specifier, entry.isType);
+  const name = packageName(specifier);
+  if (name.startsWith('@sluice/')) {
+    const target = partNamed(name);
+    if (target === undefined) return 'there is no such package';
+    if (specifier !== name) return `import ${name} through its index`;
+    if (target !== part && !mayImport(path, part, target))
+      return `${part} may not import ${target}`;
+  }
+  // The root's own tools are there for every package.
+  const isDeclared = declared[part]?.has(name) === true || declared['.']?.has(name) === true;
+  if (!isDeclared && !(entry.isType && declared[part]?.has(typesOf(name))))
+    return `${name} is not in ${part}/package.json`;
+  return packageFault(path, name, entry.isType);
+}
+
+function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {
+  const target = normalize(join(dirname(path), entry.specifier));
+  if (!target.startsWith(`${part}/`)) return 'a relative import may not leave its package';
+  // A type leaves nothing behind at run time; values are handed in by wiring.
+  if (isTest(path) || entry.isType || part !== 'services/gateway') return undefined;
+  const from = gatewayFolder(path);
+  const to = gatewayFolder(target);
+  if (from === to || gatewayFolderRules[from] === undefined || gatewayFolderRules[to] === undefined)
+    return undefined;
+  return reaches(gatewayFolderRules, from, to) ? undefined : `${from} may not import ${to}`;
+}
+
+function packageFault(path: string, name: string, isType: boolean): string | undefined {
+  if (isTest(path)) return undefined;
+  for (const rule of packageRules) {
+    if (!rule.package.test(name)) continue;
+    if (rule.forbiddenIn?.some((prefix) => path.startsWith(prefix))) return rule.because;
+    const isElsewhere = rule.allowedIn?.some((pattern) => pattern.test(path)) === false;
+    if (rule.inService === true && isServiceSource(path) && isElsewhere && !isType)
+      return rule.because;
+  }
+  return undefined;
+}
+
+function mayImport(path: string, part: string, target: string): boolean {
+  if (isTest(path) && testOnlyParts.includes(target)) return true;
+  return reaches(partRules, part, target);
+}
+
+/** Arrows reach through: what a part's imports may import, it may import as well. */
+function reaches(
+  rules: Readonly<Record<string, readonly string[]>>,
+  from: string,
+  to: string,
+  seen = new Set<string>(),
+): boolean {
+  if (seen.has(from)) return false;
+  seen.add(from);
+  return (rules[from] ?? []).some((next) => next === to || reaches(rules, next, to, seen));
+}
+
+function findCycles(files: readonly SourceFile[], paths: ReadonlySet<string>): string[] {
+  const edges = new Map<string, string[]>();
+  for (const file of files)
+    edges.set(
+      file.path,
+      importsOf(file.text)
+        .filter((entry) => !entry.isType && entry.specifier.startsWith('.'))
+        .map((entry) => normalize(join(dirname(file.path), entry.specifier)))
+        .filter((target) => paths.has(target)),
+    );
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (path: string, trail: string[]): void => {
+    const at = trail.indexOf(path);
+    if (at >= 0) {
+      cycles.push(`import cycle: ${[...trail.slice(at), path].join(' -> ')}`);
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of edges.get(path) ?? []) visit(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of edges.keys()) visit(path, []);
+  return cycles;
+}
+
+/** `packages/env/src/index.ts` → `packages/env`. */
+export function partOf(path: string): string | undefined {
+  const [top, second] = path.split('/');
+  if (top === 'scripts') return 'scripts';
+  return (top === 'packages' || top === 'services') && second !== undefined
+    ? `${top}/${second}`
+    : undefined;
+}
+
+function partNamed(name: string): string | undefined {
+  const short = name.slice('@sluice/'.length);
+  return [`packages/${short}`, `services/${short}`].find((part) => partRules[part] !== undefined);
+}
+
+function packageName(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function typesOf(name: string): string {
+  return `@types/${name.replace(/^@/, '').replace('/', '__')}`;
+}
+
+function gatewayFolder(path: string): string {
+  return path.split('/')[3] ?? '';
+}
+
+function isServiceSource(path: string): boolean {
+  return /^services\/[^/]+\/src\//.test(path);
+}
+
+function isTest(path: string): boolean {
+  return /\.test\.ts$/.test(path) || /\/(test|fixtures)\//.test(path);
+}

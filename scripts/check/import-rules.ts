@@ -1,0 +1,120 @@
+/**
+ * Who may import whom, as `docs/` draws it: a part may import the parts listed
+ * for it, and what those list, and nothing else of ours. A part that is not
+ * listed may be imported by nobody.
+ */
+export const partRules: Readonly<Record<string, readonly string[]>> = {
+  'packages/contracts': [],
+  'packages/errors': ['packages/contracts'],
+  'packages/env': ['packages/errors'],
+  'packages/telemetry': ['packages/errors'],
+  'packages/proto-stubs': [],
+  'packages/providers': ['packages/errors'],
+  'packages/engine': ['packages/errors'],
+  'packages/pricing': ['packages/errors'],
+  'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
+  'packages/demo-upstream': [],
+  'packages/stack': ['packages/demo-upstream'],
+  'packages/testkit': ['packages/stack', 'packages/demo-upstream'],
+  'services/gateway': [
+    'packages/engine',
+    'packages/env',
+    'packages/pricing',
+    'packages/proto-stubs',
+    'packages/providers',
+    'packages/rpc',
+    'packages/telemetry',
+  ],
+  'services/control-plane': [
+    'packages/engine',
+    'packages/env',
+    'packages/pricing',
+    'packages/proto-stubs',
+    'packages/providers',
+    'packages/rpc',
+    'packages/telemetry',
+  ],
+  'services/data-service': [
+    'packages/env',
+    'packages/pricing',
+    'packages/proto-stubs',
+    'packages/rpc',
+    'packages/telemetry',
+  ],
+  scripts: [
+    'packages/stack',
+    'packages/demo-upstream',
+    'packages/proto-stubs',
+    'packages/rpc',
+    'packages/contracts',
+  ],
+};
+
+/** Test files may also import these, from any part. */
+export const testOnlyParts: readonly string[] = [
+  'packages/testkit',
+  'packages/demo-upstream',
+  'packages/stack',
+];
+
+/** Inside the gateway: a folder may import the folders listed for it, and what those list. */
+export const gatewayFolderRules: Readonly<Record<string, readonly string[]>> = {
+  routes: ['pipeline'],
+  pipeline: ['routing', 'policies', 'guardrails', 'cache', 'usage'],
+  routing: ['upstream'],
+  policies: ['upstream'],
+  guardrails: ['upstream'],
+  cache: ['upstream'],
+  usage: ['upstream'],
+  upstream: [],
+};
+
+/** Packages from npm that only some files may import. `files` are path prefixes or endings. */
+export const packageRules: readonly PackageRule[] = [
+  {
+    package:
+      /^(express|undici|@prisma\/.*|prisma|@nats-io\/.*|nats|ioredis|pg|@sluice\/env|@grpc\/.*)$/,
+    forbiddenIn: ['packages/engine/', 'packages/providers/', 'packages/pricing/'],
+    because: 'engine, providers and pricing are pure',
+  },
+  {
+    package: /^(?!zod$|@sluice\/|node:|fast-check$|vitest$)/,
+    forbiddenIn: ['packages/contracts/'],
+    because: 'contracts knows only zod',
+  },
+  {
+    package: /^@nats-io\/|^nats$/,
+    inService: true,
+    allowedIn: [/\/consumers\//, /\/[a-z-]*publisher\.ts$/, /\/wiring\.ts$/, /\/nats[a-z-]*\.ts$/],
+    because: 'NATS is met in publishers and consumers, and connected in wiring.ts',
+  },
+  {
+    package: /^@clickhouse\/|^chdb$/,
+    inService: true,
+    allowedIn: [/\/sinks\//, /\/queries\//, /\/clickhouse\//, /\/wiring\.ts$/],
+    because: 'ClickHouse is met in sinks, queries and the clickhouse folder',
+  },
+  {
+    package: /^@prisma\/|^prisma(\/|$)/,
+    inService: true,
+    allowedIn: [
+      /store\.ts$/,
+      /\/database[a-z-]*\.ts$/,
+      /\/database\//,
+      /\/wiring\.ts$/,
+      /\/generated\//,
+      /\/bootstrap\.ts$/,
+    ],
+    because: 'Prisma is met in store.ts files and connected in one place',
+  },
+];
+
+export interface PackageRule {
+  package: RegExp;
+  /** Path prefixes where the package must not appear. */
+  forbiddenIn?: readonly string[];
+  /** With `inService`: the only source files of services where it may appear. */
+  allowedIn?: readonly RegExp[];
+  inService?: boolean;
+  because: string;
+}

@@ -1,0 +1,62 @@
+/**
+ * Behind every `npm` command: sets the checkout up, then runs the command with
+ * the pinned Node 24, whichever Node started npm. `node scripts/run.mjs start`.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { node24, root, setUp, toolEnvironment } from './setup.mjs';
+
+const commands = {
+  start: ['scripts/start.ts'],
+  test: ['node_modules/vitest/vitest.mjs', 'run'],
+  check: ['scripts/check.ts'],
+  bench: ['scripts/bench/main.ts'],
+  format: ['scripts/format.ts'],
+  generate: ['scripts/generate.ts'],
+};
+
+const [name, ...args] = process.argv.slice(2);
+const command = commands[name];
+if (command === undefined) {
+  process.stderr.write(
+    `Usage: node scripts/run.mjs ${Object.keys(commands).join('|')} [arguments]\n`,
+  );
+  process.exit(2);
+}
+if (Number(process.versions.node.split('.')[0]) < 20) {
+  process.stderr.write(
+    `Sluice needs Node 20 or later to set itself up; this is ${process.version}.\n`,
+  );
+  process.exit(1);
+}
+
+await setUp();
+// npm changes into the repository; a relative path means where the person stands.
+const callerDir =
+  process.env.npm_lifecycle_event === undefined ? process.cwd() : (process.env.INIT_CWD ?? root);
+const [script, ...scriptArgs] = command;
+const child = spawn(
+  node24,
+  ['--disable-warning=ExperimentalWarning', join(root, script), ...scriptArgs, ...args],
+  // The channel tells the command when we are gone, also when we are killed.
+  {
+    cwd: root,
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...toolEnvironment(), SLUICE_CALLER_DIR: callerDir },
+  },
+);
+// At a terminal the child gets the signal too; a command takes repeated signals as one.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
+// npm passes signals on (its scripts start with `exec`, so that no shell is between), but not its own violent end.
+const parent = process.ppid;
+const watch = setInterval(() => {
+  if (process.ppid === parent) return;
+  clearInterval(watch);
+  child.kill('SIGTERM');
+}, 500);
+if (process.env.npm_lifecycle_event === undefined) clearInterval(watch);
+child.once('exit', (code, signal) => {
+  if (signal === null) process.exit(code ?? 1);
+  process.removeAllListeners(signal);
+  process.kill(process.pid, signal);
+});

@@ -1,0 +1,117 @@
+/**
+ * `npm start`: all of Sluice on this machine, as separate processes, until
+ * Ctrl-C or SIGTERM. Data, secrets and logs live in one directory.
+ */
+import { join, resolve } from 'node:path';
+import { portsFrom, type Sluice, type SupervisionEvent, startSluice } from '@sluice/stack';
+import { takenPortsMessage } from './start/check-ports.ts';
+import {
+  DataDirError,
+  openDataDir,
+  readCredentials,
+  resetDataDir,
+  writeCredentials,
+} from './start/data-dir.ts';
+import { FlagError, parseStartFlags, type StartFlags, usage } from './start/flags.ts';
+import { logFile } from './start/log-file.ts';
+import { AlreadyRunningError, beginRun, type Run } from './start/run-file.ts';
+import { welcome } from './start/welcome.ts';
+
+const startedAt = Date.now();
+const stopRequest = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'disconnect'] as const)
+  process.on(signal, () => stopRequest.abort());
+// Loses its terminal, keeps its duty: the processes must still be stopped in order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+
+process.exit(await main());
+
+async function main(): Promise<number> {
+  let run: Run | undefined;
+  try {
+    const flags = parseStartFlags(process.argv.slice(2));
+    if (flags.help) {
+      process.stdout.write(usage);
+      return 0;
+    }
+    const dataDir =
+      flags.dataDir === undefined
+        ? resolve(import.meta.dirname, '../.sluice')
+        : resolve(process.env.SLUICE_CALLER_DIR ?? process.cwd(), flags.dataDir);
+    run = await beginRun(join(dataDir, 'run.json'), flags.port, say);
+    return await runSluice(flags, dataDir, run);
+  } catch (error) {
+    if (stopRequest.signal.aborted) {
+      say('Stopped.');
+      return 0;
+    }
+    const isExpected =
+      error instanceof FlagError ||
+      error instanceof DataDirError ||
+      error instanceof AlreadyRunningError;
+    say(isExpected ? error.message : `Sluice could not start. ${(error as Error).message}`);
+    return error instanceof FlagError ? 2 : 1;
+  } finally {
+    run?.end();
+  }
+}
+
+async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<number> {
+  const ports = portsFrom(flags.port);
+  const taken = await takenPortsMessage(ports);
+  if (taken !== undefined) {
+    say(taken);
+    return 1;
+  }
+  if (flags.reset) resetDataDir(dataDir, 'run.json');
+  const secrets = openDataDir(dataDir);
+  const credentials = readCredentials(dataDir);
+  say(
+    credentials === undefined
+      ? 'First start: creating the databases and keys.'
+      : 'Starting Sluice.',
+  );
+  const sluice = await startSluice(
+    {
+      dataDir,
+      ports,
+      secrets,
+      credentials,
+      restart: true,
+      onCredentials: (created) => writeCredentials(dataDir, created),
+      environment: process.env,
+      onEvent(event) {
+        if (event.kind === 'ready') run.note(event.name, event.pid);
+        say(describe(event));
+      },
+      openLog: (part) => logFile(join(dataDir, 'logs', `${part}.log`)),
+    },
+    stopRequest.signal,
+  );
+  if (flags.json) process.stdout.write(`${JSON.stringify(readCredentials(dataDir))}\n`);
+  else process.stdout.write(welcome(sluice.credentials, dataDir, (Date.now() - startedAt) / 1000));
+  await stopped(sluice);
+  return 0;
+}
+
+async function stopped(sluice: Sluice): Promise<void> {
+  if (!stopRequest.signal.aborted)
+    await new Promise((settle) =>
+      stopRequest.signal.addEventListener('abort', settle, { once: true }),
+    );
+  say('Stopping.');
+  await sluice.stop();
+  say('Stopped.');
+}
+
+function describe(event: SupervisionEvent): string {
+  const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
+  if (event.kind === 'ready') return `  ${event.name} is ready (${seconds} s)`;
+  if (event.kind === 'stopped') return `  ${event.name} has stopped`;
+  return `  ${event.name} ${event.reason.split('\n')[0]}; starting it again in ${event.retryInMs / 1000} s`;
+}
+
+/** Progress is for people and goes to stderr; stdout holds the result. */
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

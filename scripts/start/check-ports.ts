@@ -1,0 +1,23 @@
+import { isPortFree, type SluicePorts } from '@sluice/stack';
+
+const owners: Record<keyof SluicePorts, string> = {
+  gateway: 'the gateway',
+  controlPlane: 'the control plane',
+  controlPlaneGrpc: 'the control plane (gRPC)',
+  dataServiceGrpc: 'the data service (gRPC)',
+  dataService: 'the data service',
+  demoUpstream: 'the demo upstream',
+  postgres: 'Postgres',
+};
+
+/** What to tell a person about ports that others hold, or `undefined` when all are free. */
+export async function takenPortsMessage(ports: SluicePorts): Promise<string | undefined> {
+  const names = Object.keys(owners) as (keyof SluicePorts)[];
+  const free = await Promise.all(names.map((name) => isPortFree(ports[name])));
+  const taken = names.filter((_name, index) => !free[index]);
+  if (taken.length === 0) return undefined;
+  const lines = taken.map(
+    (name) => `Port ${ports[name]}, meant for ${owners[name]}, is in use by another program.`,
+  );
+  return `${lines.join('\n')}\nStop that program, or choose other ports: npm start -- --port ${ports.gateway + 100}`;
+}

@@ -1,0 +1,92 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { createSecrets, type SluiceCredentials, type SluiceSecrets } from '@sluice/stack';
+
+const secretsFile = 'secrets.json';
+const credentialsFile = 'credentials.json';
+
+export class DataDirError extends Error {}
+
+/** Creates the directory and reads or makes its secrets. @throws DataDirError when it holds somebody else's files. */
+export function openDataDir(dataDir: string): SluiceSecrets {
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0 && !isOurs(dataDir))
+    throw new DataDirError(
+      `${dataDir} is not empty and was not made by Sluice. Choose another directory with --data.`,
+    );
+  mkdirSync(dataDir, { recursive: true });
+  // Postgres may run as another user (never as root), who must pass but need not look.
+  chmodSync(dataDir, 0o711);
+  for (const part of ['gateway', 'clickhouse', 'logs'])
+    mkdirSync(join(dataDir, part), { recursive: true, mode: 0o700 });
+  const known = readJson<SluiceSecrets>(join(dataDir, secretsFile));
+  if (known !== undefined) return known;
+  const created = createSecrets();
+  writePrivately(join(dataDir, secretsFile), created);
+  return created;
+}
+
+/** Deletes all in the directory but the entry named. @throws DataDirError when it is not one of ours. */
+export function resetDataDir(dataDir: string, kept: string): void {
+  if (!isOurs(dataDir))
+    throw new DataDirError(`${dataDir} was not made by Sluice, so --reset does not delete it.`);
+  for (const name of readdirSync(dataDir))
+    if (name !== kept) rmSync(join(dataDir, name), { recursive: true, force: true });
+}
+
+export function readCredentials(dataDir: string): SluiceCredentials | undefined {
+  return readJson<SluiceCredentials>(join(dataDir, credentialsFile));
+}
+
+export function writeCredentials(dataDir: string, credentials: SluiceCredentials): void {
+  const {
+    base_url,
+    admin_key,
+    workspace_key,
+    organisation_id,
+    workspace_id,
+    workspace_slug,
+    demo_provider,
+  } = credentials;
+  writePrivately(join(dataDir, credentialsFile), {
+    base_url,
+    admin_key,
+    workspace_key,
+    organisation_id,
+    workspace_id,
+    workspace_slug,
+    demo_provider,
+  });
+}
+
+/** Our secrets are the first thing written into a data directory; a run file precedes them. */
+function isOurs(dataDir: string): boolean {
+  const secrets = readJson<Partial<SluiceSecrets>>(join(dataDir, secretsFile));
+  const runFileOnly = readdirSync(dataDir).every((name) => name === 'run.json' || name === 'logs');
+  return runFileOnly || typeof secrets?.key_pepper === 'string';
+}
+
+function readJson<T>(path: string): T | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as T;
+  } catch (cause) {
+    throw new DataDirError(`${path} cannot be read as JSON.`, { cause });
+  }
+}
+
+/** Readable by its owner only, and never half-written. */
+function writePrivately(path: string, value: unknown): void {
+  const unfinished = `${path}.new`;
+  rmSync(unfinished, { force: true });
+  writeFileSync(unfinished, `${JSON.stringify(value, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+  renameSync(unfinished, path);
+}

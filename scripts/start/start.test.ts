@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { isPortFree, portsFrom, type SluiceCredentials } from '@sluice/stack';
+import { eventually, temporaryFolder } from '@sluice/testkit';
+import { afterEach, describe, expect, it } from 'vitest';
+import { processStartTime } from './process-start-time.ts';
+
+const launchers: ChildProcess[] = [];
+afterEach(async () => {
+  for (const launcher of launchers.splice(0)) await stop(launcher);
+});
+
+/** `npm start -- --json` without npm. */
+function launch(dataDir: string, port: number) {
+  const args = [
+    `${import.meta.dirname}/../start.ts`,
+    '--json',
+    '--data',
+    dataDir,
+    '--port',
+    String(port),
+  ];
+  const launcher = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  launchers.push(launcher);
+  let output = '';
+  let errors = '';
+  launcher.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  launcher.stderr.on('data', (chunk) => {
+    errors += chunk;
+  });
+  const credentials = async (): Promise<SluiceCredentials> => {
+    await eventually(
+      () => {
+        if (launcher.exitCode !== null) throw new Error(`ended: ${errors}`);
+        return output.endsWith('\n');
+      },
+      { timeoutMs: 50_000 },
+    );
+    return JSON.parse(output);
+  };
+  return { launcher, credentials, output: () => output, errors: () => errors };
+}
+
+async function stop(launcher: ChildProcess): Promise<void> {
+  if (launcher.exitCode !== null || launcher.signalCode !== null) return;
+  launcher.kill('SIGTERM');
+  await once(launcher, 'exit');
+}
+
+/** A gateway port whose followers are free too. */
+async function freeBase(): Promise<number> {
+  return eventually(async () => {
+    const base = 20_000 + Math.floor(Math.random() * 10_000);
+    const free = await Promise.all(Object.values(portsFrom(base)).map(isPortFree));
+    if (!free.every(Boolean)) throw new Error('some ports are taken');
+    return base;
+  });
+}
+
+function partPids(dataDir: string): number[] {
+  const run = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'));
+  return Object.values(run.parts as Record<string, { pid: number }>).map((part) => part.pid);
+}
+
+function ask(credentials: SluiceCredentials): Promise<Response> {
+  return fetch(`${credentials.base_url}/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-service-api-key': credentials.workspace_key },
+    body: JSON.stringify({
+      model: `${credentials.demo_provider}/gpt-4o-mini`,
+      messages: [{ role: 'user', content: 'Hello' }],
+    }),
+  });
+}
+
+describe('npm start', () => {
+  it('prints the credentials once all is ready, keeps the data, and leaves no process', {
+    timeout: 120_000,
+  }, async () => {
+    const dataDir = join(await temporaryFolder('start'), 'data');
+    const port = await freeBase();
+    const first = launch(dataDir, port);
+    const credentials = await first.credentials();
+    expect(Object.keys(credentials)).toEqual([
+      'base_url',
+      'admin_key',
+      'workspace_key',
+      'organisation_id',
+      'workspace_id',
+      'workspace_slug',
+      'demo_provider',
+    ]);
+    expect(credentials).toMatchObject({
+      base_url: `http://127.0.0.1:${port}/v1`,
+      demo_provider: '@demo',
+    });
+    expect(JSON.parse(readFileSync(join(dataDir, 'credentials.json'), 'utf8'))).toEqual(
+      credentials,
+    );
+    expect(statSync(join(dataDir, 'credentials.json')).mode & 0o777).toBe(0o600);
+    expect((await ask(credentials)).status).toBe(200);
+
+    const pids = partPids(dataDir);
+    expect(pids).toHaveLength(5);
+    await stop(first.launcher);
+    expect(first.launcher.exitCode).toBe(0);
+    expect(first.output().trim().split('\n')).toHaveLength(1);
+    expect(pids.map(processStartTime)).toEqual(pids.map(() => undefined));
+    expect(existsSync(join(dataDir, 'run.json'))).toBe(false);
+
+    // Other ports, same data: the demo provider must have moved with them.
+    const otherPort = await freeBase();
+    const second = launch(dataDir, otherPort);
+    const again = await second.credentials();
+    expect(again).toEqual({ ...credentials, base_url: `http://127.0.0.1:${otherPort}/v1` });
+    await eventually(async () => (await ask(again)).status === 200);
+  });
+
+  it('recovers from a launcher that was killed, and refuses a second one meanwhile', {
+    timeout: 120_000,
+  }, async () => {
+    const dataDir = join(await temporaryFolder('start'), 'data');
+    const port = await freeBase();
+    const first = launch(dataDir, port);
+    const credentials = await first.credentials();
+    const second = launch(dataDir, port);
+    await once(second.launcher, 'exit');
+    expect(second.launcher.exitCode).toBe(1);
+    expect(second.errors()).toContain(
+      `Sluice runs on this data already (process ${first.launcher.pid}, gateway on port ${port})`,
+    );
+
+    const pids = partPids(dataDir);
+    first.launcher.kill('SIGKILL');
+    await eventually(() => pids.every((pid) => processStartTime(pid) === undefined), {
+      timeoutMs: 15_000,
+    });
+    const third = launch(dataDir, port);
+    expect(await third.credentials()).toEqual(credentials);
+    expect((await ask(credentials)).status).toBe(200);
+  });
+});

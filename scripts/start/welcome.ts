@@ -1,0 +1,38 @@
+import type { SluiceCredentials } from '@sluice/stack';
+
+/** What a person sees when everything is ready: two requests to copy, and where things are. */
+export function welcome(credentials: SluiceCredentials, dataDir: string, seconds: number): string {
+  const {
+    base_url: baseUrl,
+    workspace_key: key,
+    admin_key: adminKey,
+    demo_provider: provider,
+  } = credentials;
+  return `
+Sluice is ready (${seconds.toFixed(1)} s).
+
+  Base URL       ${baseUrl}
+  Workspace key  ${key}
+  Admin key      ${adminKey}
+  Both keys are kept in ${dataDir}/credentials.json
+
+A first request, answered by the built-in demo provider:
+
+curl ${baseUrl}/chat/completions \\
+  -H 'content-type: application/json' \\
+  -H 'x-service-api-key: ${key}' \\
+  -d '{"model":"${provider}/gpt-4o-mini","messages":[{"role":"user","content":"Hello"}]}'
+
+The same with the OpenAI SDK (npm install openai):
+
+import OpenAI from 'openai';
+const client = new OpenAI({ baseURL: '${baseUrl}', apiKey: '${key}' });
+const answer = await client.chat.completions.create({
+  model: '${provider}/gpt-4o-mini',
+  messages: [{ role: 'user', content: 'Hello' }],
+});
+console.log(answer.choices[0].message.content);
+
+Logs are in ${dataDir}/logs. Ctrl-C stops everything; the data stays.
+`;
+}
