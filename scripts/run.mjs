@@ -11,6 +11,7 @@ const commands = {
   test: ['node_modules/vitest/vitest.mjs', 'run'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
+  build: ['scripts/build.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
 };

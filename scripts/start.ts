@@ -80,6 +80,7 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       restart: true,
       onCredentials: (created) => writeCredentials(dataDir, created),
       environment: process.env,
+      compileCacheDir: join(dataDir, 'cache'),
       onEvent(event) {
         if (event.kind === 'ready') run.note(event.name, event.pid);
         say(describe(event));

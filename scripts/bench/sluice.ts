@@ -1,12 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { setPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
+import { buildGateway } from '../build.ts';
 import { pin } from './cores.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
 
 /**
- * All of Sluice as `npm start` runs it, with what a request costs in earnest:
+ * All of Sluice, the gateway built as for an image, with what a request costs in earnest:
  * key authentication, one rate limit, a saved provider, a usage record sent to
  * the data service, metrics. Only the gateway counts and has the measured core.
  */
@@ -23,17 +24,20 @@ export async function startWholeSluice(
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
+    const gatewayEntry = await buildGateway();
     sluice = await startSluice(
       {
         dataDir,
         ports: await freePorts(),
         secrets: createSecrets(),
         restart: false,
+        gatewayEntry,
         // Lines written for each request would measure the terminal.
         partEnvironment: { gateway: { LOG_REQUESTS: 'false' } },
       },
       signal,
     );
+    yieldTheCore(sluice);
     return await prepare(sluice);
   } catch (error) {
     await stop();
@@ -126,4 +130,14 @@ async function post(url: string, adminKey: string, body: object): Promise<void> 
   if (!reply.ok)
     throw new Error(`POST ${url} answered ${reply.status}: ${(await reply.text()).slice(0, 500)}`);
   await reply.body?.cancel();
+}
+
+/**
+ * The other parts share the second core with the load generator and the
+ * upstream, which in earnest they do not: they give way, so that their bursts
+ * are not measured as latency of the gateway.
+ */
+function yieldTheCore(sluice: Sluice): void {
+  for (const [name, part] of sluice.parts)
+    if (!name.startsWith('gateway') && part.pid !== undefined) setPriority(part.pid, 19);
 }

@@ -42,8 +42,9 @@ function startStream(res: ServerResponse, everyMs: number): void {
     'x-request-id': 'req_bench',
     'openai-processing-ms': '12',
   });
-  res.write(streamEvents[0]);
-  const stream = { res, sent: 1, everyMs, nextAt: performance.now() + everyMs };
+  // The role comes with the first token, as vendors send it: they have nothing to say before.
+  res.write(Buffer.concat(streamEvents.slice(0, 2)));
+  const stream = { res, sent: 2, everyMs, nextAt: performance.now() + everyMs };
   open.add(stream);
   res.on('close', () => open.delete(stream));
   ticking ??= setInterval(tick, 1);

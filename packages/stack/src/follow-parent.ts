@@ -4,6 +4,7 @@
  * also by kill -9, the pipe closes and this process stops as if asked to.
  * Without it a killed launcher would leave orphans on its ports.
  */
+import { flushCompileCache } from 'node:module';
 import { isMainThread, Worker } from 'node:worker_threads';
 
 /** Longer than any part's own drain; tests set less. */
@@ -18,6 +19,8 @@ function leave(): void {
 }
 
 if (isMainThread) {
+  // Node writes its compile cache when a process ends well; ours may not.
+  setTimeout(flushCompileCache, 3000).unref();
   process.stdin.once('close', leave);
   process.stdin.on('error', () => process.stdin.destroy());
   process.stdin.once('end', () => process.stdin.destroy());

@@ -7,6 +7,8 @@ export interface ProcessSpec {
   /** Absolute path of the TypeScript or JavaScript file to run. */
   entry: string;
   args?: readonly string[];
+  /** Flags of Node and V8. */
+  nodeFlags?: readonly string[];
   /** The whole environment of the process; see `baseEnvironment`. */
   env: Readonly<Record<string, string | undefined>>;
   /** How long the process may take to say that it is ready. */
@@ -54,7 +56,13 @@ export async function startProcess(
   signal?: AbortSignal,
 ): Promise<ManagedProcess> {
   // Node warns about type stripping and the like on stderr; logs stay JSON lines without it.
-  const argv = ['--disable-warning=ExperimentalWarning', '--import', followParent, spec.entry];
+  const argv = [
+    '--disable-warning=ExperimentalWarning',
+    ...(spec.nodeFlags ?? []),
+    '--import',
+    followParent,
+    spec.entry,
+  ];
   const child = spawn(process.execPath, [...argv, ...(spec.args ?? [])], {
     env: spec.env,
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -35,6 +35,10 @@ export interface SluiceOptions {
   natsUrl?: string;
   redisUrl?: string;
   clickhouseUrl?: string;
+  /** Where Node keeps compiled sources from one start to the next. */
+  compileCacheDir?: string;
+  /** A built gateway to run instead of its sources; see scripts/build.ts. */
+  gatewayEntry?: string;
   /** Ports of further gateways beside the first. */
   moreGatewayPorts?: readonly number[];
   /** Variables for every part, overridden by the stack's own: a person's settings. */
@@ -53,6 +57,15 @@ export interface Sluice {
   /** Gateways first, so that their requests end and their records leave; stores last. */
   stop(): Promise<void>;
 }
+
+/**
+ * The gateway makes many short-lived objects and keeps few. A young generation
+ * of 4 MB halves its memory; smaller ones cost CPU (docs/benchmarks.md).
+ */
+export const gatewayNodeFlags = ['--max-semi-space-size=4'];
+
+/** Of glibc: one heap for all threads, since there is one thread that matters. */
+export const gatewayMemory = { MALLOC_ARENA_MAX: '1' };
 
 const root = resolve(import.meta.dirname, '../../..');
 const controlPlaneSource = join(root, 'services/control-plane/src');
@@ -79,6 +92,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
       ...machineDefaults,
       ...options.environment,
       ...baseEnvironment(),
+      NODE_COMPILE_CACHE: options.compileCacheDir,
       ...spec.env,
       ...options.partEnvironment?.[name],
     };
@@ -90,8 +104,9 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   const gatewayPorts = [options.ports.gateway, ...(options.moreGatewayPorts ?? [])];
   const gateways = gatewayPorts.map((port, index) =>
     add(index === 0 ? 'gateway' : `gateway-${index + 1}`, {
-      entry: join(root, 'services/gateway/src/main.ts'),
-      env: environments.gateway(index, port),
+      entry: options.gatewayEntry ?? join(root, 'services/gateway/src/main.ts'),
+      nodeFlags: gatewayNodeFlags,
+      env: { ...gatewayMemory, ...environments.gateway(index, port) },
     }),
   );
   const controlPlane = add('control-plane', {
