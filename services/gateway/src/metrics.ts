@@ -1,4 +1,4 @@
-import type { Metrics } from '@sluice/telemetry';
+import { addCounter, addHistogram, type Metrics } from '@sluice/telemetry';
 import type { ReplySummary } from './pipeline/exchange.ts';
 
 export interface GatewayMetrics {
@@ -20,40 +20,40 @@ const msBuckets = [
   300_000, 500_000, 10_000_000,
 ];
 
-/** The request's metrics, under the published names. Label children are looked up once and kept. */
-export function createGatewayMetrics(metrics: Metrics): GatewayMetrics {
-  const labels = ['method', 'endpoint', 'code', 'provider', 'stream', 'cacheStatus'] as const;
-  const count = metrics.counter('request_count', 'Requests answered', labels);
-  const duration = metrics.histogram(
+/** The request's metrics, under the published names. Series are made once and kept. */
+export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
+  const count = addCounter(registry, 'request_count', 'Requests answered');
+  const duration = addHistogram(
+    registry,
     'http_request_duration_seconds',
     'From arrival to the end of the answer',
     secondBuckets,
-    labels,
   );
-  const upstream = metrics.histogram(
+  const upstream = addHistogram(
+    registry,
     'llm_request_duration_milliseconds',
     'From the call of the provider to its last byte',
     msBuckets,
-    labels,
   );
-  const own = metrics.histogram(
+  const own = addHistogram(
+    registry,
     'service_processing_time_excluding_last_byte_ms',
     'Time of the gateway itself',
     msBuckets,
-    labels,
   );
-  const tokens = metrics.counter('llm_token_sum', 'Tokens, input and output', ['provider']);
-  const cost = metrics.counter('llm_cost_sum', 'Cost in USD', ['provider']);
-  const children = new Map<string, ReturnType<typeof childrenOf>>();
+  const tokens = addCounter(registry, 'llm_token_sum', 'Tokens, input and output');
+  const cost = addCounter(registry, 'llm_cost_sum', 'Cost in USD');
 
-  const childrenOf = (
+  /** By method, endpoint, code, provider and stream: all from short lists, so the map stays small. */
+  const kept = new Map<string, ReturnType<typeof makeSeries>>();
+  const makeSeries = (
     method: string,
     endpoint: string,
     code: number,
     provider: string,
     stream: boolean,
   ) => {
-    const values = {
+    const labels = {
       method,
       endpoint,
       code: String(code),
@@ -62,12 +62,12 @@ export function createGatewayMetrics(metrics: Metrics): GatewayMetrics {
       cacheStatus: 'disabled',
     };
     return {
-      count: count.labels(values),
-      duration: duration.labels(values),
-      upstream: upstream.labels(values),
-      own: own.labels(values),
-      tokens: tokens.labels({ provider }),
-      cost: cost.labels({ provider }),
+      count: count.child(labels),
+      duration: duration.child(labels),
+      upstream: upstream.child(labels),
+      own: own.child(labels),
+      tokens: tokens.child(labels),
+      cost: cost.child(labels),
     };
   };
 
@@ -75,18 +75,18 @@ export function createGatewayMetrics(metrics: Metrics): GatewayMetrics {
     observeRequest(method, endpoint, code, stream, latencyMs, summary) {
       const provider = summary?.provider ?? '';
       const key = `${method} ${endpoint} ${code} ${provider} ${stream}`;
-      let child = children.get(key);
-      if (child === undefined) {
-        child = childrenOf(method, endpoint, code, provider, stream);
-        children.set(key, child);
+      let series = kept.get(key);
+      if (series === undefined) {
+        series = makeSeries(method, endpoint, code, provider, stream);
+        kept.set(key, series);
       }
-      child.count.inc();
-      child.duration.observe(latencyMs / 1000);
+      series.count.add(1);
+      series.duration.observe(latencyMs / 1000);
       if (summary === undefined) return;
-      child.upstream.observe(summary.upstreamMs);
-      child.own.observe(Math.max(0, latencyMs - summary.upstreamMs));
-      child.tokens.inc(summary.inputTokens + summary.outputTokens);
-      child.cost.inc(summary.costNanoUsd / 1e9);
+      series.upstream.observe(summary.upstreamMs);
+      series.own.observe(Math.max(0, latencyMs - summary.upstreamMs));
+      series.tokens.add(summary.inputTokens + summary.outputTokens);
+      series.cost.add(summary.costNanoUsd / 1e9);
     },
   };
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { usageStream } from '@sluice/contracts';
-import { lookUpRates } from '@sluice/pricing';
 import { config, usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import {
@@ -145,8 +144,6 @@ export function wire(env: Env): Gateway {
         logger.warn({ entry }, 'an entry of TRUSTED_CUSTOM_HOSTS is not used');
       await store.start();
       publisher.start();
-      // The price book takes a moment to load; the first request should not be the one to wait.
-      setImmediate(() => lookUpRates({ provider: 'openai', model: 'gpt-4o', atMs: Date.now() }));
     },
     async stop() {
       await pools.close(1000);

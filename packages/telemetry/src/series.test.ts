@@ -1,0 +1,44 @@
+import { Histogram, Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+import { addCounter, addHistogram } from './series.ts';
+
+const lines = (text: string) => text.split('\n').filter((line) => line !== '');
+
+describe('addHistogram', () => {
+  it('exposes the same text as prom-client for the same observations', async () => {
+    const bounds = [0.1, 1, 5];
+    const values = [0.05, 0.1, 0.7, 1, 4.9, 5, 5.1, 100];
+    const ours = new Registry();
+    const theirs = new Registry();
+    const child = addHistogram(ours, 'took', 'how long', bounds).child({ code: '200' });
+    const reference = new Histogram({
+      name: 'took',
+      help: 'how long',
+      buckets: bounds,
+      labelNames: ['code'],
+      registers: [theirs],
+    });
+    for (const value of values) {
+      child.observe(value);
+      reference.observe({ code: '200' }, value);
+    }
+    const sorted = async (registry: Registry) =>
+      lines(await registry.metrics())
+        .map((line) => line.replace(/\{(.*)\}/, (_, labels) => `{${labels.split(',').sort()}}`))
+        .sort();
+    expect(await sorted(ours)).toEqual(await sorted(theirs));
+  });
+});
+
+describe('addCounter', () => {
+  it('keeps its series apart and takes the registry’s default labels', async () => {
+    const registry = new Registry();
+    registry.setDefaultLabels({ app: 'x' });
+    const counter = addCounter(registry, 'seen', 'how many');
+    counter.child({ code: '200' }).add(2);
+    counter.child({ code: '500' }).add(1);
+    const text = await registry.metrics();
+    expect(text).toContain('seen{code="200",app="x"} 2');
+    expect(text).toContain('seen{code="500",app="x"} 1');
+  });
+});
