@@ -19,6 +19,7 @@ Starts Sluice on this machine, with everything it needs, and keeps running.
   --data DIR   where data is kept (default .sluice)
   --port N     the gateway's port (default ${gatewayPortDefault}); the other parts use the ports after it
   --json       print the credentials as one line of JSON when ready, and nothing else on stdout
+               (npm prints its own lines there first, unless it is called with --silent)
   --reset      delete the data directory first
   --help       show this text
 `;
