@@ -43,9 +43,9 @@ export interface Rates {
 
 /**
  * The rates of a model, or undefined when nobody listed a price per token: an
- * unknown cost, not a free one. Takes up to a millisecond and loads the
- * catalogue on first use; callers keep the answer, also the undefined one, for
- * minutes (not longer: some prices depend on the time of day).
+ * unknown cost, not a free one. Takes up to a millisecond; callers keep the
+ * answer, also the undefined one, for minutes (not longer: some prices depend
+ * on the time of day).
  */
 export function lookUpRates(query: PriceQuery): Rates | undefined {
   const listed = listedRates(query);

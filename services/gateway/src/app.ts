@@ -26,6 +26,8 @@ export function createApp(deps: AppDeps): Express {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
+  // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
+  app.set('case sensitive routing', true);
   const { unified, models, proxy } = deps.pipelines;
 
   app.post(

@@ -11,6 +11,9 @@ import {
   url,
 } from '@sluice/env';
 
+/** Timers count in 31 bits; a longer wait would end at once. */
+const timerMsMax = 2 ** 31 - 1;
+
 /** Every setting of the gateway. The only reader of process.env. */
 export const env = defineEnv(
   {
@@ -46,8 +49,13 @@ export const env = defineEnv(
       'name of this gateway in usage records; default: made once and kept in DATA_DIR',
     ),
 
-    REQUEST_TIMEOUT: integer('ms until a provider’s response headers', 300_000, 1),
-    STREAM_IDLE_TIMEOUT: integer('ms a provider may stay silent within a reply', 300_000, 1),
+    REQUEST_TIMEOUT: integer('ms until a provider’s response headers', 300_000, 1, timerMsMax),
+    STREAM_IDLE_TIMEOUT: integer(
+      'ms a provider may stay silent within a reply',
+      300_000,
+      1,
+      timerMsMax,
+    ),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 32 * 1024 * 1024, 1024),
     RESPONSE_BODY_BYTES_MAX: integer(
       'largest reply that is held in memory, bytes',
@@ -63,7 +71,7 @@ export const env = defineEnv(
       4 * 1024 ** 3,
       1024 * 1024,
     ),
-    DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 25_000, 0),
+    DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 25_000, 0, timerMsMax),
     ENABLE_PROMETHEUS: bool('serve /metrics', true),
   },
   process.env,

@@ -24,6 +24,8 @@ server.on('error', (error) => {
   void shutDown();
 });
 
+/** Upstreams get 1 s of it, usage records 5 s. */
+const stopTimeoutMs = 12_000;
 let stopping: Promise<void> | undefined;
 function shutDown(): Promise<void> {
   stopping ??= (async () => {
@@ -31,13 +33,22 @@ function shutDown(): Promise<void> {
     await new Promise<void>((resolve) => {
       server.close(() => resolve());
       server.closeIdleConnections();
+      // A connection that becomes idle later is not closed by `close`.
+      setInterval(() => server.closeIdleConnections(), 100).unref();
       setTimeout(() => {
         server.closeAllConnections();
         resolve();
       }, env.DRAIN_TIMEOUT).unref();
     });
-    await gateway.stop();
-    logger.info('stopped');
+    // What hangs while letting go must not keep the process.
+    setTimeout(() => process.exit(1), stopTimeoutMs).unref();
+    try {
+      await gateway.stop();
+      logger.info('stopped');
+    } catch (error) {
+      logger.error({ err: error }, 'not everything could be closed');
+      process.exitCode = 1;
+    }
     await flushLogger(logger);
     process.exit();
   })();

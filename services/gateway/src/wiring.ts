@@ -146,12 +146,22 @@ export function wire(env: Env): Gateway {
       publisher.start();
     },
     async stop() {
-      await pools.close(1000);
-      await admin.close();
-      await publisher.stop(5000);
-      await limits.close();
-      await store.stop();
-      outbox.close();
+      // One part that fails to close must not keep the records of the others from the disk.
+      const faults: unknown[] = [];
+      for (const close of [
+        () => pools.close(1000),
+        () => admin.close(),
+        () => publisher.stop(5000),
+        () => limits.close(),
+        () => store.stop(),
+        () => outbox.close(),
+      ])
+        try {
+          await close();
+        } catch (error) {
+          faults.push(error);
+        }
+      if (faults.length > 0) throw new AggregateError(faults, 'parts could not be closed');
     },
     drain() {
       draining = true;

@@ -135,7 +135,7 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
         ? (configurations as Record<string, unknown>)
         : {},
     customHost: provider.customHost,
-    customHeaders: provider.customHeaders,
+    customHeaders: lowerCased(provider.customHeaders),
     allowAllModels: provider.allowAllModels,
     models: new Map(provider.models.map((model) => [model.slug, model])),
     expiresAtMs: Number(provider.expiresAtMs),
@@ -146,6 +146,13 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
       provider.slug,
     ),
   };
+}
+
+/** Names in one case, so that a header of an admin replaces ours instead of standing beside it. */
+export function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
 function parseJson(text: string): unknown {

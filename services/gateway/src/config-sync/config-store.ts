@@ -13,8 +13,11 @@ export interface ConfigStoreOptions {
   pepper: Buffer;
   logger: Logger;
   keysMax?: number;
+  bundlesMax?: number;
   negativeMax?: number;
   negativeTtlMs?: number;
+  /** After a failed refresh, while the control plane is otherwise there. */
+  retryMs?: number;
   /** Look-ups of unknown keys under way at once; the rest is refused, so that a storm stays here. */
   lookupsMax?: number;
 }
@@ -35,6 +38,9 @@ export class ConfigStore {
   private readonly keyLookups = new Map<string, Promise<ResolvedKey | undefined>>();
   private readonly bundleLookups = new Map<string, Promise<CompiledBundle | undefined>>();
   private readonly staleBundles = new Set<string>();
+  /** Keys being fetched again → whether they have changed meanwhile. */
+  private readonly keyRefreshes = new Map<string, boolean>();
+  private readonly retries = new Set<NodeJS.Timeout>();
   private watching: { stop(): void } | undefined;
   private stopped = false;
   private saveTimer: NodeJS.Timeout | undefined;
@@ -50,6 +56,8 @@ export class ConfigStore {
   constructor(options: ConfigStoreOptions) {
     this.options = {
       keysMax: 100_000,
+      bundlesMax: 20_000,
+      retryMs: 1000,
       negativeMax: 50_000,
       negativeTtlMs: 60_000,
       lookupsMax: 64,
@@ -89,6 +97,7 @@ export class ConfigStore {
   async stop(): Promise<void> {
     this.stopped = true;
     this.watching?.stop();
+    for (const timer of this.retries) clearTimeout(timer);
     if (this.saveTimer !== undefined) {
       clearTimeout(this.saveTimer);
       this.saveTimer = undefined;
@@ -200,6 +209,8 @@ export class ConfigStore {
           return undefined;
         }
         const compiled = compileBundle(answer);
+        if (!this.bundles.has(workspaceId) && this.bundles.size >= this.options.bundlesMax)
+          dropOldest(this.bundles, this.options.bundlesMax / 10);
         this.bundles.set(workspaceId, compiled);
         this.saveSoon();
         return compiled;
@@ -223,25 +234,49 @@ export class ConfigStore {
         { workspace_id: workspaceId, err: error },
         'a changed bundle could not be fetched',
       );
+      this.tryAgain(() => this.refreshBundle(workspaceId));
     }
   }
 
+  /**
+   * Fetches a held key again. One fetch a key at a time: of two under way the
+   * older answer could arrive last and revive a key that was deleted.
+   */
   private async refreshKey(key: ResolvedKey): Promise<void> {
-    try {
-      const current = await this.options.source.resolveKey(Buffer.from(key.hashHex, 'hex'));
-      if (current === undefined) {
-        this.forgetKey(key.hashHex);
-        this.rememberUnknown(key.hashHex);
-        return;
+    const { hashHex } = key;
+    if (this.keyRefreshes.has(hashHex)) return void this.keyRefreshes.set(hashHex, true);
+    do {
+      this.keyRefreshes.set(hashHex, false);
+      try {
+        const current = await this.options.source.resolveKey(Buffer.from(hashHex, 'hex'));
+        if (current === undefined) {
+          this.forgetKey(hashHex);
+          this.rememberUnknown(hashHex);
+        } else {
+          this.bySecret.clear();
+          this.holdKey(resolvedKey(hashHex, current));
+        }
+      } catch (error) {
+        this.options.logger.warn(
+          { api_key_id: key.source.id, err: error },
+          'a changed key could not be fetched',
+        );
+        this.tryAgain(() => this.refreshKey(key));
+        break;
       }
-      this.bySecret.clear();
-      this.holdKey(resolvedKey(key.hashHex, current));
-    } catch (error) {
-      this.options.logger.warn(
-        { api_key_id: key.source.id, err: error },
-        'a changed key could not be fetched',
-      );
-    }
+    } while (this.keyRefreshes.get(hashHex) === true);
+    this.keyRefreshes.delete(hashHex);
+  }
+
+  /** One failed fetch must not leave a revoked key in force. Without the stream `ready` repeats everything. */
+  private tryAgain(work: () => Promise<void>): void {
+    if (!this.connected || this.stopped) return;
+    const timer = setTimeout(() => {
+      this.retries.delete(timer);
+      if (this.connected && !this.stopped) void work();
+    }, this.options.retryMs);
+    timer.unref();
+    this.retries.add(timer);
   }
 
   private async watchForever(): Promise<void> {
@@ -281,6 +316,8 @@ export class ConfigStore {
       void this.refreshEverything();
     } else if (event.case === 'keyChanged') {
       this.changes++;
+      // One that was refused may have come back; whoever asks again costs one look-up.
+      this.unknown.clear();
       for (const key of this.byHash.values())
         if (key.source.id === event.value.keyId) void this.refreshKey(key);
     } else if (event.case === 'workspaceChanged') {

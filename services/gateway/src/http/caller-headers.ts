@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isWellFormedServiceKey } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 
 /** The gateway's own header prefix. */
@@ -8,7 +9,7 @@ export const prefix = 'x-service-';
 export interface CallerHeaders {
   /** The service credential, from `x-service-api-key` or else `Authorization`. */
   serviceKey: string | undefined;
-  /** The upstream credential: `Authorization`, when it did not carry the service key. */
+  /** The upstream credential: `Authorization` or `x-api-key`, whichever did not carry the service key. */
   upstreamKey: string | undefined;
   provider: string | undefined;
   config: string | undefined;
@@ -27,25 +28,40 @@ const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
 
 /** Reads identity and routing headers. Faults that need a 400 are left to `validateCallerHeaders`. */
 export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
-  const sentKey = single(headers['x-service-api-key']);
-  const authorization = headers.authorization;
-  const bearer = authorization === undefined ? undefined : stripBearer(authorization);
   const trace = readTraceparent(headers);
   return {
-    serviceKey: sentKey ?? bearer ?? single(headers['x-api-key']),
-    upstreamKey: sentKey === undefined ? undefined : (bearer ?? single(headers['x-api-key'])),
+    ...readKeys(headers),
     provider: single(headers['x-service-provider']) ?? virtualKey(headers),
     config: single(headers['x-service-config']),
     customHost: single(headers['x-service-custom-host']),
     requestTimeoutMs: readTimeout(single(headers['x-service-request-timeout'])),
     strictOpenAiCompliance: readStrict(headers),
     metadata: readMetadata(headers),
-    traceId: single(headers['x-service-trace-id']) ?? trace?.traceId,
-    spanId: single(headers['x-service-span-id']) ?? '',
-    parentSpanId: single(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',
-    spanName: single(headers['x-service-span-name']) ?? '',
+    traceId: label(headers['x-service-trace-id']) ?? trace?.traceId,
+    spanId: label(headers['x-service-span-id']) ?? '',
+    parentSpanId: label(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',
+    spanName: label(headers['x-service-span-name']) ?? '',
     forwardHeaders: readList(single(headers['x-service-forward-headers'])),
   };
+}
+
+/** Who calls us and what the provider is to be told. The service key is never taken for a provider's. */
+function readKeys(headers: IncomingHttpHeaders): Pick<CallerHeaders, 'serviceKey' | 'upstreamKey'> {
+  const sent = single(headers['x-service-api-key']);
+  const { authorization } = headers;
+  const bearer = authorization === undefined ? undefined : stripBearer(authorization);
+  const plain = single(headers['x-api-key']);
+  if (sent !== undefined) {
+    if (bearer !== undefined && bearer !== sent) return { serviceKey: sent, upstreamKey: bearer };
+    return { serviceKey: sent, upstreamKey: plain === sent ? undefined : plain };
+  }
+  if (bearer === undefined) return { serviceKey: plain, upstreamKey: undefined };
+  if (plain === undefined || plain === bearer)
+    return { serviceKey: bearer, upstreamKey: undefined };
+  // Anthropic's clients put their key into x-api-key, and some a token of the provider's beside it.
+  return isWellFormedServiceKey(plain) && !isWellFormedServiceKey(bearer)
+    ? { serviceKey: plain, upstreamKey: bearer }
+    : { serviceKey: bearer, upstreamKey: plain };
 }
 
 /** @throws GatewayError `request.invalid_header` naming the header. */
@@ -78,6 +94,13 @@ function single(value: string | string[] | undefined): string | undefined {
   const first = Array.isArray(value) ? value[0] : value;
   return first === undefined || first === '' ? undefined : first;
 }
+
+/** A name the caller chose, echoed and stored: cut where it is longer than any name. */
+function label(value: string | string[] | undefined): string | undefined {
+  return single(value)?.slice(0, labelLengthMax);
+}
+
+const labelLengthMax = 256;
 
 /** `Bearer ` is removed once, in any case. */
 function stripBearer(value: string): string | undefined {

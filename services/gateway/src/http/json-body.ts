@@ -41,7 +41,8 @@ export function parseJsonBody(bytes: Buffer): JsonObject {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function deeperThan(value: JsonValue, levels: number): boolean {
+/** Whether a parsed value is nested deeper than so many levels. Recursion stops there. */
+export function deeperThan(value: JsonValue, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { CompiledConfig } from '@sluice/engine';
+import type { ErrorCode } from '@sluice/errors';
 import type { Endpoint, JsonObject } from '@sluice/providers';
 import type { CompiledBundle, SavedConfig } from '../config-sync/compiled-bundle.ts';
 import type { ResolvedKey } from '../config-sync/resolved-key.ts';
@@ -35,7 +36,7 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Reads the whole body; may be called once. */
   readonly readBody: () => Promise<Buffer>;
-  /** The unread body, for passing on without holding it. */
+  /** The unread body, for passing on without holding it; may be called once. */
   readonly bodyStream: () => Readable;
 
   key: ResolvedKey | undefined;
@@ -50,6 +51,10 @@ export interface Exchange {
   /** As the caller wrote it. */
   model: string;
   wantsStream: boolean;
+  /** Set when routing begins: from here on a fault of ours is a fault of an attempt. */
+  isRouting: boolean;
+  /** Whom the last attempt asked, and where the config says so. */
+  target: { provider: string; path: string } | undefined;
   /** How many attempts have begun: 0 = the request never got so far. */
   attempts: number;
   /** Set by the attempt that gave the reply, for the request's log event. */
@@ -92,7 +97,7 @@ export interface ReplySink {
   onDrain(listener: () => void): void;
   end(): void;
   /** Cuts the connection: the only honest end when the format has no error event. */
-  cut(): void;
+  cut(code: ErrorCode): void;
 }
 
 export type Stage = (exchange: Exchange, next: () => Promise<Reply>) => Promise<Reply>;

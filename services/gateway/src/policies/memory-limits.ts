@@ -2,6 +2,8 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type Counter, windowEndMs } from '@sluice/engine';
 import type { CounterState, LimitStore, Reservation } from './limit-store.ts';
 
+const windowsMax = 200_000;
+
 interface Window {
   used: number;
   endsAtMs: number;
@@ -18,13 +20,15 @@ export class MemoryLimits implements LimitStore {
   private readonly path: string | undefined;
   private readonly timer: NodeJS.Timeout | undefined;
   private dirty = false;
+  private savedAt = 0;
+  private saveTookMs = 0;
 
   constructor(options: { now?: () => number; path?: string } = {}) {
     this.now = options.now ?? Date.now;
     this.path = options.path;
     if (this.path !== undefined) {
       this.load(this.path);
-      this.timer = setInterval(() => this.save(), 1000);
+      this.timer = setInterval(() => this.saveNowAndThen(), 1000);
       this.timer.unref();
     }
   }
@@ -67,15 +71,44 @@ export class MemoryLimits implements LimitStore {
     const held = this.windows.get(key);
     if (held !== undefined && held.endsAtMs > nowMs) return held;
     // A new window is a moment to forget old ones, so that groups by metadata cannot fill the memory.
-    if (held === undefined && this.windows.size % 10_000 === 9_999) this.sweep(nowMs);
+    if (held === undefined && this.windows.size % 10_000 === 9_999) this.makeRoom(nowMs);
     const fresh = { used: 0, endsAtMs: windowEndMs(counter.unit, nowMs) };
     this.windows.set(key, fresh);
     return fresh;
   }
 
+  /**
+   * Groups by metadata are named by callers: without a cap they would fill the
+   * memory. Windows with one use go first, so that a flood of made-up groups
+   * forgets itself and not the counters that hold it back.
+   */
+  private makeRoom(nowMs: number): void {
+    this.sweep(nowMs);
+    let excess = this.windows.size - windowsMax;
+    for (const usedMax of [1, Number.POSITIVE_INFINITY])
+      for (const [key, window] of this.windows) {
+        if (excess <= 0) return;
+        if (window.used <= usedMax && this.windows.delete(key)) excess--;
+      }
+  }
+
   private sweep(nowMs: number): void {
     for (const [key, window] of this.windows)
       if (window.endsAtMs <= nowMs) this.windows.delete(key);
+  }
+
+  /** The more there is, the rarer: at most a twentieth of the time goes into it. */
+  private saveNowAndThen(): void {
+    if (performance.now() - this.savedAt < this.saveTookMs * 20) return;
+    const startedAt = performance.now();
+    try {
+      this.save();
+    } catch {
+      // The disk refuses: counting goes on, and the next second tries again.
+      this.dirty = true;
+    }
+    this.savedAt = performance.now();
+    this.saveTookMs = this.savedAt - startedAt;
   }
 
   private save(): void {

@@ -47,6 +47,8 @@ for i = 1, #KEYS do
 end
 return reply`;
 
+const restMs = 500;
+
 interface LimitCommands {
   sluiceLimits(keyCount: number, ...args: (string | number)[]): Promise<number[]>;
 }
@@ -62,6 +64,8 @@ export class RedisLimits implements LimitStore {
   private readonly alone = new MemoryLimits();
   private readonly timeoutMs: number;
   degraded = false;
+  /** While Redis fails, one request in a while asks it; the others must not wait for it. */
+  private askAgainAtMs = 0;
 
   constructor(options: { redis: Redis; logger: Logger; timeoutMs: number }) {
     options.redis.defineCommand('sluiceLimits', { lua: script });
@@ -71,6 +75,7 @@ export class RedisLimits implements LimitStore {
   }
 
   async reserve(scope: string, counters: readonly Counter[]): Promise<Reservation> {
+    if (this.isResting) return this.alone.reserve(scope, counters);
     let reply: number[];
     try {
       reply = await this.run('reserve', scope, counters);
@@ -93,6 +98,10 @@ export class RedisLimits implements LimitStore {
 
   settle(scope: string, counters: readonly Counter[], tokens: number): void {
     if (!counters.some((counter) => counter.type === 'tokens') || tokens <= 0) return;
+    if (this.isResting) {
+      this.alone.settle(scope, counters, tokens);
+      return;
+    }
     this.run(String(tokens), scope, counters).catch((error: unknown) => {
       this.becomeDegraded(error);
       this.alone.settle(scope, counters, tokens);
@@ -126,7 +135,12 @@ export class RedisLimits implements LimitStore {
     }
   }
 
+  private get isResting(): boolean {
+    return this.degraded && performance.now() < this.askAgainAtMs;
+  }
+
   private becomeDegraded(error: unknown): void {
+    this.askAgainAtMs = performance.now() + restMs;
     if (!this.degraded)
       this.logger.error(
         { err: error },

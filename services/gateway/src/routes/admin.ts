@@ -1,6 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { Pool } from 'undici';
+import { bodyStream, carriesBody } from '../http/body-stream.ts';
+import { whenCallerGone } from '../http/caller-gone.ts';
+import { discardRest } from '../http/discard-rest.ts';
+import { requestTarget } from '../http/request-target.ts';
 import { upstreamFailure } from '../upstream/call.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
 
@@ -37,8 +41,8 @@ const adminSegments = new Set([
  * Whether a path is the admin API's. A few names (`collections`, `prompts` …)
  * are also endpoints of providers: a request that names a provider is meant for it.
  */
-export function isAdminPath(pathname: string, headers: IncomingMessage['headers']): boolean {
-  const segment = /^\/v1\/([^/?]+)/.exec(pathname)?.[1];
+export function isAdminPath(url: string, headers: IncomingMessage['headers']): boolean {
+  const segment = /^\/v1\/([^/?]+)/.exec(requestTarget(url))?.[1];
   if (segment === undefined || !adminSegments.has(segment)) return false;
   return !['provider', 'virtual-key', 'config', 'custom-host'].some(
     (name) => headers[`x-service-${name}`] !== undefined,
@@ -79,15 +83,13 @@ export function createAdminForwarder(controlPlaneUrl: string): {
       if (value !== undefined && !dropped.has(name)) headers[name] = value;
     // The control plane believes this header from us only; what a caller claims is replaced.
     headers['x-forwarded-for'] = req.socket.remoteAddress ?? '';
-    const hasBody =
-      req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length']) > 0;
     const abort = new AbortController();
-    res.on('close', () => abort.abort());
+    whenCallerGone(req, res, () => abort.abort());
     const answer = await pool.request({
-      path: `${base.pathname === '/' ? '' : base.pathname}${req.originalUrl ?? req.url}`,
+      path: `${base.pathname === '/' ? '' : base.pathname}${requestTarget(req.originalUrl ?? req.url ?? '/')}`,
       method: req.method as 'GET',
       headers,
-      body: hasBody ? req : null,
+      body: carriesBody(req.headers) ? bodyStream(req) : null,
       signal: abort.signal,
     });
     const out: Record<string, string | string[]> = {};
@@ -95,6 +97,7 @@ export function createAdminForwarder(controlPlaneUrl: string): {
       if (value !== undefined && !dropped.has(name)) out[name] = value;
     res.writeHead(answer.statusCode, out);
     answer.body.on('error', () => res.destroy());
+    if (!req.complete) res.once('finish', () => discardRest(req));
     answer.body.pipe(res);
   }
 
@@ -112,6 +115,7 @@ export function createAdminForwarder(controlPlaneUrl: string): {
           connection: 'close',
         });
         res.end(JSON.stringify(adminErrorBody(error, requestId)));
+        if (!req.complete) discardRest(req);
       });
     },
     close: () => pool.destroy(),

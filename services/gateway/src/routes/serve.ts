@@ -1,16 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import {
-  anthropicErrorBody,
-  fromUnknown,
-  type GatewayError,
-  gatewayErrorBody,
-} from '@sluice/errors';
+import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
+import { bodyStream } from '../http/body-stream.ts';
+import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
+import { discardRest } from '../http/discard-rest.ts';
 import { readBody } from '../http/read-body.ts';
+import { requestTarget } from '../http/request-target.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { EndpointRoute, Exchange, Reply, ReplySink } from '../pipeline/exchange.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
+import { errorBody, errorHeaders, headerText } from './error-reply.ts';
 
 export interface ServeDeps {
   logger: Logger;
@@ -30,10 +30,19 @@ export function serve(
   deps: ServeDeps,
 ): Handler {
   return (req, res) => {
-    const exchange = createExchange(req, res, route, deps.bodyBytesMax);
+    const abort = new AbortController();
+    const exchange = createExchange(req, res, route, deps.bodyBytesMax, abort);
     run(exchange)
-      .then((reply) => send(reply, exchange, res, deps))
-      .catch((caught: unknown) => sendError(fromUnknown(caught), exchange, req, res, deps));
+      .then((reply) => send(reply, exchange, req, res, deps))
+      .catch((caught: unknown) => {
+        // Whatever is still under way has nobody left to answer to.
+        abort.abort();
+        sendError(fromUnknown(caught), exchange, req, res, deps);
+      })
+      .catch((fault: unknown) => {
+        deps.logger.error({ err: fault, request_id: exchange.requestIdText }, 'no answer was sent');
+        res.destroy();
+      });
   };
 }
 
@@ -42,17 +51,15 @@ function createExchange(
   res: ServerResponse,
   route: EndpointRoute,
   bodyBytesMax: number,
+  abort: AbortController,
 ): Exchange {
-  const url = req.originalUrl ?? req.url ?? '/';
+  const url = requestTarget(req.originalUrl ?? req.url ?? '/');
   const query = url.indexOf('?');
   const startedAtMs = Date.now();
   const requestId = uuidV7(startedAtMs);
   const requestIdText = uuidText(requestId);
   const caller = readCallerHeaders(req.headers);
-  const abort = new AbortController();
-  res.on('close', () => {
-    if (!res.writableFinished) abort.abort();
-  });
+  whenCallerGone(req, res, () => abort.abort());
   return {
     route,
     method: req.method ?? 'GET',
@@ -67,7 +74,7 @@ function createExchange(
     startedAtMs,
     signal: abort.signal,
     readBody: () => readBody(req, bodyBytesMax),
-    bodyStream: () => req,
+    bodyStream: () => bodyStream(req),
     key: undefined,
     bundle: undefined,
     metadata: caller.metadata,
@@ -78,12 +85,20 @@ function createExchange(
     json: undefined,
     model: '',
     wantsStream: false,
+    isRouting: false,
+    target: undefined,
     attempts: 0,
     summary: undefined,
   };
 }
 
-function send(reply: Reply, exchange: Exchange, res: ServerResponse, deps: ServeDeps): void {
+function send(
+  reply: Reply,
+  exchange: Exchange,
+  req: IncomingMessage,
+  res: ServerResponse,
+  deps: ServeDeps,
+): void {
   const { headers } = reply;
   headers['x-service-request-id'] = exchange.requestIdText;
   headers['x-service-trace-id'] = headerText(exchange.traceId);
@@ -100,19 +115,34 @@ function send(reply: Reply, exchange: Exchange, res: ServerResponse, deps: Serve
     observe(exchange, reply.status, '', deps);
     return;
   }
-  res.writeHead(reply.status, headers);
-  res.once('close', () => observe(exchange, res.writableFinished ? reply.status : 499, '', deps));
-  reply.pipeTo(responseSink(res));
+  try {
+    res.writeHead(reply.status, headers);
+  } catch (error) {
+    // A head that cannot be sent: the attempt still has to end, and leave its record.
+    reply.pipeTo(goneSink);
+    throw error;
+  }
+  let cutCode = '';
+  res.once('close', () => {
+    const wasWhole = res.writableFinished || cutCode !== '';
+    observe(exchange, wasWhole ? reply.status : 499, cutCode, deps);
+  });
+  // An upstream may answer before it has the whole request.
+  if (!req.complete) res.once('finish', () => discardRest(req));
+  reply.pipeTo(responseSink(res, (code) => (cutCode = code)));
 }
 
-function responseSink(res: ServerResponse): ReplySink {
+function responseSink(res: ServerResponse, onCut: (code: ErrorCode) => void): ReplySink {
   // The head must not wait for a first byte that may be long in coming.
   res.flushHeaders();
   return {
     write: (chunk) => res.write(chunk),
     onDrain: (listener) => void res.on('drain', listener),
     end: () => void res.end(),
-    cut: () => void res.destroy(),
+    cut(code) {
+      onCut(code);
+      res.destroy();
+    },
   };
 }
 
@@ -136,41 +166,16 @@ function sendError(
     res.destroy();
     return;
   }
-  const body = Buffer.from(
-    JSON.stringify(
-      exchange.route.endpoint === 'messages'
-        ? anthropicErrorBody(error, exchange.requestIdText)
-        : gatewayErrorBody(error, exchange.requestIdText),
-    ),
-  );
+  const body = errorBody(error, exchange);
   const unread = !req.complete;
   res.writeHead(error.status, {
-    'content-type': 'application/json',
+    ...errorHeaders(error, exchange),
     'content-length': body.length,
-    'x-service-request-id': exchange.requestIdText,
-    'x-service-trace-id': headerText(exchange.traceId),
-    'x-service-retry-attempt-count': '0',
-    'x-service-cache-status': 'DISABLED',
-    ...error.headers,
     ...(unread || deps.isDraining() ? { connection: 'close' } : {}),
   });
   res.end(body);
   if (unread) discardRest(req);
 }
-
-/**
- * Reads on for a moment after an early refusal: closing a socket with unread
- * data resets it, and the caller would lose the answer that says why.
- */
-function discardRest(req: IncomingMessage): void {
-  req.on('error', () => {});
-  req.resume();
-  const timer = setTimeout(() => req.socket.destroy(), lingerMs);
-  req.socket.once('close', () => clearTimeout(timer));
-  timer.unref();
-}
-
-const lingerMs = 5000;
 
 /** One wide event and the request's metrics. */
 function observe(exchange: Exchange, status: number, errorCode: string, deps: ServeDeps): void {
@@ -212,9 +217,4 @@ function observe(exchange: Exchange, status: number, errorCode: string, deps: Se
 
 function round(ms: number): number {
   return Math.round(ms * 100) / 100;
-}
-
-/** Header values are echoed: what HTTP forbids is left out. */
-function headerText(value: string): string {
-  return /^[\x20-\x7e]*$/.test(value) ? value : value.replace(/[^\x20-\x7e]/g, '');
 }

@@ -37,7 +37,8 @@ export async function attempt(
     {
       provider: target.entry.id,
       providerSlug: target.saved?.slug,
-      model: target.model === '' ? undefined : target.model,
+      // A counter is kept for each: its name must have a bound.
+      model: target.model === '' ? undefined : target.model.slice(0, 1024),
     },
     target.saved,
   );
@@ -45,8 +46,9 @@ export async function attempt(
   const record = await deps.recorder.beginAttempt(exchange, target);
   record.counters = reserved?.counters ?? [];
   exchange.attempts++;
+  let call: UpstreamCall | undefined;
   try {
-    const call = new UpstreamCall(deps.pools.pool(outgoing.origin), {
+    call = new UpstreamCall(deps.pools.pool(outgoing.origin), {
       path: outgoing.path,
       method: outgoing.method,
       headers: outgoing.headers,
@@ -60,6 +62,8 @@ export async function attempt(
   } catch (caught) {
     const error =
       caught instanceof GatewayError ? caught : new GatewayError('internal', { cause: caught });
+    // A fault of ours may leave the upstream talking to nobody.
+    call?.abort(error);
     await record.finish(outcomeOf(error), error.status, error.code, undefined);
     throw error;
   }
@@ -87,8 +91,12 @@ async function receive(
     call.headers['content-encoding'] !== undefined &&
     call.headers['content-encoding'] !== 'identity';
 
-  if (wire === undefined || exchange.route.isProxy || (compressed && wire.mode === 'native'))
-    return rawReply(target, outgoing, call, record);
+  const passesOn =
+    exchange.route.isProxy ||
+    // An answer without a body is not of any format.
+    exchange.method === 'HEAD' ||
+    (compressed && wire?.mode === 'native');
+  if (wire === undefined || passesOn) return rawReply(target, outgoing, call, record);
   if (compressed) {
     call.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {

@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import {
   type CallContext,
   type JsonObject,
@@ -6,7 +7,9 @@ import {
   withRequestHeaders,
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
+import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
+import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { checkUpstreamUrl, type HostRules } from '../upstream/host-rules.ts';
 import { shapedBody, type Target } from './target.ts';
@@ -38,7 +41,7 @@ export function prepareOutgoing(exchange: Exchange, target: Target, rules: HostR
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: exchange.startedAtMs,
   };
-  const prefixPath = base.url.pathname === '/' ? '' : base.url.pathname.replace(/\/+$/, '');
+  const prefixPath = withoutTrailingSlashes(base.url.pathname);
   const common = {
     origin: base.url.origin,
     context,
@@ -98,6 +101,11 @@ function bodyBytes(
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
 function prepareProxy(exchange: Exchange, target: Target, prefixPath: string): Prepared {
   const rest = exchange.pathname.replace(/^\/v1(?:\/proxy)?(?=\/|$)/, '');
+  if (hasDotSegment(rest))
+    throw new GatewayError('request.invalid_field', {
+      field: 'path',
+      message: 'The path of a pass-through call must not have "." or ".." segments.',
+    });
   const call = knownCall(target, rest);
   const bodyless =
     exchange.method === 'GET' || exchange.method === 'DELETE' || exchange.method === 'HEAD';
@@ -108,7 +116,7 @@ function prepareProxy(exchange: Exchange, target: Target, prefixPath: string): P
     body = target.rewritesModel
       ? replaceTopLevelString(exchange.body, 'model', target.model)
       : exchange.body;
-  else if (carriesBody(exchange)) {
+  else if (carriesBody(exchange.headers)) {
     body = exchange.bodyStream();
     // A declared length is kept, so that the upstream sees the request as it was sent.
     const length = exchange.headers['content-length'];
@@ -124,13 +132,6 @@ function prepareProxy(exchange: Exchange, target: Target, prefixPath: string): P
     sentJson: exchange.json ?? {},
     droppedParams: [],
   };
-}
-
-function carriesBody(exchange: Exchange): boolean {
-  return (
-    exchange.headers['transfer-encoding'] !== undefined ||
-    Number(exchange.headers['content-length']) > 0
-  );
 }
 
 /** The native call whose path this is, so that its usage can be read on the way. */

@@ -51,7 +51,7 @@ export function rawReply(
             error.code,
             tap?.end().facts,
           );
-          sink.cut();
+          sink.cut(error.code);
         },
       });
     },

@@ -1,19 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyHeaders } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
-import { hopByHop, isOurs } from './upstream-headers.ts';
+import { connectionTokens, hopByHop, isOurs } from './upstream-headers.ts';
 
 /** What of the upstream's head reaches the caller. `keepsBytes` when the body is passed on as it came. */
 export function replyHeaders(upstream: IncomingHttpHeaders, keepsBytes: boolean): ReplyHeaders {
   const headers: ReplyHeaders = {};
+  const named = connectionTokens(upstream.connection);
   for (const name in upstream) {
     const value = upstream[name];
     if (value === undefined || hopByHop.has(name) || isOurs(name)) continue;
+    if (aboutOrigin.has(name) || named?.has(name)) continue;
     if (!keepsBytes && (name === 'content-encoding' || name === 'content-type')) continue;
     headers[name] = value;
   }
   return headers;
 }
+
+/** What an origin says about itself, and would be taken for said by the gateway. */
+const aboutOrigin = new Set(['alt-svc', 'strict-transport-security']);
 
 /** Says how the reply came about. */
 export function addGatewayHeaders(

@@ -39,8 +39,10 @@ export function streamReply({ call, reader, record }: StreamParts): {
     if (sink !== undefined) return sink.write(bytes);
     preamble.push(bytes);
     preambleBytes += bytes.length;
-    // Until the caller's side is attached, only so much is held.
-    return preambleBytes < preambleBytesMax;
+    if (preambleBytes < preambleBytesMax) return true;
+    // So much is held for the caller's side and no more: waiting for content any longer would be for ever.
+    commit();
+    return false;
   };
   const commit = () => {
     if (isCommitted) return;

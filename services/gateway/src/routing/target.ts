@@ -1,7 +1,9 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { findProvider, type JsonObject, type ProviderEntry } from '@sluice/providers';
-import type { SavedProvider } from '../config-sync/compiled-bundle.ts';
+import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
+import { carriesBody } from '../http/body-stream.ts';
+import { withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** Where one attempt goes: provider, credential, address, and what the config asks of the body. */
@@ -52,8 +54,8 @@ export function resolveTarget(exchange: Exchange): Target {
     customHeaders:
       modelRow === undefined
         ? (saved?.customHeaders ?? noHeaders)
-        : { ...saved?.customHeaders, ...modelRow.customHeaders },
-    baseUrl: (host?.url ?? entry.baseUrl).replace(/\/+$/, ''),
+        : { ...saved?.customHeaders, ...lowerCased(modelRow.customHeaders) },
+    baseUrl: withoutTrailingSlashes(host?.url ?? entry.baseUrl),
     baseUrlField: host?.field,
     model,
     rewritesModel: exchange.model !== '' && model !== exchange.model,
@@ -155,7 +157,14 @@ function rawEntry(name: string, field: string): ProviderEntry {
 }
 
 function checkModel(saved: SavedProvider, model: string, exchange: Exchange): void {
-  if (model === '' || exchange.route.endpoint === 'listModels') return;
+  if (exchange.route.endpoint === 'listModels') return;
+  if (model === '') {
+    if (saved.allowAllModels || !hidesModel(exchange)) return;
+    throw new GatewayError('provider.model_not_allowed', {
+      field: 'body.model',
+      message: `The provider "@${saved.slug}" is limited to certain models, and this body cannot be read for its model: send JSON with a content-length.`,
+    });
+  }
   const row = saved.models.get(model);
   const allowed = row === undefined ? saved.allowAllModels : row.enabled;
   if (!allowed)
@@ -163,6 +172,13 @@ function checkModel(saved: SavedProvider, model: string, exchange: Exchange): vo
       field: 'body.model',
       message: `The model "${model.slice(0, 120)}" is not enabled for the provider "@${saved.slug}".`,
     });
+}
+
+/** A passed-through body whose model we have not seen, although it may well name one. */
+function hidesModel(exchange: Exchange): boolean {
+  if (!exchange.route.isProxy || exchange.json !== undefined) return false;
+  const type = exchange.headers['content-type'] ?? '';
+  return carriesBody(exchange.headers) && !/^(?:multipart|audio|image|video)\//i.test(type);
 }
 
 /** Request header, then config, then model, then the saved provider. */

@@ -19,6 +19,18 @@ export const hopByHop = new Set([
   'content-length',
 ]);
 
+/**
+ * What a forward list cannot ask for: headers of the connection, a compression
+ * that would hide the usage, and what opens a cloud's metadata service.
+ */
+const neverForwarded = new Set([
+  ...hopByHop,
+  'accept-encoding',
+  'metadata-flavor',
+  'x-aws-ec2-metadata-token',
+  'x-google-metadata-request',
+]);
+
 /** Unified endpoints: credentials and type of ours, and what the caller asked to forward. */
 export function unifiedHeaders(
   exchange: Exchange,
@@ -32,9 +44,12 @@ export function unifiedHeaders(
     credentialHeaders(exchange, target),
     target.customHeaders,
   );
-  for (const name of target.forwardHeaders ?? []) {
+  for (const listed of target.forwardHeaders ?? []) {
+    const name = listed.toLowerCase();
     const value = exchange.headers[name];
-    if (value !== undefined && !hopByHop.has(name) && !isOurs(name)) headers[name] = value;
+    if (value === undefined || neverForwarded.has(name) || isOurs(name)) continue;
+    // The service key must not travel on, even when it is asked to.
+    if (!carriesServiceKey(exchange, value)) headers[name] = value;
   }
   return headers;
 }
@@ -51,7 +66,7 @@ export function proxyHeaders(
   const headers: Record<string, string | string[]> = {};
   const named = connectionTokens(exchange.headers.connection);
   for (const [name, value] of Object.entries(exchange.headers)) {
-    if (value === undefined || hopByHop.has(name) || named.has(name) || isOurs(name)) continue;
+    if (value === undefined || hopByHop.has(name) || named?.has(name) || isOurs(name)) continue;
     headers[name] = value;
   }
   // The service key must not travel on, wherever it was sent.
@@ -81,6 +96,15 @@ export function isOurs(name: string): boolean {
   return name.startsWith(prefix);
 }
 
-function connectionTokens(value: string | undefined): Set<string> {
-  return new Set((value ?? '').split(',').map((token) => token.trim().toLowerCase()));
+/** The headers that `Connection` declares to be of this connection only. */
+export function connectionTokens(
+  value: string | readonly string[] | undefined,
+): Set<string> | undefined {
+  if (value === undefined || value === 'keep-alive' || value === 'close') return undefined;
+  // Sent twice, it comes as a list.
+  return new Set(
+    String(value)
+      .split(',')
+      .map((token) => token.trim().toLowerCase()),
+  );
 }

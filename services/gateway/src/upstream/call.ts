@@ -56,6 +56,11 @@ export class UpstreamCall {
       this.settleHead = { resolve, reject };
     });
     this.timer = setTimeout(() => this.onTimeout(), options.timeoutMs);
+    // An aborted signal tells nobody any more: who left before the call is not called for.
+    if (options.signal.aborted) {
+      this.abort(new GatewayError('request.aborted'));
+      return;
+    }
     options.signal.addEventListener('abort', this.onAbort, { once: true });
     try {
       dispatcher.dispatch(
@@ -97,6 +102,8 @@ export class UpstreamCall {
   }
 
   resume(): void {
+    // The connection may be another request's by now.
+    if (this.ended || this.failure !== undefined) return;
     this.paused = false;
     this.timer.refresh();
     this.controller?.resume();
@@ -216,6 +223,13 @@ export function upstreamFailure(error: unknown, headKnown: boolean): GatewayErro
     if (cause instanceof AggregateError && cause.errors.length > 0)
       return upstreamFailure(cause.errors[0], headKnown);
     const code = (cause as NodeJS.ErrnoException).code ?? '';
+    // A credential, a header or a path that HTTP cannot carry: nothing was sent.
+    if (code === 'UND_ERR_INVALID_ARG')
+      return new GatewayError('request.invalid_header', {
+        message:
+          'The path, a header or the credential for the provider has characters that HTTP forbids.',
+        cause: error,
+      });
     if (unreachable.has(code))
       return new GatewayError('upstream.unreachable', { cause: error, detail: { code } });
     if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT')

@@ -31,7 +31,7 @@ export class UsageRecorder {
     const record = this.blank(exchange);
     record.provider = target.entry.id;
     record.providerSlug = target.saved?.slug ?? '';
-    record.model = target.model;
+    record.model = clipped(target.model);
     record.optionPath = target.path;
     record.attempt = exchange.attempts;
     try {
@@ -43,7 +43,9 @@ export class UsageRecorder {
   }
 
   /** A request that never got as far as an attempt. */
-  refuse(exchange: Exchange, error: GatewayError): Promise<void> {
+  async refuse(exchange: Exchange, error: GatewayError): Promise<void> {
+    // What room is left belongs to attempts, which cost money; refusals cost none.
+    if (this.outbox.isFull) return;
     const record = this.blank(exchange);
     record.model = exchange.model;
     record.outcome =
@@ -125,7 +127,7 @@ export class UsageRecorder {
     record.apiKeyId = key?.source.id ?? '';
     record.userId = key?.source.userId ?? '';
     record.method = exchange.method;
-    record.requestUrl = exchange.pathname;
+    record.requestUrl = clipped(exchange.pathname);
     record.endpoint = exchange.route.endpoint;
     record.isProxyCall = exchange.route.isProxy;
     record.stream = exchange.wantsStream;
@@ -205,8 +207,8 @@ export class AttemptRecord {
     record.errorCode = errorCode;
     record.latencyMs = now - exchange.startedAt;
     record.gatewayMs = this.startedAt - exchange.startedAt;
-    record.finishReason = facts?.finishReason ?? '';
-    record.responseModel = facts?.model ?? '';
+    record.finishReason = clipped(facts?.finishReason ?? '');
+    record.responseModel = clipped(facts?.model ?? '');
     const tokens = facts?.usage;
     if (tokens !== undefined) this.account(tokens);
     const stored = this.recorder.store(record).catch(() => {
@@ -241,7 +243,7 @@ export class AttemptRecord {
       (record.responseModel === ''
         ? undefined
         : this.recorder.price(this.target, record.responseModel, tokens, record.createdAtMs)) ??
-      this.recorder.price(this.target, this.target.model, tokens, record.createdAtMs);
+      this.recorder.price(this.target, record.model, tokens, record.createdAtMs);
     if (priced === undefined) return;
     record.costKnown = true;
     record.costNanoUsd = priced.cost.totalNanoUsd;
@@ -251,6 +253,16 @@ export class AttemptRecord {
     record.priceBookVersion = priceBookVersion;
   }
 }
+
+/**
+ * Callers and upstreams send names of any length; a record must stay small
+ * enough for every queue it passes, or it would hold up all that follow it.
+ */
+function clipped(text: string): string {
+  return text.length <= textLengthMax ? text : text.slice(0, textLengthMax);
+}
+
+const textLengthMax = 2048;
 
 const noBytes = Buffer.alloc(0);
 

@@ -7,8 +7,8 @@ import {
   readFileSync,
   readSync,
   renameSync,
+  rmSync,
   statSync,
-  unlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -34,7 +34,10 @@ const kindEnd = 2;
 const headerBytes = 25;
 const segmentBytesMax = 8 * 1024 * 1024;
 const entryBytesMax = 16 * 1024 * 1024;
+const payloadBytesMax = entryBytesMax - headerBytes;
 const readBytes = 256 * 1024;
+/** Records kept in memory while the disk refuses them. */
+const refusedBytesMax = 16 * 1024 * 1024;
 
 export interface OutboxPosition {
   segment: number;
@@ -54,7 +57,8 @@ export class Outbox {
   private readonly dir: string;
   private readonly bytesMax: number;
   private segment: number;
-  private fd: number;
+  /** Undefined while the disk refuses to open a segment; the next write tries again. */
+  private fd: number | undefined;
   private offset = 0;
   private cursor: OutboxPosition;
   private cursorSaved: OutboxPosition;
@@ -65,6 +69,8 @@ export class Outbox {
   /** Entries of this turn, not yet written. */
   private pending = Buffer.allocUnsafe(256 * 1024);
   private pendingBytesUsed = 0;
+  /** Records at the front of `pending` that the disk has refused before. */
+  private refusedBytes = 0;
   private pendingFlush:
     | {
         promise: Promise<void>;
@@ -111,6 +117,11 @@ export class Outbox {
     return this.bytes;
   }
 
+  /** Whether attempts must be refused because the ledger has been away for too long. */
+  get isFull(): boolean {
+    return this.bytes >= this.bytesMax;
+  }
+
   get attemptsUnderWay(): number {
     return this.open.size;
   }
@@ -120,10 +131,14 @@ export class Outbox {
    * @throws OutboxFullError when the ledger has been away for too long; the request must be refused.
    */
   begin(id: Buffer, payload: Uint8Array): Promise<void> {
-    if (this.bytes >= this.bytesMax) throw new OutboxFullError('the outbox is full');
+    if (this.isFull) throw new OutboxFullError('the outbox is full');
+    const name = id.toString('latin1');
     // The encoder reuses its buffer; what must outlive this call is copied.
-    this.open.set(id.toString('latin1'), { segment: this.segment, payload: Buffer.from(payload) });
-    return this.append(kindBegin, id, payload);
+    this.open.set(name, { segment: this.segment, payload: Buffer.from(payload) });
+    const written = this.append(kindBegin, id, payload);
+    // An attempt that could not be noted is not made, and is not under way.
+    written.catch(() => this.open.delete(name));
+    return written;
   }
 
   /** Takes the record of an attempt, whether or not its begin was written; resolves when it is stored. */
@@ -135,25 +150,41 @@ export class Outbox {
   /** Writes what has been taken so far, now. For those who cannot wait for the end of the turn. */
   flush(): void {
     const flush = this.pendingFlush;
-    if (flush === undefined) return;
-    this.pendingFlush = undefined;
     const total = this.pendingBytesUsed;
+    if (total === 0) return;
+    this.pendingFlush = undefined;
     this.pendingBytesUsed = 0;
     try {
+      this.fd ??= openSync(this.path(this.segment), 'a', 0o600);
       let written = 0;
       while (written < total) written += writeSync(this.fd, this.pending, written, total - written);
     } catch (error) {
       // What was half written is a torn tail to every reader: go on in a new segment.
-      this.rotate();
-      flush.reject(error);
+      if (this.fd !== undefined) this.rotate();
+      this.keepRecords(total);
+      flush?.reject(error);
       throw error;
     }
+    this.refusedBytes = 0;
     this.offset += total;
     this.bytes += total;
     this.sizes.set(this.segment, this.offset);
     if (this.offset >= segmentBytesMax) this.rotate();
-    flush.resolve();
-    if (flush.hasRecords) for (const listener of this.listeners) listener();
+    flush?.resolve();
+    if (flush?.hasRecords !== false) for (const listener of this.listeners) listener();
+  }
+
+  /** Records the disk has refused are written with the next ones; begins are not, since their attempts are not made. */
+  private keepRecords(total: number): void {
+    let used = 0;
+    for (const entry of entriesOf(this.pending.subarray(0, total))) {
+      const start = entry.end - headerBytes - entry.payload.length;
+      if (entry.kind !== kindEnd || used + entry.end - start > refusedBytesMax) continue;
+      this.pending.copyWithin(used, start, entry.end);
+      used += entry.end - start;
+    }
+    this.pendingBytesUsed = used;
+    this.refusedBytes = used;
   }
 
   /** Calls back after every stored record. */
@@ -212,7 +243,7 @@ export class Outbox {
       if (number >= position.segment || number === this.segment) break;
       this.carryForward(number);
       this.saveCursor();
-      unlinkSync(this.path(number));
+      rmSync(this.path(number), { force: true });
       this.bytes -= this.sizes.get(number) ?? 0;
       this.sizes.delete(number);
     }
@@ -232,14 +263,22 @@ export class Outbox {
   }
 
   close(): void {
-    this.flush();
-    this.saveCursor();
-    if (this.readDescriptor !== undefined) closeSync(this.readDescriptor.fd);
-    fsyncSync(this.fd);
-    closeSync(this.fd);
+    try {
+      this.flush();
+      this.saveCursor();
+    } finally {
+      if (this.readDescriptor !== undefined) closeSync(this.readDescriptor.fd);
+      if (this.fd !== undefined) {
+        fsyncSync(this.fd);
+        closeSync(this.fd);
+      }
+    }
   }
 
   private append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
+    // Readers take what is longer for damage, and would give up all that follows it.
+    if (payload.length > payloadBytesMax)
+      return Promise.reject(new Error(`a record of ${payload.length} bytes is too large`));
     const start = this.pendingBytesUsed;
     const end = start + headerBytes + payload.length;
     if (end > this.pending.length) this.growPending(end);
@@ -254,7 +293,7 @@ export class Outbox {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       // A failed write is told to those who wait; nobody waiting is no reason to end the process.
       promise.catch(() => {});
-      this.pendingFlush = { promise, resolve, reject, hasRecords: false };
+      this.pendingFlush = { promise, resolve, reject, hasRecords: this.refusedBytes > 0 };
       setImmediate(this.flushSoon);
     }
     if (kind === kindEnd) this.pendingFlush.hasRecords = true;
@@ -267,12 +306,19 @@ export class Outbox {
     this.pending = larger;
   }
 
+  /** Never throws: what cannot be opened now is opened by the next write. */
   private rotate(): void {
-    closeSync(this.fd);
+    const { fd } = this;
+    this.fd = undefined;
     this.segment++;
     this.offset = 0;
-    this.fd = openSync(this.path(this.segment), 'a', 0o600);
     this.sizes.set(this.segment, 0);
+    try {
+      if (fd !== undefined) closeSync(fd);
+      this.fd = openSync(this.path(this.segment), 'a', 0o600);
+    } catch {
+      // Too many open files, a full disk: told to whoever waits for the next write.
+    }
   }
 
   /** A segment may only go when no attempt that is still under way has its begin there: such begins are written again. */

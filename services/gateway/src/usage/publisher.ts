@@ -27,6 +27,7 @@ export class UsagePublisher {
   private readonly options: PublisherOptions;
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
+  private stopping = false;
   private stopped = false;
   private failures = 0;
   private cursorSavedAt = 0;
@@ -48,18 +49,23 @@ export class UsagePublisher {
 
   /** Sends what is left, for at most `deadlineMs`; the rest waits on disk for the next start. */
   async stop(deadlineMs: number): Promise<void> {
+    this.stopping = true;
     clearTimeout(this.timer);
     this.timer = undefined;
-    const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs).unref());
-    await Promise.race([this.running ?? Promise.resolve(), deadline]);
-    if (this.failures === 0) await Promise.race([this.drain(), deadline]);
+    const deadline = new Deadline(deadlineMs);
+    // A batch that is still on its way uses the outbox's memory: no second one beside it.
+    const inTime = await deadline.allows(this.running ?? Promise.resolve());
+    if (inTime && this.failures === 0) await deadline.allows(this.drain());
     this.stopped = true;
-    await this.options.sink.close();
+    deadline.clear();
+    const closing = new Deadline(closeTimeoutMs);
+    await closing.allows(this.options.sink.close());
+    closing.clear();
     this.options.outbox.saveCursor();
   }
 
   private schedule(delayMs: number): void {
-    if (this.stopped || this.timer !== undefined || this.running !== undefined) return;
+    if (this.stopping || this.timer !== undefined || this.running !== undefined) return;
     this.timer = setTimeout(() => {
       this.timer = undefined;
       this.running = this.drain().finally(() => {
@@ -95,5 +101,31 @@ export class UsagePublisher {
       if (this.failures === 1)
         logger.warn({ sink: sink.name, err: error }, 'usage records wait in the outbox');
     }
+  }
+}
+
+const closeTimeoutMs = 1000;
+
+class Deadline {
+  private readonly timer: NodeJS.Timeout;
+  private readonly over: Promise<false>;
+
+  constructor(ms: number) {
+    const { promise, resolve } = Promise.withResolvers<false>();
+    this.over = promise;
+    this.timer = setTimeout(resolve, ms, false);
+  }
+
+  /** Whether the work ended, one way or the other, in time. */
+  allows(work: Promise<unknown>): Promise<boolean> {
+    const ended = work.then(
+      () => true,
+      () => true,
+    );
+    return Promise.race([ended, this.over]);
+  }
+
+  clear(): void {
+    clearTimeout(this.timer);
   }
 }

@@ -10,6 +10,8 @@ export const readJsonRequest: Stage = async (exchange, next) => {
   const { model, stream, user } = json;
   if (model !== undefined && typeof model !== 'string')
     throw invalid('body.model', 'must be a string');
+  if (model !== undefined && model.length > modelLengthMax)
+    throw invalid('body.model', `must not be longer than ${modelLengthMax} characters`);
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('body.stream', 'must be a boolean');
   exchange.json = json;
@@ -20,6 +22,9 @@ export const readJsonRequest: Stage = async (exchange, next) => {
     exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128) };
   return next();
 };
+
+/** Longer than any resource name; models are kept in records, counters and price look-ups. */
+const modelLengthMax = 1024;
 
 function checkContentType(exchange: Exchange): void {
   const type = exchange.headers['content-type'];
@@ -65,6 +70,8 @@ export const readProxyRequest: Stage = async (exchange, next) => {
 function inspect(exchange: Exchange, body: Buffer): void {
   try {
     const json = parseJsonBody(body);
+    // A name that cannot be a model's leaves the body unread: the upstream judges it.
+    if (typeof json.model === 'string' && json.model.length > modelLengthMax) return;
     exchange.json = json;
     if (typeof json.model === 'string') exchange.model = json.model;
     exchange.wantsStream = json.stream === true;

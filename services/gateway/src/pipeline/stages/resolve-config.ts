@@ -1,8 +1,10 @@
 import { parseConfigDocument } from '@sluice/contracts';
 import { type CompiledConfig, compileConfig } from '@sluice/engine';
 import { type ErrorCode, GatewayError } from '@sluice/errors';
+import type { JsonValue } from '@sluice/providers';
 import { compiledConfig, type SavedConfig } from '../../config-sync/compiled-bundle.ts';
 import { validateCallerHeaders } from '../../http/caller-headers.ts';
+import { deeperThan } from '../../http/json-body.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 
 /** Saved-only check, header validation, then the config: by slug, inline, or the key's default. */
@@ -57,6 +59,8 @@ function findConfig(
 /** Inline documents repeat from request to request; the last few hundred stay compiled. */
 const inlineConfigs = new Map<string, CompiledConfig>();
 const inlineConfigsMax = 500;
+/** Validation is recursive; deeper documents would take its stack. */
+const depthMax = 200;
 
 function inlineConfig(text: string): CompiledConfig {
   const held = inlineConfigs.get(text);
@@ -71,6 +75,11 @@ function inlineConfig(text: string): CompiledConfig {
       cause: error,
     });
   }
+  if (deeperThan(document as JsonValue, depthMax))
+    throw new GatewayError('config.invalid', {
+      field: 'x-service-config',
+      message: `The config is nested deeper than ${depthMax} levels.`,
+    });
   const parsed = parseConfigDocument(document, 'ignore');
   if (!parsed.ok)
     throw new GatewayError('config.invalid', {

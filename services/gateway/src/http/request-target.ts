@@ -1,0 +1,24 @@
+/**
+ * Path and query as asked for. The absolute form (`GET http://host/v1/… HTTP/1.1`),
+ * which clients send to what they take for a proxy, means the same as the plain one.
+ */
+export function requestTarget(url: string): string {
+  if (url.startsWith('/')) return url;
+  const rest = url.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
+  return rest.startsWith('/') ? rest : `/${rest}`;
+}
+
+/**
+ * Whether a path has a `.` or `..` segment, plain or escaped. Passed on, it
+ * would be resolved by the upstream and leave the base path that was configured.
+ */
+export function hasDotSegment(path: string): boolean {
+  return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=$|[/\\;]|%2f|%5c|%3b)/i.test(path);
+}
+
+/** Without trailing slashes. By hand: a pattern would take quadratic time on a long run of them. */
+export function withoutTrailingSlashes(url: string): string {
+  let end = url.length;
+  while (end > 0 && url[end - 1] === '/') end--;
+  return end === url.length ? url : url.slice(0, end);
+}

@@ -1,0 +1,35 @@
+import { anthropicErrorBody, type GatewayError, gatewayErrorBody } from '@sluice/errors';
+import type { Exchange } from '../pipeline/exchange.ts';
+import { remainingHeaders } from '../policies/refusal.ts';
+
+/** The body of an error, in the shape the caller's client reads. */
+export function errorBody(error: GatewayError, exchange: Exchange): Buffer {
+  const shape = exchange.route.endpoint === 'messages' ? anthropicErrorBody : gatewayErrorBody;
+  return Buffer.from(JSON.stringify(shape(error, exchange.requestIdText)));
+}
+
+/** What a reply would have told about its way, as far as the request got. The error's own headers win. */
+export function errorHeaders(error: GatewayError, exchange: Exchange): Record<string, string> {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'x-service-request-id': exchange.requestIdText,
+    'x-service-trace-id': headerText(exchange.traceId),
+    'x-service-retry-attempt-count': '0',
+    'x-service-cache-status': 'DISABLED',
+  };
+  if (exchange.target !== undefined) {
+    headers['x-service-provider'] = exchange.target.provider;
+    headers['x-service-last-used-option-index'] = exchange.target.path;
+  }
+  // A fault of ours at a target must not be taken for the target's: fallbacks stop here.
+  if (exchange.isRouting && error.code === 'internal')
+    headers['x-service-gateway-exception'] = 'true';
+  if (exchange.limitStates.length > 0)
+    Object.assign(headers, remainingHeaders(exchange.limitStates, exchange.startedAtMs));
+  return Object.assign(headers, error.headers);
+}
+
+/** Header values are echoed: what HTTP forbids is left out. */
+export function headerText(value: string): string {
+  return /^[\x20-\x7e]*$/.test(value) ? value : value.replace(/[^\x20-\x7e]/g, '');
+}

@@ -1,0 +1,287 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { json, sse } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openRaw, type RawConnection } from './raw-http.ts';
+import { chatBody, chatReply, ledgerHolds, type Scenario, startScenario } from './scenario.ts';
+
+/** How requests end when callers are slow, leave, or the gateway itself goes. */
+
+let scenario: Scenario;
+let origin: string;
+const open: RawConnection[] = [];
+const closers: (() => void)[] = [];
+const streamBody = JSON.stringify({ ...chatBody, stream: true });
+const chunk = (text: string) => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta: { content: text }, finish_reason: null }],
+});
+const mebibyte = 1024 * 1024;
+
+beforeAll(async () => {
+  scenario = await startScenario({ environment: { gateway: { DRAIN_TIMEOUT: '2500' } } });
+  origin = scenario.stack.gatewayUrls[0] ?? '';
+});
+afterEach(() => {
+  for (const connection of open.splice(0)) connection.end();
+  for (const close of closers.splice(0)) close();
+});
+afterAll(() => scenario.stop());
+
+const gatewayPid = () => scenario.stack.part('gateway').pid as number;
+
+/** Resident memory of the gateway, in bytes. */
+function residentBytes(): number {
+  const pages = readFileSync(`/proc/${gatewayPid()}/status`, 'utf8');
+  return Number(/VmRSS:\s+(\d+) kB/.exec(pages)?.[1]) * 1024;
+}
+
+function openFiles(): number {
+  return readdirSync(`/proc/${gatewayPid()}/fd`).length;
+}
+
+function requestText(line: string, host: string, headers: Record<string, string>): string {
+  const all = {
+    host: 'gateway',
+    'x-service-api-key': scenario.stack.credentials.workspace_key,
+    'x-service-provider': 'openai',
+    'x-service-custom-host': host,
+    authorization: 'Bearer sk-upstream',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${line} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}
+
+/** A TCP upstream that counts its connections. */
+async function tcpUpstream(answer: (socket: Socket, first: Buffer) => void) {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.once('data', (first) => answer(socket, first));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closers.push(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const { port } = server.address() as { port: number };
+  return { url: `http://127.0.0.1:${port}`, sockets };
+}
+
+async function connectRaw(): Promise<RawConnection> {
+  const connection = await openRaw(origin);
+  open.push(connection);
+  return connection;
+}
+
+/** Watches memory while work goes on; the most it grew by, in bytes. */
+async function growthDuring(work: () => Promise<void>): Promise<number> {
+  const before = residentBytes();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, residentBytes())), 20);
+  try {
+    await work();
+  } finally {
+    clearInterval(timer);
+  }
+  return Math.max(most, residentBytes()) - before;
+}
+
+describe('memory', () => {
+  it.each([
+    ['a pass-through', 'GET /v1/files/1/content', 'application/octet-stream', ''],
+    ['a stream', 'POST /v1/chat/completions', 'text/event-stream', streamBody],
+  ])(
+    'a caller who reads slowly holds back %s of 200 MB instead of filling the gateway',
+    {
+      timeout: 30_000,
+    },
+    async (_name, line, type, body) => {
+      const event = Buffer.from(`data: ${JSON.stringify(chunk('x'.repeat(10_000)))}\n\n`);
+      const piece = Buffer.concat(Array.from({ length: 100 }, () => event));
+      const total = 200 * mebibyte;
+      let sent = 0;
+      const upstream = await tcpUpstream((socket) => {
+        socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`);
+        const push = () => {
+          while (sent < total) {
+            sent += piece.length;
+            if (!socket.write(piece)) return void socket.once('drain', push);
+          }
+          socket.end('data: [DONE]\n\n');
+        };
+        push();
+      });
+      // Node's own client, paused: the kernel's buffers fill and stay full.
+      const connection = await connectRaw();
+      connection.socket.removeAllListeners('data');
+      connection.socket.pause();
+      let received = 0;
+      const growth = await growthDuring(async () => {
+        await connection.write(
+          requestText(line, upstream.url, {
+            'content-type': 'application/json',
+            ...(body === '' ? {} : { 'content-length': String(body.length) }),
+          }) + body,
+        );
+        await expect.poll(() => sent, { timeout: 5000 }).toBeGreaterThan(0);
+        // Until it stops: nothing moves while the caller does not read.
+        let last = -1;
+        while (last !== sent) {
+          last = sent;
+          await new Promise((resolve) => setTimeout(resolve, 300));
+        }
+        expect(sent).toBeLessThan(100 * mebibyte);
+        connection.socket.on('data', (data) => (received += data.length));
+        connection.socket.resume();
+        await connection.closed(20_000).catch(() => {});
+        await expect.poll(() => received, { timeout: 20_000 }).toBeGreaterThanOrEqual(total);
+      });
+      expect(growth).toBeLessThan(60 * mebibyte);
+    },
+  );
+
+  it('an upload of 300 MB passes through without being held', { timeout: 30_000 }, async () => {
+    let received = 0;
+    const server = createHttpServer((req, res) => {
+      req.on('data', (data: Buffer) => (received += data.length));
+      req.on('end', () => res.end('{}'));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    closers.push(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const { port } = server.address() as { port: number };
+    const piece = Buffer.alloc(mebibyte, 7);
+    const growth = await growthDuring(async () => {
+      const connection = await connectRaw();
+      await connection.write(
+        requestText('PUT /v1/uploads/1', `http://127.0.0.1:${port}/v1`, {
+          'content-type': 'application/octet-stream',
+          'content-length': String(300 * piece.length),
+        }),
+      );
+      for (let sent = 0; sent < 300; sent++) await connection.write(piece);
+      expect((await connection.reply({ timeoutMs: 20_000 })).status).toBe(200);
+    });
+    expect(received).toBe(300 * mebibyte);
+    expect(growth).toBeLessThan(60 * mebibyte);
+  });
+});
+
+describe('callers who leave', () => {
+  it('500 aborted streams leave 500 records, no connection to the upstream and no open file', {
+    timeout: 60_000,
+  }, async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    await (await scenario.chat()).arrayBuffer();
+    const before = (await settled()) + 500;
+    const files = openFiles();
+    const upstream = await tcpUpstream((socket) => {
+      socket.write(
+        `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\ndata: ${JSON.stringify(chunk('a'))}\n\n`,
+      );
+      const timer = setInterval(
+        () => socket.write(`data: ${JSON.stringify(chunk('x'.repeat(5000)))}\n\n`),
+        5,
+      );
+      socket.on('close', () => clearInterval(timer));
+    });
+    for (let round = 0; round < 5; round++)
+      await Promise.all(
+        Array.from({ length: 100 }, async (_, index) => {
+          const connection = await openRaw(origin);
+          const isProxy = index % 2 === 0;
+          // A third never reads: the stream is paused when its caller leaves.
+          if (index % 3 === 0) connection.socket.pause();
+          await connection.write(
+            requestText(`POST /v1/${isProxy ? 'proxy/' : ''}chat/completions`, upstream.url, {
+              'content-type': 'application/json',
+              'content-length': String(streamBody.length),
+            }) + streamBody,
+          );
+          // Some leave before the head, some in the middle.
+          await new Promise((resolve) => setTimeout(resolve, (index % 10) * 30));
+          connection.end();
+        }),
+      );
+    await expect.poll(() => upstream.sockets.size, { timeout: 5000 }).toBe(0);
+    await ledgerHolds(scenario, before);
+    await expect.poll(openFiles, { timeout: 5000 }).toBeLessThan(files + 10);
+  });
+
+  it('an upload left half-way is a caller gone, not a fault of the provider', async () => {
+    const upstream = await tcpUpstream(() => {});
+    const before = await settled();
+    const connection = await connectRaw();
+    await connection.write(
+      requestText('POST /v1/files', upstream.url, {
+        'content-type': 'application/octet-stream',
+        'content-length': '1000000',
+      }) + 'x'.repeat(1000),
+    );
+    await expect.poll(() => upstream.sockets.size).toBe(1);
+    connection.end();
+    await expect.poll(() => upstream.sockets.size).toBe(0);
+    await ledgerHolds(scenario, before + 1);
+    expect(scenario.stack.part('gateway').stderr()).toContain('"error_code":"request.aborted"');
+  });
+});
+
+/** The ledger's total once it stands still. */
+async function settled(): Promise<number> {
+  let last = -1;
+  for (;;) {
+    await new Promise((resolve) => setTimeout(resolve, 600));
+    const total = await scenario.ledgerTotal();
+    if (total === last) return total;
+    last = total;
+  }
+}
+
+describe('SIGTERM', () => {
+  const longStream = (events: number, delayMs: number) =>
+    sse([...Array.from({ length: events }, () => chunk('x')), '[DONE]'], { delayMs });
+
+  it('lets open streams end, and ends soon after them', { timeout: 30_000 }, async () => {
+    const before = await settled();
+    scenario.upstream.handle(longStream(10, 100));
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => scenario.chat({ body: { ...chatBody, stream: true } })),
+    );
+    const startedAt = performance.now();
+    const stopped = scenario.stack.part('gateway').stop();
+    const texts = await Promise.all(responses.map((response) => response.text()));
+    for (const text of texts) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
+    await stopped;
+    // Far below the drain's limit: the callers' idle connections do not hold it up.
+    expect(performance.now() - startedAt).toBeLessThan(2300);
+    await scenario.stack.part('gateway').start();
+    await ledgerHolds(scenario, before + 5);
+  });
+
+  it('cuts streams that do not end in time, and keeps their records', {
+    timeout: 30_000,
+  }, async () => {
+    const before = await settled();
+    scenario.upstream.handle(longStream(1000, 50));
+    const responses = await Promise.all(
+      Array.from({ length: 5 }, () => scenario.chat({ body: { ...chatBody, stream: true } })),
+    );
+    const startedAt = performance.now();
+    const stopped = scenario.stack.part('gateway').stop();
+    const outcomes = await Promise.allSettled(responses.map((response) => response.text()));
+    for (const outcome of outcomes)
+      expect(outcome.status === 'fulfilled' && outcome.value.includes('[DONE]')).toBe(false);
+    await stopped;
+    expect(performance.now() - startedAt).toBeLessThan(5000);
+    await scenario.stack.part('gateway').start();
+    await ledgerHolds(scenario, before + 5);
+  });
+});

@@ -1,0 +1,567 @@
+import { createServer, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { bytes, json, sse, startUpstream } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openRaw, type RawConnection } from './raw-http.ts';
+import {
+  chatBody,
+  chatReply,
+  errorOf,
+  ledgerHolds,
+  type Scenario,
+  settledTotal,
+  startScenario,
+} from './scenario.ts';
+
+let scenario: Scenario;
+let origin: string;
+let key: string;
+const open: RawConnection[] = [];
+
+beforeAll(async () => {
+  scenario = await startScenario({
+    environment: { gateway: { REQUEST_TIMEOUT: '1500', STREAM_IDLE_TIMEOUT: '1500' } },
+  });
+  origin = scenario.stack.gatewayUrls[0] ?? '';
+  key = scenario.stack.credentials.workspace_key;
+});
+afterEach(() => {
+  for (const connection of open.splice(0)) connection.end();
+});
+afterAll(() => scenario.stop());
+
+async function raw(): Promise<RawConnection> {
+  const connection = await openRaw(origin);
+  open.push(connection);
+  return connection;
+}
+
+/** The head of a request that reaches our upstream, without its last blank line. */
+function head(line: string, headers: object = {}): string {
+  const all: Record<string, string> = {
+    host: 'gateway',
+    'x-service-api-key': key,
+    'x-service-provider': 'openai',
+    'x-service-custom-host': `${scenario.upstream.url}/v1`,
+    authorization: 'Bearer sk-upstream',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${line} HTTP/1.1\r\n${lines.join('')}`;
+}
+
+function chat(body: string, headers: Record<string, string> = {}): string {
+  return `${head('POST /v1/chat/completions', {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    ...headers,
+  })}\r\n${body}`;
+}
+
+/** An upstream that answers every connection with these bytes, whatever it is asked. */
+async function scripted(answer: (socket: Socket) => void): Promise<{ url: string; close(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.once('data', () => answer(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+describe('connections of callers', () => {
+  it('a refused upload gets its answer, with the rest of the body unread', async () => {
+    const connection = await raw();
+    await connection.write(
+      `${head('POST /v1/chat/completions', {
+        'content-type': 'application/json',
+        'content-length': '60000000',
+      })}\r\n`,
+    );
+    void connection.write(Buffer.alloc(60_000_000, 0x20));
+    expect((await connection.reply()).status).toBe(413);
+  });
+
+  it('an upload to a provider that cannot be reached is answered, not reset', async () => {
+    const gone = await startUpstream();
+    await gone.close();
+    const connection = await raw();
+    await connection.write(
+      `${head('POST /v1/files', {
+        'x-service-custom-host': gone.url,
+        'content-type': 'application/octet-stream',
+        'content-length': '20000000',
+      })}\r\n`,
+    );
+    void connection.write(Buffer.alloc(20_000_000));
+    const reply = await connection.reply();
+    expect(reply.status).toBe(503);
+    expect(JSON.parse(reply.body.toString()).error.code).toBe('upstream.unreachable');
+  });
+
+  it('a provider that answers before it has the upload is heard', async () => {
+    const early = await scripted((socket) =>
+      socket.end('HTTP/1.1 401 Unauthorized\r\ncontent-length: 4\r\nconnection: close\r\n\r\nno!!'),
+    );
+    const connection = await raw();
+    await connection.write(
+      `${head('POST /v1/files', {
+        'x-service-custom-host': early.url,
+        'content-type': 'application/octet-stream',
+        'content-length': '20000000',
+      })}\r\n`,
+    );
+    void connection.write(Buffer.alloc(20_000_000));
+    const reply = await connection.reply();
+    early.close();
+    expect([reply.status, reply.body.toString()]).toEqual([401, 'no!!']);
+  });
+
+  it('an admin call with a body is answered while the control plane is down', async () => {
+    await scenario.stack.part('control-plane').kill();
+    try {
+      const response = await fetch(`${origin}/v1/configs`, {
+        method: 'POST',
+        headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
+        body: JSON.stringify({ name: 'x'.repeat(500_000) }),
+      });
+      expect(response.status).toBe(503);
+      expect(await response.json()).toMatchObject({
+        data: { code: 'admin.control_plane_unavailable' },
+      });
+    } finally {
+      await scenario.stack.part('control-plane').start();
+    }
+  });
+
+  it('is used again after an error whose body was read', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const connection = await raw();
+    await connection.write(chat('{"model": 5}'));
+    expect((await connection.reply()).status).toBe(400);
+    await connection.write(chat(JSON.stringify(chatBody)));
+    expect((await connection.reply()).status).toBe(200);
+  });
+
+  it('pipelined requests are answered in order', async () => {
+    scenario.upstream.handle((request) => json(200, { ...chatReply, id: request.path }));
+    const connection = await raw();
+    const lines = [1, 2, 3].map((n) => `${head(`GET /v1/things/${n}`)}\r\n`);
+    await connection.write(lines.join(''));
+    const ids = [];
+    for (const _ of lines) ids.push(JSON.parse((await connection.reply()).body.toString()).id);
+    expect(ids).toEqual(['/v1/things/1', '/v1/things/2', '/v1/things/3']);
+  });
+
+  it('a pipelined request ends with its connection, also while it waits for its turn', async () => {
+    const before = await settledTotal(scenario);
+    const chunk = { choices: [{ index: 0, delta: { content: 'x'.repeat(1000) } }] };
+    scenario.upstream.handle(
+      sse(
+        Array.from({ length: 5000 }, () => chunk),
+        { delayMs: 5 },
+      ),
+    );
+    const seen = scenario.upstream.requests.length;
+    const connection = await raw();
+    const body = JSON.stringify({ ...chatBody, stream: true });
+    await connection.write(chat(body) + chat(body));
+    const second = await scenario.upstream.received(seen + 2);
+    connection.end();
+    await expect.poll(() => second.aborted, { timeout: 3000 }).toBe(true);
+    await ledgerHolds(scenario, before + 2);
+  });
+
+  it('Expect: 100-continue is answered, and not passed on', async () => {
+    scenario.upstream.handle(json(200, {}));
+    const seen = scenario.upstream.requests.length;
+    const connection = await raw();
+    await connection.write(
+      `${head('POST /v1/files', { expect: '100-continue', 'content-length': '5' })}\r\n`,
+    );
+    await expect.poll(() => connection.received().toString()).toMatch(/^HTTP\/1\.1 100 /);
+    await connection.write('hello');
+    expect((await connection.reply()).status).toBe(200);
+    const request = await scenario.upstream.received(seen + 1);
+    expect(request.headers.expect).toBeUndefined();
+    expect(request.body.toString()).toBe('hello');
+  });
+
+  it('chunked bodies are read and passed on', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const text = JSON.stringify(chatBody);
+    for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions']) {
+      const seen = scenario.upstream.requests.length;
+      const connection = await raw();
+      await connection.write(
+        `${head(`POST ${path}`, { 'content-type': 'application/json', 'transfer-encoding': 'chunked' })}\r\n`,
+      );
+      for (const piece of [text.slice(0, 10), text.slice(10)])
+        await connection.write(`${piece.length.toString(16)}\r\n${piece}\r\n`);
+      await connection.write('0\r\ntrailer: ignored\r\n\r\n');
+      expect((await connection.reply()).status).toBe(200);
+      expect((await scenario.upstream.received(seen + 1)).body.toString()).toBe(text);
+    }
+  });
+
+  it.each([
+    ['a length and chunks at once', 'content-length: 5\r\ntransfer-encoding: chunked\r\n'],
+    ['two lengths', 'content-length: 5\r\ncontent-length: 6\r\n'],
+    ['a folded header', 'x-a: 1\r\n folded: 2\r\n'],
+    ['a bare CR in a value', 'x-a: 1\rx-b: 2\r\n'],
+    ['a space before the colon', 'content-length : 5\r\n'],
+  ])('%s is refused before anything happens', async (_name, lines) => {
+    const seen = scenario.upstream.requests.length;
+    const connection = await raw();
+    await connection.write(`${head('POST /v1/files')}${lines}\r\nhello`);
+    expect((await connection.reply()).status).toBe(400);
+    await connection.closed();
+    expect(scenario.upstream.requests).toHaveLength(seen);
+  });
+
+  it('headers that are too large are 431', async () => {
+    const connection = await raw();
+    await connection.write(`${head('GET /v1/things', { 'x-large': 'x'.repeat(70_000) })}\r\n`);
+    expect((await connection.reply()).status).toBe(431);
+  });
+});
+
+describe('methods and paths', () => {
+  const answerTo = async (line: string, headers: Record<string, string> = {}) => {
+    const connection = await raw();
+    await connection.write(`${head(line, headers)}\r\n`);
+    return connection.reply({ to: line.split(' ')[0] });
+  };
+
+  it.each([
+    ['OPTIONS /v1/things', 405],
+    ['TRACE /v1/things', 405],
+    ['OPTIONS *', 404],
+    ['GET /', 404],
+    ['GET //v1/things', 404],
+    ['GET /V1/things', 404],
+    ['GET /v1/%zz', 200],
+    ['PATCH /v1/things', 200],
+    ['GET /v1/things/', 200],
+    ['GET /v1', 200],
+    ['GET /v1/', 200],
+    ['GET /v1/a//b', 200],
+    ['GET /v1/a%2Fb', 200],
+    ['GET /v1/a..b/...', 200],
+    ['GET /v1/a/../b', 400],
+    ['GET /v1/..', 400],
+    ['GET /v1/a/./b', 400],
+    ['GET /v1/proxy/../b', 400],
+    ['GET /v1/a/%2e%2E/b', 400],
+    ['GET /v1/a/..%2fb', 400],
+    ['GET /v1/a%2f..%2fb', 400],
+    ['GET /v1/a\\..\\b', 400],
+    ['GET /v1/a/..;/b', 400],
+    ['GET http://elsewhere/v1/things', 200],
+    ['GET http://elsewhere/v1/../things', 400],
+    ['GET ftp://elsewhere', 404],
+  ])('%s is %i', async (line, status) => {
+    scenario.upstream.handle(json(200, {}));
+    expect((await answerTo(line)).status).toBe(status);
+  });
+
+  it.each([
+    ['GET /v1', '/v1/'],
+    ['GET /v1/things/?a=1&a=%2F', '/v1/things/?a=1&a=%2F'],
+    ['GET /v1/a//b%2Fc', '/v1/a//b%2Fc'],
+    ['GET http://elsewhere/v1/things?x=/v1/..', '/v1/things?x=/v1/..'],
+    ['GET /v1/proxy', '/v1/'],
+    ['GET /v1/proxyish', '/v1/proxyish'],
+    ['GET /v1/v1/messages', '/v1/messages'],
+  ])('%s asks the provider for %s', async (line, path) => {
+    scenario.upstream.handle(json(200, {}));
+    const seen = scenario.upstream.requests.length;
+    await answerTo(line);
+    expect((await scenario.upstream.received(seen + 1)).path).toBe(path);
+  });
+
+  it('HEAD is passed on and answered without a body', async () => {
+    scenario.upstream.handle(json(200, { data: [] }));
+    const reply = await answerTo('HEAD /v1/things');
+    expect(reply.status).toBe(200);
+    expect(reply.headers['content-length']).toBe('11');
+    expect((await answerTo('HEAD /v1/models')).status).toBe(200);
+  });
+
+  it('an absolute path to the admin API is one to the admin API', async () => {
+    const reply = await answerTo('GET http://gateway/v1/api-keys', {
+      'x-service-api-key': 'wrong',
+    });
+    // Only the control plane answers in this envelope, and only without provider headers.
+    expect(reply.status).toBe(401);
+    const connection = await raw();
+    await connection.write(
+      `GET http://gateway/v1/configs HTTP/1.1\r\nhost: x\r\nx-service-api-key: ${scenario.stack.credentials.admin_key}\r\n\r\n`,
+    );
+    expect((await connection.reply()).status).not.toBe(403);
+  });
+});
+
+describe('headers', () => {
+  const seenBy = async (line: string, headers: object, body = '') => {
+    scenario.upstream.handle(json(200, chatReply));
+    const seen = scenario.upstream.requests.length;
+    const connection = await raw();
+    const length = body === '' ? {} : { 'content-length': String(body.length) };
+    await connection.write(`${head(line, { ...headers, ...length })}\r\n${body}`);
+    const reply = await connection.reply();
+    expect(reply.status).toBe(200);
+    return scenario.upstream.received(seen + 1);
+  };
+  const chatLine = 'POST /v1/chat/completions';
+  const chatText = JSON.stringify(chatBody);
+
+  it.each([
+    ['forwarded on request', chatLine, { 'x-service-forward-headers': 'authorization,x-api-key' }],
+    ['named as a hop’s', 'GET /v1/things', { connection: 'x-service-api-key, authorization' }],
+    ['passed through', 'GET /v1/things', {}],
+    ['unified', chatLine, {}],
+  ])('the service key never reaches a provider: %s', async (_name, line, headers) => {
+    const body = line === chatLine ? chatText : '';
+    for (const sent of [
+      { authorization: `Bearer ${key}` },
+      { authorization: `bearer  ${key}`, 'x-api-key': key },
+      { authorization: 'Bearer sk-upstream', 'x-api-key': key },
+    ])
+      for (const identity of [{}, { 'x-service-api-key': '' }]) {
+        const request = await seenBy(line, { ...headers, ...sent, ...identity }, body);
+        expect(JSON.stringify(request.rawHeaders)).not.toContain(key);
+      }
+  });
+
+  it('with the service key in x-api-key, Authorization is the provider’s', async () => {
+    const request = await seenBy(
+      'POST /v1/chat/completions',
+      { 'x-service-api-key': '', 'x-api-key': key, authorization: 'Bearer sk-of-provider' },
+      chatText,
+    );
+    expect(request.headers.authorization).toBe('Bearer sk-of-provider');
+  });
+
+  it('with the service key in Authorization, x-api-key is the provider’s', async () => {
+    const request = await seenBy(
+      'POST /v1/chat/completions',
+      { 'x-service-api-key': '', authorization: `Bearer ${key}`, 'x-api-key': 'sk-of-provider' },
+      chatText,
+    );
+    expect(request.headers.authorization).toBe('Bearer sk-of-provider');
+  });
+
+  it('headers of the connection, ours and those named by Connection stay here', async () => {
+    const request = await seenBy('GET /v1/things', {
+      connection: 'x-secret-hop, keep-alive',
+      'x-secret-hop': '1',
+      'x-kept': 'plain',
+      te: 'trailers',
+      'x-service-anything': '1',
+    });
+    expect(request.headers).toMatchObject({
+      'x-kept': 'plain',
+      authorization: 'Bearer sk-upstream',
+    });
+    for (const name of ['x-secret-hop', 'te', 'x-service-anything'])
+      expect(request.headers[name]).toBeUndefined();
+  });
+
+  it('a forward list from a config is taken in any case, and cannot ask for compression', async () => {
+    const config = JSON.stringify({
+      provider: 'openai',
+      api_key: 'sk-config',
+      custom_host: `${scenario.upstream.url}/v1`,
+      forward_headers: ['X-Wanted', 'Accept-Encoding', 'Metadata-Flavor'],
+    });
+    const request = await seenBy(
+      'POST /v1/chat/completions',
+      {
+        'x-service-config': config,
+        'x-wanted': 'yes',
+        'accept-encoding': 'gzip',
+        'metadata-flavor': 'Google',
+      },
+      chatText,
+    );
+    expect(request.headers['x-wanted']).toBe('yes');
+    expect(request.headers['accept-encoding']).toBeUndefined();
+    expect(request.headers['metadata-flavor']).toBeUndefined();
+  });
+
+  it.each([
+    ['a line break', 'sk-a\r\nx-injected: 1'],
+    ['characters beyond Latin-1', 'ключ'],
+    ['a control character', 'sk-\u0000'],
+  ])('a credential with %s is refused, and nothing is sent', async (_name, apiKey) => {
+    const seen = scenario.upstream.requests.length;
+    const config = JSON.stringify({ provider: 'openai', api_key: apiKey }).replace(
+      /[^\x20-\x7e]/g,
+      (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+    const response = await scenario.chat({ headers: { 'x-service-config': config } });
+    expect(await errorOf(response)).toMatchObject({ status: 400, code: 'request.invalid_header' });
+    expect(scenario.upstream.requests).toHaveLength(seen);
+  });
+
+  it('a config nested beyond reason is refused as such', async () => {
+    const deep = `{"provider":"openai","override_params":{"a":${'['.repeat(25_000)}${']'.repeat(25_000)}}}`;
+    const response = await scenario.chat({ headers: { 'x-service-config': deep } });
+    expect(await errorOf(response)).toMatchObject({ status: 400, code: 'config.invalid' });
+  });
+
+  it('a host of slashes costs no time', async () => {
+    const startedAt = performance.now();
+    const response = await scenario.chat({ host: `http://a${'/'.repeat(50_000)}b` });
+    expect(await errorOf(response)).toMatchObject({ status: 400, code: 'host.invalid' });
+    expect(performance.now() - startedAt).toBeLessThan(300);
+  });
+
+  it('errors say which provider was asked and what the limits are', async () => {
+    scenario.upstream.handle(bytes(200, Buffer.from('<html>')));
+    const response = await scenario.chat();
+    expect(response.status).toBe(502);
+    expect(response.headers.get('x-service-provider')).toBe('openai');
+    expect(response.headers.get('x-service-last-used-option-index')).toBe('config');
+    expect(response.headers.get('x-service-gateway-exception')).toBeNull();
+    await response.arrayBuffer();
+  });
+});
+
+describe('answers of providers', () => {
+  const answering = async (answer: string, init: { line?: string; stream?: boolean } = {}) => {
+    const upstream = await scripted((socket) => socket.end(Buffer.from(answer, 'latin1')));
+    const line = init.line ?? 'POST /v1/chat/completions';
+    const isPost = line.startsWith('POST');
+    const body = isPost ? JSON.stringify({ ...chatBody, stream: init.stream === true }) : '';
+    const connection = await raw();
+    await connection.write(
+      `${head(line, {
+        'x-service-custom-host': upstream.url,
+        ...(isPost
+          ? { 'content-type': 'application/json', 'content-length': String(body.length) }
+          : {}),
+      })}\r\n${body}`,
+    );
+    try {
+      return await connection.reply({ to: line.split(' ')[0] });
+    } finally {
+      upstream.close();
+    }
+  };
+  const good = JSON.stringify(chatReply);
+  const ok = (headers: string, body: string | Buffer = good) =>
+    `HTTP/1.1 200 OK\r\n${headers}content-length: ${body.length}\r\nconnection: close\r\n\r\n${body.toString('latin1')}`;
+
+  it.each([
+    ['early hints first', `HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n${ok('')}`, 200],
+    // The HTTP client takes it for a fault when it was not asked for.
+    ['100 Continue first', `HTTP/1.1 100 Continue\r\n\r\n${ok('')}`, 502],
+    ['101 unasked', 'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n', 502],
+    ['a header in Latin-1', ok('x-name: caf\u00e9\r\n'), 200],
+    ['two content types', ok('content-type: application/json\r\ncontent-type: a/b\r\n'), 200],
+    ['an empty 200', ok('', ''), 502],
+    ['an error in a 200', ok('', '{"error":{"message":"no"}}'), 502],
+    ['204', 'HTTP/1.1 204 No Content\r\nconnection: close\r\n\r\n', 502],
+    ['304', 'HTTP/1.1 304 Not Modified\r\nconnection: close\r\n\r\n', 304],
+    [
+      'length and chunks',
+      `HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n${good.length.toString(16)}\r\n${good}\r\n0\r\n\r\n`,
+      502,
+    ],
+    [
+      'trailers',
+      `HTTP/1.1 200 OK\r\ntrailer: x-t\r\ntransfer-encoding: chunked\r\n\r\n${good.length.toString(16)}\r\n${good}\r\n0\r\nx-t: 1\r\n\r\n`,
+      200,
+    ],
+    ['a status beyond 599', 'HTTP/1.1 799 Odd\r\ncontent-length: 0\r\n\r\n', 799],
+    ['a body shorter than said', `HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n${good}`, 502],
+    ['no length at all', `HTTP/1.1 200 OK\r\n\r\n${good}`, 200],
+    ['compressed unasked', ok('content-encoding: gzip\r\n', gzipSync(good)), 200],
+    ['huge headers', ok(`x-large: ${'x'.repeat(40_000)}\r\n`), 502],
+  ])('%s', async (_name, answer, status) => {
+    expect((await answering(answer)).status).toBe(status);
+  });
+
+  it.each([
+    ['204', 'HTTP/1.1 204 No Content\r\n\r\n', 204],
+    ['304', 'HTTP/1.1 304 Not Modified\r\netag: "1"\r\n\r\n', 304],
+    [
+      'a redirect',
+      'HTTP/1.1 302 Found\r\nlocation: http://10.0.0.1/\r\ncontent-length: 0\r\n\r\n',
+      302,
+    ],
+  ])('pass-through keeps %s as it is', async (_name, answer, status) => {
+    expect((await answering(answer, { line: 'GET /v1/things' })).status).toBe(status);
+  });
+
+  it('what an origin says about itself is not said in its name', async () => {
+    const reply = await answering(
+      ok(
+        'alt-svc: h3=":443"\r\nstrict-transport-security: max-age=1\r\nx-service-spoofed: 1\r\nx-kept: 1\r\nconnection: close, x-hop\r\nx-hop: 1\r\n',
+      ),
+    );
+    expect(reply.headers['x-kept']).toBe('1');
+    for (const name of ['alt-svc', 'strict-transport-security', 'x-service-spoofed', 'x-hop'])
+      expect(reply.headers[name]).toBeUndefined();
+  });
+
+  const event = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}`;
+  const streams: [string, string][] = [
+    ['no space after the colon', `${event('a').replace(': ', ':')}\n\ndata:[DONE]\n\n`],
+    ['CRLF', `${event('a')}\r\n\r\ndata: [DONE]\r\n\r\n`],
+    ['a BOM', `\u00ef\u00bb\u00bf${event('a')}\n\ndata: [DONE]\n\n`],
+    ['a large first event', `${event('x'.repeat(600_000))}\n\ndata: [DONE]\n\n`],
+    ['a very large event', `${event('x'.repeat(3_000_000))}\n\n${event('b')}\n\ndata: [DONE]\n\n`],
+    ['many comments first', `${': ping\n\n'.repeat(60_000)}${event('a')}\n\ndata: [DONE]\n\n`],
+  ];
+  it.each(streams)('a stream with %s passes byte for byte', async (_name, body) => {
+    for (const stream of [true, false]) {
+      const reply = await answering(ok('content-type: text/event-stream\r\n', body), { stream });
+      expect(reply.status).toBe(200);
+      expect(reply.body.equals(Buffer.from(body, 'latin1'))).toBe(true);
+    }
+  });
+
+  it('JSON in answer to a request for a stream is passed on', async () => {
+    const reply = await answering(ok('content-type: application/json\r\n'), { stream: true });
+    expect([reply.status, reply.body.toString()]).toEqual([200, good]);
+  });
+});
+
+describe('models', () => {
+  it('a saved provider that is limited to models takes no body whose model it cannot see', async () => {
+    const connection = await raw();
+    await connection.write(chat(`{"model":"${'m'.repeat(3_000_000)}","messages":[]}`));
+    const reply = await connection.reply();
+    expect(reply.status).toBe(400);
+    expect(JSON.parse(reply.body.toString()).error.param).toBe('body.model');
+  });
+
+  it('names of any length, asked for or answered, leave a ledger that goes on', async () => {
+    const before = await settledTotal(scenario);
+    scenario.upstream.handle(json(200, { ...chatReply, model: 'm'.repeat(20_000_000) }));
+    expect((await scenario.chat()).status).toBe(200);
+    const config = JSON.stringify({
+      provider: 'openai',
+      override_params: { model: 'n'.repeat(30_000) },
+    });
+    expect((await scenario.chat({ headers: { 'x-service-config': config } })).status).toBe(200);
+    scenario.upstream.handle(json(200, chatReply));
+    expect(
+      (await scenario.chat({ headers: { 'x-service-trace-id': 't'.repeat(60_000) } })).status,
+    ).toBe(200);
+    expect((await scenario.chat()).status).toBe(200);
+    await ledgerHolds(scenario, before + 4);
+  });
+});
