@@ -43,7 +43,7 @@ const child = spawn(
   {
     cwd: root,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...toolEnvironment(), SLUICE_CALLER_DIR: callerDir },
+    env: { ...toolEnvironment(), ...noProxyForLoopback(), SLUICE_CALLER_DIR: callerDir },
   },
 );
 // At a terminal the child gets the signal too; a command takes repeated signals as one.
@@ -61,3 +61,10 @@ child.once('exit', (code, signal) => {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
 });
+
+/** The parts speak to each other on this machine; a proxy for the outside world must not get between them. */
+function noProxyForLoopback() {
+  const given = process.env.no_proxy ?? process.env.NO_PROXY;
+  const hosts = given ? `${given},127.0.0.1,localhost` : '127.0.0.1,localhost';
+  return { no_proxy: hosts, NO_PROXY: hosts };
+}
