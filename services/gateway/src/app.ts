@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
 import type { Logger, Metrics } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { discardRest } from './http/discard-rest.ts';
 import type { Exchange, Reply } from './pipeline/exchange.ts';
 import { isAdminPath } from './routes/admin.ts';
 import { live, prometheus, ready } from './routes/health.ts';
@@ -84,7 +85,6 @@ function renderError(logger: Logger): ErrorRequestHandler {
       ...error.headers,
     });
     res.end(JSON.stringify(body));
-    // A body nobody reads must not hold the connection.
-    req.resume();
+    if (!req.complete) discardRest(req);
   };
 }

@@ -152,6 +152,16 @@ describe('connections of callers', () => {
     expect((await connection.reply()).status).toBe(200);
   });
 
+  it('is used again after a refusal whose body nobody wanted', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const connection = await raw();
+    const body = JSON.stringify({ ...chatBody, pad: 'x'.repeat(500_000) });
+    await connection.write(chat(body, { 'x-service-api-key': 'wrong' }));
+    expect((await connection.reply()).status).toBe(401);
+    await connection.write(chat(JSON.stringify(chatBody)));
+    expect((await connection.reply()).status).toBe(200);
+  });
+
   it('pipelined requests are answered in order', async () => {
     scenario.upstream.handle((request) => json(200, { ...chatReply, id: request.path }));
     const connection = await raw();

@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * Reads on for a moment after an early answer: closing a socket with unread
- * data resets it, and the caller would lose the answer that says why.
+ * data resets it, and the caller would lose the answer that says why. For the
+ * same reason such an answer does not announce the close. When the rest comes
+ * in time the connection is good for the next request.
  */
 export function discardRest(req: IncomingMessage): void {
   req.on('error', () => {});

@@ -51,6 +51,5 @@ const empty = Buffer.alloc(0);
 function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError('request.too_large', {
     message: `The request body is larger than ${bytesMax} bytes.`,
-    headers: { connection: 'close' },
   });
 }

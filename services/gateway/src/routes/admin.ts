@@ -112,7 +112,6 @@ export function createAdminForwarder(controlPlaneUrl: string): {
           'content-type': 'application/json',
           'x-service-request-id': requestId,
           'retry-after': '2',
-          connection: 'close',
         });
         res.end(JSON.stringify(adminErrorBody(error, requestId)));
         if (!req.complete) discardRest(req);

@@ -167,14 +167,13 @@ function sendError(
     return;
   }
   const body = errorBody(error, exchange);
-  const unread = !req.complete;
   res.writeHead(error.status, {
     ...errorHeaders(error, exchange),
     'content-length': body.length,
-    ...(unread || deps.isDraining() ? { connection: 'close' } : {}),
+    ...(deps.isDraining() ? { connection: 'close' } : {}),
   });
   res.end(body);
-  if (unread) discardRest(req);
+  if (!req.complete) discardRest(req);
 }
 
 /** One wide event and the request's metrics. */
