@@ -10,7 +10,9 @@ export {
   createApiKeyBody,
   keyTransitionMsMin,
   listApiKeysQuery,
+  type RotationPolicy,
   rotateApiKeyBody,
+  rotationPeriodMs,
   type UpdateApiKeyBody,
   updateApiKeyBody,
 } from './admin/api-keys.ts';

@@ -16,6 +16,9 @@ export interface TestPostgres {
   url: string;
   /** The URL of a fresh, empty database. */
   createDatabase(): Promise<string>;
+  /** An outage: the server is gone until `resume`, its data and its port are kept. */
+  halt(): Promise<void>;
+  resume(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -31,11 +34,17 @@ export async function startPostgres(): Promise<TestPostgres> {
     password: randomBytes(16).toString('hex'),
     durable: false,
   };
-  const server = await startProcess(postgresSpec(settings));
+  let server = await startProcess(postgresSpec(settings));
   const url = postgresUrl(settings);
   return {
     url,
     createDatabase: () => createDatabase(url),
+    async halt() {
+      await server.stop();
+    },
+    async resume() {
+      server = await startProcess(postgresSpec(settings));
+    },
     async stop() {
       await server.stop();
       await rm(folder, { recursive: true, force: true });

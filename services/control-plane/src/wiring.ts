@@ -15,6 +15,7 @@ import { createCredentialVault } from './credentials/envelope.ts';
 import { createDatabaseClient } from './database/client.ts';
 import type { Env } from './env.ts';
 import { jsonBody } from './http/json-body.ts';
+import { refuseUnreadable } from './http/refuse-unreadable.ts';
 import { applyMigrations } from './migrations/apply.ts';
 import { allOperations } from './operations.ts';
 
@@ -102,6 +103,7 @@ export async function startControlPlane(
     configServiceHandlers({ client, vault, feed, now, draining: draining.signal }),
   );
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+  refuseUnreadable(server);
   await listen(server, env.HOST, env.PORT);
 
   return {

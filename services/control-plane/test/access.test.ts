@@ -19,7 +19,7 @@ let h: Harness;
 let f: Fixture;
 let narrow: string;
 beforeAll(async () => {
-  h = await startHarness();
+  h = await startHarness({ analytics: {} });
   f = await createFixture(h);
   narrow = await createServiceKey(h, h.first.workspace_id, ['virtual_keys.copy']);
 });

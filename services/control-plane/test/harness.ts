@@ -48,7 +48,11 @@ export interface Caller {
 }
 
 export async function startHarness(
-  options: { analytics?: Partial<RpcHandlers<typeof analytics.AnalyticsService>> } = {},
+  options: {
+    analytics?: Partial<RpcHandlers<typeof analytics.AnalyticsService>>;
+    /** A database of the test's own; an empty one on the shared server unless given. */
+    databaseUrl?: string;
+  } = {},
 ): Promise<Harness> {
   const clock = { offsetMs: 0 };
   const now = () => new Date(Date.now() + clock.offsetMs);
@@ -60,7 +64,7 @@ export async function startHarness(
     NODE_ENV: 'test',
     SERVICE_NAME: 'control-plane',
     LOG_LEVEL: 'silent',
-    DATABASE_URL: await testDatabase(),
+    DATABASE_URL: options.databaseUrl ?? (await testDatabase()),
     DATABASE_CONNECTIONS_MAX: 8,
     MASTER_KEY: randomBytes(32),
     KEY_PEPPER: randomBytes(32),

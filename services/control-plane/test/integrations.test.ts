@@ -343,7 +343,6 @@ describe('providers', () => {
       note: 'n',
       rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }],
       object: 'provider',
-      expires_at: null,
     });
     expect(read.body).not.toHaveProperty('id');
     const updated = await workspace().put(`/providers/${slug}`, {

@@ -13,11 +13,33 @@ import { commaList, pageQuery } from './paging.ts';
 /** The shortest and the usual overlap of a rotation: half an hour. */
 export const keyTransitionMsMin = 1_800_000;
 
+const dayMs = 86_400_000;
+
+/** When a key gets a new secret by itself, and how long the old one works on. */
+export interface RotationPolicy {
+  rotation_period?: 'weekly' | 'monthly' | null | undefined;
+  rotation_period_days?: number | null | undefined;
+  next_rotation_at?: string | null | undefined;
+  key_transition_period_ms?: number | undefined;
+}
+
+/** How long a key of this policy lives between two rotations; a month counts as its shortest. */
+export function rotationPeriodMs(policy: RotationPolicy): number | undefined {
+  if (policy.rotation_period_days != null) return policy.rotation_period_days * dayMs;
+  if (policy.rotation_period == null) return undefined;
+  return (policy.rotation_period === 'weekly' ? 7 : 28) * dayMs;
+}
+
+/** Keys are rotated at midnight UTC. */
+function midnight(date: Date): string {
+  return `${date.toISOString().slice(0, 10)}T00:00:00.000Z`;
+}
+
 const rotationPolicy = z
   .object({
     rotation_period: z.enum(['weekly', 'monthly']).nullish(),
     rotation_period_days: z.int().min(1).max(365).nullish(),
-    next_rotation_at: instantField.transform((date) => date.toISOString()).nullish(),
+    next_rotation_at: instantField.transform(midnight).nullish(),
     key_transition_period_ms: z.int().min(keyTransitionMsMin).optional(),
   })
   .refine((policy) => policy.rotation_period == null || policy.rotation_period_days == null, {
@@ -31,6 +53,13 @@ const rotationPolicy = z
       policy.next_rotation_at != null,
     {
       message: 'needs rotation_period, rotation_period_days or next_rotation_at',
+    },
+  )
+  .refine(
+    (policy) => (policy.key_transition_period_ms ?? 0) < (rotationPeriodMs(policy) ?? Infinity),
+    {
+      path: ['key_transition_period_ms'],
+      message: 'must be shorter than the period',
     },
   );
 

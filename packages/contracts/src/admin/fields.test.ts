@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { instantField } from './fields.ts';
+import { createApiKeyBody } from './api-keys.ts';
+import { hostField, instantField, nameField } from './fields.ts';
 import { createRateLimitsPolicyBody } from './rate-limits-policies.ts';
 
 describe('instantField', () => {
@@ -13,7 +14,17 @@ describe('instantField', () => {
     expect(instantField.parse(text).toISOString()).toBe(expected);
   });
 
-  it.each(['', 'yesterday', '2024-13-12T00:00:00Z', '1715549826'])('refuses %j', (text) => {
+  it.each([
+    '',
+    'yesterday',
+    '2024-13-12T00:00:00Z',
+    '2023-02-29T00:00:00Z',
+    '2024-04-31',
+    '0000-12-31T00:00:00Z',
+    '0001-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-01:00',
+    '1715549826',
+  ])('refuses %j', (text) => {
     expect(instantField.safeParse(text).success).toBe(false);
   });
 });
@@ -45,5 +56,45 @@ describe('createRateLimitsPolicyBody', () => {
     expect(faults({ group_by: undefined })).toEqual(['group_by']);
     expect(faults({ value: 0 })).toEqual(['value']);
     expect(faults({ unit: 'tpd' })).toEqual(['unit']);
+  });
+});
+
+describe('nameField', () => {
+  it('counts characters, whatever they weigh', () => {
+    for (const letter of ['n', 'ü', '😀']) {
+      expect(nameField.safeParse(letter.repeat(255)).success, letter).toBe(true);
+      expect(nameField.safeParse(letter.repeat(256)).success, letter).toBe(false);
+    }
+    expect(nameField.safeParse('   ').success).toBe(false);
+  });
+});
+
+describe('hostField', () => {
+  it('holds no credentials', () => {
+    expect(hostField.safeParse('https://example.org:8443/v1').success).toBe(true);
+    for (const host of ['https://user@example.org', 'https://:p@example.org', 'file:///etc/passwd'])
+      expect(hostField.safeParse(host).success, host).toBe(false);
+  });
+});
+
+describe('a rotation policy', () => {
+  const parse = (rotation_policy: object) =>
+    createApiKeyBody.safeParse({ name: 'x', scopes: ['configs.list'], rotation_policy });
+
+  it('rotates at midnight UTC', () => {
+    const policy = parse({ next_rotation_at: '2030-05-01T01:30:00+03:00' });
+    expect(policy.data?.rotation_policy?.next_rotation_at).toBe('2030-04-30T00:00:00.000Z');
+  });
+
+  it('has a transition shorter than its period', () => {
+    const dayMs = 86_400_000;
+    const daily = { rotation_period_days: 1, key_transition_period_ms: dayMs };
+    expect(parse(daily).error?.issues[0]?.path.join('.')).toBe(
+      'rotation_policy.key_transition_period_ms',
+    );
+    expect(parse({ ...daily, key_transition_period_ms: dayMs - 1 }).success).toBe(true);
+    expect(parse({ rotation_period: 'weekly', key_transition_period_ms: 7 * dayMs }).success).toBe(
+      false,
+    );
   });
 });

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 
+const nameMax = 255;
+
 /** Fields that several resources share. */
-export const nameField = z.string().trim().min(1).max(255);
+export const nameField = z
+  .string()
+  .trim()
+  .min(1)
+  .refine(
+    // Characters, not halves of them: a name of 255 emoji is no longer than one of 255 letters.
+    (name) => name.length <= nameMax || (name.length <= 2 * nameMax && [...name].length <= nameMax),
+    `may hold ${nameMax} characters at most`,
+  );
 export const descriptionField = z.string().max(2000);
 export const slugField = z
   .string()
@@ -40,9 +50,16 @@ function parseInstant(text: string): Date | undefined {
           .trim()
           .replace(/^(?=\d)/, '+')
           .replace(/^([+-]\d{2}):?(\d{2})$/, '$1:$2');
+  // A day like February 30 would be read as one of March.
+  const day = new Date(`${match[1]}T00:00:00Z`);
+  if (Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== match[1]) return undefined;
   const date = new Date(`${match[1]}T${match[2] ?? '00:00:00'}${offset}`);
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  return date >= earliest && date <= latest ? date : undefined;
 }
+
+/** What every store between here and the ledger can hold: there is no year 0 in Postgres. */
+const earliest = new Date('0001-01-01T00:00:00Z');
+const latest = new Date('9999-12-31T23:59:59.999Z');
 
 /** Values as headers carry them; names as HTTP allows them. */
 export const headersField = z.record(
@@ -53,13 +70,21 @@ export const headersField = z.record(
     .regex(/^[^\p{Cc}]*$/u, 'must not hold control characters'),
 );
 
-/** An http(s) URL. Whether the host may be called is decided where calls are made. */
+/**
+ * An http(s) URL. Whether the host may be called is decided where calls are
+ * made. A password in it would be a secret that is stored and shown in clear.
+ */
 export const hostField = z
   .string()
   .max(2048)
   .refine(
     (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
     'must be an http or https URL',
+  )
+  .refine(
+    (text) =>
+      !URL.canParse(text) || (new URL(text).username === '' && new URL(text).password === ''),
+    'must not hold a user name or password',
   );
 
 export const metadataField = z

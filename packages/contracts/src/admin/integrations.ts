@@ -106,7 +106,8 @@ export const listIntegrationsQuery = z
   })
   .and(pageQuery({ default: 100, max: 1000 }));
 
-const price = z.object({ price: z.number().min(0) });
+/** In cents a token. The bound keeps it a plain decimal. */
+const price = z.object({ price: z.number().min(0).max(1e15) });
 
 export const updateIntegrationModelsBody = z.object({
   models: z

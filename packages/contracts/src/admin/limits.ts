@@ -4,9 +4,9 @@ import { instantField } from './fields.ts';
 /** How much may be spent: in dollars or tokens, reset or not. */
 export const usageLimits = z
   .object({
-    credit_limit: z.number().min(1),
+    credit_limit: z.int().min(1),
     type: z.enum(['cost', 'tokens']).default('cost'),
-    alert_threshold: z.number().min(1).nullish(),
+    alert_threshold: z.int().min(1).nullish(),
     periodic_reset: z.enum(['monthly', 'weekly']).nullish(),
     periodic_reset_days: z.int().min(1).max(365).nullish(),
     next_usage_reset_at: instantField.transform((date) => date.toISOString()).nullish(),

@@ -44,6 +44,7 @@ export const createRateLimitsPolicyBody = z
     unit,
     value,
     target: z.enum(['llm', 'mcp_tools']).default('llm'),
+    organisation_id: z.uuid().optional(),
   })
   .superRefine((policy, context) => {
     // One shared counter is only meant where tools are limited; calls of models name their groups.

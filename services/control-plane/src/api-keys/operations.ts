@@ -2,7 +2,9 @@ import {
   type CreateApiKeyBody,
   type KeyType,
   keyTransitionMsMin,
+  type RotationPolicy,
   roleInWorkspace,
+  rotationPeriodMs,
   type UpdateApiKeyBody,
 } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
@@ -11,7 +13,12 @@ import type { Database } from '../database/client.ts';
 import { isUuid, newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
-import { namedWorkspace, requireReach, requireWorkspace } from '../http/target-workspace.ts';
+import {
+  namedWorkspace,
+  requireOwnOrganisation,
+  requireReach,
+  requireWorkspace,
+} from '../http/target-workspace.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
 import { textMetadata } from '../workspaces/operations.ts';
 import { noJson } from '../workspaces/store.ts';
@@ -48,13 +55,7 @@ export function createApiKey(
   requireKnownScopes(type, body.scopes);
   requireHeldScopes(call.caller, body.scopes);
   const { caller } = call;
-  if (
-    body.organisation_id !== undefined &&
-    body.organisation_id.toLowerCase() !== caller.organisationId
-  )
-    throw new GatewayError('auth.missing_scope', {
-      message: 'This key belongs to another organisation.',
-    });
+  requireOwnOrganisation(caller, body.organisation_id);
   return call.change(async ({ db, describe }) => {
     const workspaceId =
       type === 'organisation-service'
@@ -188,8 +189,15 @@ export function rotateApiKey(
       throw new GatewayError('admin.refused', {
         message: 'The key was rotated already and its previous secret still works.',
       });
-    const policy = key.rotationPolicy as { key_transition_period_ms?: number } | null;
-    const overlapMs = transitionMs ?? policy?.key_transition_period_ms ?? keyTransitionMsMin;
+    const policy = (key.rotationPolicy ?? {}) as RotationPolicy;
+    const overlapMs = transitionMs ?? policy.key_transition_period_ms ?? keyTransitionMsMin;
+    const periodMs = rotationPeriodMs(policy);
+    // Else the next rotation would find two secrets that still work.
+    if (periodMs !== undefined && overlapMs >= periodMs)
+      throw invalidField(
+        'body.key_transition_period_ms',
+        'must be shorter than the period of the rotation policy',
+      );
     const overlapEndsAt = new Date(call.now.getTime() + overlapMs);
     if (Number.isNaN(overlapEndsAt.getTime()))
       throw invalidField('body.key_transition_period_ms', 'is too long');

@@ -30,7 +30,7 @@ export function apiKeyOperations(mintKey: MintKey): readonly Operation[] {
       method: 'post',
       path: '/api-keys/:id/rotate',
       async handle(call) {
-        const body = parseInput(rotateApiKeyBody, call.body, 'body');
+        const body = parseInput(rotateApiKeyBody.prefault({}), call.body, 'body');
         const rotated = await rotateApiKey(
           call,
           call.params.id ?? '',
@@ -101,7 +101,7 @@ export function apiKeyOperations(mintKey: MintKey): readonly Operation[] {
         await changeApiKey(
           call,
           call.params.id ?? '',
-          parseInput(updateApiKeyBody, call.body, 'body'),
+          parseInput(updateApiKeyBody.prefault({}), call.body, 'body'),
         );
         return {};
       },

@@ -1,5 +1,6 @@
+import { createServiceKey, maskServiceKey } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
-import { isSecretName, maskedJson, maskSecrets } from './mask.ts';
+import { isSecretName, maskedHeaders, maskedJson, maskSecrets, maskText } from './mask.ts';
 
 describe('maskSecrets', () => {
   it.each([
@@ -54,7 +55,28 @@ describe('maskSecrets', () => {
     });
   });
 
-  it('cuts long bodies', () => {
-    expect(maskedJson({ text: 'x'.repeat(100_000) }).length).toBeLessThan(17_000);
+  it('looks into documents that travel as text', () => {
+    const config = JSON.stringify({ targets: [{ provider: 'openai', api_key: 'sk-secret' }] });
+    const hidden = '{"targets":[{"provider":"openai","api_key":"*******"}]}';
+    expect(maskSecrets({ config })).toEqual({ config: hidden });
+    expect(maskedHeaders({ 'x-service-config': config })).toBe(
+      JSON.stringify({ 'x-service-config': hidden }),
+    );
+    expect(maskSecrets('{"api_key": cut')).toBe('{"api_key": cut');
+  });
+
+  it('hides service keys wherever they are', () => {
+    const key = createServiceKey('sl_');
+    const shown = maskServiceKey(key);
+    expect(maskText(`/v1/api-keys/${key}/rotate`)).toBe(`/v1/api-keys/${shown}/rotate`);
+    expect(maskSecrets({ name: `is ${key}?` })).toEqual({ name: `is ${shown}?` });
+    const other = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+    expect(maskText(other)).toBe(other);
+  });
+
+  it('cuts long bodies, and leaves JSON', () => {
+    const text = maskedJson({ text: '"'.repeat(100_000) });
+    expect(text.length).toBeLessThan(17_000);
+    expect(JSON.parse(text)).toEqual({ cut: expect.stringMatching(/^\{"text":/) });
   });
 });

@@ -1,3 +1,5 @@
+import { isWellFormedServiceKey, maskServiceKey } from '@sluice/contracts';
+
 /** Names of fields whose values never reach the audit log, in snake, camel and kebab case. */
 const secretName =
   /(^|_)(key|keys|secret|secrets|token|tokens|password|passphrase|credential|credentials|authorization|cookie|signature|private_key|access_key_id)$|(^|_)(api_key|secret|password|service_account|authorization|cookie)(_|$)/;
@@ -17,6 +19,9 @@ const fieldNames =
 
 const textMax = 16_384;
 
+/** Long enough to be a service key; whether it is one, its checksum tells. */
+const keyLike = /[A-Za-z0-9_-]{49,256}/g;
+
 /** Whether a field of this name holds a secret. */
 export function isSecretName(name: string): boolean {
   const snake = name
@@ -25,9 +30,27 @@ export function isSecretName(name: string): boolean {
   return !harmless.has(snake) && secretName.test(snake);
 }
 
+/** Text without the service keys in it: somebody may put one where an id or a name belongs. */
+export function maskText(text: string): string {
+  return text.replace(keyLike, (word) =>
+    isWellFormedServiceKey(word) ? maskServiceKey(word) : word,
+  );
+}
+
+/** A document that travels as text is masked like one that does not. */
+function maskDocument(text: string, depth: number): string {
+  if (!/^\s*[{[]/.test(text)) return maskText(text);
+  try {
+    return JSON.stringify(maskSecrets(JSON.parse(text), depth + 1));
+  } catch {
+    return maskText(text);
+  }
+}
+
 /** A copy of the value with every secret in it replaced by asterisks, however deep. */
 export function maskSecrets(value: unknown, depth = 0): unknown {
   if (depth > 40) return '…';
+  if (typeof value === 'string') return maskDocument(value, depth);
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, depth + 1));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
@@ -50,10 +73,10 @@ function maskAll(value: unknown): unknown {
   return value === null || value === undefined ? value : '*******';
 }
 
-/** JSON text of a masked value, cut where it is longer than an entry may hold. */
+/** JSON text of a masked value; what is longer than an entry may hold is kept as its beginning. */
 export function maskedJson(value: unknown): string {
   const text = value === undefined ? '' : JSON.stringify(maskSecrets(value));
-  return text.length > textMax ? `${text.slice(0, textMax)}…` : text;
+  return text.length > textMax ? JSON.stringify({ cut: text.slice(0, textMax / 2) }) : text;
 }
 
 /** Headers worth keeping; whatever may identify a session or a key is masked. */
@@ -62,6 +85,9 @@ export function maskedHeaders(
 ): string {
   const kept = Object.entries(headers)
     .slice(0, 100)
-    .map(([name, value]) => [name, isSecretName(name) ? '*******' : String(value).slice(0, 1024)]);
+    .map(([name, value]) => [
+      name,
+      isSecretName(name) ? '*******' : maskDocument(String(value), 0).slice(0, 1024),
+    ]);
   return JSON.stringify(Object.fromEntries(kept));
 }

@@ -38,6 +38,7 @@ export const auditLogOperations: readonly Operation[] = [
   },
 ];
 
+/** What does not apply to an entry is left out of it: no field of a record is published as nullable. */
 function presentEntry(row: AuditRow) {
   return {
     timestamp: instant(row.timestamp),
@@ -47,18 +48,18 @@ function presentEntry(row: AuditRow) {
     request_body: row.requestBody,
     query_params: row.queryParams,
     request_headers: row.requestHeaders,
-    user_id: row.userId,
+    user_id: row.userId ?? undefined,
     user_type: row.userType,
-    api_key_id: row.apiKeyId,
+    api_key_id: row.apiKeyId ?? undefined,
     organisation_id: row.organisationId,
-    workspace_id: row.workspaceId,
+    workspace_id: row.workspaceId ?? undefined,
     response_status_code: row.responseStatusCode,
     resource_type: row.resourceType,
-    resource_id: row.resourceId,
+    resource_id: row.resourceId ?? undefined,
     action: row.action,
     client_ip: row.clientIp,
-    country: row.country,
-    detail: row.detail,
+    country: row.country ?? undefined,
+    detail: row.detail ?? undefined,
     sequence: Number(row.sequence),
     previous_hash: Buffer.from(row.previousHash).toString('hex'),
     hash: Buffer.from(row.hash).toString('hex'),

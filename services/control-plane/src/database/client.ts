@@ -1,4 +1,5 @@
 import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../generated/prisma/client.ts';
 
 /** The whole client; only wiring and `changes` hold one. */
@@ -11,7 +12,7 @@ export function createDatabaseClient(options: {
   url: string;
   connectionsMax: number;
 }): DatabaseClient {
-  const adapter = new PrismaPg({
+  const pool = new Pool({
     connectionString: options.url,
     max: options.connectionsMax,
     connectionTimeoutMillis: 5_000,
@@ -22,5 +23,8 @@ export function createDatabaseClient(options: {
     keepAlive: true,
     application_name: 'sluice-control-plane',
   });
-  return new PrismaClient({ adapter });
+  // The query under way is told of a lost connection, or the next one that is given it. Between
+  // the two nobody listens, and an error that nobody hears would end the process.
+  pool.on('connect', (connection) => connection.on('error', () => {}));
+  return new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
 import express, { type RequestHandler } from 'express';
 
@@ -8,15 +9,23 @@ const depthMax = 64;
  * forget to claim one. Text that Postgres cannot store is refused here.
  */
 export function jsonBody(options: { bytesMax: number }): RequestHandler {
+  const empty = new WeakSet<IncomingMessage>();
   const parse = express.json({
     limit: options.bytesMax,
     type: () => true,
     strict: false,
-    verify: (_req, _res, raw) => refuseDeepNesting(raw),
+    verify(req, _res, raw, encoding) {
+      if (raw.length === 0) empty.add(req);
+      // JSON is UTF-8; what follows counts its bytes.
+      if (encoding !== 'utf-8') throw new GatewayError('request.unsupported_content_type');
+      refuseDeepNesting(raw);
+    },
   });
   return (req, res, next) =>
     parse(req, res, (error: unknown) => {
       if (error !== undefined && error !== null) return next(fromBodyParser(error));
+      // The parser takes a body of no bytes for an empty object; it is no body.
+      if (empty.has(req)) req.body = undefined;
       try {
         refuseUnstorableText(req.body);
       } catch (fault) {

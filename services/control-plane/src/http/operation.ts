@@ -2,13 +2,14 @@ import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { NewAuditEntry } from '../audit-logs/chain.ts';
-import { maskedHeaders, maskedJson } from '../audit-logs/mask.ts';
+import { maskedHeaders, maskedJson, maskText } from '../audit-logs/mask.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import type { Caller } from '../authentication/caller.ts';
 import { authorise, isPermitted } from '../authorisation/authorise.ts';
 import { type OperationId, operationRule } from '../authorisation/table.ts';
 import { type Change, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
+import { fromDatabase } from '../database/faults.ts';
 import { refuseUnstorableText } from './json-body.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
@@ -81,11 +82,11 @@ async function answer(
     parts.observe(operation.id, 200, startedAt);
     res.status(200).json(body);
   } catch (caught) {
-    const error = fromUnknown(caught);
+    const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
     if (call !== undefined && operationRule(operation.id).audit !== undefined)
       await recordRefusal(call.entry(error.status), parts);
-    throw caught;
+    throw error;
   }
 }
 
@@ -109,7 +110,7 @@ function createCall(
     organisationId: caller.organisationId,
     timestamp: now,
     method: req.method,
-    uri: `${req.baseUrl}${req.path}`.slice(0, 2048),
+    uri: maskText(`${req.baseUrl}${req.path}`).slice(0, 2048),
     requestId: String(res.locals.requestId),
     requestBody: maskedJson(storable(req.body)),
     queryParams: maskedJson(storable(req.query)),

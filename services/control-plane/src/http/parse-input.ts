@@ -1,13 +1,17 @@
 import { GatewayError } from '@sluice/errors';
 import type { z } from 'zod';
 
-/** Checks one part of a request. @throws 400 with the path of every fault. */
+/**
+ * Checks one part of a request. A body that was not sent is a fault like any
+ * other; operations that can do without one say so.
+ * @throws 400 with the path of every fault.
+ */
 export function parseInput<S extends z.ZodType>(
   schema: S,
   value: unknown,
   part: 'body' | 'query' | 'path',
 ): z.output<S> {
-  const result = schema.safeParse(value ?? {});
+  const result = schema.safeParse(value);
   if (result.success) return result.data;
   const faults = result.error.issues
     .slice(0, 20)

@@ -65,6 +65,14 @@ export function namedWorkspace(
   };
 }
 
+/** @throws 403 when a request names another organisation than the caller's own. */
+export function requireOwnOrganisation(caller: Caller, id: string | undefined): void {
+  if (id !== undefined && id.toLowerCase() !== caller.organisationId)
+    throw new GatewayError('auth.missing_scope', {
+      message: 'This key belongs to another organisation.',
+    });
+}
+
 /**
  * A resource that a caller reached by an id: another organisation's does not
  * exist for them, another workspace's is not theirs.

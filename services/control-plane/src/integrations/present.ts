@@ -39,7 +39,7 @@ export function presentModel(row: IntegrationModelRow) {
     is_custom: row.isCustom,
     is_finetune: row.isFinetune,
     base_model_slug: row.baseModelSlug,
-    pricing_config: row.pricingConfig,
+    pricing_config: row.pricingConfig ?? undefined,
     configurations: row.configurations,
   };
 }

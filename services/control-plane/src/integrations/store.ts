@@ -13,18 +13,16 @@ export type IntegrationRow = Integration;
 export type IntegrationModelRow = IntegrationModel;
 export type GrantRow = IntegrationWorkspace;
 
-/** An integration of the organisation, by slug or UUID. */
-export function findIntegration(
+/** An integration of the organisation, by UUID or slug. A slug may look like a UUID. */
+export async function findIntegration(
   db: Database,
   organisationId: string,
   reference: string,
 ): Promise<IntegrationRow | null> {
-  return db.integration.findFirst({
-    where: {
-      organisationId,
-      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
-    },
-  });
+  const find = (where: { id: string } | { slug: string }) =>
+    db.integration.findFirst({ where: { organisationId, ...where } });
+  const byId = isUuid(reference) ? await find({ id: reference.toLowerCase() }) : null;
+  return byId ?? (await find({ slug: reference }));
 }
 
 export async function listIntegrations(

@@ -10,19 +10,16 @@ const withIntegration = {
 
 export type ProviderRow = Prisma.ProviderGetPayload<{ include: typeof withIntegration }>;
 
-/** A provider of the workspace, by slug or UUID. */
-export function findProviderRow(
+/** A provider of the workspace, by UUID or slug. A slug may look like a UUID. */
+export async function findProviderRow(
   db: Database,
   workspaceId: string,
   reference: string,
 ): Promise<ProviderRow | null> {
-  return db.provider.findFirst({
-    where: {
-      workspaceId,
-      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
-    },
-    include: withIntegration,
-  });
+  const find = (where: { id: string } | { slug: string }) =>
+    db.provider.findFirst({ where: { workspaceId, ...where }, include: withIntegration });
+  const byId = isUuid(reference) ? await find({ id: reference.toLowerCase() }) : null;
+  return byId ?? (await find({ slug: reference }));
 }
 
 export async function listProviders(

@@ -8,7 +8,12 @@ import type { Database } from '../database/client.ts';
 import { isUuid, newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
-import { namedWorkspace, requireReach, requireWorkspace } from '../http/target-workspace.ts';
+import {
+  namedWorkspace,
+  requireOwnOrganisation,
+  requireReach,
+  requireWorkspace,
+} from '../http/target-workspace.ts';
 import { findPolicy, insertPolicy, type PolicyRow, updatePolicy } from './store.ts';
 
 /** The policy a path names, in this status: an archived one is not found by who does not ask for it. */
@@ -26,6 +31,7 @@ export async function reachPolicy(
 }
 
 export function createPolicy(call: AdminCall, body: CreateRateLimitsPolicyBody): Promise<string> {
+  requireOwnOrganisation(call.caller, body.organisation_id);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
       db,

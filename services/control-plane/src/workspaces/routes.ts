@@ -61,7 +61,7 @@ export const workspaceOperations: readonly Operation[] = [
       await changeWorkspace(
         call,
         call.params.workspaceId ?? '',
-        parseInput(updateWorkspaceBody, call.body, 'body'),
+        parseInput(updateWorkspaceBody.prefault({}), call.body, 'body'),
       );
       return {};
     },

@@ -1,0 +1,90 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { config } from '@sluice/proto-stubs';
+import { eventually, startPostgres, type TestPostgres } from '@sluice/testkit';
+import type { Test } from 'supertest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { policyBody } from './fixture.ts';
+import { type Harness, startHarness } from './harness.ts';
+
+let postgres: TestPostgres;
+let h: Harness;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  h = await startHarness({ databaseUrl: await postgres.createDatabase() });
+});
+afterAll(async () => {
+  await h.stop();
+  await postgres.stop();
+});
+
+const admin = () => h.as(h.first.admin_key);
+const workspace = () => h.as(h.first.workspace_key);
+
+it('an outage of Postgres is a 503 by code, and over when Postgres is back', async () => {
+  const events: string[] = [];
+  const stream = h.rpc.serverStream(config.ConfigService.method.watch, { replicaId: 'test' });
+  stream.on('error', () => {});
+  stream.on('data', ({ event }: config.WatchResponse) => {
+    if (event.case !== undefined && event.case !== 'heartbeat') events.push(event.case);
+  });
+  await eventually(() => expect(events).toEqual(['ready']));
+  const policy = await workspace().post('/policies/rate-limits', policyBody).expect(200);
+  await eventually(() => expect(events).toEqual(['ready', 'workspaceChanged']));
+
+  const before = load(policy.body.id);
+  await postgres.halt();
+  // Whoever was in the middle is told the same as who comes later, or was served.
+  const outcomes = await before.stop();
+  expect([...outcomes.keys()].filter((outcome) => outcome !== '200')).toEqual([unavailable]);
+  const during = load(policy.body.id);
+  await delay(5_000);
+  expect([...(await during.stop()).keys()]).toEqual([unavailable]);
+  const ready = await fetch(`http://127.0.0.1:${h.service.httpPort}/health/ready`);
+  expect(await ready.json()).toEqual({
+    status: 'unavailable',
+    missing: ['database', 'change-feed'],
+  });
+
+  await postgres.resume();
+  await eventually(() => workspace().get('/configs').expect(200), { timeoutMs: 10_000 });
+  await eventually(() => expect(events.slice(1)).toContain('ready'), {
+    timeoutMs: 10_000,
+  });
+  // What was refused was not done; what is done now is told again.
+  const read = await workspace().get(`/policies/rate-limits/${policy.body.id}`).expect(200);
+  expect(read.body.value).toBe(policyBody.value);
+  await workspace().put(`/policies/rate-limits/${policy.body.id}`, { value: 7 }).expect(200);
+  await eventually(() => expect(events.at(-1)).toBe('workspaceChanged'));
+  stream.cancel();
+}, 60_000);
+
+const unavailable = '503 AB04 admin.control_plane_unavailable';
+
+/** Requests of every kind, several at once, until it is stopped: how often each outcome was met. */
+function load(policyId: string): { stop(): Promise<Map<string, number>> } {
+  const path = `/policies/rate-limits/${policyId}`;
+  const outcomes = new Map<string, number>();
+  let stopped = false;
+  const worker = async (request: () => Test) => {
+    while (!stopped) {
+      const { status, body } = await request();
+      const outcome =
+        status === 200 ? '200' : `${status} ${body.data?.errorCode} ${body.data?.code}`;
+      outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
+      await delay(5);
+    }
+  };
+  const workers = [
+    () => workspace().get('/configs'),
+    () => admin().get(path),
+    () => workspace().put(path, { value: policyBody.value }),
+    () => workspace().post('/configs', { name: 'x', config: { provider: '@demo' } }),
+  ].map(worker);
+  return {
+    async stop() {
+      stopped = true;
+      await Promise.all(workers);
+      return outcomes;
+    },
+  };
+}
