@@ -1,0 +1,171 @@
+import { parseConfigDocument } from '@sluice/contracts';
+import { compileConfig } from '@sluice/engine';
+import { describe, expect, it } from 'vitest';
+import {
+  type ExampleRequest,
+  exampleBundle,
+  exampleExchange,
+  exampleKey,
+  refusal,
+} from '../../test/exchange.ts';
+import { resolveTarget } from './target.ts';
+
+const bundle = exampleBundle({
+  providers: [
+    {
+      slug: 'main',
+      provider: 'openai',
+      status: 'active',
+      apiKey: 'sk-saved',
+      allowAllModels: true,
+      customHost: 'https://saved.example/v1/',
+      customHeaders: { 'X-Team': 'a', Authorization: 'Custom x' },
+      models: [
+        {
+          slug: 'gpt-own-host',
+          enabled: true,
+          customHost: 'https://model.example',
+          customHeaders: { 'x-team': 'b' },
+        },
+        { slug: 'gpt-off', enabled: false },
+      ],
+    },
+    {
+      slug: 'few',
+      provider: 'openai',
+      status: 'active',
+      allowAllModels: false,
+      models: [{ slug: 'gpt-on', enabled: true }],
+    },
+    { slug: 'old', provider: 'openai', status: 'active', expiresAtMs: 1n },
+    { slug: 'spent', provider: 'openai', status: 'exhausted' },
+    { slug: 'odd', provider: 'never-heard-of', status: 'active', allowAllModels: true },
+  ] as never,
+});
+
+function resolve(request: ExampleRequest & { model?: string; json?: object; config?: object }) {
+  const exchange = exampleExchange({ bundle, key: exampleKey(), ...request });
+  exchange.model = request.model ?? '';
+  if (request.json !== undefined) exchange.json = request.json as never;
+  if (request.config !== undefined) {
+    const parsed = parseConfigDocument(request.config, 'refuse');
+    if (!parsed.ok) throw new Error(parsed.faults.join());
+    exchange.config = { compiled: compileConfig(parsed.config), saved: undefined };
+  }
+  return resolveTarget(exchange);
+}
+const by = (provider: string) => ({ headers: { 'x-service-provider': provider } });
+
+describe('resolveTarget', () => {
+  it('a config’s provider wins over the header, the header over the model', () => {
+    const headers = { 'x-service-provider': '@main' };
+    expect(resolve({ headers, config: { provider: 'anthropic' }, model: '@few/x' }).entry.id).toBe(
+      'anthropic',
+    );
+    expect(resolve({ headers, model: '@few/gpt-on' }).saved?.slug).toBe('main');
+    expect(resolve({ model: '@few/gpt-on' }).saved?.slug).toBe('few');
+  });
+
+  it('splits the slug from the model at the first slash only', () => {
+    expect(resolve({ model: '@main/org/name/v1' })).toMatchObject({
+      model: 'org/name/v1',
+      rewritesModel: true,
+    });
+    expect(resolve({ ...by('@main'), model: 'org/name' }).rewritesModel).toBe(false);
+  });
+
+  it('a config without a provider lends its settings to the header’s', () => {
+    const target = resolve({
+      ...by('@main'),
+      model: 'gpt-4o',
+      config: { request_timeout: 5, override_params: { model: 'gpt-5' } },
+    });
+    expect(target).toMatchObject({ timeoutMs: 5, model: 'gpt-5', rewritesModel: true });
+  });
+
+  it.each([
+    [
+      'the header',
+      {
+        headers: { 'x-service-custom-host': 'https://header.example' },
+        config: { custom_host: 'https://config.example' },
+        model: 'gpt-own-host',
+      },
+      'https://header.example',
+      'x-service-custom-host',
+    ],
+    [
+      'the config',
+      { config: { custom_host: 'https://config.example' }, model: 'gpt-own-host' },
+      'https://config.example',
+      'config.custom_host',
+    ],
+    ['the model', { model: 'gpt-own-host' }, 'https://model.example', 'model.custom_host'],
+    ['the provider', { model: 'gpt-4o' }, 'https://saved.example/v1', '@main.custom_host'],
+  ])(
+    'the host comes from %s',
+    (_name, request: ExampleRequest & { model: string; config?: object }, url, field) => {
+      const target = resolve({
+        ...request,
+        headers: { ...by('@main').headers, ...request.headers },
+      });
+      expect([target.baseUrl, target.baseUrlField]).toEqual([url, field]);
+    },
+  );
+
+  it('custom headers have one case, and a model’s win', () => {
+    expect(resolve({ ...by('@main'), model: 'gpt-own-host' }).customHeaders).toEqual({
+      'x-team': 'b',
+      authorization: 'Custom x',
+    });
+  });
+
+  it('the credential is the config’s, then the saved one, then the caller’s', () => {
+    const headers = { 'x-service-api-key': 'k', authorization: 'Bearer sk-caller' };
+    expect(resolve({ headers, config: { provider: '@main', api_key: 'sk-config' } }).apiKey).toBe(
+      'sk-config',
+    );
+    expect(resolve({ headers, config: { provider: '@main' } }).apiKey).toBe('sk-saved');
+    expect(resolve({ headers, config: { provider: 'openai' } }).apiKey).toBe('sk-caller');
+  });
+
+  it.each<[string, Parameters<typeof resolve>[0], string]>([
+    ['nothing named', { model: 'gpt-4o' }, 'provider.missing'],
+    ['an @ without a slash', { model: '@main' }, 'provider.missing'],
+    ['an unknown name', by('nobody'), 'provider.unknown'],
+    ['a name of every object', by('constructor'), 'provider.unknown'],
+    ['an unknown slug', by('@nobody'), 'provider.not_found'],
+    ['an expired one', by('@old'), 'provider.unavailable'],
+    ['an exhausted one', by('@spent'), 'provider.unavailable'],
+    ['one of another release', by('@odd'), 'provider.unknown'],
+    ['a model switched off', { ...by('@main'), model: 'gpt-off' }, 'provider.model_not_allowed'],
+    ['a model not listed', { ...by('@few'), model: 'gpt-other' }, 'provider.model_not_allowed'],
+    ['a model listed', { ...by('@few'), model: 'gpt-on' }, 'none'],
+  ])('%s', async (_name, request, code) => {
+    expect(await refusal(() => resolve(request))).toMatchObject({ code });
+  });
+
+  it.each<[string, Record<string, string>, object | undefined, string]>([
+    ['chunks', { 'transfer-encoding': 'chunked' }, undefined, 'provider.model_not_allowed'],
+    [
+      'text',
+      { 'content-length': '9', 'content-type': 'text/plain' },
+      undefined,
+      'provider.model_not_allowed',
+    ],
+    [
+      'a form',
+      { 'content-length': '9', 'content-type': 'multipart/form-data; boundary=x' },
+      undefined,
+      'none',
+    ],
+    ['JSON without a model', { 'content-length': '9' }, {}, 'none'],
+    ['no body', {}, undefined, 'none'],
+  ])('pass-through to a provider limited to models, %s', async (_name, headers, json, code) => {
+    const request = { isProxy: true, headers: { ...headers, ...by('@few').headers }, json };
+    expect(await refusal(() => resolve(request))).toMatchObject({ code });
+    expect(
+      await refusal(() => resolve({ ...request, headers: { ...headers, ...by('@main').headers } })),
+    ).toMatchObject({ code: 'none' });
+  });
+});

@@ -1,0 +1,103 @@
+import { create } from '@bufbuild/protobuf';
+import { config } from '@sluice/proto-stubs';
+import { type CompiledBundle, compileBundle } from '../src/config-sync/compiled-bundle.ts';
+import { type ResolvedKey, resolvedKey } from '../src/config-sync/resolved-key.ts';
+import { readCallerHeaders } from '../src/http/caller-headers.ts';
+import type { Exchange, Reply } from '../src/pipeline/exchange.ts';
+import { uuidText, uuidV7 } from '../src/usage/uuid.ts';
+
+export function exampleKey(over: Partial<config.Key> = {}): ResolvedKey {
+  return resolvedKey(
+    'ab'.repeat(32),
+    create(config.KeySchema, {
+      id: 'key-1',
+      name: 'A key',
+      type: config.KeyType.WORKSPACE_SERVICE,
+      organisationId: 'org-1',
+      workspaceId: 'ws-1',
+      scopes: ['completions.write'],
+      allowConfigOverride: true,
+      ...over,
+    } as never),
+  );
+}
+
+export function exampleBundle(over: Partial<config.Bundle> = {}): CompiledBundle {
+  return compileBundle(
+    create(config.BundleSchema, {
+      organisationId: 'org-1',
+      workspaceId: 'ws-1',
+      workspaceSlug: 'ws-team',
+      hash: 'h1',
+      ...over,
+    } as never),
+  );
+}
+
+export interface ExampleRequest {
+  headers?: Record<string, string>;
+  body?: string | Buffer;
+  isProxy?: boolean;
+  endpoint?: Exchange['route']['endpoint'];
+  method?: string;
+  pathname?: string;
+  key?: ResolvedKey;
+  bundle?: CompiledBundle;
+}
+
+/** A request as the stages find it, without a socket. */
+export function exampleExchange(request: ExampleRequest = {}): Exchange {
+  const headers = request.headers ?? {};
+  const caller = readCallerHeaders(headers);
+  const requestId = uuidV7(1_700_000_000_000);
+  return {
+    route: { endpoint: request.endpoint ?? 'chatComplete', isProxy: request.isProxy ?? false },
+    method: request.method ?? 'POST',
+    pathname: request.pathname ?? '/v1/chat/completions',
+    search: '',
+    headers,
+    caller,
+    requestId,
+    requestIdText: uuidText(requestId),
+    traceId: 'trace',
+    startedAt: performance.now(),
+    startedAtMs: 1_700_000_000_000,
+    signal: new AbortController().signal,
+    readBody: async () => Buffer.from(request.body ?? ''),
+    bodyStream: () => {
+      throw new Error('this request has no stream');
+    },
+    key: request.key,
+    bundle: request.bundle,
+    metadata: caller.metadata,
+    config: undefined,
+    limits: undefined,
+    limitStates: [],
+    body: undefined,
+    json: undefined,
+    model: '',
+    wantsStream: false,
+    isRouting: false,
+    target: undefined,
+    attempts: 0,
+    summary: undefined,
+  };
+}
+
+export const exampleReply: Reply = {
+  kind: 'body',
+  status: 200,
+  headers: {},
+  body: Buffer.from('{}'),
+};
+
+/** The code of the GatewayError that this throws, and the field it names. */
+export async function refusal(work: () => unknown): Promise<{ code: string; field?: string }> {
+  try {
+    await work();
+  } catch (error) {
+    const { code, field } = error as { code: string; field?: string };
+    return field === undefined ? { code } : { code, field };
+  }
+  return { code: 'none' };
+}
