@@ -1,4 +1,12 @@
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -138,5 +146,55 @@ describe('Outbox', () => {
     expect(() => outbox.begin(uuidV7(1), payload('y'))).toThrow(OutboxFullError);
     outbox.end(id, payload('end'));
     expect(contents(outbox)).toEqual(['end']);
+  });
+});
+
+describe('a disk that refuses', () => {
+  const eightMegabytes = Buffer.alloc(8 * 1024 * 1024, 0x61);
+  /** The next segment is a device that is always full. */
+  const fillDisk = (segment: number) =>
+    symlinkSync('/dev/full', join(dir, `${String(segment).padStart(10, '0')}.log`));
+
+  it('fails the waiting, notes no attempt as under way, and keeps records for the next write', async () => {
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3 });
+    fillDisk(3);
+    await outbox.end(uuidV7(1), eightMegabytes);
+    const begun = outbox.begin(uuidV7(1), payload('begin'));
+    const ended = outbox.end(uuidV7(1), payload('kept'));
+    await expect(begun).rejects.toThrow('ENOSPC');
+    await expect(ended).rejects.toThrow('ENOSPC');
+    expect(outbox.attemptsUnderWay).toBe(0);
+
+    await outbox.end(uuidV7(1), payload('after'));
+    expect(contents(outbox).slice(1)).toEqual(['kept', 'after']);
+    outbox.close();
+    expect(open().recover(() => payload('lost'))).toBe(0);
+  });
+
+  it('works again once segments can be opened again', async () => {
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3 });
+    renameSync(dir, `${dir}-away`);
+    try {
+      // Written, but there is no place for the segment after it.
+      await outbox.end(uuidV7(1), eightMegabytes);
+      await expect(outbox.begin(uuidV7(1), payload('begin'))).rejects.toThrow('ENOENT');
+      await expect(outbox.end(uuidV7(1), payload('a'))).rejects.toThrow('ENOENT');
+    } finally {
+      renameSync(`${dir}-away`, dir);
+    }
+    await outbox.end(uuidV7(1), payload('b'));
+    const sent = outbox.read(100);
+    expect(contents(outbox).slice(1)).toEqual(['a', 'b']);
+    if (sent !== undefined) outbox.acknowledge(sent.next);
+    outbox.close();
+  });
+
+  it('takes no record that readers would take for damage', async () => {
+    const outbox = open();
+    await expect(outbox.end(uuidV7(1), Buffer.alloc(17 * 1024 * 1024))).rejects.toThrow(
+      'too large',
+    );
+    await outbox.end(uuidV7(1), payload('next'));
+    expect(contents(outbox)).toEqual(['next']);
   });
 });
