@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { canonicalEntry, chainStart, entryHash } from '../src/audit-logs/chain.ts';
+import { brokenLink } from './audit-chain.ts';
 import { createServiceKey, policyBody } from './fixture.ts';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -130,7 +130,7 @@ describe('the audit log', () => {
         workspace().post('/configs', { name: `c${index}`, config: { provider: '@demo' } }),
       ),
     );
-    expect(await brokenLink()).toBeUndefined();
+    expect(await brokenLink(h)).toBeUndefined();
     await expect(
       h.db.auditEntry.updateMany({ where: { sequence: 2 }, data: { action: 'nothing' } }),
     ).rejects.toThrow('audit entries are never changed');
@@ -145,29 +145,6 @@ describe('the audit log', () => {
       where: { organisationId: h.first.organisation_id, sequence: 3 },
       data: { responseStatusCode: 418 },
     });
-    expect(await brokenLink()).toBe(3n);
+    expect(await brokenLink(h)).toBe(3n);
   });
 });
-
-/** The sequence of the first entry that does not fit its place. */
-async function brokenLink(): Promise<bigint | undefined> {
-  const entries = await h.db.auditEntry.findMany({
-    where: { organisationId: h.first.organisation_id },
-    orderBy: { sequence: 'asc' },
-  });
-  let previous: Buffer = chainStart;
-  for (const [index, { detail, userType, ...entry }] of entries.entries()) {
-    const content = canonicalEntry(
-      {
-        ...entry,
-        userType: userType as 'api_key',
-        detail: detail === null ? undefined : JSON.parse(detail),
-      },
-      BigInt(index + 1),
-    );
-    const hash = entryHash(previous, content);
-    if (!hash.equals(entry.hash) || !previous.equals(entry.previousHash)) return entry.sequence;
-    previous = hash;
-  }
-  return undefined;
-}

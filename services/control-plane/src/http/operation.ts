@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
@@ -122,7 +123,7 @@ function createCall(
     responseStatusCode: status,
     resourceType: operationRule(operation.id).audit?.resourceType ?? '',
     action: operationRule(operation.id).audit?.action ?? '',
-    clientIp: req.ip ?? '',
+    clientIp: clientAddress(req),
   });
   return {
     caller,
@@ -140,6 +141,12 @@ function createCall(
       commitChange(parts.client, entry(200), work),
     entry,
   };
+}
+
+/** A proxy may pass on what its caller wrote; what is no address is not kept as one. */
+function clientAddress(req: Request): string {
+  const address = req.ip ?? '';
+  return isIP(address) === 0 ? (req.socket.remoteAddress ?? '') : address;
 }
 
 /** A body that was refused for its text must not break its own audit entry. */

@@ -52,7 +52,7 @@ export async function listWorkspaces(
     status: { in: query.status ?? ['active'] },
     ...(scope.onlyId === undefined ? {} : { id: scope.onlyId }),
     AND: [
-      query.name === undefined ? {} : { name: { contains: query.name } },
+      query.name === undefined ? {} : { name: { contains: literally(query.name) } },
       query.exact_name === undefined ? {} : { name: query.exact_name },
     ],
   };
@@ -65,6 +65,11 @@ export async function listWorkspaces(
     db.workspace.count({ where }),
   ]);
   return { rows, total };
+}
+
+/** `contains` becomes a LIKE, in which these characters would be a pattern. */
+function literally(text: string): string {
+  return text.replace(/[\\%_]/g, '\\$&');
 }
 
 export function insertWorkspace(

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { random } from './contract/resources.ts';
+import { policyBody } from './fixture.ts';
+import { type Harness, startHarness } from './harness.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness();
+});
+afterAll(() => h.stop());
+
+const workspace = () => h.as(h.first.workspace_key);
+const times = <T>(count: number, work: (index: number) => PromiseLike<T>) =>
+  Promise.all(Array.from({ length: count }, (_, index) => work(index)));
+const statuses = (answers: { status: number }[]) =>
+  answers.map((answer) => answer.status).sort((a, b) => a - b);
+
+describe('at once', () => {
+  it('one of several creates with the same slug wins, the others are conflicts', async () => {
+    const slug = `race-${random()}`;
+    const integrations = await times(5, () =>
+      workspace().post('/integrations', {
+        name: 'Race',
+        ai_provider_id: 'openai',
+        slug,
+        create_default_provider: false,
+      }),
+    );
+    expect(statuses(integrations)).toEqual([200, 409, 409, 409, 409]);
+    const lost = integrations.find((answer) => answer.status === 409);
+    expect(lost?.body.data.errorCode).toBe('AB07');
+    const providers = await times(5, () =>
+      workspace().post('/providers', { name: 'Race', integration_id: slug, slug }),
+    );
+    expect(statuses(providers)).toEqual([200, 409, 409, 409, 409]);
+    expect(await h.db.provider.count({ where: { slug } })).toBe(1);
+  });
+
+  it('one of several rotations wins, and two secrets at most work', async () => {
+    const made = await workspace()
+      .post('/api-keys/workspace/service', { name: 'Race', scopes: ['configs.list'] })
+      .expect(200);
+    const rotations = await times(6, () =>
+      workspace().post(`/api-keys/${made.body.id}/rotate`, {}),
+    );
+    expect(statuses(rotations)).toEqual([200, 400, 400, 400, 400, 400]);
+    expect(await h.db.apiKeySecret.count({ where: { apiKeyId: made.body.id } })).toBe(2);
+    const won = rotations.find((answer) => answer.status === 200);
+    for (const key of [made.body.key, won?.body.key]) await h.as(key).get('/configs').expect(200);
+    await workspace().delete(`/api-keys/${made.body.id}`).expect(200);
+    for (const key of [made.body.key, won?.body.key]) await h.as(key).get('/configs').expect(401);
+  });
+
+  it('a delete among updates comes before or after each of them, never in between', async () => {
+    const policy = await workspace().post('/policies/rate-limits', policyBody).expect(200);
+    const config = await workspace().post('/configs', { name: 'x', config: { provider: '@demo' } });
+    for (const path of [
+      `/policies/rate-limits/${policy.body.id}`,
+      `/configs/${config.body.data.slug}`,
+    ]) {
+      const answers = await times(9, (index) =>
+        index === 4 ? workspace().delete(path) : workspace().put(path, { name: `n${index}` }),
+      );
+      expect(answers[4]?.status).toBe(200);
+      for (const { status } of answers) expect([200, 404]).toContain(status);
+      await workspace().get(path).expect(404);
+    }
+    expect(await h.db.configVersion.count({ where: { configId: config.body.data.id } })).toBe(0);
+  });
+
+  it('50 updates of a config are 50 versions, each whole', async () => {
+    const made = await workspace().post('/configs', { name: 'v1', config: { provider: '@demo' } });
+    const path = `/configs/${made.body.data.slug}`;
+    const updates = await times(50, (index) =>
+      workspace().put(path, { name: `n${index}`, config: { provider: `@p${index}` } }),
+    );
+    expect(new Set(updates.map((answer) => answer.status))).toEqual(new Set([200]));
+    const { body } = await workspace().get(`${path}/versions`).expect(200);
+    expect(body.total).toBe(51);
+    const numbers = body.data.map((row: { version: number }) => row.version);
+    expect(numbers).toEqual(Array.from({ length: 51 }, (_, index) => 51 - index));
+    expect(new Set(body.data.map((row: { version_id: string }) => row.version_id)).size).toBe(51);
+    for (const row of body.data.slice(0, 50) as { name: string; config: string }[])
+      expect(JSON.parse(row.config)).toEqual({ provider: row.name.replace('n', '@p') });
+    const answered = new Set(updates.map((answer) => answer.body.data.version_id));
+    expect(answered.has(body.data[0].version_id)).toBe(true);
+  });
+
+  it('several defaults of a workspace leave one', async () => {
+    const made = await times(5, (index) =>
+      workspace().post('/configs', {
+        name: `d${index}`,
+        config: { provider: '@demo' },
+        isDefault: 1,
+      }),
+    );
+    expect(statuses(made)).toEqual([200, 200, 200, 200, 200]);
+    const where = { workspaceId: h.first.workspace_id, isDefault: true };
+    expect(await h.db.config.count({ where })).toBe(1);
+  });
+});
