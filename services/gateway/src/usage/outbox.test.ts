@@ -168,6 +168,8 @@ describe('a disk that refuses', () => {
     await outbox.end(uuidV7(1), payload('after'));
     expect(contents(outbox).slice(1)).toEqual(['kept', 'after']);
     outbox.close();
+    // The device reads without end.
+    rmSync(join(dir, '0000000003.log'));
     expect(open().recover(() => payload('lost'))).toBe(0);
   });
 
