@@ -202,3 +202,24 @@ describe('refusals', () => {
     expect(remainingHeaders(states, 1000)['x-service-ratelimit-remaining-requests']).toBe('1');
   });
 });
+
+describe('memory', () => {
+  it('made-up groups do not fill it, and do not push out the counters in use', () => {
+    const limits = new MemoryLimits();
+    stores.push(limits);
+    const counter = (key: string): Counter => ({
+      key,
+      type: 'requests',
+      unit: 'rpd',
+      limit: 1000,
+      entity: key,
+      policyName: undefined,
+    });
+    for (let index = 0; index < 5; index++) limits.reserve('org', [counter('in use')]);
+    for (let index = 0; index < 450_000; index++)
+      limits.reserve('org', [counter(`flood ${index}`)]);
+    expect(limits.size).toBeLessThanOrEqual(210_000);
+    const outcome = limits.reserve('org', [counter('in use')]);
+    expect(outcome.admitted && outcome.states[0]?.remaining).toBe(994);
+  });
+});

@@ -33,6 +33,11 @@ export class MemoryLimits implements LimitStore {
     }
   }
 
+  /** Windows held. */
+  get size(): number {
+    return this.windows.size;
+  }
+
   reserve(scope: string, counters: readonly Counter[]): Reservation {
     const nowMs = this.now();
     const states: CounterState[] = [];

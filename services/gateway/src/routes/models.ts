@@ -3,7 +3,9 @@ import type { Exchange, Reply, Stage } from '../pipeline/exchange.ts';
 
 /**
  * `GET /v1/models` without a provider: the models this workspace may use, as
- * `@provider-slug/model`. With one, the request goes to that provider.
+ * `@provider-slug/model`. With one, the request goes to that provider. Listed
+ * are the models an admin has named: a provider that allows all of them has
+ * none of its own here, and is asked for them by naming it.
  */
 export const listOwnModels: Stage = async (exchange, next) => {
   const { caller } = exchange;
