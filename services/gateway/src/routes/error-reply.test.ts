@@ -1,0 +1,57 @@
+import { GatewayError } from '@sluice/errors';
+import { describe, expect, it } from 'vitest';
+import { exampleExchange } from '../../test/exchange.ts';
+import { errorBody, errorHeaders } from './error-reply.ts';
+
+const counter = {
+  key: 'k',
+  type: 'requests',
+  unit: 'rpm',
+  limit: 10,
+  entity: 'API key "a"',
+  policyName: undefined,
+} as const;
+
+describe('errorHeaders', () => {
+  it('before routing says nothing of a provider', () => {
+    const headers = errorHeaders(new GatewayError('internal'), exampleExchange());
+    expect(Object.keys(headers).sort()).toEqual([
+      'content-type',
+      'x-service-cache-status',
+      'x-service-request-id',
+      'x-service-retry-attempt-count',
+      'x-service-trace-id',
+    ]);
+  });
+
+  it('names the provider once it is known, and marks faults of ours as exceptions', () => {
+    const exchange = exampleExchange();
+    exchange.isRouting = true;
+    exchange.target = { provider: 'openai', path: 'config.targets[0]' };
+    const ours = errorHeaders(new GatewayError('internal'), exchange);
+    expect(ours).toMatchObject({
+      'x-service-provider': 'openai',
+      'x-service-last-used-option-index': 'config.targets[0]',
+      'x-service-gateway-exception': 'true',
+    });
+    const theirs = errorHeaders(new GatewayError('upstream.timeout'), exchange);
+    expect(theirs['x-service-gateway-exception']).toBeUndefined();
+  });
+
+  it('tells what is left of the limits; a refusal’s own numbers win', () => {
+    const exchange = exampleExchange();
+    exchange.limitStates = [{ counter, remaining: 4, resetAtMs: exchange.startedAtMs + 30_000 }];
+    const remaining = 'x-service-ratelimit-remaining-requests';
+    expect(errorHeaders(new GatewayError('upstream.reset'), exchange)[remaining]).toBe('4');
+    const refused = new GatewayError('limit.rate_exceeded', { headers: { [remaining]: '0' } });
+    expect(errorHeaders(refused, exchange)[remaining]).toBe('0');
+  });
+});
+
+it('callers of messages get Anthropic’s shape', () => {
+  const error = new GatewayError('provider.missing');
+  const body = (endpoint: 'messages' | 'chatComplete') =>
+    JSON.parse(errorBody(error, exampleExchange({ endpoint })).toString());
+  expect(body('messages')).toMatchObject({ type: 'error', error: { code: 'provider.missing' } });
+  expect(body('chatComplete').type).toBeUndefined();
+});
