@@ -27,7 +27,8 @@ export interface RpcClient {
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethod & { methodKind: 'unary'; input: I; output: O },
     request: MessageInitShape<I>,
-    options: { timeoutMs: number; signal?: AbortSignal },
+    /** With `failFast` a side that is down is an error at once; otherwise it is waited for until the deadline. */
+    options: { timeoutMs: number; signal?: AbortSignal; failFast?: boolean },
   ): Promise<MessageShape<O>>;
   /** The caller must listen to 'data', 'error' and 'end', and cancel() when done. */
   serverStream<I extends DescMessage, O extends DescMessage>(
@@ -53,11 +54,12 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
     'grpc.keepalive_timeout_ms': 5_000,
   });
   // A call made while the other side restarts waits for it, within its deadline.
-  const metadata = new Metadata({ waitForReady: true });
-  metadata.set(tokenKey, options.token);
+  const patient = new Metadata({ waitForReady: true });
+  const impatient = new Metadata();
+  for (const metadata of [patient, impatient]) metadata.set(tokenKey, options.token);
 
   return {
-    unary(method, request, { timeoutMs, signal }) {
+    unary(method, request, { timeoutMs, signal, failFast }) {
       const definition = methodDefinition(method);
       return new Promise((resolve, reject) => {
         const call = client.makeUnaryRequest(
@@ -65,7 +67,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
           definition.requestSerialize,
           definition.responseDeserialize,
           create(method.input, request) as object,
-          metadata,
+          failFast === true ? impatient : patient,
           { deadline: Date.now() + timeoutMs },
           (error, value) => {
             signal?.removeEventListener('abort', cancel);
@@ -86,7 +88,7 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
         definition.requestSerialize,
         definition.responseDeserialize,
         create(method.input, request) as object,
-        metadata,
+        patient,
       ) as ClientReadableStream<MessageShape<typeof method.output>>;
     },
     close: () => client.close(),
