@@ -47,6 +47,8 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
   const client = new Client(options.address, channelCredentials, {
     'grpc.max_receive_message_length': bytesMax,
     'grpc.max_send_message_length': bytesMax,
+    // Services of one installation talk to each other directly, whatever http_proxy says.
+    'grpc.enable_http_proxy': 0,
     // Come back quickly after the other side restarts; the default backs off to two minutes.
     'grpc.initial_reconnect_backoff_ms': 200,
     'grpc.max_reconnect_backoff_ms': 1000,

@@ -155,7 +155,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     const known = created ?? options.credentials;
     if (known === undefined)
       throw new Error(
-        'The database has an organisation, but its first keys are not known here: credentials.json is gone.',
+        'The database has an organisation, but its first keys are not known here: credentials.json is gone. Put it back, or start anew with --reset, which deletes the data.',
       );
     return { ...known, base_url: baseUrl };
   }
