@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
 import { buildGateway } from '../build.ts';
@@ -37,7 +37,6 @@ export async function startWholeSluice(
       },
       signal,
     );
-    yieldTheCore(sluice);
     return await prepare(sluice);
   } catch (error) {
     await stop();
@@ -70,6 +69,7 @@ export async function startWholeSluice(
       url,
       headers,
       pid,
+      haltRest: () => haltRest(sluice),
       async restart() {
         await gateway.stop();
         const startedAt = performance.now();
@@ -133,11 +133,16 @@ async function post(url: string, adminKey: string, body: object): Promise<void> 
 }
 
 /**
- * The other parts share the second core with the load generator and the
- * upstream, which in earnest they do not: they give way, so that their bursts
- * are not measured as latency of the gateway.
+ * Control plane, data service and Postgres share a core with the load
+ * generator here, and their bursts would be measured as latency of the
+ * gateway. The gateway answers without them; that is one of its promises.
  */
-function yieldTheCore(sluice: Sluice): void {
-  for (const [name, part] of sluice.parts)
-    if (!name.startsWith('gateway') && part.pid !== undefined) setPriority(part.pid, 19);
+function haltRest(sluice: Sluice): () => void {
+  const pids = [...sluice.parts]
+    .filter(([name]) => name === 'data-service' || name === 'control-plane')
+    .flatMap(([, part]) => part.pid ?? []);
+  for (const pid of pids) process.kill(pid, 'SIGSTOP');
+  return () => {
+    for (const pid of pids) process.kill(pid, 'SIGCONT');
+  };
 }

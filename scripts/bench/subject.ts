@@ -15,6 +15,11 @@ export interface Subject {
   pid(): number;
   /** Starts it (again) and gives the time until it answered a chat request with 200. */
   restart(): Promise<number>;
+  /**
+   * Halts parts that in earnest run on other machines and here would take the load generator's core; the answer lets
+   * them go on. What they were sent meanwhile waits for them.
+   */
+  haltRest?(): () => void;
   stop(): Promise<void>;
 }
 

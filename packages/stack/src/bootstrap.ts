@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { SluiceCredentials } from './sluice-settings.ts';
 
 const timeoutMs = 60_000;
-const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.ts`).href;
+const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
 /**
  * Creates the first organisation, workspace and keys by running the control

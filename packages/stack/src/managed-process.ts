@@ -38,7 +38,7 @@ export interface ManagedProcess {
 }
 
 const stderrKeptMax = 256 * 1024;
-const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.ts`).href;
+const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
 /** What any process needs from ours and nothing else, so that a stray variable cannot change a test. */
 export function baseEnvironment(): Record<string, string | undefined> {

@@ -59,8 +59,9 @@ export interface Sluice {
 }
 
 /**
- * The gateway makes many short-lived objects and keeps few. A young generation
- * of 4 MB halves its memory; smaller ones cost CPU (docs/benchmarks.md).
+ * The gateway makes many short-lived objects and keeps few: a young generation
+ * of 4 MB halves its memory, a smaller one or an old one held smaller costs CPU
+ * (docs/benchmarks.md).
  */
 export const gatewayNodeFlags = ['--max-semi-space-size=4'];
 

@@ -46,12 +46,15 @@ async function measureAdded(
   pick: (round: Round) => Distribution,
 ) {
   const upstream: Place = { name: 'upstream', url: bench.upstreamUrl, headers: {} };
+  const goOn = bench.subjects.map((subject) => subject.haltRest?.());
   const [direct, ...results] = await interleave(
     bench,
     [upstream, ...bench.subjects],
     rounds,
     shape,
-  );
+  ).finally(() => {
+    for (const release of goOn) release?.();
+  });
   return (figure: string, percentile: keyof Distribution, target: number): Figure[] => {
     const value = (of: readonly Round[]): number =>
       median(of.map((round) => pick(round)[percentile]));
