@@ -65,8 +65,12 @@ export interface Sluice {
  */
 export const gatewayNodeFlags = ['--max-semi-space-size=4'];
 
-/** Of glibc: one heap for all threads, since there is one thread that matters. */
-export const gatewayMemory = { MALLOC_ARENA_MAX: '1' };
+/** Of glibc: one heap for the one thread that matters, and what is free at its end or large goes back at once. */
+export const gatewayMemory = {
+  MALLOC_ARENA_MAX: '1',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+  MALLOC_MMAP_THRESHOLD_: '65536',
+};
 
 const root = resolve(import.meta.dirname, '../../..');
 const controlPlaneSource = join(root, 'services/control-plane/src');

@@ -107,6 +107,7 @@ describe('memory', () => {
       const total = 200 * mebibyte;
       let sent = 0;
       const upstream = await tcpUpstream((socket) => {
+        sent = 0;
         socket.write(`HTTP/1.1 200 OK\r\ncontent-type: ${type}\r\nconnection: close\r\n\r\n`);
         const push = () => {
           while (sent < total) {
@@ -117,12 +118,11 @@ describe('memory', () => {
         };
         push();
       });
-      // Node's own client, paused: the kernel's buffers fill and stay full.
-      const connection = await connectRaw();
-      connection.socket.removeAllListeners('data');
-      connection.socket.pause();
-      let received = 0;
-      const growth = await growthDuring(async () => {
+      /** Node's own client; while it is paused the kernel's buffers fill and stay full. */
+      const ask = async () => {
+        const connection = await connectRaw();
+        connection.socket.removeAllListeners('data');
+        connection.socket.pause();
         await connection.write(
           requestText(line, upstream.url, {
             'content-type': 'application/json',
@@ -130,6 +130,19 @@ describe('memory', () => {
           }) + body,
         );
         await expect.poll(() => sent, { timeout: 5000 }).toBeGreaterThan(0);
+        return connection.socket;
+      };
+      const readAll = async (socket: Socket) => {
+        let received = 0;
+        socket.on('data', (data) => (received += data.length));
+        socket.resume();
+        await expect.poll(() => received, { timeout: 20_000 }).toBeGreaterThanOrEqual(total);
+      };
+      // So many bytes leave garbage, whoever reads them; what counts is what a slow reader adds.
+      await readAll(await ask());
+      sent = 0;
+      const growth = await growthDuring(async () => {
+        const socket = await ask();
         // Until it stops: nothing moves while the caller does not read.
         let last = -1;
         while (last !== sent) {
@@ -137,11 +150,10 @@ describe('memory', () => {
           await new Promise((resolve) => setTimeout(resolve, 300));
         }
         expect(sent).toBeLessThan(100 * mebibyte);
-        connection.socket.on('data', (data) => (received += data.length));
-        connection.socket.resume();
-        await expect.poll(() => received, { timeout: 20_000 }).toBeGreaterThanOrEqual(total);
+        await readAll(socket);
       });
-      expect(growth).toBeLessThan(60 * mebibyte);
+      // V8 lets 64 MB of garbage outside its heap pile up before it collects; the rest is the gateway's.
+      expect(growth).toBeLessThan((64 + 60) * mebibyte);
     },
   );
 
