@@ -87,11 +87,13 @@ export const errorCodes = {
   'request.unsupported_content_type': request(400, 'This content type is not supported.', 'AB01'),
   'request.invalid_field': request(400, 'A field of the request is not valid.', 'AB01'),
   'request.aborted': request(499, 'The caller closed the connection.'),
+  'request.superseded': request(499, 'Another call of the same request answered first.'),
   'request.invalid_header': request(400, 'A header of the request is not valid.', 'AB01'),
 
   // Routing
   'config.invalid': request(400, 'The config is not valid.', 'AB01'),
   'config.not_found': request(400, 'No config with this slug exists in the workspace.'),
+  'config.no_route': request(400, 'The config names no target for this request.'),
   'config.override_forbidden': request(400, 'This key does not allow its config to be overridden.'),
   'provider.missing': request(400, 'Either x-service-config or x-service-provider is required.'),
   'provider.unknown': request(400, 'This provider is not known.'),
@@ -110,6 +112,14 @@ export const errorCodes = {
   inline_custom_host_blocked: request(400, 'Custom hosts are blocked.'),
   inline_provider_url_blocked: request(400, 'Provider address overrides are blocked.'),
   inline_forward_headers_blocked: request(400, 'Forwarding headers is blocked.'),
+
+  // Guardrails
+  'guardrail.denied': {
+    status: 446,
+    retry: 'next-target',
+    type: 'hooks_failed',
+    text: 'The guardrail checks configured for this request failed; see hook_results.',
+  },
 
   // Limits
   'limit.rate_exceeded': {

@@ -1,0 +1,52 @@
+import type { BreakerRule } from './breaker.ts';
+import type { DropPath } from './drop-params.ts';
+import type { TargetHooks } from './hooks.ts';
+import type { RetryRule } from './retry.ts';
+
+/** One place to send a request, after inheritance. Undefined = not said by the config. */
+export interface ResolvedTarget {
+  /** Position among the config's targets, depth first. */
+  readonly index: number;
+  /** JSON path in the config, as callers see it: `config`, `config.targets[0]` … */
+  readonly path: string;
+  readonly name: string | undefined;
+  /** Catalogue id or `@slug`, possibly `@slug/model`. Undefined = taken from the request. */
+  readonly provider: string | undefined;
+  /** The provider comes from the request although the config has targets. */
+  readonly passthrough: boolean;
+  readonly promptId: string | undefined;
+  readonly apiKey: string | undefined;
+  readonly customHost: string | undefined;
+  readonly requestTimeoutMs: number | undefined;
+  /** Until the first content event of a stream. */
+  readonly firstByteTimeoutMs: number | undefined;
+  /** Between two pieces of a reply. */
+  readonly idleTimeoutMs: number | undefined;
+  readonly forwardHeaders: readonly string[] | undefined;
+  readonly strictOpenAiCompliance: boolean | undefined;
+  readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
+  readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
+  readonly dropParams: readonly DropPath[] | undefined;
+  /** Provider-specific settings such as openai_organization. */
+  readonly configurations: Readonly<Record<string, unknown>>;
+  readonly retry: RetryRule | undefined;
+  readonly cache: CacheRule | undefined;
+  readonly hedge: HedgeRule | undefined;
+  readonly breaker: BreakerRule | undefined;
+  readonly hooks: TargetHooks | undefined;
+  /** Paths of this target and of its ancestors that a least-latency strategy chooses among. */
+  readonly latencyPaths: readonly string[];
+}
+
+export interface CacheRule {
+  readonly mode: 'simple' | 'semantic';
+  /** Undefined = the default of the store. */
+  readonly maxAgeS: number | undefined;
+}
+
+/** A second call when the first is slow, within a share of all requests. */
+export interface HedgeRule {
+  readonly delayMs: number;
+  /** Second calls allowed for a hundred requests. */
+  readonly budgetPercentage: number;
+}
