@@ -105,6 +105,17 @@ export {
   parseConfigDocument,
 } from './config.ts';
 export {
+  canonicalHeaderPrefixes,
+  canonicalHeaders,
+  canonicalPrefix,
+  type HeaderPrefixes,
+  type HeaderSpelling,
+  headerPrefixes,
+  spelledHeaders,
+  spelledText,
+  spellingOf,
+} from './header-names.ts';
+export {
   type OrganisationRole,
   organisationRoles,
   roleAllowsScope,
