@@ -1,13 +1,34 @@
 import { z } from 'zod';
+import type { JsonObject } from './chat.ts';
+import { type ConfigCaps, type ConfigFault, configCaps, fanOutFault } from './config-caps.ts';
+import { configFaults } from './config-checks.ts';
+import { foldConfigNames } from './config-names.ts';
 
 /**
  * The config document: a tenant's routing instructions, saved or inline.
  * Names are snake_case; camelCase spellings of the same names are accepted and
- * folded (`foldConfigNames`), except inside maps whose keys belong to the user.
+ * folded, except inside maps whose keys belong to the user.
  */
 
-const statusCodes = z.array(z.int().min(100).max(599));
-const jsonObject = z.record(z.string(), z.json());
+/** Deepest nesting inside maps that belong to the user, e.g. `override_params`. */
+const jsonDepthMax = 64;
+
+/** Documents are parsed JSON: the kind of the value and its depth are all that is left to check. */
+const jsonObject = z
+  .custom<JsonObject>(
+    (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+    'must be a JSON object',
+  )
+  .refine((value) => isWithinDepth(value, jsonDepthMax), 'is nested too deep');
+
+function isWithinDepth(value: unknown, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth === 0) return false;
+  for (const inner of Object.values(value)) if (!isWithinDepth(inner, depth - 1)) return false;
+  return true;
+}
+
+const statusCodes = z.array(z.int().min(100).max(599)).max(500);
 const timeoutMs = z.int().min(1).max(3_600_000);
 
 const retry = z.strictObject({
@@ -22,35 +43,89 @@ const cache = z.strictObject({
   max_age: z.int().min(60).max(25_923_000).optional(),
 });
 
-const circuitBreaker = z.strictObject({
-  failure_threshold: z.number().min(1).optional(),
-  failure_threshold_percentage: z.number().min(0).max(100).optional(),
-  minimum_requests: z.int().min(1).optional(),
-  cooldown_interval: z.int().min(30_000),
-  failure_status_codes: statusCodes.optional(),
+const hedge = z.strictObject({
+  /** Milliseconds. */
+  delay: timeoutMs,
+  budget_percentage: z.number().min(0).max(100).optional(),
 });
 
+const circuitBreaker = z
+  .strictObject({
+    failure_threshold: z.number().min(1).optional(),
+    failure_threshold_percentage: z.number().min(0).max(100).optional(),
+    minimum_requests: z.int().min(1).optional(),
+    cooldown_interval: z.int().min(30_000),
+    failure_status_codes: statusCodes.optional(),
+  })
+  .refine(
+    (rule) =>
+      rule.failure_threshold !== undefined || rule.failure_threshold_percentage !== undefined,
+    'needs failure_threshold or failure_threshold_percentage',
+  );
+
+/** How a node's targets combine. `least_latency` and `lowest_cost` are accepted spellings. */
+export const strategyModes = [
+  'single',
+  'fallback',
+  'loadbalance',
+  'conditional',
+  'least-latency',
+  'lowest-cost',
+] as const;
+export type StrategyMode = (typeof strategyModes)[number];
+
+const strategyMode = z
+  .enum([...strategyModes, 'least_latency', 'lowest_cost'], {
+    error: () => `must be one of ${strategyModes.join(', ')}`,
+  })
+  .transform((mode) => mode.replace('_', '-') as StrategyMode);
+
 const strategy = z.strictObject({
-  mode: z.enum(['single', 'fallback', 'loadbalance', 'conditional']),
+  mode: strategyMode,
   on_status_codes: statusCodes.optional(),
-  // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
-  conditions: z.array(z.strictObject({ query: jsonObject, then: z.string() })).optional(),
+  conditions: z
+    // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+    .array(z.strictObject({ query: jsonObject, then: z.string() }))
+    .max(1000)
+    .optional(),
   default: z.string().optional(),
   sticky: z
     .strictObject({
       enabled: z.boolean(),
-      hash_fields: z.array(z.string()).optional(),
-      ttl: z.int().min(1).optional(),
+      hash_fields: z.array(z.string().max(256)).max(20).optional(),
+      /** Seconds. */
+      ttl: z.int().min(1).max(31_536_000).optional(),
     })
     .optional(),
   cb_config: circuitBreaker.optional(),
 });
 
-const hook = z.looseObject({ id: z.string() });
-const guardrailShorthand = z.array(z.union([z.string(), jsonObject]));
+const feedback = z.looseObject({
+  feedback: z
+    .looseObject({
+      value: z.number().min(-10).max(10).optional(),
+      weight: z.number().min(0).max(1).optional(),
+      metadata: jsonObject.optional(),
+    })
+    .optional(),
+});
+
+const hook = z.looseObject({
+  id: z.string(),
+  type: z.enum(['guardrail', 'mutator']).optional(),
+  checks: z.array(jsonObject).max(100).optional(),
+  deny: z.boolean().optional(),
+  async: z.boolean().optional(),
+  sequential: z.boolean().optional(),
+  on_success: feedback.optional(),
+  on_fail: feedback.optional(),
+  credentials: jsonObject.optional(),
+});
+const hooks = z.array(hook).max(100);
+const guardrailShorthand = z.array(z.union([z.string(), jsonObject])).max(100);
 
 /** Keys that only say where and as whom to call; all plain strings. */
-const credentialKeys = [
+export const credentialKeys = [
   'api_key',
   'resource_name',
   'deployment_id',
@@ -81,26 +156,31 @@ const leaf = z.strictObject({
   ...credentialShape,
   id: z.string().optional(),
   name: z.string().optional(),
+  /** Slug of a saved config: the target is that config. */
+  config: z.string().min(1).max(256).optional(),
   provider: z.string().min(1).optional(),
   virtual_key: z.string().min(1).optional(),
   passthrough: z.boolean().optional(),
   prompt_id: z.string().optional(),
-  weight: z.number().min(0).optional(),
+  weight: z.number().min(0).max(1_000_000_000).optional(),
   strategy: strategy.optional(),
   retry: retry.optional(),
   cache: cache.optional(),
   cb_config: circuitBreaker.optional(),
   request_timeout: timeoutMs.optional(),
+  first_byte_timeout: timeoutMs.optional(),
+  idle_timeout: timeoutMs.optional(),
+  hedge: hedge.optional(),
   override_params: jsonObject.optional(),
   default_params: jsonObject.optional(),
-  drop_params: z.array(z.string()).optional(),
+  drop_params: z.array(z.string().max(512)).max(200).optional(),
   custom_host: z.string().max(2048).optional(),
-  forward_headers: z.array(z.string()).optional(),
+  forward_headers: z.array(z.string()).max(100).optional(),
   strict_open_ai_compliance: z.boolean().optional(),
   input_guardrails: guardrailShorthand.optional(),
   output_guardrails: guardrailShorthand.optional(),
-  before_request_hooks: z.array(hook).optional(),
-  after_request_hooks: z.array(hook).optional(),
+  before_request_hooks: hooks.optional(),
+  after_request_hooks: hooks.optional(),
   input_mutators: guardrailShorthand.optional(),
   output_mutators: guardrailShorthand.optional(),
   default_input_guardrails: guardrailShorthand.optional(),
@@ -115,7 +195,7 @@ export type ConfigNode = z.infer<typeof leaf> & { targets?: ConfigNode[] };
 
 const node: z.ZodType<ConfigNode> = leaf.extend({
   get targets(): z.ZodOptional<z.ZodArray<z.ZodType<ConfigNode>>> {
-    return z.array(node).min(1).max(1000).optional();
+    return z.array(node).min(1).optional();
   },
 });
 
@@ -123,42 +203,52 @@ export type ConfigParseResult =
   | { ok: true; config: ConfigNode }
   | { ok: false; faults: readonly string[]; field: string };
 
-/** Deepest nesting of targets that is looked at; deeper documents are refused. */
-const depthMax = 32;
+/** More faults than this help nobody. */
+const faultsMax = 20;
 
 /**
  * Checks a document. Unknown keys are faults when `unknownKeys` is 'refuse'
  * (saving) and are left out when it is 'ignore' (inline, so that a document
- * written for a newer release still works).
+ * written for a newer release still works). What conditions, patterns and
+ * references mean is checked when the document is compiled.
  */
 export function parseConfigDocument(
   value: unknown,
   unknownKeys: 'refuse' | 'ignore',
+  caps: ConfigCaps = configCaps,
 ): ConfigParseResult {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return fault('config', 'must be a JSON object');
+    return refused([{ field: 'config', message: 'must be a JSON object' }]);
   if ('options' in value)
-    return fault('config.options', 'is the old format; use targets and strategy');
-  if (targetDepth(value, 0) > depthMax)
-    return fault('config.targets', `is nested deeper than ${depthMax} levels`);
-  let parsed = node.safeParse(foldConfigNames(value));
+    return refused([
+      { field: 'config.options', message: 'is the old format; use targets and strategy' },
+    ]);
+  const tooLarge = fanOutFault(value, caps);
+  if (tooLarge !== undefined) return refused([tooLarge]);
+  const folded = foldConfigNames(value);
+  let parsed = node.safeParse(folded);
   if (!parsed.success && unknownKeys === 'ignore') {
-    const pruned = structuredClone(foldConfigNames(value));
+    // Folding copied what it went through, so nothing of the caller's is changed here.
     for (const issue of parsed.error.issues)
-      if (issue.code === 'unrecognized_keys') removeKeys(pruned, issue.path, issue.keys);
-    parsed = node.safeParse(pruned);
+      if (issue.code === 'unrecognized_keys') removeKeys(folded, issue.path, issue.keys);
+    parsed = node.safeParse(folded);
   }
-  if (!parsed.success) {
-    const faults = parsed.error.issues
-      .slice(0, 20)
-      .map((issue) => `path: ${configPath(issue.path)}, message: ${issue.message}`);
-    return { ok: false, faults, field: configPath(parsed.error.issues[0]?.path ?? []) };
-  }
-  return { ok: true, config: parsed.data };
+  if (!parsed.success)
+    return refused(
+      parsed.error.issues
+        .slice(0, faultsMax)
+        .map((issue) => ({ field: configPath(issue.path), message: issue.message })),
+    );
+  const faults = configFaults(parsed.data, unknownKeys === 'refuse', faultsMax);
+  return faults.length === 0 ? { ok: true, config: parsed.data } : refused(faults);
 }
 
-function fault(field: string, message: string): ConfigParseResult {
-  return { ok: false, field, faults: [`path: ${field}, message: ${message}`] };
+function refused(faults: readonly ConfigFault[]): ConfigParseResult {
+  return {
+    ok: false,
+    field: faults[0]?.field ?? 'config',
+    faults: faults.map(({ field, message }) => `path: ${field}, message: ${message}`),
+  };
 }
 
 /** `config.targets[0].retry.attempts`, the form used in errors and in the option-index header. */
@@ -166,49 +256,6 @@ export function configPath(path: readonly PropertyKey[]): string {
   return path.reduce<string>(
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : `${text}.${String(part)}`),
     'config',
-  );
-}
-
-/** Maps whose keys belong to the user, not to us. */
-const opaqueKeys = new Set([
-  'override_params',
-  'default_params',
-  'params',
-  'checks',
-  'vertex_service_account_json',
-  'conditions',
-  'input_guardrails',
-  'output_guardrails',
-  'default_input_guardrails',
-  'default_output_guardrails',
-  'metadata',
-]);
-
-/** camelCase names to snake_case, leaving user-owned maps alone. */
-export function foldConfigNames(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(foldConfigNames);
-  if (typeof value !== 'object' || value === null) return value;
-  const folded: Record<string, unknown> = {};
-  for (const [key, inner] of Object.entries(value)) {
-    const name = foldName(key);
-    folded[name] = opaqueKeys.has(name) ? inner : foldConfigNames(inner);
-  }
-  return folded;
-}
-
-function foldName(key: string): string {
-  if (key === 'strictOpenAiCompliance' || key === 'strictOpenAICompliance')
-    return 'strict_open_ai_compliance';
-  return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
-function targetDepth(value: unknown, depth: number): number {
-  if (depth > depthMax || typeof value !== 'object' || value === null) return depth;
-  const targets = (value as { targets?: unknown }).targets;
-  if (!Array.isArray(targets)) return depth;
-  return targets.reduce<number>(
-    (deepest, target) => Math.max(deepest, targetDepth(target, depth + 1)),
-    depth + 1,
   );
 }
 

@@ -101,9 +101,13 @@ export {
   type ConfigNode,
   type ConfigParseResult,
   configPath,
-  foldConfigNames,
+  credentialKeys,
   parseConfigDocument,
+  type StrategyMode,
+  strategyModes,
 } from './config.ts';
+export { type ConfigCaps, type ConfigFault, configCaps, fanOutFault } from './config-caps.ts';
+export { foldConfigNames } from './config-names.ts';
 export {
   canonicalHeaderPrefixes,
   canonicalHeaders,
