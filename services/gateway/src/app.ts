@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { type HeaderPrefixes, spelledHeaders, spellingOf } from '@sluice/contracts';
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
 import type { Logger, Metrics } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { discardRest } from './http/discard-rest.ts';
+import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import type { Exchange, Reply } from './pipeline/exchange.ts';
 import { isAdminPath } from './routes/admin.ts';
 import { live, prometheus, ready } from './routes/health.ts';
@@ -46,7 +48,8 @@ export function createApp(deps: AppDeps): Express {
 
   const passThrough = serve({ endpoint: 'proxy', isProxy: true }, proxy, deps);
   app.use('/v1', (req, res, next) => {
-    if (isAdminPath(req.originalUrl, req.headers)) return deps.forwardAdmin(req, res);
+    const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
+    if (isAdminPath(req.originalUrl, headers)) return deps.forwardAdmin(req, res);
     if (!proxiedMethods.has(req.method))
       return next(
         new GatewayError('request.method_not_allowed', {
@@ -59,14 +62,14 @@ export function createApp(deps: AppDeps): Express {
   app.use('/model-configs', (req, res) => deps.forwardAdmin(req, res));
 
   app.use((_req, _res, next) => next(new GatewayError('request.route_not_found')));
-  app.use(renderError(deps.logger));
+  app.use(renderError(deps.logger, deps.headerPrefixes));
   return app;
 }
 
 const proxiedMethods = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']);
 
 /** Errors outside a pipeline: no route, a path that is not a URL, a fault of ours. */
-function renderError(logger: Logger): ErrorRequestHandler {
+function renderError(logger: Logger, prefixes: HeaderPrefixes): ErrorRequestHandler {
   return (caught, req, res, _next) => {
     const error =
       caught instanceof URIError
@@ -75,15 +78,19 @@ function renderError(logger: Logger): ErrorRequestHandler {
     if (error.code === 'internal') logger.error({ err: caught, path: req.path }, 'a route failed');
     if (res.headersSent) return void res.destroy();
     const requestId = randomUUID();
+    const spelling = spellingOf(prefixes, req.headers);
     const body = {
-      ...gatewayErrorBody(error, requestId),
+      ...gatewayErrorBody(spelledError(error, spelling), requestId),
       ...(error.status === 404 ? { ok: false } : {}),
     };
-    res.writeHead(error.status, {
-      'content-type': 'application/json',
-      'x-service-request-id': requestId,
-      ...error.headers,
-    });
+    res.writeHead(
+      error.status,
+      spelledHeaders(prefixes, spelling, {
+        'content-type': 'application/json',
+        'x-service-request-id': requestId,
+        ...error.headers,
+      }),
+    );
     res.end(JSON.stringify(body));
     if (!req.complete) discardRest(req);
   };

@@ -49,6 +49,9 @@ export const env = defineEnv(
       'name of this gateway in usage records; default: made once and kept in DATA_DIR',
     ),
 
+    HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),
+    HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
+
     REQUEST_TIMEOUT: integer('ms until a provider’s response headers', 300_000, 1, timerMsMax),
     STREAM_IDLE_TIMEOUT: integer(
       'ms a provider may stay silent within a reply',

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { usageStream } from '@sluice/contracts';
+import { headerPrefixes, usageStream } from '@sluice/contracts';
 import { config, usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import {
@@ -52,6 +52,7 @@ export interface Gateway {
 
 /** Builds every client once and hands it down. */
 export function wire(env: Env): Gateway {
+  const prefixes = headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES);
   const logger = createLogger({ service: 'gateway', level: env.LOG_LEVEL });
   const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 });
@@ -92,7 +93,7 @@ export function wire(env: Env): Gateway {
     guard: createConnectGuard({ rules: hostRules }),
     connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
   });
-  const admin = createAdminForwarder(env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788');
+  const admin = createAdminForwarder(env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788', prefixes);
 
   const route = routeToTarget({
     pools,
@@ -114,6 +115,7 @@ export function wire(env: Env): Gateway {
     logger,
     metrics: createGatewayMetrics(metrics),
     bodyBytesMax: env.REQUEST_BODY_BYTES_MAX,
+    headerPrefixes: prefixes,
     requestLogger: env.LOG_REQUESTS
       ? createRequestLogger({ service: 'gateway', level: env.LOG_LEVEL })
       : undefined,

@@ -17,14 +17,22 @@ export interface CallerHeaders {
   requestTimeoutMs: number | undefined;
   strictOpenAiCompliance: boolean | undefined;
   metadata: Readonly<Record<string, string>>;
+  /** The same, numbers and booleans as they were sent; the same object when all values are text. */
+  metadataValues: Readonly<Record<string, string | number | boolean>>;
   traceId: string | undefined;
   spanId: string;
   parentSpanId: string;
   spanName: string;
   forwardHeaders: readonly string[] | undefined;
+  /** Ask the upstream although the cache has an answer. */
+  cacheForceRefresh: boolean;
+  cacheNamespace: string | undefined;
+  /** False = the caller does not want contents of this request kept. */
+  debug: boolean;
 }
 
-const noMetadata: Readonly<Record<string, string>> = Object.freeze({});
+const noEntries: Readonly<Record<string, string>> = Object.freeze({});
+const noMetadata = Object.freeze({ metadata: noEntries, metadataValues: noEntries });
 
 /** Reads identity and routing headers. Faults that need a 400 are left to `validateCallerHeaders`. */
 export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
@@ -36,12 +44,15 @@ export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
     customHost: single(headers['x-service-custom-host']),
     requestTimeoutMs: readTimeout(single(headers['x-service-request-timeout'])),
     strictOpenAiCompliance: readStrict(headers),
-    metadata: readMetadata(headers),
+    ...readMetadata(headers),
     traceId: label(headers['x-service-trace-id']) ?? trace?.traceId,
     spanId: label(headers['x-service-span-id']) ?? '',
     parentSpanId: label(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',
     spanName: label(headers['x-service-span-name']) ?? '',
     forwardHeaders: readList(single(headers['x-service-forward-headers'])),
+    cacheForceRefresh: headers['x-service-cache-force-refresh'] === 'true',
+    cacheNamespace: single(headers['x-service-cache-namespace']),
+    debug: headers['x-service-debug'] !== 'false',
   };
 }
 
@@ -127,11 +138,14 @@ function readStrict(headers: IncomingHttpHeaders): boolean | undefined {
 }
 
 /** Unparsable metadata is treated as none; values become strings of at most 128 characters. */
-function readMetadata(headers: IncomingHttpHeaders): Readonly<Record<string, string>> {
+function readMetadata(
+  headers: IncomingHttpHeaders,
+): Pick<CallerHeaders, 'metadata' | 'metadataValues'> {
   const raw = single(headers['x-service-metadata']);
   const baggage = single(headers.baggage);
   if (raw === undefined && baggage === undefined) return noMetadata;
   const metadata: Record<string, string> = {};
+  let typed: Record<string, number | boolean> | undefined;
   for (const pair of baggage?.split(',') ?? []) {
     const match = /^\s*([^=;\s]+)\s*=\s*([^;]*)/.exec(pair);
     if (match?.[1] !== undefined) metadata[match[1]] = safeDecode(match[2] ?? '').slice(0, 128);
@@ -140,14 +154,18 @@ function readMetadata(headers: IncomingHttpHeaders): Readonly<Record<string, str
     try {
       const parsed: unknown = JSON.parse(raw);
       if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
-        for (const [key, value] of Object.entries(parsed))
-          if (value !== null && typeof value !== 'object')
-            metadata[key] = String(value).slice(0, 128);
+        for (const [key, value] of Object.entries(parsed)) {
+          if (value === null || typeof value === 'object') continue;
+          metadata[key] = String(value).slice(0, 128);
+          if (typeof value === 'string') continue;
+          typed ??= {};
+          typed[key] = value;
+        }
     } catch {
       // The published behaviour: metadata that is not JSON is no metadata, not an error.
     }
   }
-  return metadata;
+  return { metadata, metadataValues: typed === undefined ? metadata : { ...metadata, ...typed } };
 }
 
 function safeDecode(text: string): string {

@@ -23,6 +23,46 @@ describe('readCallerHeaders', () => {
     expect(readCallerHeaders({ 'x-service-metadata': '{oops' }).metadata).toEqual({});
   });
 
+  it('keeps numbers and booleans of metadata for those who compare them', () => {
+    const caller = readCallerHeaders({
+      baggage: 'n=9,team=a',
+      'x-service-metadata': '{"n":1,"b":true,"t":"true"}',
+    });
+    expect(caller.metadata).toEqual({ n: '1', b: 'true', t: 'true', team: 'a' });
+    expect(caller.metadataValues).toEqual({ n: 1, b: true, t: 'true', team: 'a' });
+    const texts = readCallerHeaders({ 'x-service-metadata': '{"t":"true"}' });
+    expect(texts.metadataValues).toBe(texts.metadata);
+  });
+
+  it.each([
+    ['true', true],
+    ['false', false],
+    ['TRUE', false],
+    ['1', false],
+    ['', false],
+  ])('refreshes the cache for the text "true" alone: %j', (value, expected) => {
+    const caller = readCallerHeaders({ 'x-service-cache-force-refresh': value });
+    expect(caller.cacheForceRefresh).toBe(expected);
+  });
+
+  it.each([
+    ['false', false],
+    ['true', true],
+    ['0', true],
+    ['False', true],
+  ])('keeps contents unless debug is the text "false": %j', (value, expected) => {
+    expect(readCallerHeaders({ 'x-service-debug': value }).debug).toBe(expected);
+  });
+
+  it('needs no header: no refresh, no namespace, contents kept', () => {
+    expect(readCallerHeaders({})).toMatchObject({
+      cacheForceRefresh: false,
+      cacheNamespace: undefined,
+      debug: true,
+    });
+    expect(readCallerHeaders({ 'x-service-cache-namespace': 'eu' }).cacheNamespace).toBe('eu');
+  });
+
   it('lets explicit metadata win over baggage', () => {
     const caller = readCallerHeaders({
       baggage: 'team=a%20b,_user=x',

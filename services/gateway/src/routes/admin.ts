@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HeaderPrefixes, spelledHeaders, spellingOf } from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { Pool } from 'undici';
 import { bodyStream, carriesBody } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { discardRest } from '../http/discard-rest.ts';
+import { arrivedHeaders, spelledError } from '../http/header-names.ts';
 import { requestTarget } from '../http/request-target.ts';
 import { upstreamFailure } from '../upstream/call.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
@@ -39,7 +41,8 @@ const adminSegments = new Set([
 
 /**
  * Whether a path is the admin API's. A few names (`collections`, `prompts` …)
- * are also endpoints of providers: a request that names a provider is meant for it.
+ * are also endpoints of providers: a request that names a provider is meant for
+ * it. Takes headers as they are known inside.
  */
 export function isAdminPath(url: string, headers: IncomingMessage['headers']): boolean {
   const segment = /^\/v1\/([^/?]+)/.exec(requestTarget(url))?.[1];
@@ -61,8 +64,14 @@ const dropped = new Set([
   'trailer',
 ]);
 
-/** Forwards admin calls to the control plane as they come: one address for users, no interpretation here. */
-export function createAdminForwarder(controlPlaneUrl: string): {
+/**
+ * Forwards admin calls to the control plane as they come: one address for users, no interpretation
+ * here. Only our own headers are renamed, there and back.
+ */
+export function createAdminForwarder(
+  controlPlaneUrl: string,
+  prefixes: HeaderPrefixes,
+): {
   forward(req: IncomingMessage & { originalUrl?: string }, res: ServerResponse): void;
   close(): Promise<void>;
 } {
@@ -79,7 +88,7 @@ export function createAdminForwarder(controlPlaneUrl: string): {
     res: ServerResponse,
   ): Promise<void> {
     const headers: Record<string, string | string[]> = {};
-    for (const [name, value] of Object.entries(req.headers))
+    for (const [name, value] of Object.entries(arrivedHeaders(prefixes, req.headers)))
       if (value !== undefined && !dropped.has(name)) headers[name] = value;
     // The control plane believes this header from us only; what a caller claims is replaced.
     headers['x-forwarded-for'] = req.socket.remoteAddress ?? '';
@@ -95,7 +104,8 @@ export function createAdminForwarder(controlPlaneUrl: string): {
     const out: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(answer.headers))
       if (value !== undefined && !dropped.has(name)) out[name] = value;
-    res.writeHead(answer.statusCode, out);
+    const spelling = spellingOf(prefixes, req.headers);
+    res.writeHead(answer.statusCode, spelledHeaders(prefixes, spelling, out));
     answer.body.on('error', () => res.destroy());
     if (!req.complete) res.once('finish', () => discardRest(req));
     answer.body.pipe(res);
@@ -108,12 +118,16 @@ export function createAdminForwarder(controlPlaneUrl: string): {
         const cause = upstreamFailure(caught, false);
         const error = new GatewayError('admin.control_plane_unavailable', { cause });
         const requestId = uuidText(uuidV7(Date.now()));
-        res.writeHead(error.status, {
-          'content-type': 'application/json',
-          'x-service-request-id': requestId,
-          'retry-after': '2',
-        });
-        res.end(JSON.stringify(adminErrorBody(error, requestId)));
+        const spelling = spellingOf(prefixes, req.headers);
+        res.writeHead(
+          error.status,
+          spelledHeaders(prefixes, spelling, {
+            'content-type': 'application/json',
+            'x-service-request-id': requestId,
+            'retry-after': '2',
+          }),
+        );
+        res.end(JSON.stringify(adminErrorBody(spelledError(error, spelling), requestId)));
         if (!req.complete) discardRest(req);
       });
     },

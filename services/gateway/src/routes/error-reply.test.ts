@@ -1,3 +1,4 @@
+import { canonicalHeaderPrefixes, headerPrefixes, spellingOf } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { describe, expect, it } from 'vitest';
 import { exampleExchange } from '../../test/exchange.ts';
@@ -51,7 +52,23 @@ describe('errorHeaders', () => {
 it('callers of messages get Anthropic’s shape', () => {
   const error = new GatewayError('provider.missing');
   const body = (endpoint: 'messages' | 'chatComplete') =>
-    JSON.parse(errorBody(error, exampleExchange({ endpoint })).toString());
+    JSON.parse(
+      errorBody(
+        error,
+        exampleExchange({ endpoint }),
+        canonicalHeaderPrefixes.mainSpelling,
+      ).toString(),
+    );
   expect(body('messages')).toMatchObject({ type: 'error', error: { code: 'provider.missing' } });
   expect(body('chatComplete').type).toBeUndefined();
+});
+
+it('headers are named as the caller spells them', () => {
+  const error = new GatewayError('provider.missing', { field: 'x-service-provider' });
+  const spelling = spellingOf(headerPrefixes('x-service-', ['x-acme-']), { 'x-acme-debug': '1' });
+  const body = JSON.parse(errorBody(error, exampleExchange(), spelling).toString());
+  expect(body.error).toMatchObject({
+    param: 'x-acme-provider',
+    message: 'Either x-acme-config or x-acme-provider is required.',
+  });
 });

@@ -1,11 +1,17 @@
+import type { HeaderSpelling } from '@sluice/contracts';
 import { anthropicErrorBody, type GatewayError, gatewayErrorBody } from '@sluice/errors';
+import { spelledError } from '../http/header-names.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { remainingHeaders } from '../policies/refusal.ts';
 
-/** The body of an error, in the shape the caller's client reads. */
-export function errorBody(error: GatewayError, exchange: Exchange): Buffer {
+/** The body of an error, in the shape the caller's client reads, naming headers as it does. */
+export function errorBody(
+  error: GatewayError,
+  exchange: Exchange,
+  spelling: HeaderSpelling,
+): Buffer {
   const shape = exchange.route.endpoint === 'messages' ? anthropicErrorBody : gatewayErrorBody;
-  return Buffer.from(JSON.stringify(shape(error, exchange.requestIdText)));
+  return Buffer.from(JSON.stringify(shape(spelledError(error, spelling), exchange.requestIdText)));
 }
 
 /** What a reply would have told about its way, as far as the request got. The error's own headers win. */
@@ -14,8 +20,8 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): Record<st
     'content-type': 'application/json',
     'x-service-request-id': exchange.requestIdText,
     'x-service-trace-id': headerText(exchange.traceId),
-    'x-service-retry-attempt-count': '0',
-    'x-service-cache-status': 'DISABLED',
+    'x-service-retry-attempt-count': String(exchange.retryCount),
+    'x-service-cache-status': exchange.cacheStatus,
   };
   if (exchange.target !== undefined) {
     headers['x-service-provider'] = exchange.target.provider;

@@ -1,10 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type HeaderPrefixes,
+  type HeaderSpelling,
+  spelledHeaders,
+  spellingOf,
+} from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import { bodyStream } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { discardRest } from '../http/discard-rest.ts';
+import { arrivedHeaders } from '../http/header-names.ts';
 import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
 import type { GatewayMetrics } from '../metrics.ts';
@@ -16,6 +23,7 @@ export interface ServeDeps {
   logger: Logger;
   metrics: GatewayMetrics;
   bodyBytesMax: number;
+  headerPrefixes: HeaderPrefixes;
   /** For the one event a request; undefined = none is written. */
   requestLogger: Logger | undefined;
   isDraining: () => boolean;
@@ -31,13 +39,14 @@ export function serve(
 ): Handler {
   return (req, res) => {
     const abort = new AbortController();
-    const exchange = createExchange(req, res, route, deps.bodyBytesMax, abort);
+    const spelling = spellingOf(deps.headerPrefixes, req.headers);
+    const exchange = createExchange(req, res, route, deps, abort);
     run(exchange)
-      .then((reply) => send(reply, exchange, req, res, deps))
+      .then((reply) => send(reply, exchange, spelling, req, res, deps))
       .catch((caught: unknown) => {
         // Whatever is still under way has nobody left to answer to.
         abort.abort();
-        sendError(fromUnknown(caught), exchange, req, res, deps);
+        sendError(fromUnknown(caught), exchange, spelling, req, res, deps);
       })
       .catch((fault: unknown) => {
         deps.logger.error({ err: fault, request_id: exchange.requestIdText }, 'no answer was sent');
@@ -50,7 +59,7 @@ function createExchange(
   req: IncomingMessage & { originalUrl?: string },
   res: ServerResponse,
   route: EndpointRoute,
-  bodyBytesMax: number,
+  deps: ServeDeps,
   abort: AbortController,
 ): Exchange {
   const url = requestTarget(req.originalUrl ?? req.url ?? '/');
@@ -58,14 +67,15 @@ function createExchange(
   const startedAtMs = Date.now();
   const requestId = uuidV7(startedAtMs);
   const requestIdText = uuidText(requestId);
-  const caller = readCallerHeaders(req.headers);
+  const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
+  const caller = readCallerHeaders(headers);
   whenCallerGone(req, res, () => abort.abort());
   return {
     route,
     method: req.method ?? 'GET',
     pathname: query < 0 ? url : url.slice(0, query),
     search: query < 0 ? '' : url.slice(query),
-    headers: req.headers,
+    headers,
     caller,
     requestId,
     requestIdText,
@@ -73,7 +83,7 @@ function createExchange(
     startedAt: performance.now(),
     startedAtMs,
     signal: abort.signal,
-    readBody: () => readBody(req, bodyBytesMax),
+    readBody: () => readBody(req, deps.bodyBytesMax),
     bodyStream: () => bodyStream(req),
     key: undefined,
     bundle: undefined,
@@ -88,6 +98,10 @@ function createExchange(
     isRouting: false,
     target: undefined,
     attempts: 0,
+    refusals: 0,
+    retryCount: 0,
+    cacheStatus: 'DISABLED',
+    decisionJson: '',
     summary: undefined,
   };
 }
@@ -95,6 +109,7 @@ function createExchange(
 function send(
   reply: Reply,
   exchange: Exchange,
+  spelling: HeaderSpelling,
   req: IncomingMessage,
   res: ServerResponse,
   deps: ServeDeps,
@@ -110,13 +125,13 @@ function send(
   }
   if (reply.kind === 'body') {
     headers['content-length'] = String(reply.body.length);
-    res.writeHead(reply.status, headers);
+    res.writeHead(reply.status, spelledHeaders(deps.headerPrefixes, spelling, headers));
     res.end(reply.body);
     observe(exchange, reply.status, '', deps);
     return;
   }
   try {
-    res.writeHead(reply.status, headers);
+    res.writeHead(reply.status, spelledHeaders(deps.headerPrefixes, spelling, headers));
   } catch (error) {
     // A head that cannot be sent: the attempt still has to end, and leave its record.
     reply.pipeTo(goneSink);
@@ -152,6 +167,7 @@ const goneSink: ReplySink = { write: () => true, onDrain: () => {}, end: () => {
 function sendError(
   error: GatewayError,
   exchange: Exchange,
+  spelling: HeaderSpelling,
   req: IncomingMessage,
   res: ServerResponse,
   deps: ServeDeps,
@@ -166,12 +182,15 @@ function sendError(
     res.destroy();
     return;
   }
-  const body = errorBody(error, exchange);
-  res.writeHead(error.status, {
-    ...errorHeaders(error, exchange),
-    'content-length': body.length,
-    ...(deps.isDraining() ? { connection: 'close' } : {}),
-  });
+  const body = errorBody(error, exchange, spelling);
+  res.writeHead(
+    error.status,
+    spelledHeaders<string | number>(deps.headerPrefixes, spelling, {
+      ...errorHeaders(error, exchange),
+      'content-length': body.length,
+      ...(deps.isDraining() ? { connection: 'close' } : {}),
+    }),
+  );
   res.end(body);
   if (!req.complete) discardRest(req);
 }
