@@ -9,6 +9,12 @@ import { node24, root, setUp, toolEnvironment } from './setup.mjs';
 const commands = {
   start: ['scripts/start.ts'],
   test: ['node_modules/vitest/vitest.mjs', 'run'],
+  faults: [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/faults.test.ts',
+    '--reporter=./scripts/faults/table-reporter.ts',
+  ],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   build: ['scripts/build.ts'],

@@ -1,0 +1,64 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { fromBinary } from '@bufbuild/protobuf';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { usageStream } from '@sluice/contracts';
+import { usage } from '@sluice/proto-stubs';
+import { eventually } from '@sluice/testkit';
+
+/** Usage records as the ledger gets them: read from JetStream, beside the data service. */
+export interface Records {
+  /**
+   * The records of one request in the order of the gateway's sequence: waits until there are
+   * `count`, then a moment more, so that one too many is seen too.
+   */
+  of(requestId: string, count: number): Promise<usage.UsageRecord[]>;
+  close(): Promise<void>;
+}
+
+/** For stacks started with `nats: true`; `url` is `stack.nats.url`. */
+export async function readRecords(url: string): Promise<Records> {
+  const connection = await connect({ servers: url });
+  const manager = await jetstreamManager(connection);
+  // Gateway or data service creates the stream, whoever comes first.
+  await eventually(() => manager.streams.info(usageStream.name), { timeoutMs: 15_000 });
+  const byRequest = new Map<string, usage.UsageRecord[]>();
+  const consumer = await jetstream(connection).consumers.get(usageStream.name);
+  const messages = await consumer.consume({
+    callback(message) {
+      const batch = fromBinary(usage.WriteUsageRequestSchema, message.data);
+      for (const bytes of batch.records) {
+        const record = fromBinary(usage.UsageRecordSchema, bytes);
+        const requestId = uuidOf(record.requestId);
+        byRequest.set(requestId, [...(byRequest.get(requestId) ?? []), record]);
+      }
+    },
+  });
+  return {
+    async of(requestId, count) {
+      await eventually(
+        () => {
+          const found = byRequest.get(requestId)?.length ?? 0;
+          if (found < count)
+            throw new Error(`${found} of ${count} usage records of request ${requestId} arrived`);
+        },
+        { timeoutMs: 8000 },
+      );
+      await delay(extraRecordsMs);
+      return (byRequest.get(requestId) ?? []).toSorted((a, b) => Number(a.sequence - b.sequence));
+    },
+    async close() {
+      await messages.close();
+      await connection.close();
+    },
+  };
+}
+
+/** Records of one request are published together or within the publisher's linger of 50 ms. */
+const extraRecordsMs = 200;
+
+function uuidOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
