@@ -3,6 +3,7 @@ import {
   canonicalHeaderPrefixes,
   canonicalHeaders,
   headerPrefixes,
+  headerPrefixesBehindGateway,
   spelledHeaders,
   spelledText,
   spellingOf,
@@ -20,6 +21,8 @@ describe('headerPrefixes', () => {
     ['a prefix of every header', 'x-', [], 'would take the header x-'],
     ['a provider’s own', 'x-service-', ['anthropic-'], 'anthropic-version'],
     ['a standard header’s', 'x-service-', ['content-'], 'content-type'],
+    ['x-service- twice', 'x-service-', ['x-service-'], 'overlaps with "x-service-"'],
+    ['what begins with x-service-', 'x-service-ai-', [], 'overlaps with "x-service-"'],
     ['twice the same', 'x-acme-', ['x-acme-'], 'HEADER_PREFIX_ALIASES: "x-acme-" overlaps'],
     ['one that begins with another', 'x-acme-', ['x-acme-ai-'], 'overlaps with "x-acme-"'],
     ['one that another begins with', 'x-acme-ai-', ['x-acme-'], 'overlaps with "x-acme-ai-"'],
@@ -34,6 +37,15 @@ describe('headerPrefixes', () => {
       'x-service-',
     ]);
   });
+});
+
+it('a service behind gateways understands x-service- whatever the setting', () => {
+  expect(headerPrefixesBehindGateway(renamed).all).toEqual(['x-service-', 'x-acme-']);
+  expect(headerPrefixesBehindGateway(headerPrefixes('x-acme-', ['x-service-'])).all).toEqual([
+    'x-service-',
+    'x-acme-',
+  ]);
+  expect(headerPrefixesBehindGateway(canonicalHeaderPrefixes).isCanonical).toBe(true);
 });
 
 describe('canonicalHeaders', () => {

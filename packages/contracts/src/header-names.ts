@@ -37,7 +37,7 @@ export function headerPrefixes(
   const all = [main, ...aliases];
   for (const [index, prefix] of all.entries()) {
     const setting = index === 0 ? 'HEADER_PREFIX' : 'HEADER_PREFIX_ALIASES';
-    const fault = faultOf(prefix, all.slice(0, index));
+    const fault = faultOf(prefix, [canonicalPrefix, ...all.slice(0, index)]);
     if (fault !== undefined) throw new Error(`${setting}: "${prefix}" ${fault}`);
   }
   const others = all.filter((prefix) => prefix !== canonicalPrefix);
@@ -55,8 +55,12 @@ function faultOf(prefix: string, earlier: readonly string[]): string | undefined
     return 'must be lower-case letters, digits and hyphens, ending in a hyphen';
   const taken = otherHeaders.find((name) => name.startsWith(prefix));
   if (taken !== undefined) return `would take the header ${taken} for one of ours`;
-  const clash = earlier.find((other) => other.startsWith(prefix) || prefix.startsWith(other));
-  return clash === undefined ? undefined : `overlaps with "${clash}"`;
+  for (const [index, other] of earlier.entries()) {
+    // The first of them is `x-service-` itself, which may be chosen, once.
+    if (prefix === other && index === 0 && !earlier.includes(other, 1)) continue;
+    if (other.startsWith(prefix) || prefix.startsWith(other)) return `overlaps with "${other}"`;
+  }
+  return undefined;
 }
 
 /** One name of each family that belongs to HTTP, to proxies or to providers. */
@@ -101,6 +105,17 @@ const otherHeaders: readonly string[] = [
 
 /** The setting's default. */
 export const canonicalHeaderPrefixes: HeaderPrefixes = headerPrefixes();
+
+/**
+ * The prefixes of a service that gateways forward to. They rename before they
+ * do: `x-service-` is understood there whatever the setting, and others beside it.
+ */
+export function headerPrefixesBehindGateway(setting: HeaderPrefixes): HeaderPrefixes {
+  return headerPrefixes(
+    canonicalPrefix,
+    setting.all.filter((prefix) => prefix !== canonicalPrefix),
+  );
+}
 
 /** Headers whose value is a list of header names. */
 const listHeaders = ['forward-headers', 'sensitive-headers'].map(

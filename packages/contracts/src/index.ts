@@ -115,6 +115,7 @@ export {
   type HeaderPrefixes,
   type HeaderSpelling,
   headerPrefixes,
+  headerPrefixesBehindGateway,
   spelledHeaders,
   spelledText,
   spellingOf,

@@ -1,3 +1,4 @@
+import type { HeaderPrefixes } from '@sluice/contracts';
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
@@ -9,6 +10,7 @@ import { requestContext } from './http/request-context.ts';
 export interface AppParts {
   logger: Logger;
   trustedProxies: readonly string[];
+  headerPrefixes: HeaderPrefixes;
   operations: readonly Operation[];
   operationParts: OperationParts;
   health: HealthParts;
@@ -19,7 +21,7 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('etag');
   app.use(helmet());
-  app.use(requestContext(app, parts.trustedProxies));
+  app.use(requestContext(app, parts.trustedProxies, parts.headerPrefixes));
   app.use(healthRoutes(parts.health));
   const v1 = Router();
   mountOperations(v1, parts.operations, parts.operationParts);

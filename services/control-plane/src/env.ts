@@ -40,6 +40,8 @@ export const env = defineEnv(
     TLS_KEY_PATH: optionalText('PEM of its key'),
     TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
 
+    HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
+    HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
     TRUSTED_PROXIES: csv(
       'addresses and ranges, beside loopback, whose X-Forwarded-For and request id are believed',
     ),

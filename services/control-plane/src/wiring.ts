@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { headerPrefixes, headerPrefixesBehindGateway } from '@sluice/contracts';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { createRpcClient, serveRpc } from '@sluice/rpc';
@@ -59,6 +60,9 @@ export async function startControlPlane(
   const app = createApp({
     logger,
     trustedProxies: env.TRUSTED_PROXIES ?? [],
+    headerPrefixes: headerPrefixesBehindGateway(
+      headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
+    ),
     operations: allOperations({
       mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
       integrations: { vault, isKnownProvider: (id) => findProvider(id) !== undefined },

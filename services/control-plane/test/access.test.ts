@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createServiceKey as mint } from '@sluice/contracts';
+import { canonicalHeaderPrefixes, createServiceKey as mint } from '@sluice/contracts';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
@@ -211,6 +211,7 @@ describe('the authorisation table', () => {
     const app = createApp({
       logger: undefined as never,
       trustedProxies: [],
+      headerPrefixes: canonicalHeaderPrefixes,
       operations: allOperations({
         mintKey: undefined as never,
         integrations: undefined as never,

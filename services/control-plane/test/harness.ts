@@ -76,6 +76,8 @@ export async function startHarness(
     TLS_CERT_PATH: undefined,
     TLS_KEY_PATH: undefined,
     TLS_CA_PATH: undefined,
+    HEADER_PREFIX: 'x-service-',
+    HEADER_PREFIX_ALIASES: ['x-portkey-'],
     TRUSTED_PROXIES: undefined,
     TRUSTED_CUSTOM_HOSTS: undefined,
     REQUEST_BODY_BYTES_MAX: 1024 * 1024,

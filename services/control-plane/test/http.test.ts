@@ -99,6 +99,27 @@ describe('addresses and request ids', () => {
   });
 });
 
+describe('header prefixes', () => {
+  it('an alias names the key and the request, and comes back beside ours', async () => {
+    const answer = await supertest(`http://127.0.0.1:${h.service.httpPort}/v1`)
+      .get('/configs')
+      .set('x-portkey-api-key', h.first.workspace_key)
+      .set('x-portkey-request-id', 'chosen-by-caller')
+      .expect(200);
+    expect(answer.headers['x-portkey-request-id']).toBe('chosen-by-caller');
+    expect(answer.headers['x-service-request-id']).toBe('chosen-by-caller');
+  });
+
+  it('one that is not set is nobody’s', async () => {
+    const answer = await supertest(`http://127.0.0.1:${h.service.httpPort}/v1`)
+      .get('/configs')
+      .set('x-acme-api-key', h.first.workspace_key)
+      .expect(401);
+    expect(answer.headers).not.toHaveProperty('x-acme-request-id');
+    expect(answer.headers).not.toHaveProperty('x-portkey-request-id');
+  });
+});
+
 describe('health and metrics', () => {
   const base = () => supertest(`http://127.0.0.1:${h.service.httpPort}`);
 

@@ -1,4 +1,10 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import {
+  canonicalHeaders,
+  type HeaderPrefixes,
+  spelledHeaders,
+  spellingOf,
+} from '@sluice/contracts';
 import type { Application, RequestHandler } from 'express';
 import { newId } from '../database/ids.ts';
 
@@ -6,17 +12,21 @@ import { newId } from '../database/ids.ts';
 export const requestIdHeader = 'x-service-request-id';
 
 /**
- * Gives every request an id and sends it back. An id (and an X-Forwarded-For)
+ * Reads our own headers under every prefix that is set, and gives every request
+ * an id and sends it back. An id (and an X-Forwarded-For)
  * that comes from loopback or a trusted proxy, such as the gateway that
  * forwarded the request, is kept; from anyone else it is not believed.
  */
 export function requestContext(
   app: Application,
   trustedProxies: readonly string[],
+  prefixes: HeaderPrefixes,
 ): RequestHandler {
   const trusted = trustedAddresses(trustedProxies);
   app.set('trust proxy', (address: string) => trusted(address));
   return (req, res, next) => {
+    const spelling = spellingOf(prefixes, req.headers);
+    req.headers = canonicalHeaders(prefixes, req.headers);
     const sent = req.headers[requestIdHeader];
     const believed =
       typeof sent === 'string' &&
@@ -24,7 +34,8 @@ export function requestContext(
       trusted(req.socket.remoteAddress ?? '');
     const id = believed ? sent : newId();
     res.locals.requestId = id;
-    res.setHeader(requestIdHeader, id);
+    const headers = spelledHeaders(prefixes, spelling, { [requestIdHeader]: id });
+    for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     next();
   };
 }
