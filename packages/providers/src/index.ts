@@ -5,6 +5,8 @@
  */
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
 export { findProvider, providerIds } from './catalog.ts';
+export { assembleStream } from './codecs/assemble.ts';
+export { type ReplayOptions, replayAsStream, type StreamableFormat } from './codecs/replay.ts';
 export type {
   AuthRecipe,
   CallContext,
@@ -23,4 +25,5 @@ export type {
   WireCall,
   WireFormat,
 } from './contract.ts';
+export { isFinalFault } from './final-faults.ts';
 export { prepareCall } from './wire-call.ts';

@@ -1,0 +1,26 @@
+/**
+ * A whole stream put together to the JSON that the same request without
+ * `stream` would have had. It works on the wire itself, not through the chat
+ * model, so that fields unknown here survive; where a part cannot be carried
+ * over faithfully there is no JSON. `replay.ts` goes the other way.
+ */
+import type { JsonObject } from '@sluice/contracts';
+import { assembleMessage } from './assemble-anthropic-messages.ts';
+import { assembleChat } from './assemble-openai-chat.ts';
+import { assembleCompletion } from './assemble-openai-completions.ts';
+import type { StreamableFormat } from './replay.ts';
+import { parseSseEvents, type SseEvent } from './sse.ts';
+
+const assemblers: Record<StreamableFormat, (events: SseEvent[]) => JsonObject | undefined> = {
+  'openai-chat': assembleChat,
+  'openai-completions': assembleCompletion,
+  'anthropic-messages': assembleMessage,
+};
+
+/**
+ * Undefined when the stream is not whole, says something that the JSON could
+ * not, or does not say what the JSON must (OpenAI's formats: the usage).
+ */
+export function assembleStream(format: StreamableFormat, stream: Buffer): JsonObject | undefined {
+  return assemblers[format](parseSseEvents(stream));
+}

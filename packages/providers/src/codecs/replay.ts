@@ -1,0 +1,34 @@
+/**
+ * A whole reply told as a stream, for a caller that wants one where only the
+ * JSON is at hand. `assemble.ts` goes the other way; the two are inverse.
+ */
+import type { JsonObject } from '@sluice/contracts';
+import { replayMessage } from './replay-anthropic-messages.ts';
+import { replayChat } from './replay-openai-chat.ts';
+import { replayCompletion } from './replay-openai-completions.ts';
+
+/** Formats whose replies exist both as JSON and as a stream. */
+export type StreamableFormat = 'openai-chat' | 'openai-completions' | 'anthropic-messages';
+
+export interface ReplayOptions {
+  /** The request's `stream_options.include_usage`; only OpenAI's formats ask. */
+  includeUsage: boolean;
+}
+
+const replayers: Record<
+  StreamableFormat,
+  (reply: JsonObject, options: ReplayOptions) => Buffer[] | undefined
+> = {
+  'openai-chat': replayChat,
+  'openai-completions': replayCompletion,
+  'anthropic-messages': replayMessage,
+};
+
+/** One buffer an event, the terminal event last; undefined when the JSON is not the format's reply. */
+export function replayAsStream(
+  format: StreamableFormat,
+  reply: JsonObject,
+  options: ReplayOptions,
+): Buffer[] | undefined {
+  return replayers[format](reply, options);
+}
