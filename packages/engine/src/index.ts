@@ -9,8 +9,10 @@ export {
   type Counter,
   compilePolicies,
   entityCounters,
+  explainPolicies,
   type LimitType,
   matchPolicies,
+  type PolicyMatch,
   type RateLimitsPolicyInput,
 } from './policies.ts';
 export { type CompiledConfig, compileConfig, type ResolvedTarget } from './targets.ts';

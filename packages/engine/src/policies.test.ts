@@ -4,6 +4,7 @@ import type { RequestFacts, TargetFacts } from './facts.ts';
 import {
   compilePolicies,
   entityCounters,
+  explainPolicies,
   matchPolicies,
   type RateLimitsPolicyInput,
 } from './policies.ts';
@@ -75,6 +76,57 @@ describe('conditions', () => {
   it('are ANDed', () => {
     const both = [condition('api_key', ['*']), condition('metadata.env', ['staging'])];
     expect(matched({ conditions: both })).toBe(0);
+  });
+});
+
+describe('explainPolicies', () => {
+  it('says of each policy of the level whether it applies, and which condition is not met', () => {
+    const compiled = compilePolicies([
+      policy({ id: 'a' }),
+      policy({
+        id: 'b',
+        conditions: [condition('api_key', ['*']), condition('metadata.env', ['staging'])],
+      }),
+      policy({ id: 'c', groupBy: ['model'] }),
+    ]);
+    const explained = explainPolicies(compiled, 'request', request);
+    expect(explained.map((match) => [match.policy.id, match.unmet])).toEqual([
+      ['a', undefined],
+      ['b', 'metadata.env'],
+    ]);
+    expect(explained.map((match) => match.counter?.key)).toEqual([
+      'p:a:rpm:api_key:key-uuid',
+      undefined,
+    ]);
+  });
+
+  it('agrees with matchPolicies', () => {
+    const values = fc.array(fc.constantFrom('*', 'prod', 'dev', 'alice', 'gpt-4*'), {
+      minLength: 1,
+      maxLength: 2,
+    });
+    const conditions = fc.array(
+      fc.tuple(fc.constantFrom('metadata.env', 'metadata._user', 'model', 'api_key'), values),
+      { maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(fc.array(conditions, { maxLength: 4 }), (documents) => {
+        const compiled = compilePolicies(
+          documents.map((entries, index) =>
+            policy({
+              id: `p${index}`,
+              conditions: entries.map(([key, list]) => condition(key, list)),
+            }),
+          ),
+        );
+        for (const level of ['request', 'target'] as const)
+          expect(
+            explainPolicies(compiled, level, request, target).flatMap(
+              (match) => match.counter ?? [],
+            ),
+          ).toEqual(matchPolicies(compiled, level, request, target));
+      }),
+    );
   });
 });
 

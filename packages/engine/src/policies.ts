@@ -81,6 +81,15 @@ export function compilePolicies(policies: readonly RateLimitsPolicyInput[]): Com
   });
 }
 
+/** What became of one policy for one request. */
+export interface PolicyMatch {
+  policy: CompiledPolicy;
+  /** Undefined = it does not apply. */
+  counter: Counter | undefined;
+  /** The key of the first condition that the request does not meet. */
+  unmet: string | undefined;
+}
+
 /** Counters of the policies of one level that apply. Conditions are ANDed, the values of one are ORed. */
 export function matchPolicies(
   policies: readonly CompiledPolicy[],
@@ -92,16 +101,39 @@ export function matchPolicies(
   for (const policy of policies) {
     if (policy.level !== level) continue;
     if (!policy.matchers.every((matcher) => matches(matcher, request, target))) continue;
-    counters.push({
-      key: `p:${policy.id}:${policy.unit}:${groupKey(policy.groupBy, request, target)}`,
-      type: policy.type,
-      unit: policy.unit,
-      limit: policy.limit,
-      entity: entityName(policy.groupBy, request, target),
-      policyName: policy.name === '' ? undefined : policy.name,
-    });
+    counters.push(policyCounter(policy, request, target));
   }
   return counters;
+}
+
+/** `matchPolicies` with its reasons: every policy of the level, in order, with the counter of those that apply. */
+export function explainPolicies(
+  policies: readonly CompiledPolicy[],
+  level: CompiledPolicy['level'],
+  request: RequestFacts,
+  target?: TargetFacts,
+): PolicyMatch[] {
+  return policies.flatMap((policy) => {
+    if (policy.level !== level) return [];
+    const unmet = policy.matchers.find((matcher) => !matches(matcher, request, target))?.key;
+    const counter = unmet === undefined ? policyCounter(policy, request, target) : undefined;
+    return [{ policy, counter, unmet }];
+  });
+}
+
+function policyCounter(
+  policy: CompiledPolicy,
+  request: RequestFacts,
+  target: TargetFacts | undefined,
+): Counter {
+  return {
+    key: `p:${policy.id}:${policy.unit}:${groupKey(policy.groupBy, request, target)}`,
+    type: policy.type,
+    unit: policy.unit,
+    limit: policy.limit,
+    entity: entityName(policy.groupBy, request, target),
+    policyName: policy.name === '' ? undefined : policy.name,
+  };
 }
 
 /** Counters of limits set directly on a key, workspace or provider. */

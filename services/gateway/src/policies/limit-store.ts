@@ -19,6 +19,8 @@ export type Reservation =
  */
 export interface LimitStore {
   reserve(scope: string, counters: readonly Counter[]): Reservation | Promise<Reservation>;
+  /** How far each counter is; takes nothing. One that nobody has used yet is whole. */
+  peek(scope: string, counters: readonly Counter[]): CounterState[] | Promise<CounterState[]>;
   /** Adds tokens after the reply. Never throws, never waits for the caller. */
   settle(scope: string, counters: readonly Counter[], tokens: number): void;
   close(): Promise<void>;

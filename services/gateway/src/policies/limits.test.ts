@@ -13,11 +13,13 @@ import { rateLimitError, remainingHeaders } from './refusal.ts';
 
 let server: SpawnedServer;
 const stores: LimitStore[] = [];
+const connections: Redis[] = [];
 beforeAll(async () => {
   server = await startRedis();
 });
 afterAll(async () => {
   await Promise.all(stores.map((store) => store.close()));
+  for (const redis of connections) redis.disconnect();
   await server.stop();
 });
 
@@ -28,6 +30,7 @@ function redisLimits(): RedisLimits {
     retryStrategy: () => 100,
   });
   redis.on('error', () => {});
+  connections.push(redis);
   const store = new RedisLimits({
     redis,
     logger: createLogger({ service: 'test', level: 'silent' }),
@@ -109,6 +112,30 @@ describe.each([
     );
   });
 
+  it('are told without being used up, spent or not', async () => {
+    const requests = counter({ limit: 2 });
+    const tokens = counter({ type: 'tokens', limit: 100 });
+    const peek = async () =>
+      (await store.peek('org', [requests, tokens])).map(({ remaining }) => remaining);
+    for (let looks = 0; looks < 3; looks++) expect(await peek()).toEqual([2, 100]);
+    await store.reserve('org', [requests, tokens]);
+    await store.reserve('org', [requests, tokens]);
+    store.settle('org', [tokens], 500);
+    await eventually(async () => expect(await peek()).toEqual([0, 0]));
+    // One that is spent hides none of the others.
+    const fresh = counter({ limit: 7 });
+    const states = await store.peek('org', [requests, fresh]);
+    expect(states.map(({ remaining }) => remaining)).toEqual([0, 7]);
+    expect(await store.peek('org', [])).toEqual([]);
+  });
+
+  it('tell the same window whether they are used or only looked at', async () => {
+    const one = counter({ unit: 'rpw' });
+    const [looked] = await store.peek('org', [one]);
+    const used = await store.reserve('org', [one]);
+    expect(used).toMatchObject({ admitted: true, states: [{ resetAtMs: looked?.resetAtMs }] });
+  });
+
   it('say when the window ends', async () => {
     const one = counter({ limit: 1, unit: 'rph' });
     const outcome = await store.reserve('org', [one]);
@@ -126,6 +153,12 @@ describe('MemoryLimits', () => {
     expect(store.reserve('org', [one]).admitted).toBe(false);
     nowMs += 1;
     expect(store.reserve('org', [one]).admitted).toBe(true);
+  });
+
+  it('of counters that were only looked at hold nothing', () => {
+    const store = new MemoryLimits();
+    for (let index = 0; index < 100; index++) store.peek('org', [counter()]);
+    expect(store.size).toBe(0);
   });
 
   it('remember their counts over a restart', async () => {

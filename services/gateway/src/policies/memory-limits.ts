@@ -59,6 +59,19 @@ export class MemoryLimits implements LimitStore {
     return { admitted: true, states };
   }
 
+  peek(scope: string, counters: readonly Counter[]): CounterState[] {
+    const nowMs = this.now();
+    return counters.map((counter) => {
+      const held = this.windows.get(`${scope}|${counter.key}`);
+      const used = held === undefined || held.endsAtMs <= nowMs ? 0 : held.used;
+      return {
+        counter,
+        remaining: Math.max(0, counter.limit - used),
+        resetAtMs: windowEndMs(counter.unit, nowMs),
+      };
+    });
+  }
+
   settle(scope: string, counters: readonly Counter[], tokens: number): void {
     const nowMs = this.now();
     for (const counter of counters)

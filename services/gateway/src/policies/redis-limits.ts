@@ -10,14 +10,15 @@ import { MemoryLimits } from './memory-limits.ts';
  * server's clock, so that gateways with skewed clocks count in the same one.
  *
  * KEYS  one a counter, all with the organisation's hash tag
- * ARGV  mode ("reserve" or the tokens to add), then for each counter: limit,
- *       window length and offset in ms, "r" (requests) or "t" (tokens)
+ * ARGV  mode ("reserve", "peek", or the tokens to add), then for each counter:
+ *       limit, window length and offset in ms, "r" (requests) or "t" (tokens)
  * reply { refused index or 0, now ms, used… }
  */
 const script = `
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local reserve = ARGV[1] == 'reserve'
+local peek = ARGV[1] == 'peek'
 local reply = { 0, now }
 local names = {}
 for i = 1, #KEYS do
@@ -25,10 +26,10 @@ for i = 1, #KEYS do
   local limit, length, offset = tonumber(ARGV[base + 1]), tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3])
   local window = math.floor((now + offset) / length)
   names[i] = KEYS[i] .. ':' .. string.format('%d', window)
-  if reserve then
+  if reserve or peek then
     local used = tonumber(redis.call('GET', names[i]) or '0')
     reply[i + 2] = used
-    if used >= limit then
+    if reserve and used >= limit then
       reply[1] = i
       return reply
     end
@@ -39,7 +40,7 @@ for i = 1, #KEYS do
   local length, offset, kind = tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3]), ARGV[base + 4]
   local add = 0
   if reserve and kind == 'r' then add = 1 end
-  if not reserve and kind == 't' then add = tonumber(ARGV[1]) end
+  if not reserve and not peek and kind == 't' then add = tonumber(ARGV[1]) end
   if add > 0 then
     reply[i + 2] = redis.call('INCRBY', names[i], add)
     redis.call('PEXPIREAT', names[i], (math.floor((now + offset) / length) + 1) * length - offset + 1000)
@@ -84,16 +85,29 @@ export class RedisLimits implements LimitStore {
       return this.alone.reserve(scope, counters);
     }
     this.becomeHealthy();
-    const [refused = 0, nowMs = 0, ...used] = reply;
-    const stateOf = (counter: Counter, index: number): CounterState => ({
-      counter,
-      remaining: Math.max(0, counter.limit - (used[index] ?? 0)),
-      resetAtMs: windowEndMs(counter.unit, nowMs),
-    });
+    const [refused = 0] = reply;
     const refusing = counters[refused - 1];
     if (refused > 0 && refusing !== undefined)
-      return { admitted: false, refusedBy: { ...stateOf(refusing, refused - 1), remaining: 0 } };
-    return { admitted: true, states: counters.map(stateOf) };
+      return {
+        admitted: false,
+        refusedBy: { ...stateIn(reply, refusing, refused - 1), remaining: 0 },
+      };
+    return {
+      admitted: true,
+      states: counters.map((counter, index) => stateIn(reply, counter, index)),
+    };
+  }
+
+  async peek(scope: string, counters: readonly Counter[]): Promise<CounterState[]> {
+    if (this.isResting) return this.alone.peek(scope, counters);
+    try {
+      const reply = await this.run('peek', scope, counters);
+      this.becomeHealthy();
+      return counters.map((counter, index) => stateIn(reply, counter, index));
+    } catch (error) {
+      this.becomeDegraded(error);
+      return this.alone.peek(scope, counters);
+    }
   }
 
   settle(scope: string, counters: readonly Counter[], tokens: number): void {
@@ -108,9 +122,8 @@ export class RedisLimits implements LimitStore {
     });
   }
 
-  async close(): Promise<void> {
-    await this.redis.quit().catch(() => this.redis.disconnect());
-  }
+  /** The connection is others' too; who made it closes it. */
+  async close(): Promise<void> {}
 
   private async run(mode: string, scope: string, counters: readonly Counter[]): Promise<number[]> {
     if (this.redis.status !== 'ready') throw new Error(`redis is ${this.redis.status}`);
@@ -153,4 +166,13 @@ export class RedisLimits implements LimitStore {
     if (this.degraded) this.logger.info('limits are shared again');
     this.degraded = false;
   }
+}
+
+/** The script's reply for one counter: see there. */
+function stateIn(reply: readonly number[], counter: Counter, index: number): CounterState {
+  return {
+    counter,
+    remaining: Math.max(0, counter.limit - (reply[index + 2] ?? 0)),
+    resetAtMs: windowEndMs(counter.unit, reply[1] ?? 0),
+  };
 }

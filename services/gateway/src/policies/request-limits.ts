@@ -1,23 +1,42 @@
-import { type Counter, matchPolicies, type RequestFacts, type TargetFacts } from '@sluice/engine';
+import {
+  type CompiledPolicy,
+  type Counter,
+  explainPolicies,
+  matchPolicies,
+  type RequestFacts,
+  type TargetFacts,
+} from '@sluice/engine';
 import type { CompiledBundle, SavedProvider } from '../config-sync/compiled-bundle.ts';
 import type { ResolvedKey } from '../config-sync/resolved-key.ts';
 import type { CounterState, LimitStore } from './limit-store.ts';
 import { rateLimitError } from './refusal.ts';
+
+/** What one limit would say to a request; nothing is taken by asking. */
+export interface LimitCheck {
+  /** Undefined = a limit that is set on the key, the workspace or the provider itself. */
+  policy: CompiledPolicy | undefined;
+  /** Undefined = the policy does not apply. */
+  state: CounterState | undefined;
+  /** The key of the first condition that the request does not meet. */
+  unmet: string | undefined;
+}
 
 /** The limits of one request: reserved before, settled after. */
 export class RequestLimits {
   private readonly store: LimitStore;
   private readonly bundle: CompiledBundle;
   private readonly facts: RequestFacts;
-  private readonly requestCounters: Counter[];
+  private readonly entityCounters: readonly Counter[];
+  private readonly requestCounters: readonly Counter[];
 
   constructor(store: LimitStore, key: ResolvedKey, bundle: CompiledBundle, facts: RequestFacts) {
     this.store = store;
     this.bundle = bundle;
     this.facts = facts;
-    this.requestCounters = [...key.counters, ...bundle.workspaceCounters];
-    if (bundle.hasRequestPolicies)
-      this.requestCounters.push(...matchPolicies(bundle.policies, 'request', facts));
+    this.entityCounters = [...key.counters, ...bundle.workspaceCounters];
+    this.requestCounters = bundle.hasRequestPolicies
+      ? [...this.entityCounters, ...matchPolicies(bundle.policies, 'request', facts)]
+      : this.entityCounters;
   }
 
   /** Limits of the key, the workspace and request-level policies. @throws GatewayError 429 */
@@ -36,6 +55,16 @@ export class RequestLimits {
     return { counters, states: counters.length === 0 ? [] : await this.reserve(counters) };
   }
 
+  /** The limits of `reserveRequest`, in its order, and the policies that do not apply. */
+  peekRequest(): Promise<LimitCheck[]> {
+    return this.peek(this.entityCounters, 'request');
+  }
+
+  /** The same for `reserveTarget`. */
+  peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]> {
+    return this.peek(saved?.counters ?? [], 'target', target);
+  }
+
   settle(targetCounters: readonly Counter[], tokens: number): void {
     if (tokens <= 0) return;
     const counters =
@@ -43,6 +72,30 @@ export class RequestLimits {
         ? this.requestCounters
         : [...this.requestCounters, ...targetCounters];
     if (counters.length > 0) this.store.settle(this.facts.organisationId, counters, tokens);
+  }
+
+  private async peek(
+    entity: readonly Counter[],
+    level: CompiledPolicy['level'],
+    target?: TargetFacts,
+  ): Promise<LimitCheck[]> {
+    const matches = explainPolicies(this.bundle.policies, level, this.facts, target);
+    const counters = [...entity, ...matches.flatMap(({ counter }) => counter ?? [])];
+    const states =
+      counters.length === 0 ? [] : await this.store.peek(this.facts.organisationId, counters);
+    const stateOf = new Map(states.map((state) => [state.counter, state]));
+    return [
+      ...entity.map((counter) => ({
+        policy: undefined,
+        state: stateOf.get(counter),
+        unmet: undefined,
+      })),
+      ...matches.map(({ policy, counter, unmet }) => ({
+        policy,
+        state: counter === undefined ? undefined : stateOf.get(counter),
+        unmet,
+      })),
+    ];
   }
 
   private reserve(counters: readonly Counter[]): CounterState[] | Promise<CounterState[]> {
