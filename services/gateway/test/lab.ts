@@ -17,17 +17,61 @@ export interface Lab {
   trial(): Trial;
   /** Saves a config and returns its slug once every gateway knows it. */
   saveConfig(document: object): Promise<string>;
+  /** Saves a provider with its integration and returns `@slug` once every gateway knows it. */
+  saveProvider(settings: ProviderSettings): Promise<string>;
+  /** The admin API, with the workspace key. Fails on anything but 200. */
+  manage<T>(method: string, path: string, body?: object): Promise<T>;
   stop(): Promise<void>;
+}
+
+export interface ProviderSettings {
+  aiProviderId: string;
+  key: string;
+  customHost: string;
+  configurations?: Record<string, unknown>;
+  rateLimits?: readonly object[];
 }
 
 export async function startLab(options: TestStackOptions = {}): Promise<Lab> {
   const scenario = await startScenario({ ...options, nats: true });
   const records = await readRecords(scenario.stack.nats?.url ?? '');
   let saved = 0;
+
+  const manage: Lab['manage'] = async <T>(method: string, path: string, body?: object) => {
+    const response = await scenario.call(`/v1${path}`, { method, host: null, body });
+    if (response.status !== 200)
+      throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as T;
+  };
+
   return {
     scenario,
     records,
+    manage,
     trial: () => new Trial(scenario, records),
+    async saveProvider(settings) {
+      saved += 1;
+      const slug = `provider-${saved}`;
+      await manage('POST', '/integrations', {
+        name: slug,
+        slug,
+        ai_provider_id: settings.aiProviderId,
+        key: settings.key,
+        configurations: { custom_host: settings.customHost, ...settings.configurations },
+        create_default_provider: false,
+      });
+      await manage('POST', '/providers', {
+        name: slug,
+        slug,
+        integration_id: slug,
+        rate_limits: settings.rateLimits,
+      });
+      await everyGatewayKnows(scenario, 'provider.not_found', {
+        host: 'http://10.0.0.1',
+        headers: { 'x-service-provider': `@${slug}` },
+      });
+      return `@${slug}`;
+    },
     async saveConfig(document) {
       saved += 1;
       return saveConfig(scenario, `Config ${saved}`, document);
@@ -42,25 +86,28 @@ export async function startLab(options: TestStackOptions = {}): Promise<Lab> {
 async function saveConfig(scenario: Scenario, name: string, document: object): Promise<string> {
   const { workspace_id } = scenario.stack.credentials;
   const body = { name, config: document, workspace_id };
-  const { data } = await scenario.admin<{ data: { id: string } }>('POST', '/configs', body);
-  const list = await scenario.admin<{ data: { id: string; slug: string }[] }>(
-    'GET',
-    `/configs?workspace_id=${workspace_id}&page_size=1000`,
-  );
-  const slug = list.data.find(({ id }) => id === data.id)?.slug ?? '';
+  const created = await scenario.admin<{ data: { slug: string } }>('POST', '/configs', body);
+  const { slug } = created.data;
+  // The config is looked up before the body is read: no upstream is called by asking so.
+  await everyGatewayKnows(scenario, 'config.not_found', {
+    host: null,
+    headers: { 'x-service-config': slug },
+    rawBody: '{',
+  });
+  return slug;
+}
+
+/** Asks for something that is refused, until it is not refused as unknown any more. */
+async function everyGatewayKnows(
+  scenario: Scenario,
+  unknown: string,
+  call: CallOptions,
+): Promise<void> {
   for (const gateway of scenario.stack.gatewayUrls.keys())
     await eventually(async () => {
-      // The config is looked up before the body is read: no upstream is called by asking so.
-      const response = await scenario.call('/v1/chat/completions', {
-        gateway,
-        host: null,
-        headers: { 'x-service-config': slug },
-        rawBody: '{',
-      });
-      const { code } = await errorOf(response);
-      if (code === 'config.not_found') throw new Error(`gateway ${gateway} does not know ${slug}`);
+      const { code } = await errorOf(await scenario.chat({ ...call, gateway }));
+      if (code === unknown) throw new Error(`gateway ${gateway} still answers ${unknown}`);
     });
-  return slug;
 }
 
 export interface AskOptions extends Omit<CallOptions, 'host'> {

@@ -21,7 +21,7 @@ export const noAnswers: readonly Fault[] = [
       expect(alone.answer.json).toMatchObject({ error: { code: 'upstream.reset' } });
       expect(alone.answer.own('retry-attempt-count')).toBe('-1');
       expect(alone.calls).toEqual(['first', 'first']);
-      expect(alone.records).toEqual([failed('config', 0, 0), failed('config', 1, -1)]);
+      expect(alone.records).toEqual([failed('config', 0, 0), failed('config', 1, 1)]);
 
       const helped = await trial.ask({
         label: 'with a second target',

@@ -64,7 +64,7 @@ export const overTime: readonly Fault[] = [
       expect(calls).toEqual(['first', 'first', 'second', 'third']);
       expect(records).toEqual([
         refused('config.targets[0]', 503),
-        refused('config.targets[0]', 503, { attempt: 1, retries: -1 }),
+        refused('config.targets[0]', 503, { attempt: 1, retries: 1 }),
         refused('config.targets[1]', 429, { attempt: 2 }),
         answered('config.targets[2]', { attempt: 3 }),
       ]);

@@ -47,7 +47,7 @@ export const upstreamErrors: readonly Fault[] = [
       expect(alone.calls).toEqual(['first', 'first']);
       expect(alone.records).toEqual([
         refused('config', 429),
-        refused('config', 429, { attempt: 1, retries: -1 }),
+        refused('config', 429, { attempt: 1, retries: 1 }),
       ]);
 
       const helped = await trial.ask({
@@ -61,7 +61,7 @@ export const upstreamErrors: readonly Fault[] = [
       expect(helped.calls).toEqual(['first', 'first', 'second']);
       expect(helped.records).toEqual([
         refused('config.targets[0]', 429),
-        refused('config.targets[0]', 429, { attempt: 1, retries: -1 }),
+        refused('config.targets[0]', 429, { attempt: 1, retries: 1 }),
         answered('config.targets[1]', { attempt: 2 }),
       ]);
     },
@@ -105,7 +105,7 @@ export const upstreamErrors: readonly Fault[] = [
       expect(helped.calls).toEqual(['first', 'first', 'second']);
       expect(helped.records).toEqual([
         refused('config.targets[0]', 503),
-        refused('config.targets[0]', 503, { attempt: 1, retries: -1 }),
+        refused('config.targets[0]', 503, { attempt: 1, retries: 1 }),
         answered('config.targets[1]', { attempt: 2 }),
       ]);
 

@@ -1,0 +1,20 @@
+import { it } from 'vitest';
+import type { Lab, Trial } from './lab.ts';
+
+/** Writes one probe of the gateway's published behaviour as a test, with upstreams of its own. */
+export function probesOf(lab: () => Lab) {
+  return (
+    row: number,
+    what: string,
+    run: (trial: Trial, lab: Lab) => Promise<void>,
+    timeout = 20_000,
+  ): void =>
+    it(`#${row} ${what}`, { timeout }, async () => {
+      const trial = lab().trial();
+      try {
+        await run(trial, lab());
+      } finally {
+        await trial.close();
+      }
+    });
+}

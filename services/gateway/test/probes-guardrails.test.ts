@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { type Lab, startLab } from './lab.ts';
+import { probesOf } from './probe.ts';
+import { chatBody, chatReply } from './scenario.ts';
+import { eventsOf, openAiEvents, openAiReply, stream } from './vendor-replies.ts';
+
+/** What checks do to requests and replies. */
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.stop());
+const probe = probesOf(() => lab);
+
+/** Passes when the text contains `rule`. */
+const requires = (rule: string, over: object = {}) => ({
+  'default.regexMatch': { rule },
+  ...over,
+});
+/** Fails when the text contains `rule`. */
+const forbids = (rule: string, over: object = {}) => ({
+  'default.regexMatch': { rule, not: true },
+  ...over,
+});
+const streamBody = { ...chatBody, stream: true, stream_options: { include_usage: true } };
+
+interface HookResults {
+  before_request_hooks: { id: string; verdict: boolean; checks: { error?: object }[] }[];
+  after_request_hooks: { id: string; verdict: boolean }[];
+}
+const resultsOf = (json: unknown) => (json as { hook_results: HookResults }).hook_results;
+
+describe.concurrent('probes of guardrails', () => {
+  probe(2, 'an input denied at the first target only is asked of the second', async (trial) => {
+    const first = await trial.upstream('first', openAiReply);
+    const second = await trial.upstream('second', openAiReply);
+    const { answer, calls, records } = await trial.ask({
+      config: {
+        strategy: { mode: 'fallback' },
+        targets: [
+          first.target({ input_guardrails: [forbids('Hello', { deny: true })] }),
+          second.target(),
+        ],
+      },
+      records: 2,
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.own('last-used-option-index')).toBe('config.targets[1]');
+    expect(calls).toEqual(['second']);
+    expect(records.map(({ outcome, status }) => [outcome, status])).toEqual([
+      ['DENIED', 446],
+      ['SUCCESS', 200],
+    ]);
+  });
+
+  probe(3, 'an output that fails softly is the answer, with status 246', async (trial) => {
+    const first = await trial.upstream('first', openAiReply);
+    const second = await trial.upstream('second', openAiReply);
+    const guarded = first.target({ output_guardrails: [requires('never said')] });
+    const config = (strategy: object) => ({
+      strategy: { mode: 'fallback', ...strategy },
+      targets: [guarded, second.target()],
+    });
+    const { answer, calls } = await trial.ask({ config: config({}) });
+    expect(answer.status).toBe(246);
+    expect(answer.json).toMatchObject(chatReply);
+    expect(resultsOf(answer.json).after_request_hooks).toMatchObject([{ verdict: false }]);
+    expect(calls).toEqual(['first']);
+    // A config that lists the status makes it a reason to go on.
+    const listed = await trial.ask({ config: config({ on_status_codes: [246] }) });
+    expect(listed.answer.status).toBe(200);
+    expect(listed.calls).toEqual(['first', 'second']);
+  });
+
+  probe(12, 'checks of a target replace those above it; enforced ones stay', async (trial) => {
+    const upstream = await trial.upstream('first', openAiReply);
+    const { answer } = await trial.ask({
+      config: {
+        strategy: { mode: 'single' },
+        input_guardrails: [forbids('Hello', { id: 'parent', deny: true })],
+        default_input_guardrails: [requires('Hello', { id: 'enforced' })],
+        targets: [upstream.target({ input_guardrails: [requires('Hello', { id: 'child' })] })],
+      },
+    });
+    expect(answer.status).toBe(200);
+    const ids = resultsOf(answer.json).before_request_hooks.map(({ id }) => id);
+    expect(ids).toEqual(['child', 'enforced']);
+  });
+
+  const invalidPattern = (over: object) => ({
+    input_guardrails: [{ 'default.regexMatch': { rule: '(', ...over }, deny: true }],
+  });
+
+  probe(13, 'a check that cannot run lets the request pass and shows its error', async (trial) => {
+    const upstream = await trial.upstream('first', openAiReply);
+    const { answer } = await trial.ask({ config: upstream.target(invalidPattern({})) });
+    expect(answer.status).toBe(200);
+    expect(resultsOf(answer.json).before_request_hooks).toMatchObject([
+      {
+        verdict: true,
+        checks: [{ id: 'default.regexMatch', verdict: false, error: { name: expect.any(String) } }],
+      },
+    ]);
+  });
+
+  probe(14, 'with failOnError it denies', async (trial) => {
+    const upstream = await trial.upstream('first', openAiReply);
+    const { answer, calls } = await trial.ask({
+      config: upstream.target(invalidPattern({ failOnError: true })),
+    });
+    expect(answer.status).toBe(446);
+    expect(answer.json).toMatchObject({
+      error: { type: 'hooks_failed', param: null, code: null },
+      hook_results: { before_request_hooks: [{ deny: true, verdict: false }] },
+    });
+    expect(calls).toEqual([]);
+  });
+
+  const guarded = {
+    input_guardrails: [requires('Hello', { id: 'in' })],
+    output_guardrails: [requires('never said', { id: 'out' })],
+  };
+
+  probe(22, 'without strict compliance a stream carries the results of checks', async (trial) => {
+    const events = openAiEvents('Hi', ' there');
+    const upstream = await trial.upstream('first', stream(events));
+    const { answer } = await trial.ask({
+      config: upstream.target({ ...guarded, strict_open_ai_compliance: false }),
+      body: streamBody,
+    });
+    expect(answer.status).toBe(200);
+    const items = eventsOf(answer.text);
+    expect(items[0]).toMatchObject({
+      hook_results: { before_request_hooks: [{ id: 'in', verdict: true }] },
+    });
+    expect(items.at(-1)).toMatchObject({
+      hook_results: { after_request_hooks: [{ id: 'out', verdict: false }] },
+    });
+    expect(items.slice(1, -1)).toEqual(eventsOf(events.join('')));
+    expect(items.at(-2)).toBe('[DONE]');
+  });
+
+  probe(23, 'with it the stream is the provider’s; the record has the results', async (trial) => {
+    const events = openAiEvents('Hi', ' there');
+    const upstream = await trial.upstream('first', stream(events));
+    const { answer, rawRecords } = await trial.ask({
+      config: upstream.target(guarded),
+      body: streamBody,
+      records: 1,
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.text).toBe(events.join(''));
+    const decision = rawRecords[0]?.decisionJson ?? '';
+    expect(decision).toContain('"in"');
+    expect(decision).toContain('"out"');
+  });
+});
