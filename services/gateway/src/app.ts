@@ -1,5 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type HeaderPrefixes, spelledHeaders, spellingOf } from '@sluice/contracts';
+import {
+  type HeaderPrefixes,
+  type HeaderSpelling,
+  spelledHeaders,
+  spellingOf,
+} from '@sluice/contracts';
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
 import type { Logger, Metrics } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
@@ -16,6 +21,7 @@ export interface AppDeps extends ServeDeps {
     unified: (exchange: Exchange) => Promise<Reply>;
     models: (exchange: Exchange) => Promise<Reply>;
     proxy: (exchange: Exchange) => Promise<Reply>;
+    explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
   };
   forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
   readiness: () => { ready: boolean; draining: boolean; controlPlane: boolean };
@@ -31,7 +37,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', false);
   // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
   app.set('case sensitive routing', true);
-  const { unified, models, proxy } = deps.pipelines;
+  const { unified, models, proxy, explain } = deps.pipelines;
 
   app.post(
     '/v1/chat/completions',
@@ -41,6 +47,15 @@ export function createApp(deps: AppDeps): Express {
   app.post('/v1/messages', serve({ endpoint: 'messages', isProxy: false }, unified, deps));
   app.post('/v1/completions', serve({ endpoint: 'complete', isProxy: false }, unified, deps));
   app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
+
+  const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];
+  app.post(
+    explainPaths,
+    serve({ endpoint: 'chatComplete', isProxy: false }, explain, deps, 'explain'),
+  );
+  app.all(explainPaths, (_req, _res, next) =>
+    next(new GatewayError('request.method_not_allowed', { headers: { allow: 'POST' } })),
+  );
 
   app.get(['/health', '/health/live', '/v1/health'], live);
   app.get('/health/ready', ready(deps.readiness));

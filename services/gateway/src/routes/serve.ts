@@ -31,17 +31,27 @@ export interface ServeDeps {
 
 type Handler = (req: IncomingMessage & { originalUrl?: string }, res: ServerResponse) => void;
 
-/** The one place where replies and errors of the data plane become HTTP. */
+/** What serving one route needs: `name` is its endpoint in metrics and logs. */
+interface Serving extends ServeDeps {
+  name: string;
+}
+
+/**
+ * The one place where replies and errors of the data plane become HTTP. `name`
+ * is for a route that is not counted under its endpoint.
+ */
 export function serve(
   route: EndpointRoute,
-  run: (exchange: Exchange) => Promise<Reply>,
-  deps: ServeDeps,
+  run: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>,
+  shared: ServeDeps,
+  name: string = route.endpoint,
 ): Handler {
+  const deps: Serving = { ...shared, name };
   return (req, res) => {
     const abort = new AbortController();
     const spelling = spellingOf(deps.headerPrefixes, req.headers);
     const exchange = createExchange(req, res, route, deps, abort);
-    run(exchange)
+    run(exchange, spelling)
       .then((reply) => send(reply, exchange, spelling, req, res, deps))
       .catch((caught: unknown) => {
         // Whatever is still under way has nobody left to answer to.
@@ -99,6 +109,7 @@ function createExchange(
     target: undefined,
     attempts: 0,
     refusals: 0,
+    waitedMs: 0,
     retryCount: 0,
     cacheStatus: 'DISABLED',
     decisionJson: '',
@@ -112,7 +123,7 @@ function send(
   spelling: HeaderSpelling,
   req: IncomingMessage,
   res: ServerResponse,
-  deps: ServeDeps,
+  deps: Serving,
 ): void {
   const { headers } = reply;
   headers['x-service-request-id'] = exchange.requestIdText;
@@ -170,7 +181,7 @@ function sendError(
   spelling: HeaderSpelling,
   req: IncomingMessage,
   res: ServerResponse,
-  deps: ServeDeps,
+  deps: Serving,
 ): void {
   if (error.status >= 500 && error.code === 'internal')
     deps.logger.error(
@@ -196,23 +207,24 @@ function sendError(
 }
 
 /** One wide event and the request's metrics. */
-function observe(exchange: Exchange, status: number, errorCode: string, deps: ServeDeps): void {
+function observe(exchange: Exchange, status: number, errorCode: string, deps: Serving): void {
   const latencyMs = performance.now() - exchange.startedAt;
   const { summary } = exchange;
   deps.metrics.observeRequest(
     exchange.method,
-    exchange.route.endpoint,
+    deps.name,
     status,
     exchange.wantsStream,
     latencyMs,
     summary,
+    exchange.cacheStatus,
   );
   if (deps.requestLogger === undefined) return;
   deps.requestLogger.info(
     {
       request_id: exchange.requestIdText,
       trace_id: exchange.traceId,
-      endpoint: exchange.route.endpoint,
+      endpoint: deps.name,
       method: exchange.method,
       status,
       error_code: errorCode === '' ? undefined : errorCode,

@@ -1,0 +1,41 @@
+import type { GatewayError } from '@sluice/errors';
+import { rateLimitError } from '../../policies/refusal.ts';
+import type { LimitCheck } from '../../policies/request-limits.ts';
+import type { ExplainedLimit } from './explanation.ts';
+
+/** Limits as they stand, for one target or, with null, for the request. */
+export function explainedLimits(
+  checks: readonly LimitCheck[],
+  target: string | null,
+): ExplainedLimit[] {
+  return checks.flatMap((check) => {
+    const { policy, state, unmet } = check;
+    const limit = policy ?? state?.counter;
+    if (limit === undefined) return [];
+    return [
+      {
+        target,
+        policy: policy === undefined ? null : { id: policy.id, name: policy.name },
+        type: limit.type,
+        unit: limit.unit,
+        limit: limit.limit,
+        entity: state?.counter.entity ?? null,
+        matched: state !== undefined,
+        ...(unmet === undefined ? {} : { unmet_condition: unmet }),
+        remaining: state?.remaining ?? null,
+        reset_at_ms: state?.resetAtMs ?? null,
+        would_refuse: isSpent(check),
+      },
+    ];
+  });
+}
+
+/** The refusal by the first limit that has nothing left, as a request would meet it. */
+export function limitRefusal(checks: readonly LimitCheck[]): GatewayError | undefined {
+  const state = checks.find(isSpent)?.state;
+  return state === undefined ? undefined : rateLimitError(state, Date.now());
+}
+
+function isSpent({ state }: LimitCheck): boolean {
+  return state !== undefined && state.remaining < 1;
+}

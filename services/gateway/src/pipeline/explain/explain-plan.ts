@@ -1,0 +1,209 @@
+import type { HeaderSpelling } from '@sluice/contracts';
+import {
+  type BreakerPhase,
+  type Choice,
+  estimateTokens,
+  flattenPlan,
+  type ResolvedTarget,
+  type RoutePlan,
+  shapeParams,
+  walkPlan,
+} from '@sluice/engine';
+import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { prepareCall } from '@sluice/providers';
+import { spelledError } from '../../http/header-names.ts';
+import type { LimitCheck } from '../../policies/request-limits.ts';
+import { endsRequest } from '../../routing/call-target.ts';
+import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
+import { resolveTarget, type Target } from '../../routing/target.ts';
+import { checkUpstreamUrl, type HostRules } from '../../upstream/host-rules.ts';
+import type { Exchange } from '../exchange.ts';
+import { explainedLimits, limitRefusal } from './explain-limits.ts';
+import { type ExplainedLimit, type ExplainedStep, explainedFault } from './explanation.ts';
+
+export interface ExplainPlanDeps {
+  plan: PlanDeps;
+  hostRules: HostRules;
+  requestTimeoutMs: number;
+  firstByteTimeoutMs: number;
+  streamIdleTimeoutMs: number;
+}
+
+export interface ExplainedPlan {
+  steps: ExplainedStep[];
+  leftOut: number;
+  choices: readonly Choice[];
+  /** Limits of the targets shown. */
+  limits: ExplainedLimit[];
+  /** What the request would end with when none of its targets can be called. */
+  refusal: GatewayError | undefined;
+}
+
+const stepsMax = 100;
+
+/** A target as far as it can be judged without calling it. */
+interface Judged {
+  target: Target | undefined;
+  limits: readonly LimitCheck[];
+  /** Why it would not be called. */
+  fault: GatewayError | undefined;
+}
+
+/** The plan of a request by the planner of real ones; nothing is remembered of it. */
+export async function explainPlan(
+  exchange: Exchange,
+  spelling: HeaderSpelling,
+  deps: ExplainPlanDeps,
+): Promise<ExplainedPlan> {
+  const plan = await planRequest(exchange, deps.plan, { trace: true, dryRun: true });
+  const all = flattenPlan(plan);
+  const shown = all.slice(0, stepsMax);
+  const judged = new Map<ResolvedTarget, Judged>();
+  await Promise.all(
+    shown.map(async ({ target }) => judged.set(target, await judge(exchange, target, deps))),
+  );
+  const configId = exchange.config?.saved?.id;
+  const circuits = new Map(
+    configId === undefined
+      ? []
+      : deps.plan.breakers.list(configId).map(({ path, phase }) => [path, phase]),
+  );
+  return {
+    steps: shown.map((step, index) => {
+      const { target, fault } = judged.get(step.target) ?? unjudged;
+      return {
+        step: index,
+        path: step.target.path,
+        name: step.target.name ?? null,
+        ...whoAndWhere(target),
+        reached_when: step.reachedWhen,
+        reasons: step.reasons,
+        ...(fault === undefined
+          ? {}
+          : { unavailable: explainedFault(spelledError(fault, spelling)) }),
+        circuit: circuits.get(step.target.path) ?? ('closed' as BreakerPhase),
+        estimate: target === undefined ? null : estimate(exchange, target, deps),
+        ...rules(exchange, step.target, deps),
+      };
+    }),
+    leftOut: all.length - shown.length,
+    choices: plan.choices,
+    limits: shown.flatMap(({ target }) =>
+      explainedLimits(judged.get(target)?.limits ?? [], target.path),
+    ),
+    refusal: await refusalOf(
+      plan,
+      async (target) => judged.get(target) ?? (await judge(exchange, target, deps)),
+    ),
+  };
+}
+
+const unjudged: Judged = { target: undefined, limits: [], fault: undefined };
+
+/** The checks that come before a call, in their order: who, where, whether it can, and its limits. */
+async function judge(
+  exchange: Exchange,
+  planned: ResolvedTarget,
+  deps: ExplainPlanDeps,
+): Promise<Judged> {
+  let target: Target | undefined;
+  try {
+    target = resolveTarget(exchange, planned);
+    checkUpstreamUrl(target.baseUrl, deps.hostRules, target.baseUrlField);
+    prepareCall(target.entry, exchange.route.endpoint);
+  } catch (caught) {
+    return { target, limits: [], fault: fromUnknown(caught) };
+  }
+  const limits = await exchange.limits?.peekTarget(
+    {
+      provider: target.entry.id,
+      providerSlug: target.saved?.slug,
+      model: target.model === '' ? undefined : target.model.slice(0, 1024),
+    },
+    target.saved,
+  );
+  return { target, limits: limits ?? [], fault: limitRefusal(limits ?? []) };
+}
+
+/** Walks the plan as a request would, until a target that would be called. */
+async function refusalOf(
+  plan: RoutePlan,
+  judgeTarget: (target: ResolvedTarget) => Promise<Judged>,
+): Promise<GatewayError | undefined> {
+  try {
+    const walk = walkPlan<{ status: number; stops: boolean; fault: GatewayError }>(plan.root);
+    let step = walk.next();
+    while (step.done !== true) {
+      const { fault } = await judgeTarget(step.value);
+      if (fault === undefined) return undefined;
+      step = walk.next({ status: fault.status, stops: endsRequest(fault), fault });
+    }
+    return step.value.fault;
+  } catch (caught) {
+    return fromUnknown(caught);
+  }
+}
+
+function whoAndWhere(
+  target: Target | undefined,
+): Pick<ExplainedStep, 'provider' | 'provider_slug' | 'model' | 'host'> {
+  return {
+    provider: target?.entry.id ?? null,
+    provider_slug: target?.saved?.slug ?? null,
+    model: target === undefined || target.model === '' ? null : target.model,
+    // Without what an address may carry beside: user, password, query.
+    host:
+      target !== undefined && URL.canParse(target.baseUrl) ? new URL(target.baseUrl).host : null,
+  };
+}
+
+function estimate(
+  exchange: Exchange,
+  target: Target,
+  deps: ExplainPlanDeps,
+): ExplainedStep['estimate'] {
+  const json = exchange.json ?? {};
+  const tokens = estimateTokens(shapeParams(target.planned, json) ?? json);
+  return {
+    input_tokens: tokens.inputTokens,
+    output_tokens: tokens.outputTokens,
+    cost_nano_usd: deps.plan.estimateCost(target, tokens) ?? null,
+  };
+}
+
+function rules(
+  { caller }: Exchange,
+  planned: ResolvedTarget,
+  deps: ExplainPlanDeps,
+): Pick<ExplainedStep, 'retry' | 'cache' | 'hedge' | 'timeouts'> {
+  const { retry, cache, hedge } = planned;
+  return {
+    retry:
+      retry === undefined
+        ? null
+        : {
+            attempts: retry.attempts,
+            on_status_codes: [...retry.statusCodes],
+            use_retry_after_headers: retry.usesWaitHints,
+          },
+    // A caller who is not tracked leaves nothing behind, and finds nothing.
+    cache:
+      cache === undefined || !caller.debug
+        ? null
+        : {
+            mode: cache.mode,
+            max_age_s: cache.maxAgeS ?? null,
+            namespace: caller.cacheNamespace ?? null,
+            force_refresh: caller.cacheForceRefresh,
+          },
+    hedge:
+      hedge === undefined
+        ? null
+        : { delay_ms: hedge.delayMs, budget_percentage: hedge.budgetPercentage },
+    timeouts: {
+      request_ms: caller.requestTimeoutMs ?? planned.requestTimeoutMs ?? deps.requestTimeoutMs,
+      first_byte_ms: planned.firstByteTimeoutMs ?? deps.firstByteTimeoutMs,
+      idle_ms: planned.idleTimeoutMs ?? deps.streamIdleTimeoutMs,
+    },
+  };
+}

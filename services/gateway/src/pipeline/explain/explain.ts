@@ -1,0 +1,108 @@
+import type { HeaderSpelling } from '@sluice/contracts';
+import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { spelledError } from '../../http/header-names.ts';
+import type { LimitStore } from '../../policies/limit-store.ts';
+import { requestFacts } from '../../policies/request-facts.ts';
+import { RequestLimits } from '../../policies/request-limits.ts';
+import type { Exchange, Reply, Stage } from '../exchange.ts';
+import { readJsonRequest } from '../stages/read-request.ts';
+import { explainedLimits, limitRefusal } from './explain-limits.ts';
+import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';
+import { type ExplainedConfig, type Explanation, explainedFault } from './explanation.ts';
+
+export interface ExplainDeps extends ExplainPlanDeps {
+  limits: LimitStore;
+  /** The stage that real requests run. */
+  resolveConfig: Stage;
+}
+
+/**
+ * The decision on a request, by the code that decides real ones, and nothing
+ * else: no call, no limit used, nothing remembered, no usage record. Goes on
+ * after a refusal as long as what follows does not depend on it. The exchange
+ * is authenticated, and carries the route and path of the request in question.
+ * @throws GatewayError when the body cannot be read
+ */
+export async function explain(
+  exchange: Exchange,
+  spelling: HeaderSpelling,
+  deps: ExplainDeps,
+): Promise<Explanation> {
+  const { key, bundle } = exchange;
+  if (key === undefined || bundle === undefined)
+    throw new Error('explain runs after authentication');
+  exchange.limits = new RequestLimits(deps.limits, key, bundle, requestFacts(exchange));
+  const checks = await exchange.limits.peekRequest();
+  const configFault = await faultOf(deps.resolveConfig, exchange);
+  const bodyFault = await faultOf(readJsonRequest, exchange);
+  if (bodyFault !== undefined && isUnreadable(bodyFault)) throw bodyFault;
+  const planned =
+    configFault === undefined && bodyFault === undefined
+      ? await explainPlan(exchange, spelling, deps)
+      : undefined;
+  const refusal = limitRefusal(checks) ?? configFault ?? bodyFault ?? planned?.refusal;
+  const shown = refusal === undefined ? undefined : spelledError(refusal, spelling);
+  return {
+    object: 'explain',
+    request_id: exchange.requestIdText,
+    endpoint: exchange.route.endpoint,
+    key: {
+      id: key.source.id,
+      name: key.source.name,
+      slug: key.source.slug === '' ? null : key.source.slug,
+      workspace_id: key.source.workspaceId,
+      organisation_id: key.source.organisationId,
+    },
+    bundle_hash: bundle.source.hash,
+    config: configFault === undefined ? explainedConfig(exchange) : null,
+    limits: [...explainedLimits(checks, null), ...(planned?.limits ?? [])],
+    choices: planned?.choices ?? [],
+    plan: planned?.steps ?? [],
+    ...(planned === undefined || planned.leftOut === 0
+      ? {}
+      : { plan_steps_left_out: planned.leftOut }),
+    ...(shown === undefined ? {} : { would_fail: explainedFault(shown) }),
+    ...(shown?.faults === undefined ? {} : { errors: shown.faults }),
+  };
+}
+
+/** Runs one stage for what it finds out. @throws what is a fault of ours */
+async function faultOf(stage: Stage, exchange: Exchange): Promise<GatewayError | undefined> {
+  try {
+    await stage(exchange, async () => noReply);
+    return undefined;
+  } catch (caught) {
+    const error = fromUnknown(caught);
+    if (error.code === 'internal') throw error;
+    return error;
+  }
+}
+
+const noReply: Reply = { kind: 'body', status: 204, headers: {}, body: Buffer.alloc(0) };
+
+/** A body that is no JSON object explains nothing; one with a wrong field is a request that would fail. */
+function isUnreadable(error: GatewayError): boolean {
+  return error.code !== 'request.invalid_field' || error.field === 'body';
+}
+
+function explainedConfig({ caller, config, key }: Exchange): ExplainedConfig | null {
+  if (config === undefined) return null;
+  const { saved } = config;
+  const isKeyDefault =
+    saved !== undefined && [saved.slug, saved.id].includes(key?.source.configSlug ?? '');
+  return {
+    source:
+      saved === undefined
+        ? 'inline'
+        : caller.config !== undefined
+          ? 'header-slug'
+          : isKeyDefault
+            ? 'key-default'
+            : 'workspace-default',
+    id: saved?.id ?? null,
+    slug: saved?.slug ?? null,
+    version_id: saved?.versionId ?? null,
+    name: saved?.name ?? null,
+    strategy_mode: config.compiled.strategyMode,
+  };
+}

@@ -1,0 +1,108 @@
+import type { BreakerPhase, Choice } from '@sluice/engine';
+import type { ErrorCode, GatewayError } from '@sluice/errors';
+import type { Endpoint } from '@sluice/providers';
+
+/** The answer of `POST /v1/explain`: what the same request would meet, as far as it would get. */
+export interface Explanation {
+  object: 'explain';
+  request_id: string;
+  endpoint: Endpoint;
+  key: {
+    id: string;
+    name: string;
+    slug: string | null;
+    workspace_id: string;
+    organisation_id: string;
+  };
+  bundle_hash: string;
+  /** Null when the request uses none, or when it was not found. */
+  config: ExplainedConfig | null;
+  /** In the order they are asked; those of targets after all others. */
+  limits: ExplainedLimit[];
+  /** One for each strategy that was asked, outermost first. */
+  choices: readonly Choice[];
+  /** Targets in the order they would be asked. */
+  plan: ExplainedStep[];
+  /** Set when the plan has more steps than are shown. */
+  plan_steps_left_out?: number;
+  /** The refusal that the request would get instead of a call; absent = an upstream would be called. */
+  would_fail?: ExplainedFault;
+  /** Every fault of a config that is not valid, as "path: what". */
+  errors?: readonly string[];
+}
+
+export interface ExplainedConfig {
+  source: 'header-slug' | 'inline' | 'key-default' | 'workspace-default';
+  id: string | null;
+  slug: string | null;
+  version_id: string | null;
+  name: string | null;
+  strategy_mode: string;
+}
+
+export interface ExplainedLimit {
+  /** Null for limits of the key, the workspace and policies over both; else the path of the target. */
+  target: string | null;
+  policy: { id: string; name: string } | null;
+  type: string;
+  unit: string;
+  limit: number;
+  /** Whom it counts, by slug; null where it does not apply. */
+  entity: string | null;
+  matched: boolean;
+  /** The key of the first condition that is not met. */
+  unmet_condition?: string;
+  remaining: number | null;
+  /** Unix ms. */
+  reset_at_ms: number | null;
+  would_refuse: boolean;
+}
+
+export interface ExplainedFault {
+  status: number;
+  code: ErrorCode;
+  message: string;
+  param: string | null;
+}
+
+export interface ExplainedStep {
+  /** From 0. */
+  step: number;
+  /** Of the target in its config. */
+  path: string;
+  name: string | null;
+  /** Catalogue id; null, like all that follows from it, where the target cannot be resolved. */
+  provider: string | null;
+  provider_slug: string | null;
+  model: string | null;
+  host: string | null;
+  reached_when: string;
+  reasons: readonly string[];
+  unavailable?: ExplainedFault;
+  circuit: BreakerPhase;
+  estimate: { input_tokens: number; output_tokens: number; cost_nano_usd: number | null } | null;
+  retry: {
+    attempts: number;
+    on_status_codes: readonly number[];
+    use_retry_after_headers: boolean;
+  } | null;
+  /** Null where nothing would be looked up. */
+  cache: {
+    mode: string;
+    max_age_s: number | null;
+    namespace: string | null;
+    force_refresh: boolean;
+  } | null;
+  hedge: { delay_ms: number; budget_percentage: number } | null;
+  /** 0 = no limit of its own. */
+  timeouts: { request_ms: number; first_byte_ms: number; idle_ms: number };
+}
+
+export function explainedFault(error: GatewayError): ExplainedFault {
+  return {
+    status: error.status,
+    code: error.code,
+    message: error.message,
+    param: error.field ?? null,
+  };
+}

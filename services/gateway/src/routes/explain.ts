@@ -1,0 +1,65 @@
+import type { HeaderSpelling } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import type { Endpoint } from '@sluice/providers';
+import type { Exchange, Reply, Stage } from '../pipeline/exchange.ts';
+import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
+
+/** What can be explained: the endpoints with a body of ours, and where they are. */
+const explainable: readonly { endpoint: Endpoint; pathname: string }[] = [
+  { endpoint: 'chatComplete', pathname: '/v1/chat/completions' },
+  { endpoint: 'complete', pathname: '/v1/completions' },
+  { endpoint: 'embed', pathname: '/v1/embeddings' },
+  { endpoint: 'messages', pathname: '/v1/messages' },
+];
+
+/**
+ * `POST /v1/explain`: body and headers of a request, and which endpoint it is
+ * for. The key is checked as for the request itself; a refusal that the request
+ * would meet later is part of the answer, not an error of this one.
+ */
+export function createExplain(deps: ExplainDeps & { authenticate: Stage }) {
+  return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> =>
+    deps.authenticate(exchange, async () => {
+      const asked: Exchange = { ...exchange, ...askedEndpoint(exchange), search: '' };
+      const explanation = await explain(asked, spelling, deps);
+      return {
+        kind: 'body',
+        status: 200,
+        headers: { 'content-type': 'application/json' },
+        body: Buffer.from(JSON.stringify(explanation)),
+      };
+    });
+}
+
+/**
+ * From the path, else the query, else the header; chat completions otherwise.
+ * @throws GatewayError `request.invalid_field` naming where it was said
+ */
+function askedEndpoint(exchange: Exchange): Pick<Exchange, 'route' | 'pathname'> {
+  const inPath = exchange.pathname.slice('/v1/explain'.length).replace(/^\/|\/$/g, '');
+  const inQuery = new URLSearchParams(exchange.search).get('endpoint');
+  const inHeader = exchange.headers['x-service-explain-endpoint'];
+  const [field, asked] =
+    inPath !== ''
+      ? ['path', inPath]
+      : inQuery !== null
+        ? ['query.endpoint', inQuery]
+        : ['x-service-explain-endpoint', typeof inHeader === 'string' ? inHeader : undefined];
+  const found = asked === undefined ? explainable[0] : find(asked);
+  if (found === undefined)
+    throw new GatewayError('request.invalid_field', {
+      field,
+      message: `Requests to "${asked?.slice(0, 80)}" cannot be explained; ${known} can.`,
+    });
+  return { route: { endpoint: found.endpoint, isProxy: false }, pathname: found.pathname };
+}
+
+/** By id, or by path with or without `/v1`. */
+function find(asked: string) {
+  const path = `/${asked.replace(/^\//, '').replace(/^v1\//, '')}`;
+  return explainable.find(
+    ({ endpoint, pathname }) => endpoint === asked || pathname === `/v1${path}`,
+  );
+}
+
+const known = explainable.map(({ pathname }) => pathname.slice('/v1/'.length)).join(', ');
