@@ -1,21 +1,67 @@
 /**
- * The decision, pure: config documents to targets, policies to counters,
+ * The decision, pure: config documents to plans, policies to counters,
  * windows on the clock. No I/O, no clock, no random: those are handed in.
- * Start at `targets.ts` and `policies.ts`.
+ * Start at `compile-config.ts`, `plan-routes.ts` and `policies.ts`.
  */
+export {
+  addCalls,
+  type BreakerCounts,
+  type BreakerPhase,
+  type BreakerRule,
+  breakerPhase,
+  countsAsFailure,
+  shouldOpen,
+} from './breaker.ts';
+export { checkConfig } from './check-config.ts';
+export {
+  type CompiledConfig,
+  type CompileOptions,
+  compileConfig,
+  directConfig,
+} from './compile-config.ts';
+export { describeDecision } from './describe-decision.ts';
+export { estimateTokens, type TokenEstimate } from './estimate-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
+export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
+export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
+export type {
+  Choice,
+  ConditionTrace,
+  PlanStep,
+  RoutePlan,
+  RoutingFacts,
+  RoutingState,
+  StickyAssignment,
+} from './plan.ts';
+export { type PlanOptions, planRoutes, type StickyKey, stickyKeys } from './plan-routes.ts';
 export {
   type CompiledPolicy,
   type Counter,
   compilePolicies,
   entityCounters,
-  explainPolicies,
   type LimitType,
   matchPolicies,
-  type PolicyMatch,
   type RateLimitsPolicyInput,
 } from './policies.ts';
-export { type CompiledConfig, compileConfig, type ResolvedTarget } from './targets.ts';
+export {
+  compileSafeRegex,
+  type RegexMatch,
+  type SafeRegex,
+  type SafeRegexResult,
+} from './regex/safe-regex.ts';
+export type { CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
+export {
+  afterCall,
+  type CallResult,
+  hintedWaitMsMax,
+  type RetryDecision,
+  type RetryProgress,
+  type RetryRule,
+  retriedByDefault,
+  waitHintMs,
+} from './retry.ts';
+export { shapeParams } from './shape-params.ts';
+export { type TargetResult, walkPlan } from './walk-plan.ts';
 export {
   isRateUnit,
   type RateUnit,

@@ -11,6 +11,11 @@ export interface RoutingFacts {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** With `/v1`, without the query. */
   readonly pathname: string;
+  /**
+   * Whose memory of sticky assignments this is: workspace and config (its id, not
+   * its version). Requests of different scopes never share an assignment.
+   */
+  readonly scope: string;
 }
 
 /** What strategies know beside the request. Everything is at hand: planning waits for nothing. */
@@ -56,7 +61,7 @@ export interface Choice {
   readonly mode: string;
   /** Index of the child in the original array; for fallback the first to be tried; -1 = none. */
   readonly picked: number;
-  /** A word for programs: `weight`, `sticky`, `condition`, `default`, `no-match`, `order`, `only`, `fastest`, `unmeasured`, `cheapest`, `all-open`. */
+  /** A word for programs: `weight`, `sticky`, `sticky-new`, `sticky-away`, `condition`, `default`, `no-match`, `order`, `only`, `fastest`, `unmeasured`, `cheapest`, `all-open`. */
   readonly reason: string;
   /** The random number that decided, where one did. */
   readonly random?: number;

@@ -36,6 +36,8 @@ export interface ResolvedTarget {
   readonly hooks: TargetHooks | undefined;
   /** Paths of this target and of its ancestors that a least-latency strategy chooses among. */
   readonly latencyPaths: readonly string[];
+  /** What the target asks for and this release lacks: it fails when it is visited, and only then. */
+  readonly unavailable: { readonly path: string; readonly what: string } | undefined;
 }
 
 export interface CacheRule {

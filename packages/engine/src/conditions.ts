@@ -1,0 +1,214 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { configFault } from './config-fault.ts';
+import type { ConditionTrace, RoutingFacts } from './plan.ts';
+import { compileSafeRegex } from './regex/safe-regex.ts';
+import { type FieldValue, parseRequestField, type RequestField } from './request-fields.ts';
+
+/**
+ * Queries of conditional strategies. They are compiled once to a tree of
+ * comparisons; asking and explaining walk the same tree, so that they cannot
+ * disagree. A value that the request does not have makes any comparison false,
+ * also `$ne` and `$nin`.
+ */
+export type Query = { readonly kind: 'all' | 'any'; readonly parts: readonly Query[] } | Comparison;
+
+interface Comparison {
+  readonly kind: 'comparison';
+  readonly field: RequestField;
+  readonly operator: string;
+  readonly expected: JsonValue;
+  readonly holds: (actual: FieldValue) => boolean;
+}
+
+type TracedComparison = ConditionTrace['comparisons'][number];
+
+/** What a config may ask of one request, all its conditions together. */
+export interface QueryBudget {
+  comparisons: number;
+  /** Sizes of all regular expressions. */
+  regexSteps: number;
+}
+
+const comparisonsMax = 5000;
+const regexStepsMax = 10_000;
+const queryDepthMax = 16;
+/** Regular expressions see this much of a value, in UTF-16 code units. */
+export const comparedTextMax = 4096;
+
+export function newQueryBudget(): QueryBudget {
+  return { comparisons: comparisonsMax, regexSteps: regexStepsMax };
+}
+
+/** @throws GatewayError `config.invalid` with the path of what cannot be understood */
+export function compileQuery(
+  query: JsonObject,
+  path: string,
+  budget: QueryBudget,
+  depth = 0,
+): Query {
+  if (depth > queryDepthMax)
+    throw configFault(path, `must not be nested deeper than ${queryDepthMax} levels`);
+  const parts: Query[] = [];
+  for (const [key, value] of Object.entries(query)) {
+    const at = `${path}.${key}`;
+    if (key === '$and' || key === '$or') {
+      parts.push({
+        kind: key === '$and' ? 'all' : 'any',
+        parts: subqueries(value, at).map((part, index) =>
+          compileQuery(part, `${at}[${index}]`, budget, depth + 1),
+        ),
+      });
+    } else if (key.startsWith('$')) {
+      throw configFault(at, 'must be $and, $or or the name of a field');
+    } else {
+      for (const comparison of comparisons(parseRequestField(key, at), value, at, budget)) {
+        if (--budget.comparisons < 0)
+          throw configFault(at, `must not be one of more than ${comparisonsMax} comparisons`);
+        parts.push(comparison);
+      }
+    }
+  }
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : { kind: 'all', parts };
+}
+
+export function matchesQuery(query: Query, facts: RoutingFacts): boolean {
+  if (query.kind === 'comparison') return compare(query, query.field.read(facts));
+  if (query.kind === 'all') {
+    for (const part of query.parts) if (!matchesQuery(part, facts)) return false;
+    return true;
+  }
+  for (const part of query.parts) if (matchesQuery(part, facts)) return true;
+  return false;
+}
+
+/** Every comparison of a query, also those that no longer matter. */
+export function traceQuery(query: Query, facts: RoutingFacts): TracedComparison[] {
+  if (query.kind !== 'comparison') return query.parts.flatMap((part) => traceQuery(part, facts));
+  const { field, operator, expected } = query;
+  const actual = field.read(facts);
+  return [
+    {
+      field: field.name,
+      operator,
+      expected: field.isSecret ? masked : expected,
+      ...(actual === undefined ? {} : { actual: field.isSecret ? masked : shortened(actual) }),
+      matched: compare(query, actual),
+    },
+  ];
+}
+
+const masked = '***';
+const shownTextMax = 200;
+
+function shortened(value: FieldValue): FieldValue {
+  return typeof value === 'string' && value.length > shownTextMax
+    ? `${value.slice(0, shownTextMax)}…`
+    : value;
+}
+
+function compare(comparison: Comparison, actual: FieldValue | undefined): boolean {
+  return actual !== undefined && comparison.holds(actual);
+}
+
+function subqueries(value: JsonValue | undefined, path: string): JsonObject[] {
+  if (!Array.isArray(value) || value.length === 0)
+    throw configFault(path, 'must be an array of queries that is not empty');
+  return value.map((part, index) => {
+    if (!isObject(part)) throw configFault(`${path}[${index}]`, 'must be a query');
+    return part;
+  });
+}
+
+function comparisons(
+  field: RequestField,
+  value: JsonValue | undefined,
+  path: string,
+  budget: QueryBudget,
+): Comparison[] {
+  if (!isObject(value)) return [comparison(field, '$eq', value ?? null, path, budget)];
+  const entries = Object.entries(value);
+  if (entries.length === 0) throw configFault(path, 'must name at least one operator');
+  return entries.map(([operator, expected]) =>
+    comparison(field, operator, expected ?? null, `${path}.${operator}`, budget),
+  );
+}
+
+function comparison(
+  field: RequestField,
+  operator: string,
+  expected: JsonValue,
+  path: string,
+  budget: QueryBudget,
+): Comparison {
+  const compile = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
+  if (compile === undefined)
+    throw configFault(path, `must be one of the operators ${Object.keys(operators).join(', ')}`);
+  return { kind: 'comparison', field, operator, expected, holds: compile(expected, path, budget) };
+}
+
+type Holds = (actual: FieldValue) => boolean;
+type CompileOperator = (expected: JsonValue, path: string, budget: QueryBudget) => Holds;
+
+/** Equality looks at the type too: 1 is not "1". */
+const operators: Readonly<Record<string, CompileOperator>> = {
+  $eq: (expected, path) => {
+    const value = primitive(expected, path);
+    return (actual) => actual === value;
+  },
+  $ne: (expected, path) => {
+    const value = primitive(expected, path);
+    return (actual) => actual !== value;
+  },
+  $gt: (expected, path) => numeric(expected, path, (actual, value) => actual > value),
+  $gte: (expected, path) => numeric(expected, path, (actual, value) => actual >= value),
+  $lt: (expected, path) => numeric(expected, path, (actual, value) => actual < value),
+  $lte: (expected, path) => numeric(expected, path, (actual, value) => actual <= value),
+  $in: (expected, path) => {
+    const values = primitives(expected, path);
+    return (actual) => values.has(actual);
+  },
+  $nin: (expected, path) => {
+    const values = primitives(expected, path);
+    return (actual) => !values.has(actual);
+  },
+  $regex: (expected, path, budget) => {
+    if (typeof expected !== 'string') throw configFault(path, 'must be a string');
+    const compiled = compileSafeRegex(expected);
+    if (!compiled.ok) throw configFault(path, compiled.fault);
+    budget.regexSteps -= compiled.regex.size;
+    if (budget.regexSteps < 0)
+      throw configFault(
+        path,
+        'must not bring the patterns of the config to more than they may cost',
+      );
+    return (actual) => compiled.regex.test(String(actual).slice(0, comparedTextMax));
+  },
+};
+
+function primitive(expected: JsonValue, path: string): FieldValue {
+  if (typeof expected === 'object' && expected !== null)
+    throw configFault(path, 'must be a string, a number, a boolean or null');
+  return expected;
+}
+
+function primitives(expected: JsonValue, path: string): ReadonlySet<FieldValue> {
+  if (!Array.isArray(expected)) throw configFault(path, 'must be an array');
+  return new Set(expected.map((entry, index) => primitive(entry, `${path}[${index}]`)));
+}
+
+/** What is not a number compares as false, on either side. */
+function numeric(
+  expected: JsonValue,
+  path: string,
+  holds: (actual: number, value: number) => boolean,
+): Holds {
+  if (typeof expected !== 'number' && typeof expected !== 'string')
+    throw configFault(path, 'must be a number');
+  const value = Number.parseFloat(String(expected));
+  return (actual) => holds(Number.parseFloat(String(actual)), value);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

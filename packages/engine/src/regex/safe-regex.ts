@@ -1,0 +1,181 @@
+import { Matcher } from './matcher.ts';
+import { compileProgram, type Program } from './program.ts';
+import { type StepBudget, searchText } from './searcher.ts';
+import { backtrackingSteps, isAnchored } from './step-bound.ts';
+import { type ParsedRegex, parseRegex, RegexFault } from './syntax.ts';
+
+/**
+ * Regular expressions out of configs, with JavaScript's syntax and meaning but
+ * without its worst case: a pattern runs on the native engine only for texts on
+ * which that provably takes few steps, and otherwise on a machine that is linear
+ * in the text.
+ */
+export interface SafeRegex {
+  readonly source: string;
+  readonly flags: string;
+  /** How much of a text is looked at, in UTF-16 code units; what lies behind never matches. */
+  readonly textMax: number;
+  /** What it costs, in instructions for each character. */
+  readonly size: number;
+  test(text: string): boolean;
+  /**
+   * The first match from `from` on, as a backtracking engine would find it.
+   * @throws RegexFault when it would take too many steps
+   */
+  find(text: string, from?: number): RegexMatch | undefined;
+  /**
+   * Replaces the first match, or with the flag g every match. In a text, `$&`
+   * stands for the match, `$1` … `$99` for groups, `$$` for a dollar sign.
+   * @throws RegexFault when it would take too many steps
+   */
+  replace(text: string, replacement: string | ((match: RegexMatch) => string)): string;
+}
+
+export interface RegexMatch {
+  readonly index: number;
+  readonly end: number;
+  readonly text: string;
+  /** Group 1 first; undefined = it took no part. */
+  readonly groups: readonly (string | undefined)[];
+}
+
+export type SafeRegexResult =
+  | { readonly ok: true; readonly regex: SafeRegex }
+  /** A phrase that follows the name of the field: `must be …`. */
+  | { readonly ok: false; readonly fault: string };
+
+export const patternMax = 2000;
+const textMax = 262_144;
+/** Text length times size of the pattern; a few tenths of a second at the very worst. */
+const testWorkMax = 20_000_000;
+const searchStepsMax = 10_000_000;
+/** Below this the native engine is faster than anything of ours. */
+const nativeStepsMax = 20_000;
+const nativeLengths = [32, 128, 512, 2048, 8192, 32_768, 131_072, textMax];
+
+/** Flags: i, m, s; g for `replace`; d is accepted and means nothing here. */
+export function compileSafeRegex(pattern: string, flags = ''): SafeRegexResult {
+  const refused = (why: string): SafeRegexResult => ({
+    ok: false,
+    fault: `must be a regular expression that can be run safely: this one ${why}`,
+  });
+  if (pattern.length > patternMax) return refused(`is longer than ${patternMax} characters`);
+  const wrongFlag = /[^dgims]/.exec(flags);
+  if (wrongFlag !== null)
+    return refused(`has the flag ${wrongFlag[0]}; only g, i, m and s are known`);
+  try {
+    const native = new RegExp(pattern, `${flags.replace(/[dg]/g, '')}g`);
+    const parsed = parseRegex(pattern, {
+      ignoresCase: flags.includes('i'),
+      isMultiline: flags.includes('m'),
+      dotMatchesAll: flags.includes('s'),
+    });
+    const program = compileProgram(parsed);
+    return { ok: true, regex: new LinearRegex({ pattern, flags, native, parsed, program }) };
+  } catch (error) {
+    if (error instanceof RegexFault) return refused(error.message);
+    if (error instanceof SyntaxError)
+      return { ok: false, fault: `must be a valid regular expression (${error.message})` };
+    throw error;
+  }
+}
+
+class LinearRegex implements SafeRegex {
+  readonly source: string;
+  readonly flags: string;
+  readonly textMax: number;
+  readonly size: number;
+  readonly #native: RegExp;
+  readonly #nativeTextMax: number;
+  readonly #program: Program;
+  readonly #isAnchored: boolean;
+  #matcher: Matcher | undefined;
+
+  constructor(parts: {
+    pattern: string;
+    flags: string;
+    native: RegExp;
+    parsed: ParsedRegex;
+    program: Program;
+  }) {
+    this.source = parts.pattern;
+    this.flags = parts.flags;
+    this.#native = parts.native;
+    this.#program = parts.program;
+    this.size = parts.program.instructions.length;
+    this.textMax = Math.min(textMax, Math.floor(testWorkMax / this.size));
+    this.#isAnchored = isAnchored(parts.parsed.root);
+    this.#nativeTextMax =
+      nativeLengths.findLast(
+        (length) => backtrackingSteps(parts.parsed.root, length, nativeStepsMax) <= nativeStepsMax,
+      ) ?? 0;
+  }
+
+  test(text: string): boolean {
+    if (text.length <= this.#nativeTextMax) {
+      this.#native.lastIndex = 0;
+      return this.#native.test(text);
+    }
+    this.#matcher ??= new Matcher(this.#program, this.#isAnchored);
+    return this.#matcher.test(this.#cut(text));
+  }
+
+  find(text: string, from = 0): RegexMatch | undefined {
+    return this.#find(this.#cut(text), from, { left: searchStepsMax });
+  }
+
+  replace(text: string, replacement: string | ((match: RegexMatch) => string)): string {
+    const all = this.flags.includes('g');
+    const searched = this.#cut(text);
+    if (searched.length > this.#nativeTextMax && !this.test(searched)) return text;
+    const budget = { left: searchStepsMax };
+    let replaced = '';
+    let done = 0;
+    let from = 0;
+    while (from <= searched.length) {
+      const match = this.#find(searched, from, budget);
+      if (match === undefined) break;
+      replaced += searched.slice(done, match.index);
+      replaced += typeof replacement === 'string' ? expand(replacement, match) : replacement(match);
+      done = match.end;
+      if (!all) break;
+      // An empty match must not be found again.
+      from = match.end > match.index ? match.end : match.end + 1;
+    }
+    return replaced + text.slice(done);
+  }
+
+  #find(text: string, from: number, budget: StepBudget): RegexMatch | undefined {
+    if (text.length <= this.#nativeTextMax) {
+      this.#native.lastIndex = from;
+      const found = this.#native.exec(text);
+      if (found === null) return undefined;
+      const [whole, ...groups] = found;
+      return { index: found.index, end: found.index + whole.length, text: whole, groups };
+    }
+    const slots = searchText(this.#program, text, from, budget);
+    if (slots === undefined) return undefined;
+    const [index = 0, end = 0] = slots;
+    const groups: (string | undefined)[] = [];
+    for (let slot = 2; slot < slots.length; slot += 2) {
+      const first = slots[slot] ?? -1;
+      const last = slots[slot + 1] ?? -1;
+      groups.push(first < 0 || last < 0 ? undefined : text.slice(first, last));
+    }
+    return { index, end, text: text.slice(index, end), groups };
+  }
+
+  #cut(text: string): string {
+    return text.length > this.textMax ? text.slice(0, this.textMax) : text;
+  }
+}
+
+function expand(replacement: string, match: RegexMatch): string {
+  if (!replacement.includes('$')) return replacement;
+  return replacement.replace(/\$(?:\$|&|\d{1,2})/g, (reference) => {
+    if (reference === '$$') return '$';
+    if (reference === '$&') return match.text;
+    const group = Number(reference.slice(1));
+    return group >= 1 && group <= match.groups.length ? (match.groups[group - 1] ?? '') : reference;
+  });
+}

@@ -1,0 +1,68 @@
+import { configFault } from './config-fault.ts';
+import type { RoutingFacts } from './plan.ts';
+
+export type FieldValue = string | number | boolean | null;
+
+/** One value of a request, by name: what conditions compare and sticky keys are made of. */
+export interface RequestField {
+  /** `metadata.tier`, `params.model`, `headers.x-team`, `url.pathname`. */
+  readonly name: string;
+  /** Must not be shown to anybody. */
+  readonly isSecret: boolean;
+  /** Undefined = the request has no such value, or it is an object or an array. */
+  read(facts: RoutingFacts): FieldValue | undefined;
+}
+
+/**
+ * Reads a name of exactly two parts.
+ * @throws GatewayError `config.invalid` naming `path`
+ */
+export function parseRequestField(name: string, path: string): RequestField {
+  const dot = name.indexOf('.');
+  const source = name.slice(0, Math.max(dot, 0));
+  const key = name.slice(dot + 1);
+  if (dot < 0 || key === '' || key.includes('.'))
+    throw configFault(path, 'must name a field of two parts, e.g. metadata.user_id');
+  switch (source) {
+    case 'metadata':
+      return field(name, (facts) => ownValue(facts.metadata, key));
+    case 'params':
+      return field(name, (facts) => ownValue(facts.params, key));
+    case 'headers': {
+      const header = key.toLowerCase();
+      return {
+        name: `headers.${header}`,
+        isSecret: isSecretHeader(header),
+        read: (facts) => {
+          if (!Object.hasOwn(facts.headers, header)) return undefined;
+          const value = facts.headers[header];
+          // A header sent twice, as HTTP joins it.
+          return Array.isArray(value) ? value.join(', ') : value;
+        },
+      };
+    }
+    case 'url':
+      if (key === 'pathname') return field(name, (facts) => facts.pathname);
+  }
+  throw configFault(path, 'must begin with metadata., params. or headers., or be url.pathname');
+}
+
+function field(name: string, read: RequestField['read']): RequestField {
+  return { name, isSecret: false, read };
+}
+
+/** Inherited names such as `constructor` are not values of the request. */
+function ownValue(holder: Readonly<Record<string, unknown>>, key: string): FieldValue | undefined {
+  if (!Object.hasOwn(holder, key)) return undefined;
+  const value = holder[key];
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+    return value;
+  if (value === null) return null;
+  return undefined;
+}
+
+const secretHeader = /^(?:proxy-)?authorization$|^(?:set-)?cookie$|key$|token$|secret|password/;
+
+function isSecretHeader(name: string): boolean {
+  return secretHeader.test(name);
+}
