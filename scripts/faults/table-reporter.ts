@@ -17,7 +17,8 @@ export default class TableReporter implements Reporter {
       for (const error of module.errors()) print([String(error.message)]);
     for (const failed of cases.filter((test) => !hasPassed(test))) {
       print([`\n${failed.name}`]);
-      for (const error of failed.result().errors ?? []) print([error.stack ?? error.message]);
+      for (const error of failed.result().errors ?? [])
+        print([error.stack ?? error.message, error.diff ?? '']);
     }
     for (const error of unhandled) print([String((error as Error).stack ?? error)]);
     const passed = cases.filter(hasPassed).length;

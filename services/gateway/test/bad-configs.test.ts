@@ -73,7 +73,8 @@ const bad: [string, object | string, RegExp][] = [
     { targets: emptyTargets(100).map(() => ({ targets: emptyTargets(100) })) },
     /^config\.targets/,
   ],
-  ['targets nested 3,000 deep', nestedText(3000), /^(config|x-service-config)/],
+  // Too deep to be looked into: the whole is at fault, and on save that has no path.
+  ['targets nested 3,000 deep', nestedText(3000), /^(config|x-service-config|)$/],
 ];
 
 const textOf = (document: object | string) =>
@@ -111,8 +112,15 @@ function save(text: string, slug = ''): Promise<Response> {
 
 /** What the admin API says is wrong. */
 async function refusalOf(response: Response) {
-  const body = (await response.json()) as { data?: { errorCode: string; field: string } };
-  return { status: response.status, code: body.data?.errorCode, field: body.data?.field ?? '' };
+  const { data } = (await response.json()) as {
+    data?: { errorCode: string; field?: string; message: string };
+  };
+  return {
+    status: response.status,
+    code: data?.errorCode,
+    field: data?.field ?? '',
+    message: data?.message,
+  };
 }
 
 describe('a config with', () => {
@@ -137,7 +145,7 @@ describe('a config with', () => {
     expect((await quickly(inline(text))).status).toBe(431);
     const refusal = await refusalOf(await quickly(save(text)));
     expect(refusal).toMatchObject({ status: 400, code: 'AB01' });
-    expect(refusal.field).toMatch(/^body/);
+    expect(refusal.message).toContain('nested too deep');
     await isAlive();
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { bytes, json } from '@sluice/testkit';
+import { bytes, eventually, json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Lab, startLab } from './lab.ts';
 import { probesOf } from './probe.ts';
@@ -339,9 +339,9 @@ describe.concurrent('probes of pass-through', () => {
     const own = (slug: string) => `${slug}/model-of-${slug.slice(1)}`;
     const forced = { 'x-service-fetch-integrated-models': 'true' };
 
-    await expect
-      .poll(() => list({}), { timeout: 5000 })
-      .toEqual(expect.arrayContaining([own(one), own(other)]));
+    await eventually(async () => {
+      expect(await list({})).toEqual(expect.arrayContaining([own(one), own(other)]));
+    });
     expect(upstream.requests).toHaveLength(0);
     expect(await list({ 'x-service-provider': one })).toEqual(['of-the-provider']);
     expect(await list(forced, { provider: one })).toEqual([own(one)]);

@@ -115,7 +115,7 @@ describe.concurrent('probes of routing', () => {
     expect(answer.json).toMatchObject({
       error: { type: 'timeout_error', message: expect.stringContaining('50 ms') },
     });
-    expect(answer.elapsedMs).toBeLessThan(1500);
+    expect(answer.elapsedMs).toBeLessThan(2800);
   });
 
   probe(6, 'the retry count tells how many, in vain, or none', async (trial) => {
@@ -139,7 +139,7 @@ describe.concurrent('probes of routing', () => {
     expect(answer.status).toBe(429);
     expect(answer.own('retry-attempt-count')).toBe('-1');
     expect(calls).toEqual(['first']);
-    expect(answer.elapsedMs).toBeLessThan(900);
+    expect(answer.elapsedMs).toBeLessThan(5000);
   });
 
   const conditional = (query: object, targets: Record<string, object>) => ({

@@ -1,3 +1,4 @@
+import { eventually } from '@sluice/testkit';
 import { expect } from 'vitest';
 import type { RecordView, Trial } from '../lab.ts';
 import {
@@ -46,7 +47,7 @@ export const brokenStreams: readonly Fault[] = [
           code: 'upstream.stream_stalled',
           sent: events.slice(0, stallAfter),
         });
-        await expect.poll(() => upstream.requests[0]?.aborted).toBe(true);
+        await eventually(() => upstream.requests[0]?.aborted === true);
       }
       await anotherAnswers(
         trial,
