@@ -50,15 +50,16 @@ export class GatheredFields {
     }
     const more = objectOf(value);
     if (more === undefined) return false;
-    const lists: JsonObject = { ...objectOf(this.values[key]) };
+    const lists = objectOf(this.values[key]) ?? {};
+    this.values[key] = lists;
     for (const name in more) {
       const next = more[name];
-      const held = lists[name];
+      const held = arrayOf(lists[name]);
       if (next === null || next === undefined) lists[name] ??= null;
       else if (!Array.isArray(next)) return false;
-      else lists[name] = [...(arrayOf(held) ?? []), ...next];
+      else if (held === undefined) lists[name] = [...next];
+      else for (const item of next) held.push(item);
     }
-    this.values[key] = lists;
     return true;
   }
 }

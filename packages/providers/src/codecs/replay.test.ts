@@ -326,6 +326,42 @@ describe('assembleStream', () => {
   });
 });
 
+describe('whatever a provider says', () => {
+  const words = [
+    'choices delta index message content tool_calls function function_call arguments custom',
+    'content_blocks text citation thinking signature logprobs usage finish_reason type __proto__',
+    'message_start content_block_start content_block content_block_delta text_delta constructor',
+    'input_json_delta partial_json content_block_stop message_delta message_stop citations_delta',
+  ];
+  const word = fc.constantFrom(...words.join(' ').split(' '));
+  const { anything } = fc.letrec<{ anything: JsonValue }>((tie) => ({
+    anything: fc.oneof(
+      { maxDepth: 6 },
+      word,
+      fc.constantFrom<JsonValue[]>(null, '', 0, -1, 1.5, 1e9, true),
+      fc.array(tie('anything'), { maxLength: 3 }),
+      fc.dictionary(word, tie('anything'), { maxKeys: 5, noNullPrototype: true }),
+    ),
+  }));
+
+  it('telling it as a stream and putting it together never throws', () => {
+    const body = fc.dictionary(word, anything, { noNullPrototype: true });
+    const some = fc.array(body, { maxLength: 6 });
+    fc.assert(
+      fc.property(body, some, fc.uint8Array(), (reply, events, garbage) => {
+        const stream = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
+        for (const format of Object.keys(generated) as StreamableFormat[]) {
+          assembleStream(format, Buffer.from(stream));
+          assembleStream(format, Buffer.from(garbage));
+          for (const likely of [reply, { type: 'message', ...reply, content: events }])
+            replayAsStream(format, { ...likely, choices: events }, { includeUsage: true });
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
 describe('textPieces', () => {
   it('never cuts a surrogate pair', () => {
     expect(textPieces(`${'a'.repeat(REPLAY_PIECE_MAX - 1)}👋b`)).toEqual([

@@ -1,0 +1,95 @@
+import {
+  assembleStream,
+  type Endpoint,
+  type JsonObject,
+  replayAsStream,
+  type StreamableFormat,
+} from '@sluice/providers';
+import type { Reply, ReplySink } from '../pipeline/exchange.ts';
+import type { CacheRequest } from './request.ts';
+import type { CachedReply, ReplyForm } from './store.ts';
+
+/** Endpoints whose answers may be stored, and the format in which callers get them. */
+const formats: Partial<Record<Endpoint, StreamableFormat | 'json-only'>> = {
+  chatComplete: 'openai-chat',
+  complete: 'openai-completions',
+  messages: 'anthropic-messages',
+  embed: 'json-only',
+};
+
+export function isEligible(endpoint: Endpoint): boolean {
+  return formats[endpoint] !== undefined;
+}
+
+/** The form in which a request wants its answer. */
+export function wantedForm(request: CacheRequest): ReplyForm {
+  if (!request.wantsStream) return 'json';
+  const options = request.sentJson.stream_options;
+  // Messages always tell their usage.
+  if (request.endpoint === 'messages' || typeof options !== 'object' || options === null)
+    return 'stream';
+  return (options as JsonObject).include_usage === true ? 'stream-with-usage' : 'stream';
+}
+
+/** An answer in the form a request wants it. */
+export interface Delivery {
+  isStream: boolean;
+  contentType: string;
+  body: Buffer;
+}
+
+/**
+ * The stored bytes themselves where the form is the same; else the answer told
+ * as a stream, or a stream put together. Undefined where that is not possible
+ * without loss.
+ */
+export function deliver(
+  endpoint: Endpoint,
+  held: CachedReply,
+  wanted: ReplyForm,
+): Delivery | undefined {
+  if (held.form === wanted)
+    return { isStream: wanted !== 'json', contentType: held.contentType, body: held.body };
+  const format = formats[endpoint];
+  if (format === undefined || format === 'json-only') return undefined;
+  const json = held.form === 'json' ? parse(held.body) : assembleStream(format, held.body);
+  if (json === undefined) return undefined;
+  if (wanted === 'json')
+    return {
+      isStream: false,
+      contentType: 'application/json',
+      body: Buffer.from(JSON.stringify(json)),
+    };
+  const events = replayAsStream(format, json, { includeUsage: wanted === 'stream-with-usage' });
+  if (events === undefined) return undefined;
+  return { isStream: true, contentType: 'text/event-stream', body: Buffer.concat(events) };
+}
+
+function parse(body: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined;
+  } catch {
+    // Not ours to judge: whoever wants these bytes as they are gets them.
+    return undefined;
+  }
+}
+
+/** A reply of its own for each caller: whoever sends it adds headers. */
+export function replyOf({ isStream, contentType, body }: Delivery): Reply {
+  const headers = { 'content-type': contentType };
+  if (!isStream) return { kind: 'body', status: 200, headers, body };
+  return {
+    kind: 'stream',
+    status: 200,
+    headers,
+    pipeTo(sink: ReplySink) {
+      sink.write(body);
+      sink.end();
+    },
+    discard() {},
+    wasWhole: () => true,
+  };
+}

@@ -1,0 +1,51 @@
+import type { CacheRule } from '@sluice/engine';
+import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { CacheStatus, Reply, StreamReply } from '../pipeline/exchange.ts';
+
+/** What decides whether two requests have the same answer, and how this one wants it. */
+export interface CacheRequest {
+  rule: CacheRule | undefined;
+  endpoint: Endpoint;
+  organisationId: string;
+  workspaceId: string;
+  /** Whose upstream credential answers: `@slug` of a saved provider, or the caller's own key. Never stored, only hashed. */
+  credential: string;
+  provider: string;
+  origin: string;
+  /** With the query. */
+  path: string;
+  method: string;
+  /** The JSON as the upstream gets it. */
+  sentJson: JsonObject;
+  model: string;
+  metadata: Readonly<Record<string, string>>;
+  namespace: string | undefined;
+  /** As sent upstream: they part the cache where no namespace does. */
+  upstreamHeaders: Readonly<Record<string, string | string[]>>;
+  wantsStream: boolean;
+  /** Asks the upstream whatever is stored, and overwrites it. */
+  forceRefresh: boolean;
+  signal: AbortSignal;
+  strictOpenAiCompliance: boolean;
+}
+
+export interface CacheLookup {
+  status: CacheStatus;
+  /** With HIT: ready to send, with a content type and no other header. */
+  reply?: Reply;
+  /** With MISS and REFRESH: where the upstream's answer goes. Must be ended in one of its ways. */
+  fill?: CacheFill;
+}
+
+/** Ends the wait of those who want the same answer: with it, or without. Calls after the first do nothing. */
+export interface CacheFill {
+  /** A whole answer with status 200. Stored when it is JSON and not too large. */
+  keepBody(body: Buffer, contentType: string): void;
+  /**
+   * The same stream; its bytes pass untouched and at once, and a copy is stored
+   * when `wasWhole` says so at its end. From here on the stream ends the wait.
+   */
+  keepStream(reply: StreamReply, wasWhole: () => boolean): StreamReply;
+  /** There is no answer to store. */
+  release(): void;
+}
