@@ -2,6 +2,8 @@ import type { CachedReply, CacheStore } from './store.ts';
 
 /** What an entry takes beside its bytes: names, dates, its place in the map. */
 const overheadBytes = 512;
+/** Above it, looking after many small entries would cost more than their bytes say. */
+const entriesMaxDefault = 100_000;
 
 interface Entry {
   reply: CachedReply;
@@ -19,9 +21,9 @@ export class MemoryCache implements CacheStore {
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
-  constructor(options: { bytesMax: number; entriesMax: number; now?: () => number }) {
+  constructor(options: { bytesMax: number; entriesMax?: number; now?: () => number }) {
     this.#bytesMax = options.bytesMax;
-    this.#entriesMax = options.entriesMax;
+    this.#entriesMax = options.entriesMax ?? entriesMaxDefault;
     this.#now = options.now ?? Date.now;
   }
 
@@ -55,11 +57,6 @@ export class MemoryCache implements CacheStore {
       if (this.#bytes <= this.#bytesMax && this.#entries.size <= this.#entriesMax) break;
       this.#remove(oldest, entry);
     }
-  }
-
-  async close(): Promise<void> {
-    this.#entries.clear();
-    this.#bytes = 0;
   }
 
   #add(name: string, entry: Entry): void {

@@ -4,13 +4,15 @@ import type { CachedReply, CacheStore, ReplyForm } from './store.ts';
 
 /** After a failure Redis is left alone for so long. */
 const restMs = 500;
+/** Far above what a healthy server takes, far below what a model does. */
+const timeoutMsDefault = 250;
 
 export interface RedisCacheOptions {
-  /** A connection of its own: large answers would hold up the counters. Closed with the cache. */
+  /** Stays the caller's, who closes it. */
   redis: Redis;
   logger: Logger;
   /** For every command; one that takes longer has failed. */
-  timeoutMs: number;
+  timeoutMs?: number;
   /** Of a clock that only goes forward. */
   now?: () => number;
 }
@@ -32,7 +34,7 @@ export class RedisCache implements CacheStore {
   constructor(options: RedisCacheOptions) {
     this.#redis = options.redis;
     this.#logger = options.logger;
-    this.#timeoutMs = options.timeoutMs;
+    this.#timeoutMs = options.timeoutMs ?? timeoutMsDefault;
     this.#now = options.now ?? (() => performance.now());
   }
 
@@ -60,10 +62,6 @@ export class RedisCache implements CacheStore {
     this.#inTime(() => this.#redis.set(name, entry, 'PX', ttlMs)).catch((error: unknown) =>
       this.#becomeDegraded(error),
     );
-  }
-
-  async close(): Promise<void> {
-    await this.#inTime(() => this.#redis.quit()).catch(() => this.#redis.disconnect());
   }
 
   async #inTime<T>(command: () => Promise<T>): Promise<T> {

@@ -459,7 +459,6 @@ describe('with a store that takes its time', () => {
     set(_organisationId: string, key: string, reply: CachedReply): void {
       this.held.set(key, reply);
     }
-    async close(): Promise<void> {}
   }
 
   let slow: SlowStore;

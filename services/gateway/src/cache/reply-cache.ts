@@ -77,10 +77,6 @@ export class ReplyCache {
       : this.#find(subject, flightKey);
   }
 
-  close(): Promise<void> {
-    return this.#store.close();
-  }
-
   #find(subject: Subject, flightKey: string): CacheLookup | Promise<CacheLookup> {
     const flight = this.#flights.at(flightKey);
     // Whoever leads has looked already, or is looking: a question saved.

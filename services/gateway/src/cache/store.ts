@@ -20,5 +20,4 @@ export interface CacheStore {
   ): CachedReply | undefined | Promise<CachedReply | undefined>;
   /** Nobody waits for it. */
   set(organisationId: string, key: string, reply: CachedReply, ttlMs: number): void;
-  close(): Promise<void>;
 }
