@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { create } from '@bufbuild/protobuf';
 import { hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
@@ -24,8 +25,18 @@ const timeoutMs = 5_000;
 const resolve = async (key: string) =>
   (await h.rpc.unary(resolveKey, { keyHash: hashServiceKey(key, h.env.KEY_PEPPER) }, { timeoutMs }))
     .key;
-const bundle = async (workspaceId = h.first.workspace_id, knownHash = '') =>
-  h.rpc.unary(getBundle, { workspaceId, knownHash }, { timeoutMs });
+/** The whole answer: its pieces merged, as a gateway does it. */
+const bundle = async (workspaceId = h.first.workspace_id, knownHash = '') => {
+  const answer = create(config.GetBundleResponseSchema);
+  const stream = h.rpc.serverStream(getBundle, { workspaceId, knownHash });
+  for await (const piece of stream as AsyncIterable<config.GetBundleResponse>) {
+    answer.gone ||= piece.gone;
+    answer.unchanged ||= piece.unchanged;
+    if (answer.bundle === undefined) answer.bundle = piece.bundle;
+    else answer.bundle.configs.push(...(piece.bundle?.configs ?? []));
+  }
+  return answer;
+};
 
 /** A watch stream, with what it has told so far. */
 function openWatch(rpc = h.rpc) {
@@ -206,7 +217,7 @@ describe('GetBundle', () => {
     const before = (await bundle()).bundle;
     expect((await bundle()).bundle).toEqual(before);
     const same = await bundle(undefined, before?.hash);
-    expect([same.bundle, same.gone]).toEqual([undefined, false]);
+    expect([same.bundle, same.gone, same.unchanged]).toEqual([undefined, false, true]);
     // Keys are no part of it.
     await workspace().post('/api-keys/workspace/service', { name: 'x', scopes: ['configs.list'] });
     expect((await bundle()).bundle?.revision).toBe(before?.revision);
@@ -217,6 +228,38 @@ describe('GetBundle', () => {
     expect(after?.hash).not.toBe(before?.hash);
     expect(after?.revision).toBe((before?.revision ?? 0n) + 1n);
     expect(after?.metadata).toEqual({ a: 'b' });
+  });
+
+  it('names the default config of the workspace while it is active', async () => {
+    const created = await workspace().post('/configs', {
+      name: 'Default',
+      config: { provider: '@demo' },
+      isDefault: 1,
+    });
+    const { slug } = created.body.data;
+    expect((await bundle()).bundle?.defaultConfigSlug).toBe(slug);
+    await workspace().put(`/configs/${slug}`, { status: 'archived' }).expect(200);
+    const archived = (await bundle()).bundle;
+    expect(archived?.defaultConfigSlug).toBe('');
+    expect(archived?.configs.map((each) => each.slug)).not.toContain(slug);
+  });
+
+  it('holds every config of a workspace that has more than one read or piece takes', async () => {
+    const created = await h.as(h.first.admin_key).post('/admin/workspaces', { name: 'Large' });
+    const row = await h.db.workspace.findFirstOrThrow({ where: { slug: created.body.id } });
+    await h.db.$executeRaw`
+      WITH made AS (
+        INSERT INTO configs (id, organisation_id, workspace_id, slug, name, version, owner_id, updated_by)
+        SELECT gen_random_uuid(), ${row.organisationId}::uuid, ${row.id}::uuid, 'pc-' || n, 'n', 1, gen_random_uuid(), gen_random_uuid()
+        FROM generate_series(1, 4500) AS n
+        RETURNING id, slug
+      )
+      INSERT INTO config_versions (id, config_id, version, name, status, body, created_by)
+      SELECT gen_random_uuid(), id, 1, 'n', 'active', '{"provider":"@' || slug || '"}', gen_random_uuid() FROM made`;
+    const found = (await bundle(row.id)).bundle?.configs ?? [];
+    expect(found).toHaveLength(4500);
+    expect(new Set(found.map((each) => each.slug)).size).toBe(4500);
+    for (const each of found) expect(each.bodyJson).toBe(`{"provider":"@${each.slug}"}`);
   });
 
   it('is gone with its workspace', async () => {

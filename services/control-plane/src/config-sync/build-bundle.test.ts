@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { buildBundle, decimal } from './build-bundle.ts';
+import { buildBundle, bundleConfigs, decimal } from './build-bundle.ts';
 import type { BundleRows } from './bundle-rows.ts';
 
 const credentials = { key: 'k', configurations: { b: 1, a: 2 } };
 
 function rows(order: 'forward' | 'backward'): BundleRows {
   const list = <T>(...items: T[]) => (order === 'forward' ? items : items.reverse());
-  const config = (id: string) => ({ id, slug: `pc-${id}`, name: id });
   const integration = {
     slug: 'i',
     aiProviderId: 'openai',
@@ -35,15 +34,20 @@ function rows(order: 'forward' | 'backward'): BundleRows {
       metadata: Object.fromEntries(list(['a', '1'], ['b', '2'])),
       organisation: { blockInlineConfig: false },
     },
-    configs: list(config('1'), config('2')),
-    versions: list(
-      { configId: '1', id: 'v1', body: '{}' },
-      { configId: '2', id: 'v2', body: '{}' },
-    ),
+    configs,
     providers: list(provider('p1'), provider('p2')),
     policies: [],
   } as unknown as BundleRows;
 }
+
+/** In the order of their slugs, as they are read. */
+const configs = ['1', '2'].map((id) => ({
+  id,
+  slug: `pc-${id}`,
+  name: id,
+  version: 1,
+  isDefault: id === '2',
+}));
 
 const model = (slug: string) => ({
   slug,
@@ -63,11 +67,40 @@ describe('buildBundle', () => {
     expect([one.revision, two.revision]).toEqual([1n, 2n]);
   });
 
+  it('names the default config of the workspace', () => {
+    expect(buildBundle(rows('forward'), () => credentials).defaultConfigSlug).toBe('pc-2');
+    const none = { ...rows('forward'), configs: [] };
+    expect(buildBundle(none, () => credentials).defaultConfigSlug).toBe('');
+  });
+
+  it.each(['id', 'slug', 'name', 'version'] as const)(
+    'gives another hash when the %s of a config changes',
+    (field) => {
+      const before = buildBundle(rows('forward'), () => credentials);
+      const changed = configs.map((row, index) =>
+        index === 0 ? { ...row, [field]: field === 'version' ? 2 : 'new' } : row,
+      );
+      const after = buildBundle({ ...rows('forward'), configs: changed }, () => credentials);
+      expect(after.hash).not.toBe(before.hash);
+    },
+  );
+
   it('gives another hash when a credential changes', () => {
     const before = buildBundle(rows('forward'), () => credentials);
     expect(buildBundle(rows('forward'), () => ({ ...credentials, key: 'other' })).hash).not.toBe(
       before.hash,
     );
+  });
+});
+
+describe('bundleConfigs', () => {
+  const body = (configId: string) => ({ configId, versionId: `v${configId}`, body: '{}' });
+
+  it('keeps the order of the rows, and leaves out what was deleted meanwhile', () => {
+    const slugs = (bodies: Parameters<typeof bundleConfigs>[1]) =>
+      bundleConfigs(configs, bodies).map((each) => each.slug);
+    expect(slugs([body('2'), body('1')])).toEqual(['pc-1', 'pc-2']);
+    expect(slugs([body('2')])).toEqual(['pc-2']);
   });
 });
 

@@ -2,34 +2,27 @@ import { createHash } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import type { Credentials } from '../integrations/configurations.ts';
-import type { BundleRows } from './bundle-rows.ts';
+import type { BundleConfigRow, BundleRows, ConfigBody } from './bundle-rows.ts';
 
 type ProviderRow = BundleRows['providers'][number];
 type ModelRow = ProviderRow['integration']['models'][number];
 
 /**
- * Turns rows into the bundle a gateway decides with. Pure: the same rows give
- * the same bytes, whatever order the database had them in, so the hash changes
- * only when something a gateway would do changes.
+ * Turns rows into the bundle a gateway decides with, without its configs: those
+ * follow in pieces (`bundleConfigs`). Pure: the same rows give the same bytes,
+ * whatever order the database had them in, so the hash changes only when
+ * something a gateway would do changes.
  */
 export function buildBundle(
   rows: BundleRows,
   open: (integration: ProviderRow['integration']) => Credentials,
 ): config.Bundle {
   const { workspace } = rows;
-  const bodies = new Map(rows.versions.map((version) => [version.configId, version]));
   const bundle = create(config.BundleSchema, {
     organisationId: workspace.organisationId,
     workspaceId: workspace.id,
     workspaceSlug: workspace.slug,
     workspaceName: workspace.name,
-    configs: sorted(rows.configs, (row) => row.slug).map((row) => ({
-      id: row.id,
-      slug: row.slug,
-      name: row.name,
-      versionId: bodies.get(row.id)?.id ?? '',
-      bodyJson: bodies.get(row.id)?.body ?? '{}',
-    })),
     providers: sorted(rows.providers.filter(isUsable), (row) => row.slug).map((row) =>
       provider(row, open(row.integration)),
     ),
@@ -49,10 +42,37 @@ export function buildBundle(
     rateLimits: rateLimits(workspace.rateLimits),
     metadata: sortedText(workspace.metadata),
     blockInlineConfig: workspace.organisation.blockInlineConfig,
+    defaultConfigSlug: rows.configs.find((row) => row.isDefault)?.slug ?? '',
   });
-  bundle.hash = createHash('sha256').update(toBinary(config.BundleSchema, bundle)).digest('hex');
+  bundle.hash = contentHash(bundle, rows.configs);
   bundle.revision = workspace.revision;
   return bundle;
+}
+
+/** Versions are never rewritten: which one is in force says what is in it, and the documents need not be read. */
+function contentHash(bundle: config.Bundle, configs: readonly BundleConfigRow[]): string {
+  const hash = createHash('sha256').update(toBinary(config.BundleSchema, bundle));
+  for (const row of configs) hash.update(JSON.stringify([row.id, row.version, row.slug, row.name]));
+  return hash.digest('hex');
+}
+
+/** One piece of the bundle's configs, in the order of the rows. */
+export function bundleConfigs(
+  rows: readonly BundleConfigRow[],
+  bodies: readonly ConfigBody[],
+): MessageInitShape<typeof config.ConfigSchema>[] {
+  const byConfig = new Map(bodies.map((body) => [body.configId, body]));
+  return rows.flatMap((row) => {
+    const body = byConfig.get(row.id);
+    if (body === undefined) return [];
+    return {
+      id: row.id,
+      slug: row.slug,
+      name: row.name,
+      versionId: body.versionId,
+      bodyJson: body.body,
+    };
+  });
 }
 
 interface StoredCondition {

@@ -1,12 +1,24 @@
-import type { DatabaseClient } from '../database/client.ts';
+import type { Database, DatabaseClient } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 
-/** Everything a bundle is built from, read at one moment. */
+/** Everything a bundle is built from, read at one moment; of the configs, which versions are in force. */
 export type BundleRows = NonNullable<Awaited<ReturnType<typeof readBundleRows>>>;
 
-/** `undefined` when there is no such workspace, or it is archived. */
-export async function readBundleRows(client: DatabaseClient, workspaceId: string) {
+export type BundleConfigRow = BundleRows['configs'][number];
+
+/** Rows read at once: a workspace with 100,000 configs must not hold up everybody else's requests. */
+const configsPerPage = 2_000;
+
+/**
+ * `undefined` when there is no such workspace, or it is archived.
+ * @param onProgress called after each page of configs
+ */
+export async function readBundleRows(
+  client: DatabaseClient,
+  workspaceId: string,
+  onProgress: () => void,
+) {
   if (!isUuid(workspaceId)) return undefined;
   return client.$transaction(
     async (db) => {
@@ -16,10 +28,7 @@ export async function readBundleRows(client: DatabaseClient, workspaceId: string
       });
       if (workspace === null) return undefined;
       const id = workspace.id;
-      const configs = await db.config.findMany({ where: { workspaceId: id, status: 'active' } });
-      const versions = await db.configVersion.findMany({
-        where: { OR: configs.map((config) => ({ configId: config.id, version: config.version })) },
-      });
+      const configs = await readConfigs(db, id, onProgress);
       const providers = await db.provider.findMany({
         where: { workspaceId: id },
         include: {
@@ -29,7 +38,7 @@ export async function readBundleRows(client: DatabaseClient, workspaceId: string
       const policies = await db.rateLimitsPolicy.findMany({
         where: { workspaceId: id, status: 'active', target: 'llm' },
       });
-      return { workspace, configs, versions, providers, policies };
+      return { workspace, configs, providers, policies };
     },
     // One moment for all of it, or the revision would not fit the content.
     {
@@ -37,5 +46,45 @@ export async function readBundleRows(client: DatabaseClient, workspaceId: string
       maxWait: 5_000,
       timeout: 15_000,
     },
+  );
+}
+
+/** In the order of their slugs. */
+async function readConfigs(db: Database, workspaceId: string, onProgress: () => void) {
+  const configs = [];
+  for (let last = ''; ; ) {
+    const page = await db.config.findMany({
+      where: { workspaceId, status: 'active', slug: { gt: last } },
+      select: { id: true, slug: true, name: true, version: true, isDefault: true },
+      orderBy: { slug: 'asc' },
+      take: configsPerPage,
+    });
+    for (const config of page) configs.push(config);
+    onProgress();
+    if (page.length < configsPerPage) return configs;
+    last = page.at(-1)?.slug ?? '';
+  }
+}
+
+export interface ConfigBody {
+  configId: string;
+  versionId: string;
+  body: string;
+}
+
+/**
+ * The documents of these versions. Versions never change, so this needs no
+ * transaction with the rows; one whose config was deleted meanwhile is missing.
+ */
+export async function readConfigBodies(
+  db: Database,
+  configs: readonly BundleConfigRow[],
+): Promise<ConfigBody[]> {
+  const ids = configs.map((config) => config.id);
+  const versions = configs.map((config) => config.version);
+  return db.$queryRaw<ConfigBody[]>(
+    Prisma.sql`SELECT v.config_id::text AS "configId", v.id::text AS "versionId", v.body
+      FROM unnest(${ids}::uuid[], ${versions}::int[]) AS wanted (config_id, version)
+      JOIN config_versions v ON v.config_id = wanted.config_id AND v.version = wanted.version`,
   );
 }

@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
 
-/** The control plane as the gateway sees it. Each call has a deadline; failures reject. */
+/** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {
   resolveKey(hash: Buffer): Promise<config.Key | undefined>;
   /** `unchanged` when the known hash is still current, `gone` when the workspace is. */
@@ -25,12 +26,25 @@ export function createConfigSource(
       return (await client.unary(methods.resolveKey, { keyHash: hash }, { timeoutMs })).key;
     },
     async getBundle(workspaceId, knownHash) {
-      const answer = await client.unary(
-        methods.getBundle,
-        { workspaceId, knownHash },
-        { timeoutMs },
-      );
-      return answer.gone ? 'gone' : (answer.bundle ?? 'unchanged');
+      const stream = client.serverStream(methods.getBundle, { workspaceId, knownHash });
+      const silence = setTimeout(() => stream.cancel(), timeoutMs);
+      let bundle: config.Bundle | undefined;
+      try {
+        for await (const piece of stream as AsyncIterable<config.GetBundleResponse>) {
+          silence.refresh();
+          if (piece.gone) return 'gone';
+          if (piece.unchanged) return 'unchanged';
+          if (bundle === undefined) bundle = piece.bundle;
+          else for (const each of piece.bundle?.configs ?? []) bundle.configs.push(each);
+          // Requests get their turn between two pieces.
+          await nextTurn();
+        }
+      } finally {
+        clearTimeout(silence);
+        stream.cancel();
+      }
+      if (bundle === undefined) throw new Error('the control plane sent no bundle');
+      return bundle;
     },
     watch(onEvent) {
       const stream = client.serverStream(methods.watch, { replicaId });

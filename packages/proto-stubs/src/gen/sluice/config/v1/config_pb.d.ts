@@ -196,10 +196,15 @@ export declare type GetBundleRequest = Message<"sluice.config.v1.GetBundleReques
 export declare const GetBundleRequestSchema: GenMessage<GetBundleRequest>;
 
 /**
+ * A message with nothing in it says that the answer is being prepared.
+ *
  * @generated from message sluice.config.v1.GetBundleResponse
  */
 export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleResponse"> & {
   /**
+   * Pieces that merge as protobuf messages do: the first has everything but
+   * the configs, each further one some of the configs.
+   *
    * @generated from field: sluice.config.v1.Bundle bundle = 1;
    */
   bundle?: Bundle | undefined;
@@ -210,6 +215,13 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
    * @generated from field: bool gone = 2;
    */
   gone: boolean;
+
+  /**
+   * True when known_hash is the current one; there is no bundle then.
+   *
+   * @generated from field: bool unchanged = 3;
+   */
+  unchanged: boolean;
 };
 
 /**
@@ -250,7 +262,8 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
   revision: bigint;
 
   /**
-   * SHA-256 (hex) of the canonical bytes of this message with `revision` and `hash` empty.
+   * SHA-256 (hex) of the canonical bytes of this message without `revision`,
+   * `hash` and `configs`, then of which version of which config is in it.
    *
    * @generated from field: string hash = 6;
    */
@@ -287,6 +300,13 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: bool block_inline_config = 12;
    */
   blockInlineConfig: boolean;
+
+  /**
+   * Slug of the config for requests that name none and whose key has none; empty = none.
+   *
+   * @generated from field: string default_config_slug = 13;
+   */
+  defaultConfigSlug: string;
 };
 
 /**
@@ -738,13 +758,13 @@ export declare const ConfigService: GenService<{
     output: typeof ResolveKeyResponseSchema;
   },
   /**
-   * Everything needed to decide for one workspace. With known_hash equal to the
-   * current one the answer carries no bundle.
+   * Everything needed to decide for one workspace, in pieces: one message of a
+   * workspace with 100,000 configs would stop either side's loop while it is read.
    *
    * @generated from rpc sluice.config.v1.ConfigService.GetBundle
    */
   getBundle: {
-    methodKind: "unary";
+    methodKind: "server_streaming";
     input: typeof GetBundleRequestSchema;
     output: typeof GetBundleResponseSchema;
   },
