@@ -157,3 +157,239 @@ describe('configs', () => {
     expect(current).toBe(JSON.parse(versions.at(-1)?.body ?? '{}').override_params.index);
   });
 });
+
+const create = async (config: object, name = 'x') => {
+  const created = await workspace().post('/configs', { name, config });
+  expect([created.status, created.body]).toMatchObject([200, { success: true }]);
+  return created.body.data.slug as string;
+};
+const refused = (answer: { status: number; body: { data?: Record<string, unknown> } }) => ({
+  status: answer.status,
+  code: answer.body.data?.errorCode,
+  field: answer.body.data?.field,
+});
+const leaf = { provider: '@demo' };
+const loadbalance = (targets: object[]) => ({ strategy: { mode: 'loadbalance' }, targets });
+const conditional = (query: object) => ({
+  strategy: {
+    mode: 'conditional',
+    // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+    conditions: [{ query, then: 'a' }],
+    default: 'a',
+  },
+  targets: [{ name: 'a', ...leaf }],
+});
+/** A thousand on top, each with some below. */
+const wide = () =>
+  loadbalance(
+    Array.from({ length: 1000 }, () => loadbalance(Array.from({ length: 10 }, () => leaf))),
+  );
+/** One in the other. */
+const deep = (levels: number): object =>
+  levels === 0 ? leaf : { strategy: { mode: 'single' }, targets: [deep(levels - 1)] };
+
+describe('documents that cannot be run', () => {
+  it.each<[string, () => object | string, string]>([
+    [
+      'an unknown strategy',
+      () => ({ strategy: { mode: 'best' }, targets: [leaf] }),
+      'body.config.strategy.mode',
+    ],
+    [
+      'a negative weight',
+      () => loadbalance([leaf, { ...leaf, weight: -1 }]),
+      'body.config.targets[1].weight',
+    ],
+    ['only weights of zero', () => loadbalance([{ ...leaf, weight: 0 }]), 'body.config.targets'],
+    ['10,000 nested targets', wide, 'body.config.targets[300]'],
+    [
+      '10,000 targets below one',
+      () => loadbalance([loadbalance(Array.from({ length: 10_000 }, () => leaf))]),
+      'body.config.targets[0].targets',
+    ],
+    [
+      '10,000 targets, each in the one before',
+      () => {
+        const [open, close] = ['{"strategy":{"mode":"single"},"targets":[', ']}'];
+        return `${open.repeat(10_000)}{"provider":"@demo"}${close.repeat(10_000)}`;
+      },
+      'body.config.targets',
+    ],
+    [
+      'parameters 10,000 levels deep',
+      () =>
+        `{"provider":"@demo","override_params":{"a":${'['.repeat(10_000)}${']'.repeat(10_000)}}}`,
+      'body.config.override_params',
+    ],
+    [
+      'a look-ahead',
+      () => conditional({ 'metadata.a': { $regex: '^(?=.*a)(?=.*b)' } }),
+      'body.config.strategy.conditions[0].query',
+    ],
+    [
+      'a back-reference',
+      () => conditional({ 'metadata.a': { $regex: '(a+)\\1' } }),
+      'body.config.strategy.conditions[0].query',
+    ],
+    [
+      'a pattern with a repetition of a repetition, many times over',
+      () => conditional({ 'metadata.a': { $regex: '((((a{1,99}){1,99}){1,99}){1,99})' } }),
+      'body.config.strategy.conditions[0].query',
+    ],
+    [
+      'an unknown operator',
+      () => conditional({ 'metadata.a': { $like: 'x' } }),
+      'body.config.strategy.conditions[0].query',
+    ],
+    [
+      'a circuit breaker without a threshold',
+      () => ({ ...leaf, cb_config: { cooldown_interval: 30_000 } }),
+      'body.config.cb_config',
+    ],
+    [
+      'a config that is not there',
+      () => ({ targets: [{ config: 'pc-none' }] }),
+      'body.config.targets[0].config',
+    ],
+  ])('with %s are refused within a second, with the path', async (_name, document, field) => {
+    const startedAt = performance.now();
+    const answer = await workspace().post('/configs', { name: 'x', config: document() });
+    expect(performance.now() - startedAt).toBeLessThan(1000);
+    expect({
+      ...refused(answer),
+      field: String(answer.body.data.field).slice(0, field.length),
+    }).toEqual({
+      status: 400,
+      code: 'AB01',
+      field,
+    });
+    expect(answer.body.data.errors.length).toBeGreaterThan(0);
+    // Still there, and still answering.
+    await workspace().get('/configs').expect(200);
+  });
+
+  it('are refused with all their faults at once', async () => {
+    const answer = await workspace().post('/configs', {
+      name: 'x',
+      config: { strategy: { mode: 'best' }, targets: [{ ...leaf, weight: -1 }, { provide: 'a' }] },
+    });
+    expect(answer.body.data.errors).toEqual([
+      expect.stringMatching(/^path: body\.config\.strategy\.mode, message: /),
+      expect.stringMatching(/^path: body\.config\.targets\[0\]\.weight, message: /),
+      expect.stringMatching(/^path: body\.config\.targets\[1\], message: /),
+    ]);
+  });
+
+  it('are refused on update too, and the version in force stays', async () => {
+    const slug = await create(leaf);
+    const answer = await workspace().put(`/configs/${slug}`, {
+      config: loadbalance([{ ...leaf, weight: -1 }]),
+    });
+    expect(refused(answer)).toEqual({
+      status: 400,
+      code: 'AB01',
+      field: 'body.config.targets[0].weight',
+    });
+    expect((await workspace().get(`/configs/${slug}/versions`)).body.total).toBe(1);
+  });
+
+  it('a pattern that explodes elsewhere is stored: it runs in linear time here', async () => {
+    await create(conditional({ 'metadata.a': { $regex: '(a+)+$' } }));
+  });
+
+  it('as deep as is allowed they are stored, and no deeper', async () => {
+    await create(deep(20));
+    expect(refused(await workspace().post('/configs', { name: 'x', config: deep(40) })).code).toBe(
+      'AB01',
+    );
+  });
+});
+
+describe('references between configs', () => {
+  it('may be many steps long, but never lead back', async () => {
+    const c = await create(leaf, 'c');
+    const b = await create({ targets: [{ config: c }] }, 'b');
+    const a = await create({ strategy: { mode: 'fallback' }, targets: [leaf, { config: b }] }, 'a');
+    const circle = await workspace().put(`/configs/${c}`, {
+      config: { strategy: { mode: 'fallback' }, targets: [leaf, { config: a }] },
+    });
+    expect(refused(circle)).toMatchObject({ status: 400, code: 'AB01' });
+    expect(circle.body.data.field).toMatch(/^body\.config\.targets\[1\].*\.config$/);
+    expect(circle.body.data.message).toContain([c, a, b, c].join(' → '));
+    const self = await workspace().put(`/configs/${c}`, { config: { config: c } });
+    expect(refused(self).field).toBe('body.config.config');
+  });
+
+  it('of two that are saved at once, one closes the circle and is refused', async () => {
+    const [one, two] = [await create(leaf, 'one'), await create(leaf, 'two')];
+    const answers = await Promise.all([
+      workspace().put(`/configs/${one}`, { config: { config: two } }),
+      workspace().put(`/configs/${two}`, { config: { config: one } }),
+    ]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
+  });
+
+  it('stay inside the workspace', async () => {
+    const mine = await create(leaf);
+    const second = await admin().post('/admin/workspaces', { name: 'Elsewhere' });
+    const answer = await admin().post('/configs', {
+      name: 'x',
+      workspace_id: second.body.id,
+      config: { config: mine },
+    });
+    expect(refused(answer)).toEqual({ status: 400, code: 'AB01', field: 'body.config.config' });
+  });
+
+  it('are limited to 200, and read with one query a level', async () => {
+    const slugs: string[] = [];
+    for (let index = 0; index < 201; index += 1) slugs.push(await create(leaf, 'many'));
+    const all = (count: number) =>
+      loadbalance(slugs.slice(0, count).map((slug) => ({ config: slug })));
+    await create(all(200));
+    expect(refused(await workspace().post('/configs', { name: 'x', config: all(201) }))).toEqual({
+      status: 400,
+      code: 'AB01',
+      field: 'body.config',
+    });
+  });
+
+  it('keep a config from being deleted or archived', async () => {
+    const used = await create(leaf, 'used');
+    const user = await create({ targets: [{ config: used }] }, 'user');
+    // Mentions that are no references.
+    await create({ ...leaf, override_params: { config: used, user: used } }, 'mention');
+    for (const answer of [
+      await workspace().delete(`/configs/${used}`),
+      await workspace().put(`/configs/${used}`, { status: 'archived' }),
+    ]) {
+      expect(answer.status).toBe(400);
+      expect(answer.body.data).toMatchObject({
+        code: 'admin.refused',
+        message: `Other configs refer to this one: ${user}.`,
+      });
+    }
+    await workspace().put(`/configs/${user}`, { status: 'archived' }).expect(200);
+    await workspace().delete(`/configs/${used}`).expect(200);
+    // What it referred to is gone, so it cannot come back as it was.
+    expect(refused(await workspace().put(`/configs/${user}`, { status: 'active' }))).toEqual({
+      status: 400,
+      code: 'AB01',
+      field: 'body.config.targets[0].config',
+    });
+    await workspace().put(`/configs/${user}`, { status: 'active', config: leaf }).expect(200);
+  });
+
+  it('a config that a key depends on is not archived', async () => {
+    const slug = await create(leaf);
+    await workspace()
+      .post('/api-keys/workspace/service', {
+        name: 'x',
+        scopes: ['completions.write'],
+        defaults: { config_id: slug },
+      })
+      .expect(200);
+    expect((await workspace().put(`/configs/${slug}`, { status: 'archived' })).body.data.code).toBe(
+      'admin.refused',
+    );
+  });
+});

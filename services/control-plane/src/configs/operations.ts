@@ -10,6 +10,7 @@ import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { namedWorkspace, requireWorkspace, targetWorkspace } from '../http/target-workspace.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
+import { checkRuns, parseDocument, referencesOf } from './check-document.ts';
 import {
   appendVersion,
   type ConfigRow,
@@ -19,6 +20,7 @@ import {
   findConfig,
   findConfigsOfOrganisation,
   insertConfig,
+  mentionsOf,
   removeConfig,
 } from './store.ts';
 
@@ -52,13 +54,15 @@ export function createConfig(
   call: AdminCall,
   body: CreateConfigBody,
 ): Promise<{ id: string; slug: string; versionId: string }> {
-  const document = checkedDocument(body.config);
+  const document = parseDocument(body.config);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
       db,
       call.caller,
       namedWorkspace(call.body, call.query),
     );
+    const slug = generateSlug('config', body.name);
+    await checkRuns(db, workspace.id, slug, document.node);
     const isDefault = body.isDefault ?? body.is_default ?? false;
     if (isDefault) await clearDefault(db, workspace.id);
     const { config, versionId } = await insertConfig(
@@ -66,13 +70,13 @@ export function createConfig(
       {
         organisationId: workspace.organisationId,
         workspaceId: workspace.id,
-        slug: generateSlug('config', body.name),
+        slug,
         isDefault,
       },
       {
         name: body.name,
         status: 'active',
-        body: document,
+        body: document.text,
         actor: actorOf(call.caller),
         now: call.now,
       },
@@ -93,16 +97,22 @@ export function changeConfig(
   reference: string,
   body: UpdateConfigBody,
 ): Promise<string> {
-  const document = body.config === undefined ? undefined : checkedDocument(body.config);
+  const document = body.config === undefined ? undefined : parseDocument(body.config);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const config = await reachConfig(call, db, reference);
     const before = await currentVersion(db, config);
+    const status = body.status ?? config.status;
+    if (status === 'archived' && config.status !== 'archived') await refuseWhileUsed(db, config);
+    // One that comes back may refer to what is gone meanwhile.
+    const comesBack = status === 'active' && config.status !== 'active';
+    const changed = document ?? (comesBack ? parseDocument(JSON.parse(before.body)) : undefined);
+    if (changed !== undefined) await checkRuns(db, config.workspaceId, config.slug, changed.node);
     const isDefault = body.isDefault ?? body.is_default ?? config.isDefault;
     if (isDefault && !config.isDefault) await clearDefault(db, config.workspaceId);
     const versionId = await appendVersion(db, config, isDefault, {
       name: body.name ?? config.name,
-      status: body.status ?? config.status,
-      body: document ?? before.body,
+      status,
+      body: document?.text ?? before.body,
       actor: actorOf(call.caller),
       now: call.now,
     });
@@ -116,19 +126,10 @@ export function changeConfig(
   });
 }
 
-/** A key or workspace that names the config would silently lose what it enforces, so it is refused while one does. */
 export function deleteConfig(call: AdminCall, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const config = await reachConfig(call, db, reference);
-    const uses = await countUses(db, config.id);
-    if (uses.workspaces > 0)
-      throw new GatewayError('admin.refused', {
-        message: 'The config is the default of its workspace’s user keys.',
-      });
-    if (uses.keys > 0)
-      throw new GatewayError('admin.refused', {
-        message: `The config is the default of ${uses.keys} API key(s).`,
-      });
+    await refuseWhileUsed(db, config);
     await removeConfig(db, config.id);
     touchWorkspace(config.workspaceId);
     describe({
@@ -139,13 +140,35 @@ export function deleteConfig(call: AdminCall, reference: string): Promise<void> 
   });
 }
 
-function checkedDocument(document: Record<string, unknown>): string {
-  const result = parseConfigDocument(document, 'refuse');
-  if (!result.ok)
-    throw new GatewayError('admin.validation', {
-      message: `The config is not valid: ${result.faults[0] ?? ''}`,
-      field: `body.${result.field}`,
-      faults: result.faults,
+/** Whoever names a config would silently lose what it says, so it stays while somebody does. */
+async function refuseWhileUsed(db: Database, config: ConfigRow): Promise<void> {
+  const uses = await countUses(db, config.id);
+  if (uses.workspaces > 0)
+    throw new GatewayError('admin.refused', {
+      message: 'The config is the default of its workspace’s user keys.',
     });
-  return JSON.stringify(document);
+  if (uses.keys > 0)
+    throw new GatewayError('admin.refused', {
+      message: `The config is the default of ${uses.keys} API key(s).`,
+    });
+  const referring = await referringConfigs(db, config);
+  if (referring.length > 0)
+    throw new GatewayError('admin.refused', {
+      message: `Other configs refer to this one: ${referring.join(', ')}.`,
+    });
+}
+
+/** Enough to find the rest. */
+const namedMax = 10;
+
+async function referringConfigs(db: Database, config: ConfigRow): Promise<string[]> {
+  const slugs: string[] = [];
+  for await (const page of mentionsOf(db, config.workspaceId, config.slug))
+    for (const { slug, body } of page) {
+      const parsed = parseConfigDocument(JSON.parse(body), 'ignore');
+      if (!parsed.ok || !referencesOf(parsed.config).includes(config.slug)) continue;
+      slugs.push(slug);
+      if (slugs.length === namedMax) return [...slugs, '…'];
+    }
+  return slugs;
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../database/client.ts';
 import { isUuid, newId } from '../database/ids.ts';
-import type { Config, ConfigVersion } from '../generated/prisma/client.ts';
+import { type Config, type ConfigVersion, Prisma } from '../generated/prisma/client.ts';
 
 export type ConfigRow = Config;
 export type ConfigVersionRow = ConfigVersion;
@@ -149,4 +149,49 @@ export async function countUses(
 
 export async function removeConfig(db: Database, id: string): Promise<void> {
   await db.config.delete({ where: { id } });
+}
+
+export interface ActiveDocument {
+  slug: string;
+  /** JSON text of the version in force. */
+  body: string;
+}
+
+export function findActiveDocuments(
+  db: Database,
+  workspaceId: string,
+  slugs: readonly string[],
+): Promise<ActiveDocument[]> {
+  return db.$queryRaw<ActiveDocument[]>(
+    Prisma.sql`SELECT c.slug, v.body
+      FROM configs c JOIN config_versions v ON v.config_id = c.id AND v.version = c.version
+      WHERE c.workspace_id = ${workspaceId}::uuid AND c.status = 'active'
+        AND c.slug = ANY(${slugs}::text[])`,
+  );
+}
+
+const mentionsPerPage = 500;
+
+/**
+ * Active configs of the workspace whose document holds this slug as a value,
+ * page by page: what else than a reference it may be there, the text alone does not tell.
+ */
+export async function* mentionsOf(
+  db: Database,
+  workspaceId: string,
+  slug: string,
+): AsyncGenerator<ActiveDocument[]> {
+  const quoted = JSON.stringify(slug);
+  for (let last = ''; ; ) {
+    const page = await db.$queryRaw<ActiveDocument[]>(
+      Prisma.sql`SELECT c.slug, v.body
+        FROM configs c JOIN config_versions v ON v.config_id = c.id AND v.version = c.version
+        WHERE c.workspace_id = ${workspaceId}::uuid AND c.status = 'active'
+          AND c.slug > ${last} AND position(${quoted} in v.body) > 0
+        ORDER BY c.slug LIMIT ${mentionsPerPage}`,
+    );
+    yield page;
+    if (page.length < mentionsPerPage) return;
+    last = page.at(-1)?.slug ?? '';
+  }
 }
