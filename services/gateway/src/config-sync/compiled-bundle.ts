@@ -1,20 +1,16 @@
-import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
-import {
-  type CompiledConfig,
-  type CompiledPolicy,
-  type Counter,
-  compileConfig,
-  compilePolicies,
-  entityCounters,
-} from '@sluice/engine';
-import { GatewayError } from '@sluice/errors';
+import { type CompiledPolicy, type Counter, compilePolicies, entityCounters } from '@sluice/engine';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
+import { type ConfigIndex, indexConfigs } from './config-index.ts';
 
-/** A workspace bundle made ready for requests: everything parsed, compiled and indexed once. */
+/**
+ * A workspace bundle made ready for requests: parsed and indexed once. Its
+ * configs are compiled when they are asked for (`ConfigCompiler`): there may be
+ * 100,000 of them, and few are in use.
+ */
 export interface CompiledBundle {
   readonly source: config.Bundle;
-  readonly configs: ReadonlyMap<string, SavedConfig>;
+  readonly configs: ConfigIndex;
   readonly providers: ReadonlyMap<string, SavedProvider>;
   readonly policies: readonly CompiledPolicy[];
   readonly hasRequestPolicies: boolean;
@@ -22,14 +18,12 @@ export interface CompiledBundle {
   readonly workspaceCounters: readonly Counter[];
 }
 
+/** What is known of a saved config beside its document. */
 export interface SavedConfig {
   readonly id: string;
   readonly slug: string;
   readonly versionId: string;
   readonly name: string;
-  readonly node: ConfigNode | undefined;
-  /** Compiled on first use; a GatewayError when this release cannot run it. */
-  compiled: CompiledConfig | GatewayError | undefined;
 }
 
 export interface SavedProvider {
@@ -47,7 +41,10 @@ export interface SavedProvider {
   readonly counters: readonly Counter[];
 }
 
-export function compileBundle(source: config.Bundle): CompiledBundle {
+export function compileBundle(
+  source: config.Bundle,
+  configs: ConfigIndex = indexConfigs(source.configs),
+): CompiledBundle {
   const policies = compilePolicies(
     source.rateLimitsPolicies.map((policy) => ({
       id: policy.id,
@@ -61,7 +58,7 @@ export function compileBundle(source: config.Bundle): CompiledBundle {
   );
   return {
     source,
-    configs: new Map(source.configs.flatMap((saved) => configEntries(saved))),
+    configs,
     providers: new Map(
       source.providers.map((provider) => [
         provider.slug,
@@ -82,44 +79,6 @@ export function compileBundle(source: config.Bundle): CompiledBundle {
 
 export function plainLimit(limit: config.RateLimit): { type: string; unit: string; value: number } {
   return { type: limit.type, unit: limit.unit, value: Number(limit.value) };
-}
-
-/** The compiled form of a saved config. @throws GatewayError when it cannot be run. */
-export function compiledConfig(saved: SavedConfig): CompiledConfig {
-  saved.compiled ??= compileSaved(saved);
-  if (saved.compiled instanceof GatewayError) throw saved.compiled;
-  return saved.compiled;
-}
-
-function compileSaved(saved: SavedConfig): CompiledConfig | GatewayError {
-  if (saved.node === undefined)
-    return new GatewayError('config.invalid', {
-      field: 'x-service-config',
-      message: `The saved config "${saved.slug}" is not valid.`,
-    });
-  try {
-    return compileConfig(saved.node);
-  } catch (error) {
-    if (error instanceof GatewayError) return error;
-    throw error;
-  }
-}
-
-/** Callers may name a config by slug or by id. */
-function configEntries(saved: config.Config): [string, SavedConfig][] {
-  const parsed = parseConfigDocument(parseJson(saved.bodyJson), 'ignore');
-  const entry: SavedConfig = {
-    id: saved.id,
-    slug: saved.slug,
-    versionId: saved.versionId,
-    name: saved.name,
-    node: parsed.ok ? parsed.config : undefined,
-    compiled: undefined,
-  };
-  return [
-    [saved.slug, entry],
-    [saved.id, entry],
-  ];
 }
 
 function savedProvider(provider: config.Provider, workspaceId: string): SavedProvider {

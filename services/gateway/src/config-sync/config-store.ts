@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import { type CompiledBundle, compileBundle } from './compiled-bundle.ts';
+import { indexConfigsInTurns } from './config-index.ts';
 import type { ConfigSource } from './config-source.ts';
 import { type ResolvedKey, resolvedKey } from './resolved-key.ts';
 import type { SnapshotContent, SnapshotFile } from './snapshot.ts';
@@ -202,13 +203,13 @@ export class ConfigStore {
     }
     const lookup = this.options.source
       .getBundle(workspaceId, known?.source.hash ?? '')
-      .then((answer) => {
+      .then(async (answer) => {
         if (answer === 'unchanged') return known;
         if (answer === 'gone') {
           this.bundles.delete(workspaceId);
           return undefined;
         }
-        const compiled = compileBundle(answer);
+        const compiled = compileBundle(answer, await indexConfigsInTurns(answer.configs));
         if (!this.bundles.has(workspaceId) && this.bundles.size >= this.options.bundlesMax)
           dropOldest(this.bundles, this.options.bundlesMax / 10);
         this.bundles.set(workspaceId, compiled);

@@ -1,21 +1,28 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { type Cipheriv, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { fromBinary, toBinary } from '@bufbuild/protobuf';
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 
 /** What survives a restart without the control plane: every key and bundle held, nothing else. */
 export interface SnapshotContent {
-  keys: { hashHex: string; key: config.Key }[];
-  bundles: config.Bundle[];
+  keys: readonly { hashHex: string; key: config.Key }[];
+  bundles: readonly config.Bundle[];
 }
 
-const magic = Buffer.from('SLUICE1\n');
+const magic = Buffer.from('SLUICE2\n');
+const ivBytes = 12;
+const tagBytes = 16;
+
+/** Bytes encoded and encrypted at a time: between two of them requests get their turn. */
+const stepBytes = 64 * 1024;
+/** Configs of a bundle in one part. */
+const configsPerPart = 100;
 
 /**
- * The last good configuration on disk, AES-256-GCM under SNAPSHOT_KEY. Keys are
- * held by hash: the file, even decrypted, gives nobody a caller's key; provider
- * credentials it does hold, hence the encryption.
+ * The last good configuration on disk, AES-256-GCM under SNAPSHOT_KEY: magic,
+ * IV, content, tag. Keys are held by hash: the file, even decrypted, gives
+ * nobody a caller's key; provider credentials it does hold, hence the encryption.
  */
 export class SnapshotFile {
   private readonly path: string;
@@ -49,7 +56,11 @@ export class SnapshotFile {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const file = await open(`${this.path}.tmp`, 'w', 0o600);
     try {
-      await file.write(Buffer.concat([magic, this.encrypt(encode(content))]));
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv('aes-256-gcm', this.key, iv).setAAD(magic);
+      await file.appendFile(Buffer.concat([magic, iv]));
+      await writeEncrypted(file, cipher, content);
+      await file.appendFile(Buffer.concat([cipher.final(), cipher.getAuthTag()]));
       await file.sync();
     } finally {
       await file.close();
@@ -57,37 +68,68 @@ export class SnapshotFile {
     await rename(`${this.path}.tmp`, this.path);
   }
 
-  private encrypt(plain: Buffer): Buffer {
-    const iv = randomBytes(12);
-    const cipher = createCipheriv('aes-256-gcm', this.key, iv).setAAD(magic);
-    const body = Buffer.concat([cipher.update(plain), cipher.final()]);
-    return Buffer.concat([iv, cipher.getAuthTag(), body]);
-  }
-
   private decrypt(bytes: Buffer): Buffer {
-    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, 12)).setAAD(magic);
-    decipher.setAuthTag(bytes.subarray(12, 28));
-    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+    const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, ivBytes), {
+      authTagLength: tagBytes,
+    })
+      .setAAD(magic)
+      .setAuthTag(bytes.subarray(bytes.length - tagBytes));
+    const body = bytes.subarray(ivBytes, bytes.length - tagBytes);
+    return Buffer.concat([decipher.update(body), decipher.final()]);
   }
 }
 
-/** Length-prefixed protobuf parts: a count of keys, then hash and key for each; the rest are bundles. */
-function encode(content: SnapshotContent): Buffer {
-  const parts: Buffer[] = [];
-  const add = (bytes: Uint8Array) => {
-    const length = Buffer.alloc(4);
-    length.writeUInt32LE(bytes.length);
-    parts.push(length, Buffer.from(bytes));
+async function writeEncrypted(
+  file: FileHandle,
+  cipher: Cipheriv,
+  content: SnapshotContent,
+): Promise<void> {
+  let waiting: Buffer[] = [];
+  let waitingBytes = 0;
+  const flush = async (): Promise<void> => {
+    const plain = Buffer.concat(waiting);
+    waiting = [];
+    waitingBytes = 0;
+    await file.appendFile(cipher.update(plain));
   };
-  const count = Buffer.alloc(4);
-  count.writeUInt32LE(content.keys.length);
-  parts.push(count);
-  for (const { hashHex, key } of content.keys) {
-    add(Buffer.from(hashHex, 'hex'));
-    add(toBinary(config.KeySchema, key));
+  for (const part of parts(content)) {
+    waiting.push(part);
+    waitingBytes += part.length;
+    if (waitingBytes >= stepBytes) await flush();
   }
-  for (const bundle of content.bundles) add(toBinary(config.BundleSchema, bundle));
-  return Buffer.concat(parts);
+  await flush();
+}
+
+/**
+ * A count of keys, then hash and key for each, then the bundles; all but the
+ * count are prefixed by their length. A bundle is a part without its configs,
+ * followed by parts that have only configs.
+ */
+function* parts(content: SnapshotContent): Generator<Buffer> {
+  yield uint32(content.keys.length);
+  for (const { hashHex, key } of content.keys) {
+    yield prefixed(Buffer.from(hashHex, 'hex'));
+    yield prefixed(toBinary(config.KeySchema, key));
+  }
+  for (const bundle of content.bundles) {
+    const { configs } = bundle;
+    yield prefixed(toBinary(config.BundleSchema, { ...bundle, configs: [] }));
+    for (let at = 0; at < configs.length; at += configsPerPart) {
+      const some = create(config.BundleSchema);
+      some.configs = configs.slice(at, at + configsPerPart);
+      yield prefixed(toBinary(config.BundleSchema, some));
+    }
+  }
+}
+
+function prefixed(bytes: Uint8Array): Buffer {
+  return Buffer.concat([uint32(bytes.length), bytes]);
+}
+
+function uint32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
 }
 
 function decode(bytes: Buffer): SnapshotContent {
@@ -103,6 +145,10 @@ function decode(bytes: Buffer): SnapshotContent {
     key: fromBinary(config.KeySchema, take()),
   }));
   const bundles: config.Bundle[] = [];
-  while (at < bytes.length) bundles.push(fromBinary(config.BundleSchema, take()));
+  while (at < bytes.length) {
+    const part = fromBinary(config.BundleSchema, take());
+    if (part.workspaceId !== '') bundles.push(part);
+    else for (const each of part.configs) bundles.at(-1)?.configs.push(each);
+  }
   return { keys, bundles };
 }

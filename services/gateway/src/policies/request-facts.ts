@@ -1,4 +1,5 @@
 import type { RequestFacts } from '@sluice/engine';
+import { isInlineConfig } from '../http/inline-config.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** What policies may look at before a target is chosen. Runs once key and workspace are known. */
@@ -19,10 +20,17 @@ export function requestFacts(exchange: Exchange): RequestFacts {
   };
 }
 
-/** The saved config the request will use, by name only: it is resolved later. */
+/** The saved config the request will use, by name only: it is compiled later. */
 function configSlug(exchange: Exchange): string | undefined {
-  const named = exchange.caller.config;
-  if (named !== undefined) return named.trimStart().startsWith('{') ? undefined : named;
-  const fallback = exchange.key?.source.configSlug;
-  return fallback === '' ? undefined : fallback;
+  const { bundle, caller, key } = exchange;
+  const configs = bundle?.configs;
+  if (caller.config !== undefined) {
+    if (isInlineConfig(caller.config)) return undefined;
+    // Callers may name it by its id; conditions of policies name slugs.
+    return configs?.get(caller.config)?.slug ?? caller.config;
+  }
+  return (
+    configs?.get(key?.source.configSlug ?? '')?.slug ??
+    configs?.get(bundle?.source.defaultConfigSlug ?? '')?.slug
+  );
 }

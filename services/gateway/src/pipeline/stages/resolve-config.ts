@@ -1,19 +1,20 @@
-import { parseConfigDocument } from '@sluice/contracts';
-import { type CompiledConfig, compileConfig } from '@sluice/engine';
 import { type ErrorCode, GatewayError } from '@sluice/errors';
-import type { JsonValue } from '@sluice/providers';
-import { compiledConfig, type SavedConfig } from '../../config-sync/compiled-bundle.ts';
+import type { CompiledBundle } from '../../config-sync/compiled-bundle.ts';
+import type { ConfigCompiler } from '../../config-sync/config-compiler.ts';
 import { validateCallerHeaders } from '../../http/caller-headers.ts';
-import { deeperThan } from '../../http/json-body.ts';
-import type { Exchange, Stage } from '../exchange.ts';
+import { isInlineConfig } from '../../http/inline-config.ts';
+import type { ConfigOrigin, Exchange, Stage } from '../exchange.ts';
 
-/** Saved-only check, header validation, then the config: by slug, inline, or the key's default. */
-export function resolveConfig(options: { blockInlineConfig: boolean }): Stage {
+/** Saved-only check, header validation, then the config: of the request, the key or the workspace. */
+export function resolveConfig(options: {
+  blockInlineConfig: boolean;
+  configs: ConfigCompiler;
+}): Stage {
   return (exchange, next) => {
     if (options.blockInlineConfig || exchange.bundle?.source.blockInlineConfig === true)
       refuseInline(exchange);
     validateCallerHeaders(exchange.caller);
-    exchange.config = findConfig(exchange);
+    exchange.config = findConfig(exchange, options.configs);
     return next();
   };
 }
@@ -21,7 +22,7 @@ export function resolveConfig(options: { blockInlineConfig: boolean }): Stage {
 /** First violation found; runs before any routing. */
 function refuseInline(exchange: Exchange): void {
   const { caller } = exchange;
-  if (caller.config?.trimStart().startsWith('{'))
+  if (caller.config !== undefined && isInlineConfig(caller.config))
     throw blocked('inline_config_blocked', 'x-service-config');
   if (caller.provider !== undefined && !caller.provider.startsWith('@'))
     throw blocked('inline_provider_blocked', 'x-service-provider');
@@ -35,64 +36,39 @@ function blocked(code: ErrorCode, field: string): GatewayError {
   return new GatewayError(code, { field });
 }
 
-function findConfig(
-  exchange: Exchange,
-): { compiled: CompiledConfig; saved: SavedConfig | undefined } | undefined {
+/** Request over key over workspace; the first that is there counts alone. */
+function findConfig(exchange: Exchange, configs: ConfigCompiler): Exchange['config'] {
+  const { bundle, key } = exchange;
   const sent = exchange.caller.config;
-  const fallback = exchange.key?.source.configSlug ?? '';
-  if (sent === undefined) {
-    const saved = fallback === '' ? undefined : exchange.bundle?.configs.get(fallback);
-    return saved === undefined ? undefined : { compiled: compiledConfig(saved), saved };
-  }
-  if (exchange.key?.source.allowConfigOverride === false && sent !== fallback)
+  if (bundle === undefined || key === undefined)
+    throw new Error('resolveConfig runs after authenticate');
+  const keyDefault = key.source.configSlug;
+  if (sent === undefined)
+    return (
+      defaultConfig(bundle, keyDefault, 'key-default', configs) ??
+      defaultConfig(bundle, bundle.source.defaultConfigSlug, 'workspace-default', configs)
+    );
+  if (key.source.allowConfigOverride === false && sent !== keyDefault)
     throw new GatewayError('config.override_forbidden', { field: 'x-service-config' });
-  if (sent.trimStart().startsWith('{')) return { compiled: inlineConfig(sent), saved: undefined };
-  const saved = exchange.bundle?.configs.get(sent);
+  if (isInlineConfig(sent))
+    return { compiled: configs.inline(bundle, sent), saved: undefined, source: 'inline' };
+  const saved = bundle.configs.get(sent);
   if (saved === undefined)
     throw new GatewayError('config.not_found', {
       field: 'x-service-config',
       message: `No config "${sent.slice(0, 80)}" exists in this workspace.`,
     });
-  return { compiled: compiledConfig(saved), saved };
+  return { compiled: configs.saved(bundle, saved), saved, source: 'header-slug' };
 }
 
-/** Inline documents repeat from request to request; the last few hundred stay compiled. */
-const inlineConfigs = new Map<string, CompiledConfig>();
-const inlineConfigsMax = 500;
-/** Validation is recursive; deeper documents would take its stack. */
-const depthMax = 200;
-
-function inlineConfig(text: string): CompiledConfig {
-  const held = inlineConfigs.get(text);
-  if (held !== undefined) return held;
-  let document: unknown;
-  try {
-    document = JSON.parse(text);
-  } catch (error) {
-    throw new GatewayError('config.invalid', {
-      field: 'x-service-config',
-      message: 'x-service-config is not valid JSON.',
-      cause: error,
-    });
-  }
-  if (deeperThan(document as JsonValue, depthMax))
-    throw new GatewayError('config.invalid', {
-      field: 'x-service-config',
-      message: `The config is nested deeper than ${depthMax} levels.`,
-    });
-  const parsed = parseConfigDocument(document, 'ignore');
-  if (!parsed.ok)
-    throw new GatewayError('config.invalid', {
-      field: parsed.field,
-      faults: parsed.faults,
-      message: `The config is not valid: ${parsed.faults[0] ?? ''}`,
-    });
-  const compiled = compileConfig(parsed.config);
-  if (inlineConfigs.size >= inlineConfigsMax)
-    for (const oldest of inlineConfigs.keys()) {
-      inlineConfigs.delete(oldest);
-      break;
-    }
-  inlineConfigs.set(text, compiled);
-  return compiled;
+function defaultConfig(
+  bundle: CompiledBundle,
+  slug: string,
+  source: ConfigOrigin,
+  configs: ConfigCompiler,
+): Exchange['config'] {
+  const saved = slug === '' ? undefined : bundle.configs.get(slug);
+  return saved === undefined
+    ? undefined
+    : { compiled: configs.saved(bundle, saved), saved, source };
 }

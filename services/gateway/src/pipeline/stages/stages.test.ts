@@ -1,3 +1,4 @@
+import { configCaps } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { config } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +10,9 @@ import {
   exampleReply,
   refusal,
 } from '../../../test/exchange.ts';
+import { ConfigCompiler } from '../../config-sync/config-compiler.ts';
 import type { ConfigStore } from '../../config-sync/config-store.ts';
+import { requestFacts } from '../../policies/request-facts.ts';
 import type { UsageRecorder } from '../../usage/attempt-record.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 import { authenticate } from './authenticate.ts';
@@ -86,7 +89,8 @@ describe('resolveConfig', () => {
       { id: 'c2', slug: 'pc-bad', versionId: 'v', name: 'Bad', bodyJson: '{"provider":5}' },
     ] as never,
   });
-  const stage = resolveConfig({ blockInlineConfig: false });
+  const configs = new ConfigCompiler({ caps: configCaps, knownChecks: new Set() });
+  const stage = resolveConfig({ blockInlineConfig: false, configs });
   const withConfig = (value: string | undefined, over: Partial<config.Key> = {}) =>
     exampleExchange({
       bundle: saved,
@@ -122,6 +126,41 @@ describe('resolveConfig', () => {
     expect(await refusal(() => run(stage, exchange))).toMatchObject({ code });
   });
 
+  it.each<[string, Exchange, string | undefined]>([
+    ['pc-one', withConfig('pc-one', { configSlug: 'pc-key' }), 'header-slug'],
+    ['inline', withConfig('{"provider":"openai"}', { configSlug: 'pc-key' }), 'inline'],
+    ['pc-key', withConfig(undefined, { configSlug: 'pc-key' }), 'key-default'],
+    ['pc-workspace', withConfig(undefined), 'workspace-default'],
+    // Archived configs are in no bundle.
+    ['pc-workspace', withConfig(undefined, { configSlug: 'pc-archived' }), 'workspace-default'],
+  ])(
+    'the request’s goes before the key’s and that before the workspace’s: %s',
+    async (slug, exchange, source) => {
+      exchange.bundle = exampleBundle({
+        defaultConfigSlug: 'pc-workspace',
+        configs: ['pc-one', 'pc-key', 'pc-workspace'].map((each) => ({
+          id: `id-${each}`,
+          slug: each,
+          versionId: `v-${each}`,
+          name: each,
+          bodyJson: '{"provider":"openai"}',
+        })) as never,
+      });
+      expect(requestFacts(exchange).configSlug).toBe(slug === 'inline' ? undefined : slug);
+      await run(stage, exchange);
+      expect(exchange.config).toMatchObject({
+        source,
+        saved: slug === 'inline' ? undefined : { slug },
+      });
+    },
+  );
+
+  it('no config anywhere is none', async () => {
+    const exchange = withConfig(undefined);
+    await run(stage, exchange);
+    expect(exchange.config).toBeUndefined();
+  });
+
   it('a config of the request replaces the key’s, it is not merged', async () => {
     const exchange = withConfig('{"request_timeout":5}', { configSlug: 'pc-one' });
     await run(stage, exchange);
@@ -138,7 +177,7 @@ describe('resolveConfig', () => {
     ['x-service-config', 'pc-one', 'none'],
   ])('saved-only mode, %s: %s', async (name, value, code) => {
     for (const [tested, bundle] of [
-      [resolveConfig({ blockInlineConfig: true }), saved],
+      [resolveConfig({ blockInlineConfig: true, configs }), saved],
       [stage, { ...saved, source: { ...saved.source, blockInlineConfig: true } }],
     ] as const) {
       const exchange = exampleExchange({ bundle, key: exampleKey(), headers: { [name]: value } });
