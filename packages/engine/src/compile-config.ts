@@ -115,7 +115,7 @@ class Compiler {
     let document = node;
     let slugs = chain;
     while (document.config !== undefined) {
-      slugs = [...slugs, this.#checkedSlug(document.config, path, slugs)];
+      slugs = this.#extended(slugs, document.config, path);
       document = this.#find(document.config, path);
       inherited = inherit(inherited, document, path, this.#options.knownChecks);
     }
@@ -181,13 +181,18 @@ class Compiler {
     return node;
   }
 
-  #checkedSlug(slug: string, path: string, chain: readonly string[]): string {
+  #extended(chain: readonly string[], slug: string, path: string): readonly string[] {
+    if (chain.length > this.#caps.depthMax)
+      throw configFault(
+        `${path}.config`,
+        `must not lead through more than ${this.#caps.depthMax} configs`,
+      );
     if (chain.includes(slug))
       throw configFault(
         `${path}.config`,
         `must not lead back to a config it came from: ${[...chain, slug].join(' → ')}`,
       );
-    return slug;
+    return [...chain, slug];
   }
 
   #find(slug: string, path: string): ConfigNode {

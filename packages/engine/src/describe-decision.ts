@@ -1,8 +1,8 @@
 import type { CompiledConfig } from './compile-config.ts';
 import type { Choice, RoutePlan } from './plan.ts';
 
-/** Longest description, in characters. All of it is ASCII unless paths are not. */
-export const decisionCharactersMax = 4000;
+/** Longest description, in bytes: all of it is ASCII. */
+export const decisionBytesMax = 4000;
 const openShownMax = 20;
 
 const described = new WeakMap<RoutePlan, string>();
@@ -27,7 +27,7 @@ function describe(config: CompiledConfig, plan: RoutePlan): string {
   let length = head.length + 20;
   for (const choice of plan.choices) {
     const part = JSON.stringify(withoutTraces(choice));
-    if (length + part.length + 1 > decisionCharactersMax) break;
+    if (length + part.length + 1 > decisionBytesMax) break;
     parts.push(part);
     length += part.length + 1;
   }

@@ -45,7 +45,7 @@ export function flattenPlan(plan: RoutePlan): PlannedVisit[] {
 function firstPath(step: PlanStep): string {
   if (step.kind === 'target') return step.target.path;
   const first = step.kind === 'fallback' ? step.steps[0] : undefined;
-  return first === undefined ? (step as { path: string }).path : firstPath(first);
+  return first === undefined ? step.path : firstPath(first);
 }
 
 function parentPath(path: string): string {

@@ -191,7 +191,8 @@ class HookReader {
     path: string,
   ): HookCheck {
     const id = name.includes('.') ? name : `default.${name}`;
-    if (this.#knownChecks !== undefined && !this.#knownChecks.has(id))
+    const isEnabled = (flags.is_enabled ?? flags.isEnabled) !== false;
+    if (isEnabled && this.#knownChecks !== undefined && !this.#knownChecks.has(id))
       this.#unavailable ??= {
         path,
         what: `names the check "${id.slice(0, 80)}", which is not available in this release`,
@@ -199,7 +200,7 @@ class HookReader {
     return {
       id,
       parameters: withCredentials(parameters, hook.credentials),
-      isEnabled: (flags.is_enabled ?? flags.isEnabled) !== false,
+      isEnabled,
     };
   }
 }

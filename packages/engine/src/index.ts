@@ -39,8 +39,10 @@ export {
   type Counter,
   compilePolicies,
   entityCounters,
+  explainPolicies,
   type LimitType,
   matchPolicies,
+  type PolicyMatch,
   type RateLimitsPolicyInput,
 } from './policies.ts';
 export {
@@ -49,6 +51,7 @@ export {
   type SafeRegex,
   type SafeRegexResult,
 } from './regex/safe-regex.ts';
+export { RegexFault } from './regex/syntax.ts';
 export type { CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 export {
   afterCall,

@@ -21,7 +21,9 @@ export interface Inherited {
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
   readonly retry: RetryRule | undefined;
-  readonly cache: (CacheRule & { readonly path: string }) | undefined;
+  readonly cache: CacheRule | undefined;
+  /** Of the node whose cache holds. */
+  readonly cachePath: string;
   readonly hedge: HedgeRule | undefined;
   readonly breaker: BreakerRule | undefined;
   readonly beforeRequest: HookList;
@@ -43,6 +45,7 @@ export const nothingInherited: Inherited = {
   dropParams: undefined,
   retry: undefined,
   cache: undefined,
+  cachePath: '',
   hedge: undefined,
   breaker: undefined,
   beforeRequest: noHooks,
@@ -72,7 +75,8 @@ export function inherit(
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
     retry: node.retry === undefined ? parent.retry : retryRule(node.retry),
-    cache: node.cache === undefined ? parent.cache : cacheRule(node.cache, path),
+    cache: node.cache === undefined ? parent.cache : cacheRule(node.cache),
+    cachePath: node.cache === undefined ? parent.cachePath : path,
     hedge: node.hedge === undefined ? parent.hedge : hedgeRule(node.hedge),
     breaker: circuit === undefined ? parent.breaker : breakerRule(circuit),
     beforeRequest: ownHooks(node, 'input', path, knownChecks) ?? parent.beforeRequest,
@@ -133,7 +137,7 @@ function unavailableIn(
     };
   if (inherited.cache?.mode === 'semantic')
     return {
-      path: `${inherited.cache.path}.cache.mode`,
+      path: `${inherited.cachePath}.cache.mode`,
       what: 'is semantic; this release has the simple cache only',
     };
   return undefined;
@@ -167,8 +171,8 @@ function retryRule(retry: NonNullable<ConfigNode['retry']>): RetryRule {
   };
 }
 
-function cacheRule(cache: NonNullable<ConfigNode['cache']>, path: string) {
-  return { mode: cache.mode, maxAgeS: cache.max_age, path };
+function cacheRule(cache: NonNullable<ConfigNode['cache']>): CacheRule {
+  return { mode: cache.mode, maxAgeS: cache.max_age };
 }
 
 const hedgeBudgetPercentage = 5;

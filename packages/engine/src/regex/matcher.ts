@@ -68,6 +68,7 @@ export class Matcher {
           waiting.push(instruction.to);
           break;
         case 'save':
+        case 'clear':
           waiting.push(at + 1);
           break;
         case 'assert':

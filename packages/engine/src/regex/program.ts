@@ -15,6 +15,8 @@ export type Instruction =
   | { readonly op: 'jump'; to: number }
   /** Notes the position in a slot: 2n = begin of group n, 2n + 1 = its end. */
   | { readonly op: 'save'; readonly slot: number }
+  /** A round of a loop begins: what its groups held in the last round is forgotten. */
+  | { readonly op: 'clear'; readonly firstSlot: number; readonly lastSlot: number }
   | { readonly op: 'assert'; readonly what: Assertion }
   | { readonly op: 'match' };
 
@@ -86,16 +88,26 @@ class Emitter {
   }
 
   #repeat({ part, min, max, isGreedy }: Extract<RegexNode, { kind: 'repeat' }>): void {
+    const groups = groupsIn(part);
+    const round = () => {
+      if (groups.length > 0)
+        this.emit({
+          op: 'clear',
+          firstSlot: Math.min(...groups) * 2,
+          lastSlot: Math.max(...groups) * 2 + 1,
+        });
+      this.node(part);
+    };
     for (let copy = 0; copy < min; copy++) {
       const before = this.instructions.length;
-      this.node(part);
+      round();
       // What says nothing once says nothing a thousand times.
       if (this.instructions.length === before) return;
     }
     if (!Number.isFinite(max)) {
       const start = this.instructions.length;
       const split = this.#split(isGreedy);
-      this.node(part);
+      round();
       this.emit({ op: 'jump', to: start });
       this.#leave(split, isGreedy);
       return;
@@ -104,7 +116,7 @@ class Emitter {
     for (let copy = min; copy < max; copy++) {
       splits.push(this.#split(isGreedy));
       const before = this.instructions.length;
-      this.node(part);
+      round();
       if (this.instructions.length === before) break;
     }
     for (const split of splits) this.#leave(split, isGreedy);
@@ -121,5 +133,19 @@ class Emitter {
   #leave(split: { first: number; second: number }, isGreedy: boolean): void {
     if (isGreedy) split.second = this.instructions.length;
     else split.first = this.instructions.length;
+  }
+}
+
+function groupsIn(node: RegexNode): number[] {
+  switch (node.kind) {
+    case 'group':
+      return [node.index, ...groupsIn(node.part)];
+    case 'repeat':
+      return groupsIn(node.part);
+    case 'sequence':
+    case 'choice':
+      return node.parts.flatMap(groupsIn);
+    default:
+      return [];
   }
 }

@@ -1,6 +1,6 @@
 import { Matcher } from './matcher.ts';
 import { compileProgram, type Program } from './program.ts';
-import { type StepBudget, searchText } from './searcher.ts';
+import { Searcher, type StepBudget } from './searcher.ts';
 import { backtrackingSteps, isAnchored } from './step-bound.ts';
 import { type ParsedRegex, parseRegex, RegexFault } from './syntax.ts';
 
@@ -48,9 +48,10 @@ export const patternMax = 2000;
 const textMax = 262_144;
 /** Text length times size of the pattern; a few tenths of a second at the very worst. */
 const testWorkMax = 20_000_000;
-const searchStepsMax = 10_000_000;
-/** Below this the native engine is faster than anything of ours. */
+const searchStepsMax = 20_000_000;
+/** What the native engine may be made to do, on short texts and for each character of long ones. */
 const nativeStepsMax = 20_000;
+const nativeStepsPerCharacterMax = 32;
 const nativeLengths = [32, 128, 512, 2048, 8192, 32_768, 131_072, textMax];
 
 /** Flags: i, m, s; g for `replace`; d is accepted and means nothing here. */
@@ -90,6 +91,7 @@ class LinearRegex implements SafeRegex {
   readonly #program: Program;
   readonly #isAnchored: boolean;
   #matcher: Matcher | undefined;
+  #searcher: Searcher | undefined;
 
   constructor(parts: {
     pattern: string;
@@ -106,18 +108,20 @@ class LinearRegex implements SafeRegex {
     this.textMax = Math.min(textMax, Math.floor(testWorkMax / this.size));
     this.#isAnchored = isAnchored(parts.parsed.root);
     this.#nativeTextMax =
-      nativeLengths.findLast(
-        (length) => backtrackingSteps(parts.parsed.root, length, nativeStepsMax) <= nativeStepsMax,
-      ) ?? 0;
+      nativeLengths.findLast((length) => {
+        const stepsMax = Math.max(nativeStepsMax, length * nativeStepsPerCharacterMax);
+        return backtrackingSteps(parts.parsed.root, length, stepsMax) <= stepsMax;
+      }) ?? 0;
   }
 
-  test(text: string): boolean {
+  test(whole: string): boolean {
+    const text = this.#cut(whole);
     if (text.length <= this.#nativeTextMax) {
       this.#native.lastIndex = 0;
       return this.#native.test(text);
     }
     this.#matcher ??= new Matcher(this.#program, this.#isAnchored);
-    return this.#matcher.test(this.#cut(text));
+    return this.#matcher.test(text);
   }
 
   find(text: string, from = 0): RegexMatch | undefined {
@@ -153,7 +157,8 @@ class LinearRegex implements SafeRegex {
       const [whole, ...groups] = found;
       return { index: found.index, end: found.index + whole.length, text: whole, groups };
     }
-    const slots = searchText(this.#program, text, from, budget);
+    this.#searcher ??= new Searcher(this.#program);
+    const slots = this.#searcher.search(text, from, budget);
     if (slots === undefined) return undefined;
     const [index = 0, end = 0] = slots;
     const groups: (string | undefined)[] = [];

@@ -1,4 +1,4 @@
-import { contains } from './char-set.ts';
+import { type CharSet, contains } from './char-set.ts';
 import type { Program } from './program.ts';
 import { assertionHolds, surroundingsOf } from './surroundings.ts';
 import { RegexFault } from './syntax.ts';
@@ -11,52 +11,50 @@ export interface StepBudget {
 /** Begin and end of the match, then of each group; -1 = the group took no part. */
 export type Slots = readonly number[];
 
-/**
- * Finds the first match from `from` on, the one a backtracking engine would find.
- * All ways are followed at once in the order of preference (Pike's machine).
- * @throws RegexFault when the budget is spent
- */
-export function searchText(
-  program: Program,
-  text: string,
-  from: number,
-  budget: StepBudget,
-): Slots | undefined {
-  const search = new Search(program, text, budget);
-  return search.run(from);
-}
-
 interface Thread {
   readonly at: number;
   readonly slots: Slots;
 }
 
-class Search {
+/**
+ * Finds the match that a backtracking engine would find. All ways are followed
+ * at once in the order of preference (Pike's machine). Only where what is repeated
+ * can match nothing, as in `(?:a??)?`, may its ends differ from the native engine's.
+ */
+export class Searcher {
   readonly #program: Program;
-  readonly #text: string;
-  readonly #budget: StepBudget;
+  readonly #noSlots: Slots;
+  /** What a match can begin with; undefined = with anything, it may be empty. */
+  readonly #firstSets: readonly CharSet[] | undefined;
   /** At which position an instruction was last reached: each is followed once a position. */
   readonly #reachedAt: Int32Array;
 
-  constructor(program: Program, text: string, budget: StepBudget) {
+  constructor(program: Program) {
     this.#program = program;
-    this.#text = text;
-    this.#budget = budget;
-    this.#reachedAt = new Int32Array(program.instructions.length).fill(-1);
+    this.#noSlots = new Array<number>((program.groupCount + 1) * 2).fill(-1);
+    this.#firstSets = firstSets(program);
+    this.#reachedAt = new Int32Array(program.instructions.length);
   }
 
-  run(from: number): Slots | undefined {
-    const { instructions, groupCount } = this.#program;
-    const noSlots: Slots = new Array<number>((groupCount + 1) * 2).fill(-1);
+  /** @throws RegexFault when the budget is spent */
+  search(text: string, from: number, budget: StepBudget): Slots | undefined {
+    const { instructions } = this.#program;
+    this.#reachedAt.fill(-1);
     let threads: Thread[] = [];
     let found: Slots | undefined;
-    for (let position = from; position <= this.#text.length; position++) {
+    for (let position = from; position <= text.length; position++) {
+      if (threads.length === 0) {
+        if (found !== undefined) return found;
+        position = this.#nextBegin(text, position, budget);
+        if (position < 0) return undefined;
+      }
       const current: Thread[] = [];
-      for (const thread of threads) this.#enter(thread.at, thread.slots, position, current);
+      for (const thread of threads) this.#enter(thread, text, position, current, budget);
       // Once something is found, later beginnings are worse.
-      if (found === undefined) this.#enter(0, noSlots, position, current);
-      const unit = position < this.#text.length ? this.#text.charCodeAt(position) : -1;
-      const next: Thread[] = [];
+      if (found === undefined)
+        this.#enter({ at: 0, slots: this.#noSlots }, text, position, current, budget);
+      const unit = position < text.length ? text.charCodeAt(position) : -1;
+      threads = [];
       for (const thread of current) {
         const instruction = instructions[thread.at];
         if (instruction?.op === 'match') {
@@ -65,27 +63,36 @@ class Search {
           break;
         }
         if (instruction?.op === 'set' && unit >= 0 && contains(instruction.set, unit))
-          next.push({ at: thread.at + 1, slots: thread.slots });
+          threads.push({ at: thread.at + 1, slots: thread.slots });
       }
-      if (found !== undefined && next.length === 0) return found;
-      threads = next;
     }
     return found;
   }
 
+  /** The next position with a character that a match can begin with; -1 = there is none. */
+  #nextBegin(text: string, from: number, budget: StepBudget): number {
+    if (this.#firstSets === undefined) return from;
+    for (let position = from; position < text.length; position++) {
+      const unit = text.charCodeAt(position);
+      for (const set of this.#firstSets) {
+        spend(budget);
+        if (contains(set, unit)) return position;
+      }
+    }
+    return -1;
+  }
+
   /** Follows everything that takes no character, preferred ways first. */
-  #enter(start: number, startSlots: Slots, position: number, into: Thread[]): void {
+  #enter(start: Thread, text: string, position: number, into: Thread[], budget: StepBudget): void {
     const { instructions } = this.#program;
-    const before = surroundingsOf(position > 0 ? this.#text.charCodeAt(position - 1) : -1);
-    const after = surroundingsOf(
-      position < this.#text.length ? this.#text.charCodeAt(position) : -1,
-    );
-    const waiting: Thread[] = [{ at: start, slots: startSlots }];
+    const before = surroundingsOf(position > 0 ? text.charCodeAt(position - 1) : -1);
+    const after = surroundingsOf(position < text.length ? text.charCodeAt(position) : -1);
+    const waiting: Thread[] = [start];
     for (let thread = waiting.pop(); thread !== undefined; thread = waiting.pop()) {
       const { at, slots } = thread;
       if (this.#reachedAt[at] === position) continue;
       this.#reachedAt[at] = position;
-      if (--this.#budget.left < 0) throw new RegexFault('took too many steps on this text');
+      spend(budget);
       const instruction = instructions[at];
       switch (instruction?.op) {
         case 'split':
@@ -97,6 +104,12 @@ class Search {
         case 'save':
           waiting.push({ at: at + 1, slots: slots.with(instruction.slot, position) });
           break;
+        case 'clear': {
+          const { firstSlot, lastSlot } = instruction;
+          const isOld = (slot: number) => slot >= firstSlot && slot <= lastSlot;
+          waiting.push({ at: at + 1, slots: slots.map((held, slot) => (isOld(slot) ? -1 : held)) });
+          break;
+        }
         case 'assert':
           if (assertionHolds(instruction.what, before, after)) waiting.push({ at: at + 1, slots });
           break;
@@ -105,4 +118,36 @@ class Search {
       }
     }
   }
+}
+
+function spend(budget: StepBudget): void {
+  if (--budget.left < 0) throw new RegexFault('took too many steps on this text');
+}
+
+/** Assertions are taken to hold: too many beginnings only cost time. */
+function firstSets(program: Program): readonly CharSet[] | undefined {
+  const sets = new Set<CharSet>();
+  const reached = new Set<number>();
+  const waiting = [0];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    if (reached.has(at)) continue;
+    reached.add(at);
+    const instruction = program.instructions[at];
+    switch (instruction?.op) {
+      case 'match':
+        return undefined;
+      case 'set':
+        sets.add(instruction.set);
+        break;
+      case 'split':
+        waiting.push(instruction.first, instruction.second);
+        break;
+      case 'jump':
+        waiting.push(instruction.to);
+        break;
+      default:
+        waiting.push(at + 1);
+    }
+  }
+  return [...sets];
 }

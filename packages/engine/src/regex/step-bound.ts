@@ -7,14 +7,19 @@ import type { RegexNode } from './syntax.ts';
  */
 export function backtrackingSteps(root: RegexNode, length: number, stepsMax: number): number {
   const starts = isAnchored(root) ? 1 : length + 1;
-  const count = { steps: 0, stepsMax: stepsMax / starts, length };
+  const count = { steps: 0, visits: 0, stepsMax: stepsMax / starts, length };
   waysThrough(root, 1, count);
   const total = count.steps * starts;
   return total <= stepsMax ? total : Number.POSITIVE_INFINITY;
 }
 
+/** A count that takes longer than this is given up. */
+const visitsMax = 20_000;
+
 interface Count {
   steps: number;
+  /** Nodes looked at by this count itself. */
+  visits: number;
   readonly stepsMax: number;
   readonly length: number;
 }
@@ -22,7 +27,7 @@ interface Count {
 /** In how many ways a node is left when it is entered in so many. Infinity ends the count. */
 function waysThrough(node: RegexNode, ways: number, count: Count): number {
   count.steps += ways;
-  if (!(count.steps <= count.stepsMax)) {
+  if (!(count.steps <= count.stepsMax) || ++count.visits > visitsMax) {
     count.steps = Number.POSITIVE_INFINITY;
     return Number.POSITIVE_INFINITY;
   }

@@ -46,12 +46,15 @@ export interface ParsedRegex {
 }
 
 const depthMax = 50;
+const groupsMax = 50;
 
 /** @throws RegexFault */
 export function parseRegex(pattern: string, flags: RegexFlags): ParsedRegex {
   const parser = new Parser(pattern, flags);
   const root = parser.choice(0);
   if (!parser.isAtEnd) throw new RegexFault(`has an unmatched ")" at ${parser.position}`);
+  if (parser.groupCount > groupsMax)
+    throw new RegexFault(`has more than ${groupsMax} capturing groups`);
   return { root, groupCount: parser.groupCount };
 }
 

@@ -32,7 +32,8 @@ export const fallback: Strategy = {
           return stepOf(children.map((child) => planNode(child, run)));
         }
         const isAllOpen = open.length === children.length;
-        const left = isAllOpen ? children : children.filter(({ index }) => !open.includes(index));
+        const isOut = new Set(isAllOpen ? [] : open);
+        const left = children.filter(({ index }) => !isOut.has(index));
         const picked = left[0]?.index ?? 0;
         run.choices.push({ ...usual, picked, reason: isAllOpen ? 'all-open' : 'order', open });
         return stepOf(left.map((child) => planNode(child, run)));
