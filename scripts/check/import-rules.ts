@@ -61,7 +61,8 @@ export const testOnlyParts: readonly string[] = [
 export const gatewayFolderRules: Readonly<Record<string, readonly string[]>> = {
   routes: ['pipeline'],
   pipeline: ['routing', 'policies', 'guardrails', 'cache', 'usage'],
-  routing: ['upstream'],
+  // Checks run for each target, between its parameters and its call (docs/decisions/0008).
+  routing: ['upstream', 'guardrails'],
   policies: ['upstream'],
   guardrails: ['upstream'],
   cache: ['upstream'],

@@ -59,6 +59,20 @@ export const env = defineEnv(
       1,
       timerMsMax,
     ),
+    STREAM_FIRST_BYTE_TIMEOUT: integer(
+      'ms until the first content of a stream; 0 = only REQUEST_TIMEOUT and STREAM_IDLE_TIMEOUT',
+      0,
+      0,
+      timerMsMax,
+    ),
+    CACHE_MEMORY_BYTES_MAX: integer('bytes of kept answers without Redis', 64 * 1024 * 1024, 0),
+    CACHE_OBJECT_BYTES_MAX: integer('largest answer the cache keeps, bytes', 1024 * 1024, 1024),
+    CACHE_FLIGHT_WAIT: integer(
+      'ms a request waits for an equal one under way before it is sent itself',
+      15_000,
+      0,
+      timerMsMax,
+    ),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 32 * 1024 * 1024, 1024),
     RESPONSE_BODY_BYTES_MAX: integer(
       'largest reply that is held in memory, bytes',
@@ -69,6 +83,9 @@ export const env = defineEnv(
     TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
     OWN_HOSTS: csv('public names of this gateway, refused as custom hosts'),
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
+    MAX_ROOT_CONFIG_TARGETS: integer('targets at the top of a config', 1000, 1),
+    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
+    MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
     OUTBOX_BYTES_MAX: integer(
       'bytes of unsent usage records kept on disk before requests are refused',
       4 * 1024 ** 3,

@@ -1,5 +1,5 @@
 import { addCounter, addHistogram, type Metrics } from '@sluice/telemetry';
-import type { ReplySummary } from './pipeline/exchange.ts';
+import type { CacheStatus, ReplySummary } from './pipeline/exchange.ts';
 
 export interface GatewayMetrics {
   observeRequest(
@@ -9,6 +9,7 @@ export interface GatewayMetrics {
     stream: boolean,
     latencyMs: number,
     summary: ReplySummary | undefined,
+    cacheStatus: CacheStatus,
   ): void;
 }
 
@@ -44,7 +45,7 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
   const tokens = addCounter(registry, 'llm_token_sum', 'Tokens, input and output');
   const cost = addCounter(registry, 'llm_cost_sum', 'Cost in USD');
 
-  /** By method, endpoint, code, provider and stream: all from short lists, so the map stays small. */
+  /** By method, endpoint, code, provider, stream and cache status: all from short lists, so the map stays small. */
   const kept = new Map<string, ReturnType<typeof makeSeries>>();
   const makeSeries = (
     method: string,
@@ -52,6 +53,7 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
     code: number,
     provider: string,
     stream: boolean,
+    cacheStatus: CacheStatus,
   ) => {
     const labels = {
       method,
@@ -59,7 +61,7 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
       code: String(code),
       provider,
       stream: String(stream),
-      cacheStatus: 'disabled',
+      cacheStatus: cacheStatus.toLowerCase(),
     };
     return {
       count: count.child(labels),
@@ -72,12 +74,12 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
   };
 
   return {
-    observeRequest(method, endpoint, code, stream, latencyMs, summary) {
+    observeRequest(method, endpoint, code, stream, latencyMs, summary, cacheStatus) {
       const provider = summary?.provider ?? '';
-      const key = `${method} ${endpoint} ${code} ${provider} ${stream}`;
+      const key = `${method} ${endpoint} ${code} ${provider} ${stream} ${cacheStatus}`;
       let series = kept.get(key);
       if (series === undefined) {
-        series = makeSeries(method, endpoint, code, provider, stream);
+        series = makeSeries(method, endpoint, code, provider, stream, cacheStatus);
         kept.set(key, series);
       }
       series.count.add(1);
@@ -88,5 +90,27 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
       series.tokens.add(summary.inputTokens + summary.outputTokens);
       series.cost.add(summary.costNanoUsd / 1e9);
     },
+  };
+}
+
+/** How often the engine had to ask again. */
+export function createRoutingMetrics({ registry }: Metrics) {
+  const retries = addCounter(registry, 'sluice_retries', 'Calls repeated at the same target').child(
+    {},
+  );
+  const fallbacks = addCounter(
+    registry,
+    'sluice_fallbacks',
+    'Targets asked because another one failed',
+  ).child({});
+  const hedges = addCounter(
+    registry,
+    'sluice_hedges',
+    'Second calls made because the first was slow',
+  ).child({});
+  return {
+    retried: () => retries.add(1),
+    fellBack: () => fallbacks.add(1),
+    hedged: () => hedges.add(1),
   };
 }

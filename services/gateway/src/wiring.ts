@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { headerPrefixes, usageStream } from '@sluice/contracts';
+import { configCaps, headerPrefixes, usageStream } from '@sluice/contracts';
 import { config, usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import {
@@ -14,11 +14,17 @@ import {
 import type { Express } from 'express';
 import { Redis } from 'ioredis';
 import { createApp } from './app.ts';
+import { MemoryCache } from './cache/memory.ts';
+import { RedisCache } from './cache/redis.ts';
+import { ReplyCache } from './cache/reply-cache.ts';
+import { ConfigCompiler } from './config-sync/config-compiler.ts';
 import { createConfigSource } from './config-sync/config-source.ts';
 import { ConfigStore } from './config-sync/config-store.ts';
 import { SnapshotFile } from './config-sync/snapshot.ts';
 import type { Env } from './env.ts';
-import { createGatewayMetrics } from './metrics.ts';
+import { knownChecks } from './guardrails/checks/index.ts';
+import { Guardrails } from './guardrails/guardrails.ts';
+import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { pipeline } from './pipeline/exchange.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
@@ -30,7 +36,14 @@ import type { LimitStore } from './policies/limit-store.ts';
 import { MemoryLimits } from './policies/memory-limits.ts';
 import { RedisLimits } from './policies/redis-limits.ts';
 import { createAdminForwarder } from './routes/admin.ts';
+import { createExplain } from './routes/explain.ts';
 import { listOwnModels } from './routes/models.ts';
+import type { PlanDeps } from './routing/plan-request.ts';
+import { CircuitBreakers } from './routing/state/circuit-breakers.ts';
+import { HedgeBudget } from './routing/state/hedge-budget.ts';
+import { Latencies } from './routing/state/latencies.ts';
+import { SharedCircuits } from './routing/state/shared-circuits.ts';
+import { StickyChildren } from './routing/state/sticky-children.ts';
 import { createConnectGuard } from './upstream/guarded-connect.ts';
 import { makeHostRules } from './upstream/host-rules.ts';
 import { createUpstreamPools } from './upstream/pools.ts';
@@ -83,7 +96,31 @@ export function wire(env: Env): Gateway {
     batchMax: 500,
     lingerMs: 50,
   });
-  const limits = createLimits(env, logger);
+  const redis = env.REDIS_URL === undefined ? undefined : connectRedis(env.REDIS_URL, logger);
+  // Large answers must not stand in line before counters.
+  const cacheRedis = env.REDIS_URL === undefined ? undefined : connectRedis(env.REDIS_URL, logger);
+  const limits =
+    redis === undefined
+      ? new MemoryLimits({ path: join(env.DATA_DIR, 'limits.json') })
+      : new RedisLimits({ redis, logger, timeoutMs: 1000 });
+  const breakers = new CircuitBreakers({
+    shared: redis === undefined ? undefined : new SharedCircuits({ redis, logger }),
+  });
+  const latencies = new Latencies();
+  const cache = new ReplyCache({
+    store:
+      cacheRedis === undefined
+        ? new MemoryCache({ bytesMax: env.CACHE_MEMORY_BYTES_MAX })
+        : new RedisCache({ redis: cacheRedis, logger }),
+    objectBytesMax: env.CACHE_OBJECT_BYTES_MAX,
+    flightWaitMs: env.CACHE_FLIGHT_WAIT,
+  });
+  const plan: PlanDeps = {
+    breakers,
+    latencies,
+    sticky: new StickyChildren({ redis }),
+    estimateCost: (target, tokens) => recorder.estimateCost(target, tokens),
+  };
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     production: env.NODE_ENV === 'production',
@@ -95,19 +132,41 @@ export function wire(env: Env): Gateway {
   });
   const admin = createAdminForwarder(env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788', prefixes);
 
+  const deadlines = {
+    requestTimeoutMs: env.REQUEST_TIMEOUT,
+    firstByteTimeoutMs: env.STREAM_FIRST_BYTE_TIMEOUT,
+    streamIdleTimeoutMs: env.STREAM_IDLE_TIMEOUT,
+  };
   const route = routeToTarget({
+    ...deadlines,
     pools,
     hostRules,
     recorder,
-    requestTimeoutMs: env.REQUEST_TIMEOUT,
-    streamIdleTimeoutMs: env.STREAM_IDLE_TIMEOUT,
+    plan,
+    cache,
+    breakers,
+    latencies,
+    guardrails: new Guardrails({ logger }),
+    hedgeBudget: new HedgeBudget(),
+    metrics: createRoutingMetrics(metrics),
     replyBytesMax: env.RESPONSE_BODY_BYTES_MAX,
   });
+  const configs = new ConfigCompiler({
+    caps: {
+      ...configCaps,
+      rootTargetsMax: env.MAX_ROOT_CONFIG_TARGETS,
+      conditionalRootTargetsMax: env.MAX_CONDITIONAL_ROOT_CONFIG_TARGETS,
+      nestedTargetsMax: env.MAX_NESTED_CONFIG_TARGETS,
+    },
+    knownChecks,
+  });
+  const findKey = authenticate(store);
+  const findConfig = resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs });
   const entrance = [
     recordOutcome(recorder, logger), // outermost, so that every outcome is counted once
-    authenticate(store),
+    findKey,
     enforceLimits(limits), // before anything is read or spent
-    resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG }), // saved-only check first, then headers and config
+    findConfig, // saved-only check first, then headers and config
   ];
 
   let draining = false;
@@ -124,6 +183,14 @@ export function wire(env: Env): Gateway {
       unified: pipeline([...entrance, readJsonRequest, route]),
       models: pipeline([...entrance, listOwnModels, route]),
       proxy: pipeline([...entrance, readProxyRequest, route]),
+      explain: createExplain({
+        ...deadlines,
+        authenticate: findKey,
+        limits,
+        resolveConfig: findConfig,
+        plan,
+        hostRules,
+      }),
     },
     forwardAdmin: admin.forward,
     readiness: () => ({
@@ -133,7 +200,7 @@ export function wire(env: Env): Gateway {
     }),
     processMetrics: env.ENABLE_PROMETHEUS ? metrics : undefined,
   });
-  observeState(metrics, { store, outbox, publisher, limits });
+  observeState(metrics, { store, outbox, publisher, limits, breakers });
 
   return {
     app,
@@ -146,6 +213,7 @@ export function wire(env: Env): Gateway {
         logger.warn({ entry }, 'an entry of TRUSTED_CUSTOM_HOSTS is not used');
       await store.start();
       publisher.start();
+      breakers.start();
     },
     async stop() {
       // One part that fails to close must not keep the records of the others from the disk.
@@ -154,7 +222,10 @@ export function wire(env: Env): Gateway {
         () => pools.close(1000),
         () => admin.close(),
         () => publisher.stop(5000),
+        () => breakers.close(),
         () => limits.close(),
+        () => redis?.quit().catch(() => redis.disconnect()),
+        () => cacheRedis?.quit().catch(() => cacheRedis.disconnect()),
         () => store.stop(),
         () => outbox.close(),
       ])
@@ -187,17 +258,18 @@ function createSink(env: Env, replicaId: string, tlsCa: Buffer | undefined): Usa
   return createGrpcSink(client);
 }
 
-function createLimits(env: Env, logger: Logger): LimitStore {
-  if (env.REDIS_URL === undefined)
-    return new MemoryLimits({ path: join(env.DATA_DIR, 'limits.json') });
-  const redis = new Redis(env.REDIS_URL, {
+/** Fails at once while the server is away: nobody waits in line for it. */
+function connectRedis(url: string, logger: Logger): Redis {
+  const redis = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: 2000,
+    // A server that vanished without closing its connection must not be waited for.
+    socketTimeout: 10_000,
     retryStrategy: (attempt) => Math.min(2000, attempt * 100),
   });
   redis.on('error', (error) => logger.warn({ err: error }, 'redis cannot be used at the moment'));
-  return new RedisLimits({ redis, logger, timeoutMs: 1000 });
+  return redis;
 }
 
 /** Kept on disk, so that a replica has the same name after a restart. */
@@ -214,7 +286,13 @@ function keptReplicaId(dir: string): string {
 
 function observeState(
   metrics: Metrics,
-  parts: { store: ConfigStore; outbox: Outbox; publisher: UsagePublisher; limits: LimitStore },
+  parts: {
+    store: ConfigStore;
+    outbox: Outbox;
+    publisher: UsagePublisher;
+    limits: LimitStore;
+    breakers: CircuitBreakers;
+  },
 ): void {
   const gauge = (name: string, help: string, read: () => number) => {
     const metric = metrics.gauge(name, help);
@@ -236,6 +314,11 @@ function observeState(
   gauge('sluice_outbox_bytes', 'Usage records on disk', () => parts.outbox.pendingBytes);
   gauge('sluice_outbox_failing', '1 while usage records cannot be sent', () =>
     Number(parts.publisher.failing),
+  );
+  gauge(
+    'sluice_circuits_open',
+    'Targets left out because their circuit is open or half-open',
+    () => parts.breakers.openCount,
   );
   gauge('sluice_limits_degraded', '1 while limits are counted by each gateway alone', () =>
     Number(parts.limits instanceof RedisLimits && parts.limits.degraded),

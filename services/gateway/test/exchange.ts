@@ -80,6 +80,11 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     isRouting: false,
     target: undefined,
     attempts: 0,
+    refusals: 0,
+    waitedMs: 0,
+    retryCount: 0,
+    cacheStatus: 'DISABLED',
+    decisionJson: '',
     summary: undefined,
   };
 }

@@ -42,7 +42,9 @@ export interface Exchange {
   key: ResolvedKey | undefined;
   bundle: CompiledBundle | undefined;
   metadata: Readonly<Record<string, string>>;
-  config: { compiled: CompiledConfig; saved: SavedConfig | undefined } | undefined;
+  config:
+    | { compiled: CompiledConfig; saved: SavedConfig | undefined; source: ConfigOrigin }
+    | undefined;
   limits: RequestLimits | undefined;
   limitStates: CounterState[];
   /** The body as received; undefined while unread or when it is streamed through. */
@@ -57,9 +59,24 @@ export interface Exchange {
   target: { provider: string; path: string } | undefined;
   /** How many attempts have begun: 0 = the request never got so far. */
   attempts: number;
+  /** How many targets were refused before they were called, each with a record of its own. */
+  refusals: number;
+  /** Of the last target: retries made, -1 = all were used up in vain. */
+  retryCount: number;
+  /** Waited because providers asked to, over all targets. */
+  waitedMs: number;
+  cacheStatus: CacheStatus;
+  /** How the plan came about, as the usage record keeps it. */
+  decisionJson: string;
   /** Set by the attempt that gave the reply, for the request's log event. */
   summary: ReplySummary | undefined;
 }
+
+/** As the response header says it. */
+export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED';
+
+/** Who named the config: the request, by slug or with the document itself, its key, or its workspace. */
+export type ConfigOrigin = 'header-slug' | 'inline' | 'key-default' | 'workspace-default';
 
 export interface ReplySummary {
   provider: string;
@@ -88,6 +105,10 @@ export interface StreamReply {
   headers: ReplyHeaders;
   /** Starts the flow; bytes come as the upstream sends them. */
   pipeTo(sink: ReplySink): void;
+  /** Lets go of an answer that nobody will read: another target is asked instead. */
+  discard(): void;
+  /** True once the terminal event has passed: what ended before it is not the whole answer. */
+  wasWhole(): boolean;
 }
 
 /** The caller's side of a stream. */

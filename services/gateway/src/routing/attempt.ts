@@ -1,51 +1,60 @@
+import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import type { StreamReader } from '@sluice/providers';
-import type { Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
+import { isFinalFault, type ReplyFacts, type StreamReader } from '@sluice/providers';
+import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
 import { UpstreamCall } from '../upstream/call.ts';
-import type { HostRules } from '../upstream/host-rules.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import type { AttemptRecord, UsageRecorder } from '../usage/attempt-record.ts';
-import { type Outgoing, prepareOutgoing } from './outgoing.ts';
+import type { Outgoing } from './outgoing.ts';
 import { rawReply } from './raw-reply.ts';
-import { addGatewayHeaders, replyHeaders } from './reply-headers.ts';
+import { droppedParams, replyHeaders } from './reply-headers.ts';
 import { streamReply } from './stream-reply.ts';
 import type { Target } from './target.ts';
 
 export interface AttemptDeps {
   pools: UpstreamPools;
-  hostRules: HostRules;
   recorder: UsageRecorder;
   requestTimeoutMs: number;
+  /** Until the first content event of a stream; 0 = no limit of its own. */
+  firstByteTimeoutMs: number;
   streamIdleTimeoutMs: number;
   replyBytesMax: number;
 }
 
+/** What one call came to. Exactly one of `reply` and `error` is set. */
+export interface AttemptResult {
+  reply: Reply | undefined;
+  error: GatewayError | undefined;
+  status: number;
+  /** No answer arrived. */
+  isNetworkFailure: boolean;
+  /** Asking the same model again cannot help. */
+  isFinal: boolean;
+  waitHintMs: number | undefined;
+}
+
+/** What a call needs to know beside the request that it sends. */
+export interface AttemptContext {
+  record: AttemptRecord;
+  /** Aborts this call alone; the exchange's signal does when it is not set. */
+  signal?: AbortSignal;
+  /** Whether refusals are looked into for what makes a retry pointless. */
+  mayRetry: boolean;
+  /** Checks a complete answer before it is recorded, and may replace it. */
+  inspect: ((body: Buffer) => Promise<BodyReply | undefined>) | undefined;
+}
+
 const { Outcome } = usage;
 
-/**
- * One try at one target: check, reserve, send, decode, record. Leaves exactly
- * one usage record from the moment the upstream may be called.
- */
+/** One call of one upstream: send, decode, record. Never throws; leaves exactly one usage record. */
 export async function attempt(
   exchange: Exchange,
   target: Target,
+  outgoing: Outgoing,
+  context: AttemptContext,
   deps: AttemptDeps,
-): Promise<Reply> {
-  const outgoing = prepareOutgoing(exchange, target, deps.hostRules);
-  const reserved = await exchange.limits?.reserveTarget(
-    {
-      provider: target.entry.id,
-      providerSlug: target.saved?.slug,
-      // A counter is kept for each: its name must have a bound.
-      model: target.model === '' ? undefined : target.model.slice(0, 1024),
-    },
-    target.saved,
-  );
-  if (reserved !== undefined) exchange.limitStates = [...exchange.limitStates, ...reserved.states];
-  const record = await deps.recorder.beginAttempt(exchange, target);
-  record.counters = reserved?.counters ?? [];
-  exchange.attempts++;
+): Promise<AttemptResult> {
   let call: UpstreamCall | undefined;
   try {
     call = new UpstreamCall(deps.pools.pool(outgoing.origin), {
@@ -54,26 +63,52 @@ export async function attempt(
       headers: outgoing.headers,
       body: outgoing.body,
       timeoutMs: target.timeoutMs ?? deps.requestTimeoutMs,
-      idleTimeoutMs: deps.streamIdleTimeoutMs,
-      signal: exchange.signal,
+      idleTimeoutMs: target.planned.idleTimeoutMs ?? deps.streamIdleTimeoutMs,
+      signal: context.signal ?? exchange.signal,
     });
     await call.head;
-    return await receive(exchange, target, outgoing, call, record, deps);
+    return await receive(exchange, target, outgoing, call, context, deps);
   } catch (caught) {
     const error =
       caught instanceof GatewayError ? caught : new GatewayError('internal', { cause: caught });
     // A fault of ours may leave the upstream talking to nobody.
     call?.abort(error);
-    await record.finish(outcomeOf(error), error.status, error.code, undefined);
-    throw error;
+    await context.record.finish(outcomeOf(error), error.status, error.code, undefined);
+    return {
+      reply: undefined,
+      error,
+      status: error.status,
+      isNetworkFailure: withoutAnswer.has(error.code),
+      isFinal: false,
+      waitHintMs: undefined,
+    };
   }
 }
 
-function outcomeOf(error: GatewayError): usage.Outcome {
-  if (error.code === 'request.aborted') return Outcome.CALLER_GONE;
+const withoutAnswer: ReadonlySet<string> = new Set([
+  'upstream.unreachable',
+  'upstream.connect_timeout',
+  'upstream.reset',
+  'upstream.stream_cut',
+]);
+
+export function outcomeOf(error: GatewayError): usage.Outcome {
+  if (error.code === 'request.aborted' || error.code === 'request.superseded')
+    return Outcome.CALLER_GONE;
   if (error.code === 'upstream.error') return Outcome.UPSTREAM_ERROR;
   if (error.code.startsWith('upstream.')) return Outcome.UPSTREAM_FAILURE;
   return error.status >= 500 ? Outcome.GATEWAY_ERROR : Outcome.DENIED;
+}
+
+function answered(call: UpstreamCall, reply: Reply, isFinal = false): AttemptResult {
+  return {
+    reply,
+    error: undefined,
+    status: reply.status,
+    isNetworkFailure: false,
+    isFinal,
+    waitHintMs: reply.status === 429 ? waitHintMs(call.headers) : undefined,
+  };
 }
 
 async function receive(
@@ -81,9 +116,10 @@ async function receive(
   target: Target,
   outgoing: Outgoing,
   call: UpstreamCall,
-  record: AttemptRecord,
+  context: AttemptContext,
   deps: AttemptDeps,
-): Promise<Reply> {
+): Promise<AttemptResult> {
+  const { record } = context;
   record.firstByte();
   const wire = outgoing.call;
   const isSuccess = call.status >= 200 && call.status < 300;
@@ -96,7 +132,7 @@ async function receive(
     // An answer without a body is not of any format.
     exchange.method === 'HEAD' ||
     (compressed && wire?.mode === 'native');
-  if (wire === undefined || passesOn) return rawReply(target, outgoing, call, record);
+  if (wire === undefined || passesOn) return answered(call, rawReply(outgoing, call, record));
   if (compressed) {
     call.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
@@ -105,7 +141,7 @@ async function receive(
   }
   if (isSuccess && call.isEventStream) {
     const reader = wire.openStream(outgoing.context, outgoing.sentJson);
-    return await streamed(target, outgoing, reader, call, record);
+    return answered(call, await streamed(target, outgoing, reader, call, context, deps));
   }
 
   const bytes = await call.readAll(deps.replyBytesMax);
@@ -115,14 +151,39 @@ async function receive(
     : wire.decodeError(call.status, bytes, outgoing.context);
   const headers = replyHeaders(call.headers, decoded.body === undefined);
   if (decoded.body !== undefined) headers['content-type'] = 'application/json';
-  addGatewayHeaders(headers, target, outgoing.droppedParams);
-  await record.finish(
-    isSuccess ? Outcome.SUCCESS : Outcome.UPSTREAM_ERROR,
-    call.status,
-    isSuccess ? '' : 'upstream.error',
-    decoded.facts,
+  droppedParams(headers, outgoing.droppedParams);
+  const body = decoded.body ?? bytes;
+  const plain: BodyReply = { kind: 'body', status: call.status, headers, body };
+  const reply = isSuccess ? await inspected(context, plain, decoded.facts) : plain;
+  if (!isSuccess)
+    await record.finish(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', decoded.facts);
+  return answered(
+    call,
+    reply,
+    !isSuccess && context.mayRetry && isFinalFault(call.status, bytes.toString('utf8')),
   );
-  return { kind: 'body', status: call.status, headers, body: decoded.body ?? bytes };
+}
+
+/** Runs the checks of a complete answer and records what the caller will see of it. */
+async function inspected(
+  context: AttemptContext,
+  plain: BodyReply,
+  facts: ReplyFacts,
+): Promise<BodyReply> {
+  const checked = plain.status === 200 ? await context.inspect?.(plain.body) : undefined;
+  const reply =
+    checked === undefined
+      ? plain
+      : { ...checked, headers: { ...plain.headers, ...checked.headers } };
+  // A denied answer was paid for all the same.
+  const isDenied = reply.status === 446;
+  await context.record.finish(
+    isDenied ? Outcome.DENIED : Outcome.SUCCESS,
+    reply.status,
+    isDenied ? 'guardrail.denied' : '',
+    facts,
+  );
+  return reply;
 }
 
 /** Waits for the first content event: until then a fault is an ordinary error, not a broken stream. */
@@ -131,14 +192,60 @@ async function streamed(
   outgoing: Outgoing,
   reader: StreamReader,
   call: UpstreamCall,
-  record: AttemptRecord,
+  { record }: AttemptContext,
+  deps: AttemptDeps,
 ): Promise<StreamReply> {
   const headers = replyHeaders(call.headers, outgoing.call?.mode === 'native');
   headers['content-type'] = String(call.headers['content-type'] ?? 'text/event-stream');
   if (outgoing.call?.mode === 'translated')
     headers['content-type'] = 'text/event-stream; charset=utf-8';
-  addGatewayHeaders(headers, target, outgoing.droppedParams);
-  const stream = streamReply({ call, reader, record });
-  await stream.committed;
-  return { kind: 'stream', status: call.status, headers, pipeTo: stream.pipeTo };
+  droppedParams(headers, outgoing.droppedParams);
+  const stream = streamReply({
+    call,
+    reader,
+    record,
+    passesOverload:
+      outgoing.call?.upstreamFormat === 'anthropic-messages' && !inspectsOverload(target),
+  });
+  const timeoutMs = target.planned.firstByteTimeoutMs ?? deps.firstByteTimeoutMs;
+  if (timeoutMs === 0) await stream.committed;
+  else await within(record.remainingMs(timeoutMs), timeoutMs, stream.committed, call);
+  return {
+    kind: 'stream',
+    status: call.status,
+    headers,
+    pipeTo: stream.pipeTo,
+    discard: stream.discard,
+    wasWhole: () => reader.phase === 'complete',
+  };
+}
+
+/** The integration asks that an overloaded Anthropic counts as a 529, not as a stream that says so. */
+function inspectsOverload({ configurations }: Target): boolean {
+  const flag =
+    configurations.anthropic_inspect_stream_for_overloaded_error ??
+    configurations.anthropicInspectStreamForOverloadedError;
+  return flag === true || flag === 'true';
+}
+
+async function within(
+  remainingMs: number,
+  timeoutMs: number,
+  committed: Promise<void>,
+  call: UpstreamCall,
+): Promise<void> {
+  const timer = setTimeout(
+    () =>
+      call.abort(
+        new GatewayError('upstream.timeout', {
+          message: `The provider sent no content within ${timeoutMs} ms.`,
+        }),
+      ),
+    remainingMs,
+  );
+  try {
+    await committed;
+  } finally {
+    clearTimeout(timer);
+  }
 }

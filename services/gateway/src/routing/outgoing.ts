@@ -12,7 +12,7 @@ import { replaceTopLevelString } from '../http/edit-json.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { checkUpstreamUrl, type HostRules } from '../upstream/host-rules.ts';
-import { shapedBody, type Target } from './target.ts';
+import type { Target } from './target.ts';
 import { proxyHeaders, unifiedHeaders } from './upstream-headers.ts';
 
 /** What will be sent, decided before anything is reserved or spent. */
@@ -31,10 +31,17 @@ export interface Outgoing {
 }
 
 /**
- * Turns an exchange and its target into one HTTP request: address, headers, body.
+ * Turns an exchange and its target into one HTTP request: address, headers,
+ * body. `shaped` is the body after the config's parameters and transforming
+ * checks; undefined when none of them changed it.
  * @throws GatewayError for hosts that may not be called and endpoints the provider lacks
  */
-export function prepareOutgoing(exchange: Exchange, target: Target, rules: HostRules): Outgoing {
+export function prepareOutgoing(
+  exchange: Exchange,
+  target: Target,
+  shaped: JsonObject | undefined,
+  rules: HostRules,
+): Outgoing {
   const base = checkUpstreamUrl(target.baseUrl, rules, target.baseUrlField);
   const context: CallContext = {
     provider: target.entry,
@@ -49,7 +56,7 @@ export function prepareOutgoing(exchange: Exchange, target: Target, rules: HostR
   };
   return exchange.route.isProxy
     ? { ...common, ...prepareProxy(exchange, target, prefixPath) }
-    : { ...common, ...prepareUnified(exchange, target, prefixPath, context) };
+    : { ...common, ...prepareUnified(exchange, target, shaped, prefixPath, context) };
 }
 
 type Prepared = Omit<Outgoing, 'origin' | 'context' | 'method'>;
@@ -57,6 +64,7 @@ type Prepared = Omit<Outgoing, 'origin' | 'context' | 'method'>;
 function prepareUnified(
   exchange: Exchange,
   target: Target,
+  shaped: JsonObject | undefined,
   prefixPath: string,
   context: CallContext,
 ): Prepared {
@@ -65,7 +73,6 @@ function prepareUnified(
   const path = `${prefixPath}${call.path}${exchange.search}`;
   if (exchange.body === undefined || exchange.json === undefined)
     return { call, path, headers, body: null, sentJson: {}, droppedParams: [] };
-  const shaped = shapedBody(target, exchange.json);
   const asked =
     shaped ??
     (target.rewritesModel && call.mode === 'translated'

@@ -1,11 +1,11 @@
+import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import type { CallContext, ReplyFacts, StreamReader, WireCall } from '@sluice/providers';
 import type { StreamReply } from '../pipeline/exchange.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord } from '../usage/attempt-record.ts';
 import type { Outgoing } from './outgoing.ts';
-import { addGatewayHeaders, replyHeaders } from './reply-headers.ts';
-import type { Target } from './target.ts';
+import { replyHeaders } from './reply-headers.ts';
 
 const { Outcome } = usage;
 
@@ -15,7 +15,6 @@ const { Outcome } = usage;
  * the format says is still the caller's.
  */
 export function rawReply(
-  target: Target,
   outgoing: Outgoing,
   call: UpstreamCall,
   record: AttemptRecord,
@@ -23,8 +22,8 @@ export function rawReply(
   const headers = replyHeaders(call.headers, true);
   const length = call.headers['content-length'];
   if (length !== undefined) headers['content-length'] = length;
-  addGatewayHeaders(headers, target, []);
   const tap = openTap(outgoing, call);
+  let isWhole = false;
   return {
     kind: 'stream',
     status: call.status,
@@ -38,6 +37,7 @@ export function rawReply(
         },
         end() {
           const { facts, isComplete } = tap?.end() ?? { facts: undefined, isComplete: true };
+          isWhole = isComplete;
           if (call.status >= 400)
             record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
           else if (isComplete) record.finishNow(Outcome.SUCCESS, call.status, '', facts);
@@ -55,6 +55,13 @@ export function rawReply(
         },
       });
     },
+    discard() {
+      if (call.status >= 400)
+        record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', undefined);
+      else record.finishNow(Outcome.CALLER_GONE, call.status, 'request.superseded', undefined);
+      call.abort(new GatewayError('request.superseded'));
+    },
+    wasWhole: () => isWhole,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ReplyHeaders } from '../pipeline/exchange.ts';
+import type { CacheStatus, ReplyHeaders } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
 import { connectionTokens, hopByHop, isOurs } from './upstream-headers.ts';
 
@@ -24,12 +24,17 @@ const aboutOrigin = new Set(['alt-svc', 'strict-transport-security']);
 export function addGatewayHeaders(
   headers: ReplyHeaders,
   target: Target,
-  dropped: readonly string[],
+  retryCount: number,
+  cacheStatus: CacheStatus,
 ): void {
   headers['x-service-last-used-option-index'] = target.path;
   headers['x-service-provider'] = target.entry.id;
-  headers['x-service-retry-attempt-count'] = '0';
-  headers['x-service-cache-status'] = 'DISABLED';
+  headers['x-service-retry-attempt-count'] = String(retryCount);
+  headers['x-service-cache-status'] = cacheStatus;
+}
+
+/** Names what of the request the provider's format cannot carry. */
+export function droppedParams(headers: ReplyHeaders, dropped: readonly string[]): void {
   if (dropped.length > 0)
     headers['x-service-dropped-params'] = dropped
       .slice(0, 50)

@@ -36,7 +36,7 @@ class ScriptedReader implements StreamReader {
   }
 }
 
-function start() {
+function start(options: { passesOverload?: boolean } = {}) {
   let consumer: ReplyConsumer | undefined;
   const calls: string[] = [];
   const records: [number, number, string][] = [];
@@ -51,7 +51,12 @@ function start() {
       if (records.length === 0) records.push([outcome, status, code]);
     },
   } as unknown as AttemptRecord;
-  const { committed, pipeTo } = streamReply({ call, reader: new ScriptedReader(), record });
+  const { committed, pipeTo, discard } = streamReply({
+    call,
+    reader: new ScriptedReader(),
+    record,
+    passesOverload: options.passesOverload === true,
+  });
   if (consumer === undefined) throw new Error('the stream was not consumed');
   return {
     upstream: consumer,
@@ -59,6 +64,7 @@ function start() {
     calls,
     records,
     pipeTo,
+    discard,
     /** `committed`, or the code it failed with; `waiting` while it is neither. */
     state: () =>
       Promise.race([
@@ -135,6 +141,31 @@ describe('streamReply', () => {
     expect(await stream.state()).toBe(state);
     expect(stream.calls).toEqual([`abort ${state.split(' ')[0]}`]);
     expect(stream.records.map(([first]) => first)).toEqual([outcome]);
+  });
+
+  it('an overloaded provider is the caller’s to read when it is not looked for', async () => {
+    const stream = start({ passesOverload: true });
+    stream.push('overloaded');
+    expect(await stream.state()).toBe('committed');
+    const sink = caller();
+    stream.pipeTo(sink);
+    stream.upstream.end();
+    expect(sink.written.join('')).toBe('overloaded');
+    expect(stream.records).toEqual([[Outcome.PARTIAL, 200, 'upstream.error']]);
+  });
+
+  it('other faults before content stay errors then', async () => {
+    const stream = start({ passesOverload: true });
+    stream.push('garbage');
+    expect(await stream.state()).toBe('upstream.invalid_response 502');
+  });
+
+  it('one that nobody will read is let go', () => {
+    const stream = start();
+    stream.push('content');
+    stream.discard();
+    expect(stream.calls).toEqual(['abort request.superseded']);
+    expect(stream.records).toEqual([[Outcome.CALLER_GONE, 200, 'request.superseded']]);
   });
 
   it('a cut before content is an ordinary error', async () => {

@@ -1,6 +1,6 @@
 import { errorSpec, GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import type { StreamReader } from '@sluice/providers';
+import type { StreamFault, StreamReader } from '@sluice/providers';
 import type { ReplySink } from '../pipeline/exchange.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord } from '../usage/attempt-record.ts';
@@ -11,6 +11,8 @@ interface StreamParts {
   call: UpstreamCall;
   reader: StreamReader;
   record: AttemptRecord;
+  /** A provider that is overloaded from the start is the caller's to read, not an error of the call. */
+  passesOverload: boolean;
 }
 
 /**
@@ -20,9 +22,10 @@ interface StreamParts {
  * own error event. The record is written before the terminal event is passed
  * on, so that a caller who saw the end is in the ledger.
  */
-export function streamReply({ call, reader, record }: StreamParts): {
+export function streamReply({ call, reader, record, passesOverload }: StreamParts): {
   committed: Promise<void>;
   pipeTo(sink: ReplySink): void;
+  discard(): void;
 } {
   let sink: ReplySink | undefined;
   let isCommitted = false;
@@ -73,8 +76,8 @@ export function streamReply({ call, reader, record }: StreamParts): {
     data(chunk) {
       if (isOver) return true;
       const bytes = reader.push(chunk);
-      if (reader.phase === 'failed' && !isCommitted) {
-        const fault = reader.fault;
+      const { fault } = reader;
+      if (reader.phase === 'failed' && !isCommitted && !(passesOverload && isOverload(fault))) {
         const error =
           fault?.type === 'invalid_stream'
             ? new GatewayError('upstream.invalid_response', { message: fault.message })
@@ -147,7 +150,16 @@ export function streamReply({ call, reader, record }: StreamParts): {
       if (isOver) caller.end();
       else if (wantsMore) call.resume();
     },
+    discard() {
+      const error = new GatewayError('request.superseded');
+      breakOff(error, Outcome.CALLER_GONE);
+      call.abort(error);
+    },
   };
+}
+
+function isOverload(fault: StreamFault | undefined): boolean {
+  return fault?.type === 'overloaded_error';
 }
 
 const preambleBytesMax = 256 * 1024;

@@ -1,5 +1,5 @@
 import { parseConfigDocument } from '@sluice/contracts';
-import { compileConfig } from '@sluice/engine';
+import { compileConfig, directConfig, type ResolvedTarget } from '@sluice/engine';
 import { describe, expect, it } from 'vitest';
 import {
   type ExampleRequest,
@@ -48,11 +48,16 @@ function resolve(request: ExampleRequest & { model?: string; json?: object; conf
   exchange.model = request.model ?? '';
   if (request.json !== undefined) exchange.json = request.json as never;
   if (request.config !== undefined) {
-    const parsed = parseConfigDocument(request.config, 'refuse');
+    const parsed = parseConfigDocument(request.config, 'ignore');
     if (!parsed.ok) throw new Error(parsed.faults.join());
-    exchange.config = { compiled: compileConfig(parsed.config), saved: undefined };
+    exchange.config = {
+      compiled: compileConfig(parsed.config),
+      saved: undefined,
+      source: 'inline',
+    };
   }
-  return resolveTarget(exchange);
+  const [planned] = (exchange.config?.compiled ?? directConfig).targets;
+  return resolveTarget(exchange, planned as ResolvedTarget);
 }
 const by = (provider: string) => ({ headers: { 'x-service-provider': provider } });
 
@@ -72,6 +77,15 @@ describe('resolveTarget', () => {
       rewritesModel: true,
     });
     expect(resolve({ ...by('@main'), model: 'org/name' }).rewritesModel).toBe(false);
+  });
+
+  it('a model that an override names with its provider wins over the header', () => {
+    const target = resolve({
+      ...by('@main'),
+      model: 'gpt-4o',
+      config: { override_params: { model: '@few/gpt-on' }, request_timeout: 5 },
+    });
+    expect([target.saved?.slug, target.model]).toEqual(['few', 'gpt-on']);
   });
 
   it('a config without a provider lends its settings to the header’s', () => {

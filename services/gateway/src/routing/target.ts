@@ -1,13 +1,15 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { findProvider, type JsonObject, type ProviderEntry } from '@sluice/providers';
+import { findProvider, type ProviderEntry } from '@sluice/providers';
 import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
-/** Where one attempt goes: provider, credential, address, and what the config asks of the body. */
+/** Where one attempt goes: provider, credential and address. */
 export interface Target {
+  /** What the config says of it: rules of retries, cache, parameters. */
+  planned: ResolvedTarget;
   /** JSON path in the config, `config` when there is none. */
   path: string;
   entry: ProviderEntry;
@@ -25,17 +27,19 @@ export interface Target {
   timeoutMs: number | undefined;
   strictOpenAiCompliance: boolean;
   forwardHeaders: readonly string[] | undefined;
-  overrideParams: Readonly<Record<string, unknown>> | undefined;
-  defaultParams: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Resolves the target of a request: config, then provider headers, then a
- * `@slug/model` in the body.
- * @throws GatewayError naming what is missing or unknown
+ * Resolves one target of the plan: the config's provider, then provider
+ * headers, then a `@slug/model` in the body.
+ * @throws GatewayError naming what is missing, unknown, or not available in this release
  */
-export function resolveTarget(exchange: Exchange): Target {
-  const planned = exchange.config?.compiled.target;
+export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Target {
+  if (planned.unavailable !== undefined)
+    throw new GatewayError('config.invalid', {
+      field: planned.unavailable.path,
+      message: `${planned.unavailable.path} ${planned.unavailable.what}.`,
+    });
   const named = nameProvider(exchange, planned);
   const saved = named.reference.startsWith('@')
     ? findSaved(exchange, named.reference.slice(1))
@@ -46,11 +50,12 @@ export function resolveTarget(exchange: Exchange): Target {
   if (saved !== undefined) checkModel(saved, model, exchange);
   const host = customHost(exchange, planned, saved, modelRow?.customHost);
   return {
-    path: planned?.path ?? 'config',
+    planned,
+    path: planned.path,
     entry,
     saved,
-    apiKey: planned?.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
-    configurations: { ...saved?.configurations, ...planned?.configurations },
+    apiKey: planned.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
+    configurations: { ...saved?.configurations, ...planned.configurations },
     customHeaders:
       modelRow === undefined
         ? (saved?.customHeaders ?? noHeaders)
@@ -59,25 +64,15 @@ export function resolveTarget(exchange: Exchange): Target {
     baseUrlField: host?.field,
     model,
     rewritesModel: exchange.model !== '' && model !== exchange.model,
-    timeoutMs: exchange.caller.requestTimeoutMs ?? planned?.requestTimeoutMs,
+    timeoutMs: exchange.caller.requestTimeoutMs ?? planned.requestTimeoutMs,
     // Off in either place means off; the header cannot switch it on again.
     strictOpenAiCompliance:
-      exchange.caller.strictOpenAiCompliance !== false && planned?.strictOpenAiCompliance !== false,
-    forwardHeaders: exchange.caller.forwardHeaders ?? planned?.forwardHeaders,
-    overrideParams: planned?.overrideParams,
-    defaultParams: planned?.defaultParams,
+      exchange.caller.strictOpenAiCompliance !== false && planned.strictOpenAiCompliance !== false,
+    forwardHeaders: exchange.caller.forwardHeaders ?? planned.forwardHeaders,
   };
 }
 
 const noHeaders: Readonly<Record<string, string>> = Object.freeze({});
-
-/** Merges the config's parameters over the body: defaults where the caller was silent, overrides always. */
-export function shapedBody(target: Target, json: JsonObject): JsonObject | undefined {
-  if (target.overrideParams === undefined && target.defaultParams === undefined) return undefined;
-  const body = { ...target.defaultParams, ...json, ...target.overrideParams } as JsonObject;
-  if (target.model !== '') body.model = target.model;
-  return body;
-}
 
 interface NamedProvider {
   /** Catalogue id or `@slug`. */
@@ -87,19 +82,26 @@ interface NamedProvider {
   field: string;
 }
 
-function nameProvider(exchange: Exchange, planned: ResolvedTarget | undefined): NamedProvider {
-  if (planned?.provider !== undefined)
+function nameProvider(exchange: Exchange, planned: ResolvedTarget): NamedProvider {
+  if (planned.provider !== undefined)
     return splitReference(planned.provider, `${planned.path}.provider`);
+  const override = planned.overrideParams?.model;
+  if (isReference(override)) return splitReference(override, `${planned.path}.override_params`);
   if (exchange.caller.provider !== undefined)
     return splitReference(exchange.caller.provider, 'x-service-provider');
-  const override = planned?.overrideParams?.model;
-  const model = typeof override === 'string' ? override : exchange.model;
-  if (model.startsWith('@') && model.includes('/')) return splitReference(model, 'body.model');
+  const model =
+    typeof override === 'string' ? override : exchange.model || planned.defaultParams?.model;
+  if (isReference(model)) return splitReference(model, 'body.model');
   throw new GatewayError('provider.missing', {
     field: 'x-service-provider',
     message:
       'Name a provider: send x-service-config or x-service-provider, or a model of the form @provider-slug/model.',
   });
+}
+
+/** `@slug/model`: a model that says who serves it. */
+function isReference(model: unknown): model is string {
+  return typeof model === 'string' && model.startsWith('@') && model.includes('/');
 }
 
 /** Split at the first `/`: model names may contain more. */
@@ -110,9 +112,9 @@ function splitReference(reference: string, field: string): NamedProvider {
 }
 
 /** The model to ask for: an override, else the body's, freed from a leading `@slug/`. */
-function upstreamModel(exchange: Exchange, planned: ResolvedTarget | undefined): string {
-  const override = planned?.overrideParams?.model;
-  const fallback = planned?.defaultParams?.model;
+function upstreamModel(exchange: Exchange, planned: ResolvedTarget): string {
+  const override = planned.overrideParams?.model;
+  const fallback = planned.defaultParams?.model;
   const model =
     typeof override === 'string'
       ? override
@@ -184,13 +186,13 @@ function hidesModel(exchange: Exchange): boolean {
 /** Request header, then config, then model, then the saved provider. */
 function customHost(
   exchange: Exchange,
-  planned: ResolvedTarget | undefined,
+  planned: ResolvedTarget,
   saved: SavedProvider | undefined,
   modelHost: string | undefined,
 ): { url: string; field: string } | undefined {
   if (exchange.caller.customHost !== undefined)
     return { url: exchange.caller.customHost, field: 'x-service-custom-host' };
-  if (planned?.customHost !== undefined)
+  if (planned.customHost !== undefined)
     return { url: planned.customHost, field: `${planned.path}.custom_host` };
   if (modelHost) return { url: modelHost, field: 'model.custom_host' };
   if (saved?.customHost) return { url: saved.customHost, field: `@${saved.slug}.custom_host` };

@@ -16,7 +16,7 @@ export interface CallOptions {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string | string[]>;
   body: Dispatcher.DispatchOptions['body'];
-  /** Until the response headers. */
+  /** Until the response headers; for an event stream until its first bytes. */
   timeoutMs: number;
   /** Between two pieces of the reply. */
   idleTimeoutMs: number;
@@ -44,11 +44,16 @@ export class UpstreamCall {
   private failure: GatewayError | undefined;
   private timer: NodeJS.Timeout;
   private headKnown = false;
+  /** Headers, and for an event stream its first bytes: the answer has begun. */
+  private hasBegun = false;
   /** We asked the upstream to wait: its silence is ours. */
   private paused = false;
   private abortReason: GatewayError | undefined;
   private readonly options: CallOptions;
-  private readonly onAbort = () => this.abort(new GatewayError('request.aborted'));
+  private readonly onAbort = () => {
+    const { reason } = this.options.signal;
+    this.abort(reason instanceof GatewayError ? reason : new GatewayError('request.aborted'));
+  };
 
   constructor(dispatcher: Dispatcher, options: CallOptions) {
     this.options = options;
@@ -58,7 +63,7 @@ export class UpstreamCall {
     this.timer = setTimeout(() => this.onTimeout(), options.timeoutMs);
     // An aborted signal tells nobody any more: who left before the call is not called for.
     if (options.signal.aborted) {
-      this.abort(new GatewayError('request.aborted'));
+      this.onAbort();
       return;
     }
     options.signal.addEventListener('abort', this.onAbort, { once: true });
@@ -105,7 +110,7 @@ export class UpstreamCall {
     // The connection may be another request's by now.
     if (this.ended || this.failure !== undefined) return;
     this.paused = false;
-    this.timer.refresh();
+    if (this.hasBegun) this.timer.refresh();
     this.controller?.resume();
   }
 
@@ -153,13 +158,13 @@ export class UpstreamCall {
     this.status = status;
     this.headers = headers;
     this.headKnown = true;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.onTimeout(), this.options.idleTimeoutMs);
+    if (!this.isEventStream) this.begin();
     this.settleHead.resolve();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.timer.refresh();
+    if (this.hasBegun) this.timer.refresh();
+    else this.begin();
     if (this.consumer !== undefined) {
       if (!this.consumer.data(chunk)) this.pause();
       return;
@@ -183,6 +188,13 @@ export class UpstreamCall {
     else this.consumer?.fail(this.failure);
   }
 
+  /** From here on only silence within the answer counts. */
+  private begin(): void {
+    this.hasBegun = true;
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.onTimeout(), this.options.idleTimeoutMs);
+  }
+
   private finish(): void {
     clearTimeout(this.timer);
     this.options.signal.removeEventListener('abort', this.onAbort);
@@ -194,7 +206,7 @@ export class UpstreamCall {
       return;
     }
     this.abort(
-      this.headKnown
+      this.hasBegun
         ? new GatewayError('upstream.stream_stalled', {
             message: `The provider sent nothing for ${this.options.idleTimeoutMs} ms.`,
           })

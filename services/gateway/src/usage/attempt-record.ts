@@ -27,27 +27,31 @@ export class UsageRecorder {
   }
 
   /** @throws GatewayError `gateway.ledger_full` when the attempt cannot be noted; it must not be made then. */
-  async beginAttempt(exchange: Exchange, target: Target): Promise<AttemptRecord> {
-    const record = this.blank(exchange);
-    record.provider = target.entry.id;
-    record.providerSlug = target.saved?.slug ?? '';
-    record.model = clipped(target.model);
-    record.optionPath = target.path;
+  async beginAttempt(
+    exchange: Exchange,
+    target: Target,
+    retryCount: number,
+    observer: AttemptObserver | undefined,
+  ): Promise<AttemptRecord> {
+    const record = this.blankFor(exchange, target);
     record.attempt = exchange.attempts;
+    record.retryCount = retryCount;
     try {
       await this.outbox.begin(record.id, this.encoder.encode(record));
     } catch (error) {
       throw new GatewayError('gateway.ledger_full', { cause: error });
     }
-    return new AttemptRecord(this, record, exchange, target);
+    return new AttemptRecord(this, record, exchange, target, observer);
   }
 
-  /** A request that never got as far as an attempt. */
-  async refuse(exchange: Exchange, error: GatewayError): Promise<void> {
+  /** A request, or one target of it, that never got as far as an attempt. */
+  async refuse(exchange: Exchange, error: GatewayError, at?: Refused): Promise<void> {
     // What room is left belongs to attempts, which cost money; refusals cost none.
     if (this.outbox.isFull) return;
-    const record = this.blank(exchange);
-    record.model = exchange.model;
+    const record =
+      at?.target === undefined ? this.blank(exchange) : this.blankFor(exchange, at.target);
+    if (at?.target === undefined) record.model = exchange.model;
+    if (at !== undefined) record.optionPath = at.path;
     record.outcome =
       error.code === 'request.aborted'
         ? Outcome.CALLER_GONE
@@ -58,6 +62,24 @@ export class UsageRecorder {
     record.errorCode = error.code;
     record.latencyMs = performance.now() - exchange.startedAt;
     record.gatewayMs = record.latencyMs;
+    return this.outbox.end(record.id, this.encoder.encode(record));
+  }
+
+  /** An answer from the cache: nobody was called, nothing was spent. */
+  async answerFromCache(exchange: Exchange, target: Target, status: number): Promise<void> {
+    const record = this.blankFor(exchange, target);
+    record.outcome = Outcome.SUCCESS;
+    record.statusCode = status;
+    record.latencyMs = performance.now() - exchange.startedAt;
+    record.gatewayMs = record.latencyMs;
+    exchange.summary = {
+      provider: record.provider,
+      model: record.model,
+      inputTokens: 0,
+      outputTokens: 0,
+      costNanoUsd: 0,
+      upstreamMs: 0,
+    };
     return this.outbox.end(record.id, this.encoder.encode(record));
   }
 
@@ -109,6 +131,15 @@ export class UsageRecorder {
     return rates === undefined ? undefined : { cost: costOf(rates, tokens), layer: rates.layer };
   }
 
+  /** What so many tokens would cost at a target, in nano-USD; undefined = no price is known. */
+  estimateCost(
+    target: Target,
+    tokens: { inputTokens: number; outputTokens: number },
+  ): number | undefined {
+    return this.price(target, target.model, { ...noUsage, ...tokens }, Date.now())?.cost
+      .totalNanoUsd;
+  }
+
   private blank(exchange: Exchange): UsageRecord {
     const { key, bundle, config, caller } = exchange;
     const record = emptyRecord();
@@ -136,11 +167,46 @@ export class UsageRecorder {
     record.configVersionId = config?.saved?.versionId ?? '';
     record.strategyMode = config?.compiled.strategyMode ?? 'single';
     record.bundleHash = bundle?.source.hash ?? '';
-    record.cacheStatus = 'DISABLED';
+    record.cacheStatus = exchange.cacheStatus;
     record.metadata = exchange.metadata;
+    record.decisionJson = exchange.decisionJson;
+    return record;
+  }
+
+  private blankFor(exchange: Exchange, target: Target): UsageRecord {
+    const record = this.blank(exchange);
+    record.provider = target.entry.id;
+    record.providerSlug = target.saved?.slug ?? '';
+    record.model = clipped(target.model);
+    record.optionPath = target.path;
     return record;
   }
 }
+
+/** Where a request was refused before anybody was called; the target when it got so far. */
+export interface Refused {
+  path: string;
+  target: Target | undefined;
+}
+
+/** Learns what each call came to, for circuits and averages. `firstByteMs` 0 = nothing arrived. */
+export type AttemptObserver = (
+  outcome: usage.Outcome,
+  status: number,
+  errorCode: string,
+  firstByteMs: number,
+) => void;
+
+const noUsage: Usage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
+};
 
 const ratesMax = 10_000;
 const ratesTtlMs = 5 * 60_000;
@@ -155,16 +221,29 @@ export class AttemptRecord {
   /** Counters of the target, to be settled with the tokens. */
   counters: readonly Counter[] = [];
   private isDone = false;
+  private readonly observer: AttemptObserver | undefined;
 
-  constructor(recorder: UsageRecorder, record: UsageRecord, exchange: Exchange, target: Target) {
+  constructor(
+    recorder: UsageRecorder,
+    record: UsageRecord,
+    exchange: Exchange,
+    target: Target,
+    observer: AttemptObserver | undefined,
+  ) {
     this.recorder = recorder;
     this.record = record;
     this.exchange = exchange;
     this.target = target;
+    this.observer = observer;
   }
 
-  get done(): boolean {
-    return this.isDone;
+  get hasFirstByte(): boolean {
+    return this.record.timeToFirstByteMs !== 0;
+  }
+
+  /** What is left of a time that began with the attempt. */
+  remainingMs(timeoutMs: number): number {
+    return Math.max(0, timeoutMs - (performance.now() - this.startedAt));
   }
 
   firstByte(): void {
@@ -207,6 +286,7 @@ export class AttemptRecord {
     record.errorCode = errorCode;
     record.latencyMs = now - exchange.startedAt;
     record.gatewayMs = this.startedAt - exchange.startedAt;
+    this.observer?.(outcome, status, errorCode, record.timeToFirstByteMs);
     record.finishReason = clipped(facts?.finishReason ?? '');
     record.responseModel = clipped(facts?.model ?? '');
     const tokens = facts?.usage;
@@ -214,14 +294,16 @@ export class AttemptRecord {
     const stored = this.recorder.store(record).catch(() => {
       // The disk refuses: the begin entry stands for the attempt, as `lost`, after the next start.
     });
-    exchange.summary = {
-      provider: record.provider,
-      model: record.model,
-      inputTokens: record.inputTokens,
-      outputTokens: record.outputTokens,
-      costNanoUsd: record.costNanoUsd,
-      upstreamMs: now - this.startedAt,
-    };
+    // A cancelled second call must not stand for the one that answered.
+    if (errorCode !== 'request.superseded')
+      exchange.summary = {
+        provider: record.provider,
+        model: record.model,
+        inputTokens: record.inputTokens,
+        outputTokens: record.outputTokens,
+        costNanoUsd: record.costNanoUsd,
+        upstreamMs: now - this.startedAt,
+      };
     if (tokens !== undefined)
       exchange.limits?.settle(this.counters, tokens.inputTokens + tokens.outputTokens);
     return stored;

@@ -15,7 +15,7 @@ export function recordOutcome(recorder: UsageRecorder, logger: Logger): Stage {
       return await next();
     } catch (caught) {
       const error = fromUnknown(caught);
-      if (exchange.attempts === 0 && exchange.bundle !== undefined) {
+      if (exchange.attempts + exchange.refusals === 0 && exchange.bundle !== undefined) {
         try {
           await recorder.refuse(exchange, error);
         } catch (failure) {

@@ -1,17 +1,37 @@
+import { describeDecision, directConfig, walkPlan } from '@sluice/engine';
 import { remainingHeaders } from '../../policies/refusal.ts';
-import { type AttemptDeps, attempt } from '../../routing/attempt.ts';
-import { resolveTarget } from '../../routing/target.ts';
-import type { Stage } from '../exchange.ts';
+import { letGo } from '../../routing/call-target.ts';
+import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
+import { type Visit, type VisitDeps, visitTarget } from '../../routing/visit-target.ts';
+import type { Exchange, Reply, Stage } from '../exchange.ts';
 
-/** Innermost: picks the target and tries it. Strategies and retries are loops that will stand here. */
-export function routeToTarget(deps: AttemptDeps): Stage {
+export interface RouteDeps extends VisitDeps {
+  plan: PlanDeps;
+}
+
+/** Innermost: plans all choices, then asks the plan's targets one after the other. */
+export function routeToTarget(deps: RouteDeps): Stage {
   return async (exchange) => {
     exchange.isRouting = true;
-    const target = resolveTarget(exchange);
-    exchange.target = { provider: target.entry.id, path: target.path };
-    const reply = await attempt(exchange, target, deps);
-    if (exchange.limitStates.length > 0)
-      Object.assign(reply.headers, remainingHeaders(exchange.limitStates, exchange.startedAtMs));
-    return reply;
+    const planning = planRequest(exchange, deps.plan);
+    const plan = planning instanceof Promise ? await planning : planning;
+    exchange.decisionJson = describeDecision(exchange.config?.compiled ?? directConfig, plan);
+    const walk = walkPlan<Visit>(plan.root);
+    let step = walk.next();
+    while (step.done !== true) {
+      const visit = await visitTarget(exchange, step.value, deps);
+      step = walk.next(visit);
+      if (step.done === true) break;
+      letGo(visit.reply);
+      deps.metrics.fellBack();
+    }
+    return answer(exchange, step.value);
   };
+}
+
+function answer(exchange: Exchange, { reply, error }: Visit): Reply {
+  if (reply === undefined) throw error ?? new Error('a visit ends in a reply or an error');
+  if (exchange.limitStates.length > 0)
+    Object.assign(reply.headers, remainingHeaders(exchange.limitStates, exchange.startedAtMs));
+  return reply;
 }

@@ -1,0 +1,142 @@
+import { createHash } from 'node:crypto';
+import {
+  type CompiledConfig,
+  directConfig,
+  estimateTokens,
+  planRoutes,
+  type ResolvedTarget,
+  type RoutePlan,
+  type RoutingFacts,
+  type RoutingState,
+  stickyKeys,
+} from '@sluice/engine';
+import type { JsonObject } from '@sluice/providers';
+import type { Exchange } from '../pipeline/exchange.ts';
+import type { CircuitBreakers } from './state/circuit-breakers.ts';
+import type { Latencies } from './state/latencies.ts';
+import type { StickyChildren } from './state/sticky-children.ts';
+import { resolveTarget } from './target.ts';
+
+/** What earlier requests have taught, as far as strategies look at it. */
+export interface PlanDeps {
+  breakers: CircuitBreakers;
+  latencies: Latencies;
+  sticky: StickyChildren;
+  /** Cost of so many tokens at a target, in nano-USD; undefined = no price is known. */
+  estimateCost: (
+    target: ReturnType<typeof resolveTarget>,
+    tokens: { inputTokens: number; outputTokens: number },
+  ) => number | undefined;
+}
+
+export interface PlanOptions {
+  /** Every condition and every score, for explain. */
+  trace?: boolean;
+  /** Nothing is remembered of this plan. */
+  dryRun?: boolean;
+}
+
+/**
+ * All choices for one request, made at once. Waits only where a sticky
+ * assignment may be known to another gateway and not yet to this one.
+ */
+export function planRequest(
+  exchange: Exchange,
+  deps: PlanDeps,
+  options: PlanOptions = {},
+): RoutePlan | Promise<RoutePlan> {
+  const config = exchange.config?.compiled ?? directConfig;
+  if (config.staticPlan !== undefined && options.trace !== true) return config.staticPlan;
+  const facts = routingFacts(exchange);
+  const keys = stickyKeys(config, facts);
+  const loading = keys.length === 0 ? undefined : deps.sticky.load(keys.map(({ key }) => key));
+  return loading === undefined
+    ? decide(exchange, config, facts, deps, options)
+    : loading.then(() => decide(exchange, config, facts, deps, options));
+}
+
+function decide(
+  exchange: Exchange,
+  config: CompiledConfig,
+  facts: RoutingFacts,
+  deps: PlanDeps,
+  options: PlanOptions,
+): RoutePlan {
+  const { scope } = facts;
+  const savedId = exchange.config?.saved?.id;
+  const state: RoutingState = {
+    nowMs: exchange.startedAtMs,
+    random: Math.random,
+    openTargets:
+      config.hasBreakers && savedId !== undefined ? deps.breakers.openTargets(savedId) : undefined,
+    latencyMs: (path) => deps.latencies.averageMs(scope, path),
+    costNanoUsd: costEstimator(exchange, deps),
+    stickyChild: (key) => deps.sticky.get(key),
+  };
+  const plan = planRoutes(config, facts, state, { trace: options.trace === true });
+  if (options.dryRun !== true)
+    for (const { key, child, ttlMs } of plan.sticky) deps.sticky.put(key, child, ttlMs);
+  return plan;
+}
+
+/** Tokens are only estimated when a strategy asks what a target would cost. */
+function costEstimator(exchange: Exchange, deps: PlanDeps): RoutingState['costNanoUsd'] {
+  let tokens: ReturnType<typeof estimateTokens> | undefined;
+  return (planned: ResolvedTarget) => {
+    tokens ??= estimateTokens(exchange.json ?? {});
+    try {
+      return deps.estimateCost(resolveTarget(exchange, planned), tokens);
+    } catch {
+      // A target that cannot be resolved has no price; asking it will say why.
+      return undefined;
+    }
+  };
+}
+
+export function routingFacts(exchange: Exchange): RoutingFacts {
+  const { metadataValues } = exchange.caller;
+  return {
+    scope: scopeOf(exchange),
+    // What an admin set wins, and is text; the caller's own values keep their types.
+    metadata:
+      metadataValues === exchange.metadata
+        ? metadataValues
+        : typed(metadataValues, exchange.caller.metadata, exchange.metadata),
+    params: exchange.json ?? noParams,
+    headers: exchange.headers,
+    pathname: exchange.pathname,
+  };
+}
+
+function typed(
+  values: Readonly<Record<string, string | number | boolean>>,
+  sent: Readonly<Record<string, string>>,
+  merged: Readonly<Record<string, string>>,
+): Record<string, string | number | boolean> {
+  const result: Record<string, string | number | boolean> = { ...merged };
+  for (const [name, value] of Object.entries(values))
+    if (merged[name] === sent[name]) result[name] = value;
+  return result;
+}
+
+const noParams: JsonObject = Object.freeze({});
+
+/** Whose averages and assignments these are: a saved config's, or those of the very text of an inline one. */
+export function scopeOf(exchange: Exchange): string {
+  const { config } = exchange;
+  const workspaceId = exchange.bundle?.source.workspaceId ?? '';
+  if (config === undefined) return workspaceId;
+  return `${workspaceId}:${config.saved?.id ?? inlineId(config.compiled, exchange.caller.config ?? '')}`;
+}
+
+/** The same in every gateway. Made once for a compiled document, which is kept while it is in use. */
+function inlineId(compiled: CompiledConfig, text: string): string {
+  let id = inlineIds.get(compiled);
+  if (id === undefined) {
+    id = createHash('sha256').update(text).digest('base64url');
+    inlineIds.set(compiled, id);
+  }
+  return id;
+}
+
+const inlineIds = new WeakMap<CompiledConfig, string>();

@@ -1,0 +1,151 @@
+import type { JsonObject } from '@sluice/providers';
+import type { CacheFill } from '../cache/reply-cache.ts';
+import {
+  deniedReply,
+  hookResultsItem,
+  statusWithHooks,
+  withHookResults,
+} from '../guardrails/guardrail-replies.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { HookSubject } from '../guardrails/hook-context.ts';
+import type { HookRun } from '../guardrails/hook-results.ts';
+import { withHookItems } from '../guardrails/hook-stream.ts';
+import type { BodyReply, Exchange, StreamReply } from '../pipeline/exchange.ts';
+import type { Target } from './target.ts';
+
+/** The hooks of one target around one request, and what they change of the answer. */
+export class TargetChecks {
+  private readonly exchange: Exchange;
+  private readonly target: Target;
+  private readonly request: JsonObject;
+  private readonly guardrails: Guardrails;
+  private beforeRun: HookRun | undefined;
+
+  constructor(exchange: Exchange, target: Target, request: JsonObject, guardrails: Guardrails) {
+    this.exchange = exchange;
+    this.target = target;
+    this.request = request;
+    this.guardrails = guardrails;
+  }
+
+  before(): Promise<HookRun> | undefined {
+    const { hooks } = this.target.planned;
+    if (hooks === undefined) return undefined;
+    return this.guardrails.before(hooks, this.subject())?.then((run) => {
+      this.beforeRun = run;
+      return run;
+    });
+  }
+
+  /** Looks at each complete 200: checks it, decorates it, and gives the cache what passed. */
+  inspector(
+    fill: CacheFill | undefined,
+  ): ((body: Buffer) => Promise<BodyReply | undefined>) | undefined {
+    if (this.target.planned.hooks === undefined && fill === undefined) return undefined;
+    return async (body) => {
+      const { hooks } = this.target.planned;
+      const response = hooks === undefined ? undefined : parsed(body);
+      if (response === undefined) {
+        fill?.keepBody(body, 'application/json');
+        return undefined;
+      }
+      const run = await this.guardrails.after(hooks, { ...this.subject(), response, status: 200 });
+      const before = this.beforeRun?.results ?? [];
+      const after = run?.results ?? [];
+      if (run?.denied === true)
+        return deniedReply(
+          this.exchange.route.endpoint,
+          this.exchange.requestIdText,
+          before,
+          after,
+        );
+      const passed = run?.response ?? response;
+      const bytes = passed === response ? body : Buffer.from(JSON.stringify(passed));
+      if (run?.failed !== true) fill?.keepBody(bytes, 'application/json');
+      const told = withHookResults(passed, before, after);
+      const failed = run?.failed === true || this.beforeRun?.failed === true;
+      return {
+        kind: 'body',
+        status: statusWithHooks(200, failed),
+        headers: {},
+        body: told === passed ? bytes : Buffer.from(JSON.stringify(told)),
+      };
+    };
+  }
+
+  onKeptBody(reply: BodyReply): BodyReply {
+    const run = this.beforeRun;
+    const body = run === undefined ? undefined : parsed(reply.body);
+    if (run === undefined || body === undefined) return reply;
+    return {
+      ...reply,
+      status: statusWithHooks(reply.status, run.failed),
+      body: Buffer.from(JSON.stringify(withHookResults(body, run.results, []))),
+    };
+  }
+
+  /** Results travel in a stream only when the caller does not insist on the standard's items. */
+  onStream(reply: StreamReply, checksOutput = true): StreamReply {
+    const { hooks } = this.target.planned;
+    if (hooks === undefined) return reply;
+    const { endpoint } = this.exchange.route;
+    const tells = !this.target.strictOpenAiCompliance;
+    const run = this.beforeRun;
+    const status = statusWithHooks(reply.status, run?.failed === true);
+    const first =
+      tells && run !== undefined
+        ? hookResultsItem(endpoint, 'before_request_hooks', run.results)
+        : undefined;
+    const onEnd =
+      checksOutput && hooks.afterRequest.length > 0
+        ? async (text: string) => {
+            const response = textResponse(endpoint, text);
+            const after = await this.guardrails.after(hooks, {
+              ...this.subject(),
+              response,
+              status: reply.status,
+            });
+            return tells && after !== undefined
+              ? hookResultsItem(endpoint, 'after_request_hooks', after.results)
+              : undefined;
+          }
+        : undefined;
+    if (first === undefined && onEnd === undefined) return { ...reply, status };
+    return { ...withHookItems(reply, { first, onEnd, endpoint, collectBytesMax }), status };
+  }
+
+  private subject(): HookSubject {
+    const { exchange, target } = this;
+    return {
+      requestId: exchange.requestIdText,
+      endpoint: exchange.route.endpoint,
+      request: this.request,
+      provider: target.entry.id,
+      metadata: exchange.metadata,
+      headers: exchange.headers,
+      nowMs: Date.now(),
+      signal: exchange.signal,
+    };
+  }
+}
+
+const collectBytesMax = 1024 * 1024;
+
+/** What a whole stream said, as the checks of an answer find it. */
+function textResponse(endpoint: string, text: string): JsonObject {
+  if (endpoint === 'messages') return { content: [{ type: 'text', text }] };
+  if (endpoint === 'complete') return { choices: [{ index: 0, text }] };
+  return { choices: [{ index: 0, message: { role: 'assistant', content: text } }] };
+}
+
+function parsed(body: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined;
+  } catch {
+    // Not an object: nothing for a check to look at, and the caller's all the same.
+    return undefined;
+  }
+}

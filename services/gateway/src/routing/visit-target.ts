@@ -1,0 +1,205 @@
+import { type ResolvedTarget, shapeParams, type TargetResult } from '@sluice/engine';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { JsonObject } from '@sluice/providers';
+import type { CacheFill, ReplyCache } from '../cache/reply-cache.ts';
+import { deniedReply } from '../guardrails/guardrail-replies.ts';
+import type { Guardrails } from '../guardrails/guardrails.ts';
+import type { HookRun } from '../guardrails/hook-results.ts';
+import type { Exchange, Reply } from '../pipeline/exchange.ts';
+import type { HostRules } from '../upstream/host-rules.ts';
+import { type CallDeps, callTarget, canResend, endsRequest } from './call-target.ts';
+import { type Outgoing, prepareOutgoing } from './outgoing.ts';
+import { addGatewayHeaders } from './reply-headers.ts';
+import { resolveTarget, type Target } from './target.ts';
+import { TargetChecks } from './target-checks.ts';
+
+export interface VisitDeps extends CallDeps {
+  hostRules: HostRules;
+  guardrails: Guardrails;
+  cache: ReplyCache;
+}
+
+/** What asking one target came to: an answer, or the error that stands for it. */
+export interface Visit extends TargetResult {
+  reply: Reply | undefined;
+  error: GatewayError | undefined;
+}
+
+/**
+ * Asks one target of the plan, all in order: who and where, the body as it
+ * wants it, checks, cache, limits, calls. Never throws; what is refused before
+ * any call leaves a record of its own.
+ */
+export async function visitTarget(
+  exchange: Exchange,
+  planned: ResolvedTarget,
+  deps: VisitDeps,
+): Promise<Visit> {
+  exchange.retryCount = 0;
+  exchange.cacheStatus = 'DISABLED';
+  let target: Target | undefined;
+  try {
+    target = resolveTarget(exchange, planned);
+    exchange.target = { provider: target.entry.id, path: target.path };
+    return await ask(exchange, target, deps);
+  } catch (caught) {
+    const error = fromUnknown(caught);
+    if (target === undefined && exchange.config !== undefined)
+      exchange.target = { provider: '', path: planned.path };
+    exchange.refusals++;
+    await deps.recorder.refuse(exchange, error, { path: planned.path, target }).catch(() => {
+      // The disk refuses; a refusal cost nothing, and the caller learns of it all the same.
+    });
+    return { status: error.status, stops: endsRequest(error), reply: undefined, error };
+  }
+}
+
+async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise<Visit> {
+  let shaped = shapedBody(exchange, target);
+  const checks = new TargetChecks(
+    exchange,
+    target,
+    shaped ?? namedBody(exchange, target),
+    deps.guardrails,
+  );
+  const before = checks.before();
+  if (before !== undefined) {
+    const run = await before;
+    if (run.denied) return denied(exchange, target, run, deps);
+    shaped = run.request ?? shaped;
+  }
+  const outgoing = prepareOutgoing(exchange, target, shaped, deps.hostRules);
+  const looking =
+    target.planned.cache === undefined ? undefined : lookUp(exchange, target, outgoing, deps);
+  const found = looking instanceof Promise ? await looking : looking;
+  if (found !== undefined) exchange.cacheStatus = found.status;
+  if (found?.reply !== undefined) return fromCache(exchange, target, found.reply, checks, deps);
+  try {
+    return await call(exchange, target, outgoing, checks, found?.fill, deps);
+  } finally {
+    found?.fill?.release();
+  }
+}
+
+/** The caller's JSON with the config's parameters; undefined when they change nothing. */
+function shapedBody(exchange: Exchange, target: Target): JsonObject | undefined {
+  if (exchange.json === undefined || exchange.route.isProxy) return undefined;
+  const shaped = shapeParams(target.planned, exchange.json);
+  if (shaped === undefined || target.model === '' || !('model' in shaped)) return shaped;
+  return { ...shaped, model: target.model };
+}
+
+/** The body under the model's own name, for checks that look at it. */
+function namedBody(exchange: Exchange, target: Target): JsonObject {
+  const json = exchange.json ?? {};
+  return target.rewritesModel ? { ...json, model: target.model } : json;
+}
+
+/** Refused before any call: an answer all the same, since checks explain themselves. */
+async function denied(
+  exchange: Exchange,
+  target: Target,
+  run: HookRun,
+  deps: VisitDeps,
+): Promise<Visit> {
+  exchange.refusals++;
+  await deps.recorder.refuse(exchange, new GatewayError('guardrail.denied'), {
+    path: target.path,
+    target,
+  });
+  const reply = deniedReply(exchange.route.endpoint, exchange.requestIdText, run.results, []);
+  return finished(exchange, target, reply, false);
+}
+
+async function call(
+  exchange: Exchange,
+  target: Target,
+  outgoing: Outgoing,
+  checks: TargetChecks,
+  fill: CacheFill | undefined,
+  deps: VisitDeps,
+): Promise<Visit> {
+  const reserved = await exchange.limits?.reserveTarget(
+    {
+      provider: target.entry.id,
+      providerSlug: target.saved?.slug,
+      // A counter is kept for each: its name must have a bound.
+      model: target.model === '' ? undefined : target.model.slice(0, 1024),
+    },
+    target.saved,
+  );
+  if (reserved !== undefined && reserved.states.length > 0)
+    exchange.limitStates = [...exchange.limitStates, ...reserved.states];
+  const result = await callTarget(
+    exchange,
+    { target, outgoing, counters: reserved?.counters ?? [], inspect: checks.inspector(fill) },
+    deps,
+  );
+  const { error } = result;
+  let { reply } = result;
+  const stops = endsRequest(error) || !canResend(outgoing);
+  if (reply === undefined) return { status: result.status, stops, reply, error };
+  if (reply.kind === 'stream') {
+    const { wasWhole } = reply;
+    if (fill !== undefined && reply.status === 200) reply = fill.keepStream(reply, wasWhole);
+    reply = checks.onStream(reply);
+  }
+  return finished(exchange, target, reply, stops);
+}
+
+function finished(exchange: Exchange, target: Target, reply: Reply, stops: boolean): Visit {
+  addGatewayHeaders(reply.headers, target, exchange.retryCount, exchange.cacheStatus);
+  return { status: reply.status, stops, reply, error: undefined };
+}
+
+function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: VisitDeps) {
+  const { bundle, caller, route } = exchange;
+  // Pass-through is not ours to repeat, and a caller who is not tracked leaves nothing behind.
+  if (route.isProxy || outgoing.call === undefined || !caller.debug || bundle === undefined)
+    return undefined;
+  return deps.cache.lookUp({
+    rule: target.planned.cache,
+    endpoint: route.endpoint,
+    organisationId: bundle.source.organisationId,
+    workspaceId: bundle.source.workspaceId,
+    credential: credentialOf(target, outgoing),
+    provider: target.entry.id,
+    origin: outgoing.origin,
+    path: outgoing.path,
+    method: outgoing.method,
+    sentJson: outgoing.sentJson,
+    model: target.model,
+    metadata: exchange.metadata,
+    namespace: caller.cacheNamespace,
+    upstreamHeaders: outgoing.headers,
+    wantsStream: outgoing.sentJson.stream === true,
+    forceRefresh: caller.cacheForceRefresh,
+    signal: exchange.signal,
+    strictOpenAiCompliance: target.strictOpenAiCompliance,
+  });
+}
+
+/** Whose account answers: a saved provider's, under its name, or the very headers that say so. */
+function credentialOf(target: Target, { headers }: Outgoing): string {
+  const isCallers = target.planned.apiKey !== undefined || target.saved === undefined;
+  const isForwarded = target.forwardHeaders?.some((name) =>
+    credentialNames.has(name.toLowerCase()),
+  );
+  if (!isCallers && isForwarded !== true) return `@${target.saved?.slug}`;
+  return JSON.stringify([target.apiKey, headers.authorization, headers['x-api-key']]);
+}
+
+const credentialNames: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
+
+/** A kept answer. Its output was checked when it was kept; what the input's checks found is told with it. */
+async function fromCache(
+  exchange: Exchange,
+  target: Target,
+  kept: Reply,
+  checks: TargetChecks,
+  deps: VisitDeps,
+): Promise<Visit> {
+  const reply = kept.kind === 'body' ? checks.onKeptBody(kept) : checks.onStream(kept, false);
+  await deps.recorder.answerFromCache(exchange, target, reply.status);
+  return finished(exchange, target, reply, false);
+}
