@@ -1,0 +1,46 @@
+import type { JsonObject } from '@sluice/providers';
+import type { HookContext } from '../hook-context.ts';
+
+export type CheckParameters = Readonly<Record<string, unknown>>;
+
+/**
+ * A kind of check. `compile` reads the parameters, once for each check of a
+ * config, and throws a CheckError when they are wrong; what it returns runs for
+ * each request.
+ */
+export interface CheckKind {
+  /** `plugin.function`. */
+  readonly id: string;
+  /** Further ids by which configs may name it. */
+  readonly aliases?: readonly string[];
+  compile(parameters: CheckParameters): CheckFunction;
+}
+
+/** Looks, and decides. Throws a CheckError when there is nothing to decide on. */
+export type CheckFunction = (context: HookContext) => CheckOutcome | Promise<CheckOutcome>;
+
+export interface CheckOutcome {
+  verdict: boolean;
+  /** For the caller: an explanation, the limits that applied, what was found. */
+  data: JsonObject;
+  /** Replaces the whole request; counts before the request only. */
+  request?: JsonObject;
+  /** Replaces the whole response; counts after the request only. */
+  response?: JsonObject;
+}
+
+export type CheckFault =
+  | 'UnknownCheck'
+  | 'InvalidParameters'
+  | 'InvalidPattern'
+  | 'NothingToCheck'
+  | 'TextTooLong'
+  | 'DeadlineExceeded';
+
+/** The check could not decide. Passes, unless `failOnError` is set. Callers see name and message. */
+export class CheckError extends Error {
+  constructor(name: CheckFault, message: string) {
+    super(message);
+    this.name = name;
+  }
+}

@@ -1,0 +1,54 @@
+import type { JsonObject } from '@sluice/providers';
+import { objectOf } from '../texts.ts';
+import { fencedBlocks } from './fenced-blocks.ts';
+
+/** The JSON objects of a text: those in fenced blocks, else whatever stands between matching braces. */
+export function jsonObjectsIn(text: string): JsonObject[] {
+  const fenced = fencedBlocks(text).flatMap(({ body }) => parsed(body));
+  return fenced.length > 0 ? fenced : bracedObjects(text);
+}
+
+function bracedObjects(text: string): JsonObject[] {
+  const objects: JsonObject[] = [];
+  let start = text.indexOf('{');
+  for (let attempts = 0; start !== -1 && attempts < attemptsMax; attempts++) {
+    const end = closingBrace(text, start);
+    const found = end === -1 ? [] : parsed(text.slice(start, end + 1));
+    objects.push(...found);
+    // A brace that opens no object may still have one inside.
+    start = text.indexOf('{', found.length > 0 ? end + 1 : start + 1);
+  }
+  return objects;
+}
+
+/** Each attempt may read to the end of the text: a text of braces alone must not cost its square. */
+const attemptsMax = 20;
+
+/** Where the object that opens at `start` closes, strings regarded; -1 when it does not. */
+function closingBrace(text: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < text.length; at++) {
+    const character = text[at];
+    if (character === '"') at = closingQuote(text, at);
+    else if (character === '{') depth++;
+    else if (character === '}' && --depth === 0) return at;
+  }
+  return -1;
+}
+
+/** The position of the quote that ends the string opened at `start`, or the text's end. */
+function closingQuote(text: string, start: number): number {
+  let at = start + 1;
+  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  return at;
+}
+
+function parsed(text: string): JsonObject[] {
+  try {
+    const object = objectOf(JSON.parse(text));
+    return object === undefined ? [] : [object];
+  } catch {
+    // Most text between braces is no JSON; that is what is being found out.
+    return [];
+  }
+}

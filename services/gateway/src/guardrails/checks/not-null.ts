@@ -1,0 +1,47 @@
+import type { HookContext } from '../hook-context.ts';
+import { arrayOf, objectOf, textsOf } from '../texts.ts';
+import type { CheckKind, CheckOutcome } from './check.ts';
+import { flag } from './parameters.ts';
+import { excerpt } from './text-check.ts';
+
+/** A message that calls tools needs no text: there is nothing to judge, and it passes. */
+export const notNull: CheckKind = {
+  id: 'default.notNull',
+  compile(parameters) {
+    const not = flag(parameters, 'not');
+    return (context): CheckOutcome => {
+      if (callsTools(context))
+        return {
+          verdict: true,
+          data: { verdict: true, not, skipped: true, explanation: 'The message calls tools.' },
+        };
+      const text = textsOf(context).joined;
+      const verdict = (text !== '') !== not;
+      return {
+        verdict,
+        data: {
+          verdict,
+          not,
+          explanation: text === '' ? 'The content is empty.' : 'The content is not empty.',
+          textExcerpt: excerpt(text),
+        },
+      };
+    };
+  },
+};
+
+function callsTools({ event, endpoint, request, response }: HookContext): boolean {
+  const message =
+    event === 'beforeRequest'
+      ? objectOf(arrayOf(request.messages)?.at(-1))
+      : endpoint === 'messages'
+        ? response
+        : objectOf(objectOf(arrayOf(response?.choices)?.[0])?.message);
+  if (message === undefined) return false;
+  if ((arrayOf(message.tool_calls)?.length ?? 0) > 0) return true;
+  if (objectOf(message.function_call) !== undefined) return true;
+  return (
+    arrayOf(message.content)?.some((block) => /tool_use$/.test(String(objectOf(block)?.type))) ??
+    false
+  );
+}

@@ -1,0 +1,46 @@
+import type { JsonObject } from '@sluice/providers';
+import { textsOf } from '../texts.ts';
+import { CheckError, type CheckKind, type CheckParameters } from './check.ts';
+import { flag } from './parameters.ts';
+
+export interface TextFinding {
+  passes: boolean;
+  explanation: string;
+  /** The limits that applied, and what was found. */
+  data?: JsonObject;
+}
+
+/** A check of one text, whose verdict `not` turns around. Without a text it cannot decide. */
+export function textCheck(
+  id: string,
+  compile: (parameters: CheckParameters) => (text: string) => TextFinding,
+): CheckKind {
+  return {
+    id,
+    compile(parameters) {
+      const not = flag(parameters, 'not');
+      const look = compile(parameters);
+      return (context) => {
+        const text = requiredSubject(textsOf(context).joined);
+        const { passes, explanation, data } = look(text);
+        const verdict = passes !== not;
+        return {
+          verdict,
+          data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) },
+        };
+      };
+    },
+  };
+}
+
+/** @throws CheckError when there is no text */
+export function requiredSubject(text: string): string {
+  if (text === '') throw new CheckError('NothingToCheck', 'There is no text to check.');
+  return text;
+}
+
+export function excerpt(text: string): string {
+  return text.length > excerptLengthMax ? `${text.slice(0, excerptLengthMax)}...` : text;
+}
+
+const excerptLengthMax = 100;

@@ -1,0 +1,62 @@
+import { anthropicErrorBody, GatewayError, gatewayErrorBody } from '@sluice/errors';
+import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { BodyReply } from '../pipeline/exchange.ts';
+import { type HookResult, hasRun } from './hook-results.ts';
+
+/** How a 200 is told from one that some guardrail failed without denying it. */
+export const softFailureStatus = 246;
+
+/** The status a caller sees. An upstream's own failure says more than ours. */
+export function statusWithHooks(upstreamStatus: number, failed: boolean): number {
+  return failed && upstreamStatus === 200 ? softFailureStatus : upstreamStatus;
+}
+
+/** The body with `hook_results`; the very same object when no hook ran. */
+export function withHookResults(
+  body: JsonObject,
+  before: readonly HookResult[],
+  after: readonly HookResult[],
+): JsonObject {
+  if (!before.some(hasRun) && !after.some(hasRun)) return body;
+  return { ...body, hook_results: resultsJson(before, after) };
+}
+
+/** Status 446: an error in the shape the caller's client reads, and the results that explain it. */
+export function deniedReply(
+  endpoint: Endpoint,
+  requestId: string,
+  before: readonly HookResult[],
+  after: readonly HookResult[],
+): BodyReply {
+  const error = new GatewayError('guardrail.denied');
+  const body =
+    endpoint === 'messages'
+      ? anthropicErrorBody(error, requestId)
+      : gatewayErrorBody(error, requestId);
+  // Clients of other gateways tell this error by its type, and find its code null.
+  body.error = { ...(body.error as object), code: null };
+  body.hook_results = resultsJson(before, after);
+  return {
+    kind: 'body',
+    status: error.status,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(body)),
+  };
+}
+
+/** The one event of a stream that carries results. Undefined when no hook ran. */
+export function hookResultsItem(
+  endpoint: Endpoint,
+  key: 'before_request_hooks' | 'after_request_hooks',
+  results: readonly HookResult[],
+): Buffer | undefined {
+  if (!results.some(hasRun)) return undefined;
+  const data = JSON.stringify({ hook_results: { [key]: results } });
+  const name = endpoint === 'messages' ? 'event: hook_results\n' : '';
+  return Buffer.from(`${name}data: ${data}\n\n`);
+}
+
+function resultsJson(before: readonly HookResult[], after: readonly HookResult[]): JsonObject {
+  const results: unknown = { before_request_hooks: before, after_request_hooks: after };
+  return results as JsonObject;
+}

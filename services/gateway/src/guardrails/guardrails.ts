@@ -1,0 +1,113 @@
+import type { Hook, TargetHooks } from '@sluice/engine';
+import type { Endpoint } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
+import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
+import { CheckCompiler } from './check-compiler.ts';
+import { checkKinds } from './checks/index.ts';
+import type { HookContext, HookSubject } from './hook-context.ts';
+import type { HookRun } from './hook-results.ts';
+import type { HookTools } from './run-check.ts';
+import { isSkipped, runHooks } from './run-hooks.ts';
+
+/**
+ * Checks of requests and replies, as a config's hooks ask for them. Nothing
+ * here knows of routing: a target's hooks and a request go in, verdicts and
+ * changed documents come out. Read `run-hooks.ts` for the order of things,
+ * `checks/index.ts` for what can be checked, `guardrail-replies.ts` and
+ * `hook-stream.ts` for how callers learn of it.
+ */
+export class Guardrails {
+  private readonly tools: HookTools;
+  private readonly background: BackgroundHooks;
+  private readonly proxyHooks = new WeakMap<TargetHooks, readonly Hook[]>();
+
+  constructor(options: {
+    logger: Logger;
+    onAsyncResult?: (report: AsyncHookReport) => void;
+    checkDeadlineMs?: number;
+  }) {
+    const { logger } = options;
+    const compiler = new CheckCompiler(checkKinds, faultLog(logger));
+    this.tools = { compiler, checkDeadlineMs: options.checkDeadlineMs ?? 5_000 };
+    this.background = new BackgroundHooks(
+      this.tools,
+      { runningMax: 200, hookDeadlineMs: 15_000 },
+      (report) => {
+        logReport(logger, report);
+        try {
+          options.onAsyncResult?.(report);
+        } catch (error) {
+          logger.error({ err: error }, 'a listener to async hooks failed');
+        }
+      },
+    );
+  }
+
+  /** Undefined when no hook of the target has to be waited for. Never rejects. */
+  before(hooks: TargetHooks | undefined, subject: HookSubject): Promise<HookRun> | undefined {
+    if (hooks === undefined) return undefined;
+    const { endpoint } = subject;
+    if (endpoint !== 'proxy' && !inputEndpoints.has(endpoint)) return undefined;
+    const list = endpoint === 'proxy' ? this.hooksForProxy(hooks) : hooks.beforeRequest;
+    return this.run(list, { ...subject, event: 'beforeRequest', response: undefined, status: 0 });
+  }
+
+  /** As `before`. Of a reply that is not a plain 200, all results are `skipped`. */
+  after(
+    hooks: TargetHooks | undefined,
+    subject: HookSubject & Pick<HookContext, 'response' | 'status'>,
+  ): Promise<HookRun> | undefined {
+    if (hooks === undefined || !outputEndpoints.has(subject.endpoint)) return undefined;
+    return this.run(hooks.afterRequest, { ...subject, event: 'afterRequest' });
+  }
+
+  private run(hooks: readonly Hook[], context: HookContext): Promise<HookRun> | undefined {
+    let isWaitedFor = false;
+    for (const hook of hooks) {
+      if (!hook.async || isSkipped(hook, context)) isWaitedFor = true;
+      else this.background.start(hook, context);
+    }
+    return isWaitedFor ? runHooks(hooks, context, this.tools) : undefined;
+  }
+
+  /** Of a body that is passed through, nothing can be checked but that it may be. */
+  private hooksForProxy(hooks: TargetHooks): readonly Hook[] {
+    const known = this.proxyHooks.get(hooks);
+    if (known !== undefined) return known;
+    const kept = hooks.beforeRequest.flatMap((hook) => {
+      const checks = hook.checks.filter(({ id }) => /^(?:default\.)?allowedRequestTypes$/.test(id));
+      return checks.length > 0 && hook.type === 'guardrail' ? [{ ...hook, checks }] : [];
+    });
+    this.proxyHooks.set(hooks, kept);
+    return kept;
+  }
+}
+
+const inputEndpoints: ReadonlySet<Endpoint> = new Set([
+  'chatComplete',
+  'complete',
+  'messages',
+  'embed',
+]);
+
+const outputEndpoints: ReadonlySet<Endpoint> = new Set(['chatComplete', 'complete', 'messages']);
+
+/** Such a check passes whatever it should refuse: somebody has to know, but need not for every request. */
+function faultLog(logger: Logger): (checkId: string, error: Error) => void {
+  const told = new Set<string>();
+  return (checkId, { message }) => {
+    const fault = `${checkId.slice(0, 120)} ${message}`;
+    if (told.size >= toldMax || told.has(fault)) return;
+    told.add(fault);
+    logger.warn({ check_id: checkId, error: message }, 'a guardrail check cannot run');
+  };
+}
+
+/** Callers can write checks into their requests: they must not fill the log, nor the memory. */
+const toldMax = 500;
+
+function logReport(logger: Logger, { requestId, event, hookId, result, lostTo }: AsyncHookReport) {
+  const fields = { request_id: requestId, hook_event: event, hook_id: hookId };
+  if (lostTo !== undefined) logger.warn({ ...fields, lost_to: lostTo }, 'an async hook was lost');
+  else logger.info({ ...fields, verdict: result?.verdict }, 'an async hook ran');
+}

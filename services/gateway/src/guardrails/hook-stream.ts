@@ -1,0 +1,121 @@
+import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
+import type { ReplySink, StreamReply } from '../pipeline/exchange.ts';
+import { withDeadline } from './deadline.ts';
+import { StreamText } from './stream-text.ts';
+
+export interface HookItemOptions {
+  readonly endpoint: Endpoint;
+  /** Hears when the end of a stream could not wait for its hooks. */
+  readonly logger?: Logger;
+  /** Goes before the upstream's bytes. */
+  readonly first?: Buffer;
+  /**
+   * Called once, when the stream is over, with the text of the first choice.
+   * `wasWhole` is false when the stream broke off or its text was beyond the
+   * cap; `response` says the same as a body. The item it resolves with follows
+   * the terminal event; when it returns undefined at once, the stream is not
+   * kept open.
+   */
+  readonly onEnd?: (
+    text: string,
+    wasWhole: boolean,
+    response: JsonObject,
+  ) => Promise<Buffer | undefined> | undefined;
+  /** Text beyond this is not kept. */
+  readonly collectBytesMax: number;
+  /** How long the end of the stream waits for `onEnd`. */
+  readonly endDeadlineMs?: number;
+}
+
+/** Adds the items of hooks to a stream, whose own bytes pass untouched and at the caller's pace. */
+export function withHookItems(reply: StreamReply, options: HookItemOptions): StreamReply {
+  const { first, onEnd } = options;
+  if (first === undefined && onEnd === undefined) return reply;
+  // A length was the upstream's; with items it would be wrong.
+  const { 'content-length': _length, ...headers } = reply.headers;
+  return {
+    kind: 'stream',
+    status: reply.status,
+    headers,
+    discard: () => reply.discard(),
+    wasWhole: () => reply.wasWhole(),
+    pipeTo(sink) {
+      if (first !== undefined) sink.write(first);
+      reply.pipeTo(onEnd === undefined ? sink : new ListeningSink(sink, options, onEnd));
+    },
+  };
+}
+
+/** Hears what is written through it, and has the last word. */
+class ListeningSink implements ReplySink {
+  private readonly sink: ReplySink;
+  private readonly options: HookItemOptions;
+  private readonly onEnd: NonNullable<HookItemOptions['onEnd']>;
+  private readonly heard: StreamText;
+  private isOver = false;
+
+  constructor(
+    sink: ReplySink,
+    options: HookItemOptions,
+    onEnd: NonNullable<HookItemOptions['onEnd']>,
+  ) {
+    this.sink = sink;
+    this.options = options;
+    this.onEnd = onEnd;
+    this.heard = new StreamText(options.endpoint, options.collectBytesMax);
+  }
+
+  write(chunk: Buffer): boolean {
+    const wantsMore = this.sink.write(chunk);
+    this.heard.push(chunk);
+    return wantsMore;
+  }
+
+  onDrain(listener: () => void): void {
+    this.sink.onDrain(listener);
+  }
+
+  end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    const separator = this.heard.end();
+    const pending = this.ask();
+    if (pending === undefined) {
+      this.sink.end();
+      return;
+    }
+    const { endDeadlineMs = 10_000, logger } = this.options;
+    withDeadline(pending, endDeadlineMs, () => new Error('output hooks took too long'))
+      .catch((error: unknown) => {
+        logger?.warn({ err: error }, 'a stream ended without the results of its hooks');
+        return undefined;
+      })
+      .then((item) => {
+        // After an error event, or nothing, an item would look like the stream's good end.
+        if (item !== undefined && this.heard.sawEnd)
+          this.sink.write(separator === '' ? item : Buffer.concat([Buffer.from(separator), item]));
+        this.sink.end();
+      });
+  }
+
+  /** Nothing can follow, but the hooks still hear what there was. */
+  cut(code: Parameters<ReplySink['cut']>[0]): void {
+    this.sink.cut(code);
+    if (this.isOver) return;
+    this.isOver = true;
+    this.heard.end();
+    this.ask()?.catch((error: unknown) =>
+      this.options.logger?.warn({ err: error }, 'the hooks of a broken stream failed'),
+    );
+  }
+
+  private ask(): Promise<Buffer | undefined> | undefined {
+    const { heard } = this;
+    try {
+      return this.onEnd(heard.text, heard.isWhole, heard.response());
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Hook, HookCheck } from '@sluice/engine';
+import type { JsonObject } from '@sluice/providers';
+import type { HookContext } from './hook-context.ts';
+import type { CheckResult, HookRanResult } from './hook-results.ts';
+import { type CheckRun, elapsedMs, type HookTools, runCheck } from './run-check.ts';
+
+export interface HookOutcome {
+  readonly result: HookRanResult;
+  /** What the hook's checks made of the document of this event, if anything. */
+  readonly changed: JsonObject | undefined;
+}
+
+/** Runs the checks of one hook and judges them together. Never throws. */
+export async function runHook(
+  hook: Hook,
+  context: HookContext,
+  tools: HookTools,
+): Promise<HookOutcome> {
+  const startedAt = performance.now();
+  const enabled = hook.checks.filter((check) => check.isEnabled);
+  const inOrder = hook.sequential || hook.type === 'mutator';
+  const runs = inOrder
+    ? await oneAfterAnother(enabled, context, tools)
+    : await Promise.all(enabled.map((check) => runCheck(check, context, tools)));
+  const checks = runs.map(({ result }) => result);
+  // Side by side, each started from the original: the last one that changed it wins.
+  const changed = runs.findLast((run) => run.changed !== undefined)?.changed;
+  const verdict = checks.every(isNoFailure);
+  return {
+    result: {
+      id: hook.id,
+      type: hook.type,
+      verdict,
+      transformed: changed !== undefined,
+      checks,
+      feedback: feedbackOf(hook, checks),
+      execution_time: elapsedMs(startedAt),
+      async: hook.async,
+      created_at: new Date(context.nowMs).toISOString(),
+      deny: hook.deny && !verdict,
+    },
+    changed,
+  };
+}
+
+/** Each check sees what those before it made. */
+async function oneAfterAnother(
+  checks: readonly HookCheck[],
+  context: HookContext,
+  tools: HookTools,
+): Promise<CheckRun[]> {
+  const runs: CheckRun[] = [];
+  let current = context;
+  for (const check of checks) {
+    const run = await runCheck(check, current, tools);
+    if (run.changed !== undefined) current = withDocument(current, run.changed);
+    runs.push(run);
+  }
+  return runs;
+}
+
+/** The context with another request, or another response, as the event is. */
+export function withDocument(context: HookContext, document: JsonObject): HookContext {
+  return context.event === 'beforeRequest'
+    ? { ...context, request: document }
+    : { ...context, response: document };
+}
+
+/** A check that could not decide stops nothing, unless it is told to. */
+function isNoFailure({ verdict, error, fail_on_error: failOnError }: CheckResult): boolean {
+  return verdict || (error !== undefined && !failOnError);
+}
+
+/** Errors never make a feedback negative, whatever they do to the verdict. */
+function feedbackOf(hook: Hook, checks: readonly CheckResult[]): HookRanResult['feedback'] {
+  const failed = checks.filter(({ verdict, error }) => !verdict && error === undefined);
+  const feedback = failed.length === 0 ? hook.onSuccess : hook.onFail;
+  if (feedback === undefined) return null;
+  return {
+    value: feedback.value,
+    weight: feedback.weight,
+    metadata: {
+      ...feedback.metadata,
+      successfulChecks: idsOf(checks.filter(({ verdict }) => verdict)),
+      failedChecks: idsOf(failed),
+      erroredChecks: idsOf(checks.filter(({ error }) => error !== undefined)),
+    },
+  };
+}
+
+function idsOf(checks: readonly CheckResult[]): string {
+  return checks.map(({ id }) => id).join(', ');
+}

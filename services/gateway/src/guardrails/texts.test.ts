@@ -1,0 +1,101 @@
+import type { JsonObject } from '@sluice/providers';
+import { describe, expect, it } from 'vitest';
+import { answering, asking, exampleContext } from './example-hooks.ts';
+import type { HookContext } from './hook-context.ts';
+import { textsOf } from './texts.ts';
+
+const image = { type: 'image_url', image_url: { url: 'data:' } };
+
+describe('textsOf', () => {
+  it.each([
+    ['the last message', asking('hello'), 'hello'],
+    [
+      'its text parts, by lines',
+      asking([{ type: 'text', text: 'a' }, image, { type: 'text', text: 'b' }]),
+      'a\nb',
+    ],
+    ['a message without content', asking(null), ''],
+    ['no messages', exampleContext({ request: {} }), ''],
+    ['messages of another shape', exampleContext({ request: { messages: 'x' } }), ''],
+    [
+      'an Anthropic message',
+      exampleContext({
+        endpoint: 'messages',
+        request: {
+          system: 's',
+          messages: [{ role: 'user', content: [{ type: 'text', text: 'a' }] }],
+        },
+      }),
+      'a',
+    ],
+    ['a prompt', exampleContext({ endpoint: 'complete', request: { prompt: 'p' } }), 'p'],
+    ['prompts', exampleContext({ endpoint: 'complete', request: { prompt: ['p', 'q'] } }), 'p\nq'],
+    ['tokens', exampleContext({ endpoint: 'complete', request: { prompt: [1, 2] } }), ''],
+    ['an input', exampleContext({ endpoint: 'embed', request: { input: ['a', 'b'] } }), 'a\nb'],
+    ['an answer', answering('yes'), 'yes'],
+    ['an answer without content', answering(null), ''],
+    ['an answer without choices', exampleContext({ event: 'afterRequest', response: {} }), ''],
+    [
+      'a completion',
+      exampleContext({
+        event: 'afterRequest',
+        endpoint: 'complete',
+        response: { choices: [{ text: 'first' }, { text: 'second' }] },
+      }),
+      'first',
+    ],
+    [
+      'the text of Anthropic’s blocks, as one',
+      exampleContext({
+        event: 'afterRequest',
+        endpoint: 'messages',
+        response: {
+          content: [
+            { type: 'thinking', thinking: 'x' },
+            { type: 'text', text: 'It is ' },
+            { type: 'tool_use', id: 'c', name: 'f', input: {} },
+            { type: 'text', text: 'cited.' },
+          ],
+        },
+      }),
+      'It is cited.',
+    ],
+    ['a passed-through body', exampleContext({ endpoint: 'proxy', request: { prompt: 'p' } }), ''],
+  ] as [string, HookContext, string][])('reads %s', (_what, context, text) => {
+    expect(textsOf(context).joined).toBe(text);
+  });
+
+  it('puts texts in place, keeps what is null, and leaves the rest and the original alone', () => {
+    const parts: JsonObject[] = [
+      { type: 'text', text: 'a' },
+      image,
+      { type: 'text', text: 'b', cache: true },
+    ];
+    const context = asking(parts);
+    const before = structuredClone(context.request);
+    const changed = textsOf(context).replace([null, 'B']);
+    expect(changed).toEqual({
+      model: 'm',
+      messages: [
+        { role: 'system', content: 'Not looked at.' },
+        {
+          role: 'user',
+          content: [{ type: 'text', text: 'a' }, image, { type: 'text', text: 'B', cache: true }],
+        },
+      ],
+    });
+    expect(context.request).toEqual(before);
+  });
+
+  it('replaces in the first choice only', () => {
+    const response: JsonObject = {
+      id: 'x',
+      choices: [{ message: { role: 'assistant', content: 'a' } }, { message: { content: 'b' } }],
+    };
+    const context = exampleContext({ event: 'afterRequest', response });
+    expect(textsOf(context).replace(['z'])).toEqual({
+      id: 'x',
+      choices: [{ message: { role: 'assistant', content: 'z' } }, { message: { content: 'b' } }],
+    });
+  });
+});
