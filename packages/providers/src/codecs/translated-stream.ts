@@ -1,7 +1,7 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import type { ChatCodec, ReplyOptions, StreamDecoder, StreamEncoder } from './chat-codec.ts';
-import { EMPTY, invalidStream, StreamState } from './native-stream.ts';
+import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
 import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
 
 /** Reads one format and writes another, event by event. */
@@ -71,6 +71,8 @@ export class TranslatedStreamReader implements StreamReader {
     let text = '';
     for (const event of events) {
       this.#note(event);
+      // Garbage is ours to tell of, with a code; only the provider's own words are translated.
+      if (this.#state.phase === 'failed' && !this.faultForwarded) break;
       text += this.#encoder.encode(event);
     }
     return text;
@@ -95,7 +97,7 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       case 'fault':
         state.fail({ type: event.kind, message: event.message, status: event.status });
-        this.faultForwarded = true;
+        this.faultForwarded = event.kind !== INVALID_STREAM;
         break;
       default:
         state.phase = 'content';
