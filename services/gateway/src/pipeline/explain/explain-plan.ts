@@ -4,12 +4,14 @@ import {
   type Choice,
   estimateTokens,
   flattenPlan,
+  type PlannedVisit,
+  type PlanStep,
   type ResolvedTarget,
   type RoutePlan,
   shapeParams,
   walkPlan,
 } from '@sluice/engine';
-import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { fromUnknown, GatewayError } from '@sluice/errors';
 import { prepareCall } from '@sluice/providers';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitCheck } from '../../policies/request-limits.ts';
@@ -56,56 +58,84 @@ export async function explainPlan(
   deps: ExplainPlanDeps,
 ): Promise<ExplainedPlan> {
   const plan = await planRequest(exchange, deps.plan, { trace: true, dryRun: true });
-  const all = flattenPlan(plan);
-  const shown = all.slice(0, stepsMax);
-  const judged = new Map<ResolvedTarget, Judged>();
-  await Promise.all(
-    shown.map(async ({ target }) => judged.set(target, await judge(exchange, target, deps))),
-  );
-  const configId = exchange.config?.saved?.id;
-  const circuits = new Map(
-    configId === undefined
-      ? []
-      : deps.plan.breakers.list(configId).map(({ path, phase }) => [path, phase]),
-  );
+  const visits = flattenPlan(plan);
+  const shown = visits.slice(0, stepsMax);
+  const targets = targetsByPath(plan.root);
+  const judged = new Map<string, Judged>();
+  for (const [path, verdict] of await Promise.all(
+    shown.map(
+      async (visit) =>
+        [visit.path, await judge(exchange, targets.get(visit.path) ?? visit, deps)] as const,
+    ),
+  ))
+    judged.set(path, verdict);
+  const circuits = circuitsOf(exchange, deps);
   return {
-    steps: shown.map((step, index) => {
-      const { target, fault } = judged.get(step.target) ?? unjudged;
+    steps: shown.map(({ path }, index) => {
+      const planned = targets.get(path);
+      const { target, fault } = judged.get(path) ?? unjudged;
       return {
         step: index,
-        path: step.target.path,
-        name: step.target.name ?? null,
+        path,
+        name: planned?.name ?? null,
         ...whoAndWhere(target),
-        reached_when: step.reachedWhen,
-        reasons: step.reasons,
+        reached_when: reachedWhen(path, shown),
+        reasons: reasonsOf(path, plan.choices),
         ...(fault === undefined
           ? {}
           : { unavailable: explainedFault(spelledError(fault, spelling)) }),
-        circuit: circuits.get(step.target.path) ?? ('closed' as BreakerPhase),
+        circuit: circuits.get(path) ?? 'closed',
         estimate: target === undefined ? null : estimate(exchange, target, deps),
-        ...rules(exchange, step.target, deps),
+        ...(planned === undefined ? noRules : rules(exchange, planned, deps)),
       };
     }),
-    leftOut: all.length - shown.length,
+    leftOut: visits.length - shown.length,
     choices: plan.choices,
-    limits: shown.flatMap(({ target }) =>
-      explainedLimits(judged.get(target)?.limits ?? [], target.path),
-    ),
+    limits: shown.flatMap(({ path }) => explainedLimits(judged.get(path)?.limits ?? [], path)),
     refusal: await refusalOf(
       plan,
-      async (target) => judged.get(target) ?? (await judge(exchange, target, deps)),
+      async (target) => judged.get(target.path) ?? (await judge(exchange, target, deps)),
     ),
   };
 }
 
 const unjudged: Judged = { target: undefined, limits: [], fault: undefined };
 
+function targetsByPath(
+  step: PlanStep,
+  found = new Map<string, ResolvedTarget>(),
+): Map<string, ResolvedTarget> {
+  if (step.kind === 'target') found.set(step.target.path, step.target);
+  else if (step.kind === 'fallback') for (const option of step.steps) targetsByPath(option, found);
+  return found;
+}
+
+function reachedWhen(path: string, visits: readonly PlannedVisit[]): ExplainedStep['reached_when'] {
+  return visits.flatMap((visit) =>
+    visit.next.flatMap((next) => (next.path === path ? [{ after: visit.path, on: next.on }] : [])),
+  );
+}
+
+function reasonsOf(path: string, choices: readonly Choice[]): string[] {
+  return choices.flatMap((choice) =>
+    path === choice.path || path.startsWith(`${choice.path}.`) ? [choice.reason] : [],
+  );
+}
+
+/** Circuits of which something is known; those of configs that are not saved have no memory. */
+function circuitsOf(exchange: Exchange, deps: ExplainPlanDeps): Map<string, BreakerPhase> {
+  const configId = exchange.config?.saved?.id;
+  const known = configId === undefined ? [] : deps.plan.breakers.list(configId);
+  return new Map(known.map(({ path, phase }) => [path, phase]));
+}
+
 /** The checks that come before a call, in their order: who, where, whether it can, and its limits. */
 async function judge(
   exchange: Exchange,
-  planned: ResolvedTarget,
+  planned: ResolvedTarget | PlannedVisit,
   deps: ExplainPlanDeps,
 ): Promise<Judged> {
+  if (!('index' in planned)) return { ...unjudged, fault: noRoute(planned) };
   let target: Target | undefined;
   try {
     target = resolveTarget(exchange, planned);
@@ -123,6 +153,11 @@ async function judge(
     target.saved,
   );
   return { target, limits: limits ?? [], fault: limitRefusal(limits ?? []) };
+}
+
+/** As walking the plan says it. */
+function noRoute({ path, refusal }: PlannedVisit): GatewayError {
+  return new GatewayError('config.no_route', { message: refusal, field: path });
 }
 
 /** Walks the plan as a request would, until a target that would be called. */
@@ -170,6 +205,9 @@ function estimate(
     cost_nano_usd: deps.plan.estimateCost(target, tokens) ?? null,
   };
 }
+
+/** Of a place without a target. */
+const noRules = { retry: null, cache: null, hedge: null, timeouts: null };
 
 function rules(
   { caller }: Exchange,

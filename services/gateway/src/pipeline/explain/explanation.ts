@@ -21,7 +21,7 @@ export interface Explanation {
   limits: ExplainedLimit[];
   /** One for each strategy that was asked, outermost first. */
   choices: readonly Choice[];
-  /** Targets in the order they would be asked. */
+  /** Targets in the order they would be asked if each answer asked for the next. */
   plan: ExplainedStep[];
   /** Set when the plan has more steps than are shown. */
   plan_steps_left_out?: number;
@@ -68,7 +68,7 @@ export interface ExplainedFault {
 export interface ExplainedStep {
   /** From 0. */
   step: number;
-  /** Of the target in its config. */
+  /** Of the target in its config, or of a conditional that has no way on. */
   path: string;
   name: string | null;
   /** Catalogue id; null, like all that follows from it, where the target cannot be resolved. */
@@ -76,8 +76,14 @@ export interface ExplainedStep {
   provider_slug: string | null;
   model: string | null;
   host: string | null;
-  reached_when: string;
-  reasons: readonly string[];
+  /**
+   * The answers after which it is asked: of several steps that an answer asks
+   * for, the first. Empty for the first step, which is asked in any case.
+   */
+  reached_when: { after: string; on: readonly number[] | 'not-2xx' }[];
+  /** The word of each strategy above it, outermost first; see `choices`. */
+  reasons: string[];
+  /** Why it would be refused before a call; the plan goes on as if it had answered so. */
   unavailable?: ExplainedFault;
   circuit: BreakerPhase;
   estimate: { input_tokens: number; output_tokens: number; cost_nano_usd: number | null } | null;
@@ -95,7 +101,7 @@ export interface ExplainedStep {
   } | null;
   hedge: { delay_ms: number; budget_percentage: number } | null;
   /** 0 = no limit of its own. */
-  timeouts: { request_ms: number; first_byte_ms: number; idle_ms: number };
+  timeouts: { request_ms: number; first_byte_ms: number; idle_ms: number } | null;
 }
 
 export function explainedFault(error: GatewayError): ExplainedFault {
