@@ -78,7 +78,8 @@ export const noAnswers: readonly Fault[] = [
     name: 'slow first token',
     async run(trial) {
       // The head and the role come at once, the first word after 2.5 s.
-      const slow = sse(openAiEvents('late'), { delayMs: 2500 });
+      const [role, ...rest] = openAiEvents('late');
+      const slow = sse([role, rest.join('')], { delayMs: 2500 });
       const first = await trial.upstream('first', slow);
       const second = await trial.upstream('second', sse(openAiEvents('prompt')));
       const body = { ...chatBody, stream: true, stream_options: { include_usage: true } };
