@@ -182,7 +182,7 @@ const operators: Readonly<Record<string, CompileOperator>> = {
         path,
         'must not bring the patterns of the config to more than they may cost',
       );
-    return (actual) => compiled.regex.test(String(actual).slice(0, comparedTextMax));
+    return (actual) => compiled.regex.test(String(actual), comparedTextMax);
   },
 };
 

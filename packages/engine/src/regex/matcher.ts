@@ -27,17 +27,19 @@ export class Matcher {
     this.#initial = this.#state([], surroundingsOf(-1));
   }
 
-  test(text: string): boolean {
+  /** Looks at `length` characters; a text that goes on behind them does not end there. */
+  test(text: string, length: number): boolean {
     if (this.#kinds.isFull) this.#forget();
     let state = this.#initial;
-    for (let index = 0; index < text.length; index++) {
+    for (let index = 0; index < length; index++) {
       const kind = this.#kinds.of(text.charCodeAt(index));
       const next = state.next[kind] ?? this.#follow(state, kind);
       if (next === accepted) return true;
       if (next === dead) return false;
       state = next;
     }
-    return (state.next[endKind] ?? this.#follow(state, endKind)) === accepted;
+    const kind = length < text.length ? this.#kinds.of(text.charCodeAt(length)) : endKind;
+    return (state.next[kind] ?? this.#follow(state, kind)) === accepted;
   }
 
   #follow(state: State, kind: number): State {

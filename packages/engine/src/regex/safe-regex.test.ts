@@ -91,7 +91,7 @@ describe('the linear machines', () => {
         (pattern, flag, list) => {
           const native = new RegExp(pattern, flag);
           const { matcher } = machines(pattern, flag);
-          for (const text of list) expect(matcher.test(text)).toBe(native.test(text));
+          for (const text of list) expect(matcher.test(text, text.length)).toBe(native.test(text));
         },
       ),
       { seed: 1, numRuns: 4000 },
@@ -108,7 +108,7 @@ describe('the linear machines', () => {
           const native = new RegExp(pattern, `${flag}d`);
           const { searcher } = machines(pattern, flag);
           for (const text of list) {
-            const slots = searcher.search(text, 0, { left: 100_000 });
+            const slots = searcher.search(text, text.length, 0, { left: 100_000 });
             const expected = native.exec(text)?.indices?.flatMap((pair) => pair ?? [-1, -1]);
             expect(slots).toEqual(expected);
           }
@@ -126,7 +126,7 @@ describe('the linear machines', () => {
         fc.array(fc.constantFrom('a', 'b'), { minLength: 20, maxLength: 60 }),
         (units) => {
           const text = units.join('');
-          expect(matcher.test(text)).toBe(native.test(text));
+          expect(matcher.test(text, text.length)).toBe(native.test(text));
         },
       ),
       { seed: 3, numRuns: 500 },
@@ -136,9 +136,9 @@ describe('the linear machines', () => {
   it('tell many kinds of characters apart', () => {
     const { matcher } = machines('[Ā-ſ]{3}[一-龥]$', '');
     const text = Array.from({ length: 6000 }, (_, index) => String.fromCharCode(0x100 + index));
-    expect(matcher.test(text.join(''))).toBe(false);
-    expect(matcher.test('abcĀāĂ一')).toBe(true);
-    expect(matcher.test('abcĀāĂ')).toBe(false);
+    expect(matcher.test(text.join(''), 6000)).toBe(false);
+    expect(matcher.test('abcĀāĂ一', 7)).toBe(true);
+    expect(matcher.test('abcĀāĂ', 6)).toBe(false);
   });
 });
 
@@ -254,5 +254,17 @@ describe('compileSafeRegex', () => {
     const text = `${'a'.repeat(regex.textMax)}aaa`;
     expect(regex.replace(text, '')).toBe('aaa');
     expect(compiled('b').test(`${'a'.repeat(regex.textMax)}b`)).toBe(false);
+  });
+
+  it('does not take the end of its reach for the end of the text', () => {
+    expect(compiled('^a+$').test('aaaa', 3)).toBe(false);
+    expect(compiled('^a{3}').test('aaaa', 3)).toBe(true);
+    expect(compiled('a\\b').test('ab', 1)).toBe(false);
+    expect(compiled('a\\b').test('a b', 1)).toBe(true);
+    const regex = compiled('a+$', 'g');
+    const long = 'a'.repeat(regex.textMax + 1);
+    expect(regex.test(long)).toBe(false);
+    expect(regex.find(long)).toBeUndefined();
+    expect(regex.replace(long, '')).toBe(long);
   });
 });

@@ -13,11 +13,14 @@ import { type ParsedRegex, parseRegex, RegexFault } from './syntax.ts';
 export interface SafeRegex {
   readonly source: string;
   readonly flags: string;
-  /** How much of a text is looked at, in UTF-16 code units; what lies behind never matches. */
+  /**
+   * How much of a text is looked at, in UTF-16 code units. What lies behind never
+   * matches, and the text does not end there: `$` does not hold.
+   */
   readonly textMax: number;
   /** What it costs, in instructions for each character. */
   readonly size: number;
-  test(text: string): boolean;
+  test(text: string, lengthMax?: number): boolean;
   /**
    * The first match from `from` on, as a backtracking engine would find it.
    * @throws RegexFault when it would take too many steps
@@ -114,32 +117,32 @@ class LinearRegex implements SafeRegex {
       }) ?? 0;
   }
 
-  test(whole: string): boolean {
-    const text = this.#cut(whole);
-    if (text.length <= this.#nativeTextMax) {
+  test(text: string, lengthMax = this.textMax): boolean {
+    const length = Math.min(text.length, lengthMax, this.textMax);
+    if (this.#runsNatively(text, length)) {
       this.#native.lastIndex = 0;
       return this.#native.test(text);
     }
     this.#matcher ??= new Matcher(this.#program, this.#isAnchored);
-    return this.#matcher.test(text);
+    return this.#matcher.test(text, length);
   }
 
   find(text: string, from = 0): RegexMatch | undefined {
-    return this.#find(this.#cut(text), from, { left: searchStepsMax });
+    return this.#find(text, from, { left: searchStepsMax });
   }
 
   replace(text: string, replacement: string | ((match: RegexMatch) => string)): string {
     const all = this.flags.includes('g');
-    const searched = this.#cut(text);
-    if (searched.length > this.#nativeTextMax && !this.test(searched)) return text;
+    // Saying that nothing matches is cheaper than finding out where.
+    if (!this.test(text)) return text;
     const budget = { left: searchStepsMax };
     let replaced = '';
     let done = 0;
     let from = 0;
-    while (from <= searched.length) {
-      const match = this.#find(searched, from, budget);
+    while (from <= text.length) {
+      const match = this.#find(text, from, budget);
       if (match === undefined) break;
-      replaced += searched.slice(done, match.index);
+      replaced += text.slice(done, match.index);
       replaced += typeof replacement === 'string' ? expand(replacement, match) : replacement(match);
       done = match.end;
       if (!all) break;
@@ -150,7 +153,8 @@ class LinearRegex implements SafeRegex {
   }
 
   #find(text: string, from: number, budget: StepBudget): RegexMatch | undefined {
-    if (text.length <= this.#nativeTextMax) {
+    const length = Math.min(text.length, this.textMax);
+    if (this.#runsNatively(text, length)) {
       this.#native.lastIndex = from;
       const found = this.#native.exec(text);
       if (found === null) return undefined;
@@ -158,7 +162,7 @@ class LinearRegex implements SafeRegex {
       return { index: found.index, end: found.index + whole.length, text: whole, groups };
     }
     this.#searcher ??= new Searcher(this.#program);
-    const slots = this.#searcher.search(text, from, budget);
+    const slots = this.#searcher.search(text, length, from, budget);
     if (slots === undefined) return undefined;
     const [index = 0, end = 0] = slots;
     const groups: (string | undefined)[] = [];
@@ -170,8 +174,9 @@ class LinearRegex implements SafeRegex {
     return { index, end, text: text.slice(index, end), groups };
   }
 
-  #cut(text: string): string {
-    return text.length > this.textMax ? text.slice(0, this.textMax) : text;
+  /** The native engine knows no end but the text's own. */
+  #runsNatively(text: string, length: number): boolean {
+    return length === text.length && length <= this.#nativeTextMax;
   }
 }
 

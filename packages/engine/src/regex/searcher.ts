@@ -36,16 +36,19 @@ export class Searcher {
     this.#reachedAt = new Int32Array(program.instructions.length);
   }
 
-  /** @throws RegexFault when the budget is spent */
-  search(text: string, from: number, budget: StepBudget): Slots | undefined {
+  /**
+   * Looks at `length` characters; a text that goes on behind them does not end there.
+   * @throws RegexFault when the budget is spent
+   */
+  search(text: string, length: number, from: number, budget: StepBudget): Slots | undefined {
     const { instructions } = this.#program;
     this.#reachedAt.fill(-1);
     let threads: Thread[] = [];
     let found: Slots | undefined;
-    for (let position = from; position <= text.length; position++) {
+    for (let position = from; position <= length; position++) {
       if (threads.length === 0) {
         if (found !== undefined) return found;
-        position = this.#nextBegin(text, position, budget);
+        position = this.#nextBegin(text, length, position, budget);
         if (position < 0) return undefined;
       }
       const current: Thread[] = [];
@@ -53,7 +56,7 @@ export class Searcher {
       // Once something is found, later beginnings are worse.
       if (found === undefined)
         this.#enter({ at: 0, slots: this.#noSlots }, text, position, current, budget);
-      const unit = position < text.length ? text.charCodeAt(position) : -1;
+      const unit = position < length ? text.charCodeAt(position) : -1;
       threads = [];
       for (const thread of current) {
         const instruction = instructions[thread.at];
@@ -70,9 +73,9 @@ export class Searcher {
   }
 
   /** The next position with a character that a match can begin with; -1 = there is none. */
-  #nextBegin(text: string, from: number, budget: StepBudget): number {
+  #nextBegin(text: string, length: number, from: number, budget: StepBudget): number {
     if (this.#firstSets === undefined) return from;
-    for (let position = from; position < text.length; position++) {
+    for (let position = from; position < length; position++) {
       const unit = text.charCodeAt(position);
       for (const set of this.#firstSets) {
         spend(budget);

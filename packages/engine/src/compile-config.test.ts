@@ -1,0 +1,350 @@
+import { type ConfigNode, configCaps, parseConfigDocument } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { describe, expect, it } from 'vitest';
+import { checkConfig } from './check-config.ts';
+import { type CompileOptions, compileConfig, directConfig } from './compile-config.ts';
+
+function parsed(document: object): ConfigNode {
+  const result = parseConfigDocument(document, 'ignore');
+  if (!result.ok) throw new Error(result.faults.join('; '));
+  return result.config;
+}
+
+function compile(document: object, options?: CompileOptions) {
+  return compileConfig(parsed(document), options);
+}
+
+function faultOf(run: () => unknown): GatewayError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof GatewayError) return error;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('compileConfig', () => {
+  it('takes a flat config as its own target', () => {
+    const { targets, strategyMode, namesProvider, staticPlan } = compile({
+      provider: '@openai-prod',
+      request_timeout: 500,
+    });
+    expect({ strategyMode, namesProvider }).toEqual({
+      strategyMode: 'single',
+      namesProvider: true,
+    });
+    expect(targets).toMatchObject([
+      { index: 0, path: 'config', provider: '@openai-prod', requestTimeoutMs: 500 },
+    ]);
+    expect(staticPlan?.root).toEqual({ kind: 'target', target: targets[0] });
+  });
+
+  it('knows when the request must name the provider', () => {
+    expect(compile({ retry: { attempts: 1 } }).namesProvider).toBe(false);
+    expect(compile({ virtual_key: 'a' }).namesProvider).toBe(true);
+    expect(compile({ targets: [{ passthrough: true }] }).namesProvider).toBe(true);
+    expect(directConfig.namesProvider).toBe(false);
+    expect(directConfig.targets).toMatchObject([{ path: 'config', provider: undefined }]);
+  });
+
+  it('hands settings down, the nearest word winning', () => {
+    const { targets } = compile({
+      strategy: { mode: 'fallback' },
+      requestTimeout: 1000,
+      first_byte_timeout: 300,
+      idle_timeout: 400,
+      custom_host: 'https://root.example',
+      forward_headers: ['x-root'],
+      strict_open_ai_compliance: false,
+      retry: { attempts: 3, on_status_codes: [500] },
+      cache: { mode: 'simple', max_age: 60 },
+      hedge: { delay: 50 },
+      targets: [
+        { provider: '@a' },
+        {
+          provider: '@b',
+          request_timeout: 200,
+          custom_host: 'https://leaf.example',
+          forward_headers: ['x-leaf'],
+          strict_open_ai_compliance: true,
+          retry: { attempts: 1, use_retry_after_header: true },
+          cache: { mode: 'simple' },
+          hedge: { delay: 9, budget_percentage: 20 },
+        },
+      ],
+    });
+    expect(targets).toMatchObject([
+      {
+        requestTimeoutMs: 1000,
+        firstByteTimeoutMs: 300,
+        idleTimeoutMs: 400,
+        customHost: 'https://root.example',
+        forwardHeaders: ['x-root'],
+        strictOpenAiCompliance: false,
+        retry: { attempts: 3, statusCodes: new Set([500]), usesWaitHints: false },
+        cache: { mode: 'simple', maxAgeS: 60 },
+        hedge: { delayMs: 50, budgetPercentage: 5 },
+      },
+      {
+        requestTimeoutMs: 200,
+        firstByteTimeoutMs: 300,
+        idleTimeoutMs: 400,
+        customHost: 'https://leaf.example',
+        forwardHeaders: ['x-leaf'],
+        strictOpenAiCompliance: true,
+        retry: { attempts: 1, usesWaitHints: true },
+        cache: { mode: 'simple', maxAgeS: undefined },
+        hedge: { delayMs: 9, budgetPercentage: 20 },
+      },
+    ]);
+    // A rule is replaced whole: the codes of the parent do not shine through.
+    expect(targets[1]?.retry?.statusCodes.has(429)).toBe(true);
+  });
+
+  it('merges parameters key by key and adds up what is to be dropped', () => {
+    const { targets } = compile({
+      override_params: { a: { x: 1 }, b: 1 },
+      default_params: { c: 1, d: 1 },
+      drop_params: ['p'],
+      targets: [
+        {
+          override_params: { a: { y: 2 } },
+          drop_params: ['q[*].r'],
+          targets: [{ provider: '@a', override_params: { z: 3 }, default_params: { d: 2 } }],
+        },
+      ],
+    });
+    expect(targets[0]).toMatchObject({
+      path: 'config.targets[0].targets[0]',
+      overrideParams: { a: { y: 2 }, b: 1, z: 3 },
+      defaultParams: { c: 1, d: 2 },
+    });
+    expect(targets[0]?.dropParams).toHaveLength(2);
+    expect(targets[0]?.overrideParams).toEqual({ a: { y: 2 }, b: 1, z: 3 });
+  });
+
+  it('takes identity and credentials from the target alone', () => {
+    const { targets } = compile({
+      strategy: { mode: 'single' },
+      api_key: 'root',
+      openai_project: 'root',
+      targets: [{ virtual_key: 'main', name: 't', openai_organization: 'org' }],
+    });
+    expect(targets[0]).toMatchObject({ provider: '@main', name: 't', apiKey: undefined });
+    expect(targets[0]?.configurations).toEqual({ openai_organization: 'org' });
+  });
+
+  it('keeps provider-specific settings apart from everything else', () => {
+    const { targets } = compile({
+      provider: 'azure-openai',
+      api_key: 'sk',
+      resource_name: 'r',
+      deployments: [{ deployment_id: 'd' }],
+      input_guardrails: [{ wordCount: {} }],
+      retry: { attempts: 1 },
+    });
+    expect(targets[0]?.apiKey).toBe('sk');
+    expect(targets[0]?.configurations).toEqual({
+      resource_name: 'r',
+      deployments: [{ deployment_id: 'd' }],
+    });
+  });
+
+  it('takes the circuit breaker from the strategy before the node, from the target before both', () => {
+    const rule = (threshold: number) => ({
+      failure_threshold: threshold,
+      cooldown_interval: 30_000,
+    });
+    const config = compile({
+      cb_config: rule(1),
+      strategy: { mode: 'fallback', cb_config: rule(2) },
+      targets: [
+        { provider: '@a' },
+        { provider: '@b', cb_config: rule(3) },
+        { strategy: { mode: 'fallback' }, targets: [{ provider: '@c' }] },
+      ],
+    });
+    expect(config.targets.map(({ breaker }) => breaker?.failureThreshold)).toEqual([2, 3, 2]);
+    expect(config.hasBreakers).toBe(true);
+    expect(config.staticPlan).toBeUndefined();
+  });
+
+  it('lets what this release lacks fail the target that asks for it, and no other', () => {
+    const { targets } = compile({
+      strategy: { mode: 'fallback' },
+      cache: { mode: 'semantic' },
+      targets: [
+        { provider: '@a' },
+        { provider: '@b', cache: { mode: 'simple' } },
+        { prompt_id: 'pp-1', cache: { mode: 'simple' } },
+      ],
+    });
+    expect(targets.map(({ unavailable }) => unavailable?.path)).toEqual([
+      'config.cache.mode',
+      undefined,
+      'config.targets[2].prompt_id',
+    ]);
+  });
+
+  it('refuses malformed conditions, fields and paths with their places', () => {
+    const conditional = (query: object, then = 'a') => ({
+      targets: [
+        {
+          strategy: { mode: 'conditional', conditions: [{ query, then }] },
+          targets: [{ name: 'a', provider: '@a' }],
+        },
+      ],
+    });
+    const at = 'config.targets[0].strategy.conditions[0]';
+    expect(faultOf(() => compile(conditional({ 'metadata.x': { $foo: 1 } })))).toMatchObject({
+      code: 'config.invalid',
+      field: `${at}.query.metadata.x.$foo`,
+      faults: [expect.stringContaining(`path: ${at}.query.metadata.x.$foo, message: `)],
+    });
+    expect(
+      faultOf(() => compile(conditional({ 'params.model': { $regex: '(a)\\1' } }))),
+    ).toMatchObject({ field: `${at}.query.params.model.$regex` });
+    expect(faultOf(() => compile({ drop_params: ['a', 'b['] }))).toMatchObject({
+      field: 'config.drop_params[1]',
+    });
+    const sticky = { enabled: true, hash_fields: ['metadata.a', 'user'] };
+    expect(
+      faultOf(() =>
+        compile({ strategy: { mode: 'loadbalance', sticky }, targets: [{ provider: '@a' }] }),
+      ),
+    ).toMatchObject({ field: 'config.strategy.sticky.hash_fields[1]' });
+  });
+
+  it('applies tighter caps when it is given some', () => {
+    const document = { targets: Array.from({ length: 3 }, () => ({ provider: '@a' })) };
+    const caps = { ...configCaps, rootTargetsMax: 2 };
+    expect(faultOf(() => compile(document, { caps }))).toMatchObject({ field: 'config.targets' });
+    expect(compile(document).targets).toHaveLength(3);
+  });
+});
+
+describe('references to other configs', () => {
+  const saved: Record<string, object> = {
+    leaf: { provider: '@leaf', override_params: { b: 2 }, name: 'inner', weight: 9 },
+    chain: {
+      strategy: { mode: 'fallback', on_status_codes: [429] },
+      retry: { attempts: 2 },
+      targets: [{ provider: '@x' }, { config: 'leaf' }],
+    },
+    alias: { config: 'chain', request_timeout: 77 },
+    a: { targets: [{ provider: '@a' }, { targets: [{ config: 'b' }] }] },
+    b: { config: 'a' },
+    self: { config: 'self' },
+  };
+  const findConfig = (slug: string) => {
+    const document = saved[slug];
+    return document === undefined ? undefined : parsed(document);
+  };
+
+  it('stand for the config itself, with inheritance going through', () => {
+    const { targets, root } = compile(
+      {
+        strategy: { mode: 'loadbalance' },
+        override_params: { a: 1, b: 1 },
+        targets: [
+          { provider: '@first', weight: 3 },
+          { name: 'outer', weight: 1, config: 'alias', request_timeout: 5 },
+        ],
+      },
+      { findConfig },
+    );
+    expect(targets).toMatchObject([
+      { path: 'config.targets[0]', provider: '@first' },
+      {
+        path: 'config.targets[1].targets[0]',
+        provider: '@x',
+        requestTimeoutMs: 77,
+        retry: { attempts: 2 },
+        overrideParams: { a: 1, b: 1 },
+      },
+      {
+        path: 'config.targets[1].targets[1]',
+        provider: '@leaf',
+        overrideParams: { a: 1, b: 2 },
+      },
+    ]);
+    if (root.kind !== 'strategy') throw new Error('the root is a strategy');
+    expect(root.children.map(({ name }) => name)).toEqual([undefined, 'outer']);
+  });
+
+  it('may make up a whole config', () => {
+    const config = compile({ config: 'leaf' }, { findConfig });
+    expect(config.targets).toMatchObject([{ path: 'config', provider: '@leaf' }]);
+    expect(config.namesProvider).toBe(true);
+  });
+
+  it('are refused by name when there is no such config', () => {
+    const error = faultOf(() =>
+      compile({ targets: [{ provider: '@a' }, { config: 'gone' }] }, { findConfig }),
+    );
+    expect(error).toMatchObject({ code: 'config.invalid', field: 'config.targets[1].config' });
+    expect(error.message).toContain('"gone"');
+    expect(faultOf(() => compile({ config: 'leaf' })).field).toBe('config.config');
+  });
+
+  it.each([
+    ['a', 'config.targets[0].targets[1].targets[0].config', 'a → b → a'],
+    ['b', 'config.targets[0].targets[1].targets[0].config', 'b → a → b'],
+    ['self', 'config.targets[0].config', 'self → self'],
+  ])('that lead round from %s are refused where the circle closes', (slug, field, chain) => {
+    const error = faultOf(() => compile({ targets: [{ config: slug }] }, { findConfig }));
+    expect(error.field).toBe(field);
+    expect(error.message).toContain(chain);
+  });
+
+  it('to the document itself are found when it says its own slug', () => {
+    const document = { targets: [{ config: 'me' }] };
+    const error = faultOf(() =>
+      compile(document, { slug: 'me', findConfig: () => parsed(document) }),
+    );
+    expect(error.field).toBe('config.targets[0].config');
+    expect(error.message).toContain('me → me');
+  });
+
+  it('may be used twice side by side', () => {
+    const config = compile({ targets: [{ config: 'leaf' }, { config: 'leaf' }] }, { findConfig });
+    expect(config.targets.map(({ path }) => path)).toEqual([
+      'config.targets[0]',
+      'config.targets[1]',
+    ]);
+  });
+
+  it('do not multiply without end', () => {
+    // Ten levels of a hundred references each would be 10^20 targets.
+    const wide = (slug: string) => ({
+      targets: Array.from({ length: 100 }, () => ({ config: slug })),
+    });
+    const find = (slug: string) => {
+      const level = Number(slug);
+      return parsed(level === 10 ? { provider: '@a' } : wide(String(level + 1)));
+    };
+    const error = faultOf(() => compile(wide('1'), { findConfig: find }));
+    expect(error.message).toContain('4000 targets');
+    const long = (slug: string) => parsed({ config: String(Number(slug) + 1) });
+    expect(faultOf(() => compile({ config: '0' }, { findConfig: long })).message).toContain('32');
+  });
+});
+
+describe('checkConfig', () => {
+  it('accepts what can be run and returns it', () => {
+    expect(checkConfig({ provider: '@a' })).toEqual({ ok: true, config: { provider: '@a' } });
+  });
+
+  it.each<[string, unknown, string]>([
+    ['shape', { retry: { attempts: 9 } }, 'config.retry.attempts'],
+    ['references', { targets: [{ config: 'gone' }] }, 'config.targets[0].config'],
+    ['paths', { drop_params: ['['] }, 'config.drop_params[0]'],
+  ])('finds faults of %s', (_name, document, field) => {
+    expect(checkConfig(document)).toMatchObject({
+      ok: false,
+      field,
+      faults: [expect.stringContaining(`path: ${field}, message: `)],
+    });
+  });
+});

@@ -1,0 +1,187 @@
+import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
+import { describe, expect, it } from 'vitest';
+import { compileConfig } from './compile-config.ts';
+
+function targetsOf(document: object, knownChecks?: ReadonlySet<string>) {
+  const parsed = parseConfigDocument(document, 'refuse');
+  if (!parsed.ok) throw new Error(parsed.faults.join('; '));
+  return compileConfig(parsed.config, { knownChecks }).targets;
+}
+
+function hooksOf(document: object) {
+  return targetsOf(document)[0]?.hooks;
+}
+
+const words = { wordCount: { minWords: 1 } };
+
+describe('hooks of a target', () => {
+  it('are none when the config names none', () => {
+    expect(hooksOf({ provider: '@a' })).toBeUndefined();
+  });
+
+  it('stand in order: explicit, shorthand, mutators, enforced', () => {
+    const hooks = hooksOf({
+      provider: '@a',
+      input_mutators: [{ id: 'm', addPrefix: { prefix: 'x' } }],
+      input_guardrails: [{ id: 'g', ...words }],
+      before_request_hooks: [{ id: 'h', checks: [{ id: 'default.regexMatch' }] }],
+      default_input_guardrails: [{ id: 'd', ...words }],
+    });
+    expect(hooks?.beforeRequest.map(({ id, type }) => [id, type])).toEqual([
+      ['h', 'guardrail'],
+      ['g', 'guardrail'],
+      ['m', 'mutator'],
+      ['d', 'guardrail'],
+    ]);
+    expect(hooks?.afterRequest).toEqual([]);
+  });
+
+  it('replace those of the parent when the target names any, kind by kind', () => {
+    const document = {
+      strategy: { mode: 'fallback' },
+      input_guardrails: [{ id: 'parent-in', ...words }],
+      output_guardrails: [{ id: 'parent-out', ...words }],
+      default_input_guardrails: [{ id: 'enforced', ...words }],
+      targets: [
+        { provider: '@a', input_mutators: [{ id: 'own', addPrefix: { prefix: 'x' } }] },
+        { provider: '@b' },
+        { provider: '@c', before_request_hooks: [] },
+      ],
+    };
+    const ids = targetsOf(document).map(({ hooks }) => [
+      hooks?.beforeRequest.map(({ id }) => id),
+      hooks?.afterRequest.map(({ id }) => id),
+    ]);
+    expect(ids).toEqual([
+      [['own', 'enforced'], ['parent-out']],
+      [['parent-in', 'enforced'], ['parent-out']],
+      [['enforced'], ['parent-out']],
+    ]);
+  });
+
+  it('read shorthand: settings apart, every other key is a check', () => {
+    const hooks = hooksOf({
+      provider: '@a',
+      output_guardrails: [
+        {
+          deny: true,
+          async: true,
+          sequential: true,
+          type: 'mutator',
+          guardrail_version_id: 'v1',
+          wordCount: { minWords: 1 },
+          second: { id: 'wordCount', minWords: 2 },
+          'qualifire.dangerousContent': { mode: 'x' },
+          off: { id: 'contains', is_enabled: false, words: ['a'] },
+          on_fail: {
+            feedback: { value: -5, weight: 0.5, metadata: { user_id: 'u', userId: 'U' } },
+          },
+          onSuccess: { feedback: { value: 5 } },
+        },
+      ],
+    });
+    expect(hooks?.afterRequest[0]).toEqual({
+      id: expect.stringMatching(/^output_guardrail_[0-9a-z]{3}$/),
+      type: 'mutator',
+      deny: true,
+      async: true,
+      sequential: true,
+      checks: [
+        { id: 'default.wordCount', parameters: { minWords: 1 }, isEnabled: true },
+        { id: 'default.wordCount', parameters: { minWords: 2 }, isEnabled: true },
+        { id: 'qualifire.dangerousContent', parameters: { mode: 'x' }, isEnabled: true },
+        { id: 'default.contains', parameters: { words: ['a'] }, isEnabled: false },
+      ],
+      onFail: { value: -5, weight: 0.5, metadata: { user_id: 'u', userId: 'U' } },
+      onSuccess: { value: 5, weight: 1, metadata: {} },
+    });
+  });
+
+  it('give a hook without an id the same one in every replica', () => {
+    const document = { provider: '@a', input_guardrails: [words, words] };
+    const ids = hooksOf(document)?.beforeRequest.map(({ id }) => id);
+    expect(hooksOf(document)?.beforeRequest.map(({ id }) => id)).toEqual(ids);
+    expect(new Set(ids).size).toBe(2);
+    for (const id of ids ?? []) expect(id).toMatch(/^input_guardrail_[0-9a-z]{3}$/);
+  });
+
+  it('read explicit hooks in camelCase too, and leave the user’s own keys alone', () => {
+    const hooks = hooksOf({
+      provider: '@a',
+      beforeRequestHooks: [
+        {
+          id: 'h',
+          type: 'guardrail',
+          checks: [
+            { id: 'modelWhitelist', parameters: { fooBar: { bazQux: 1 } }, isEnabled: false },
+          ],
+          onFail: { feedback: { value: -1, weight: 1, metadata: { userId: 'u' } } },
+          credentials: { apiKey: 'hook', region: 'eu' },
+        },
+        {
+          id: 'i',
+          checks: [{ id: 'jwt', parameters: { credentials: { apiKey: 'check' } } }],
+          credentials: { apiKey: 'hook', region: 'eu' },
+        },
+      ],
+    });
+    expect(hooks?.beforeRequest).toMatchObject([
+      {
+        id: 'h',
+        async: false,
+        checks: [
+          {
+            id: 'default.modelWhitelist',
+            isEnabled: false,
+            parameters: { fooBar: { bazQux: 1 }, credentials: { apiKey: 'hook', region: 'eu' } },
+          },
+        ],
+        onFail: { metadata: { userId: 'u' } },
+      },
+      { checks: [{ parameters: { credentials: { apiKey: 'check', region: 'eu' } } }] },
+    ]);
+  });
+
+  it.each<[string, Partial<ConfigNode>, string]>([
+    [
+      'a check without an id',
+      { before_request_hooks: [{ id: 'h', checks: [{ parameters: {} }] }] },
+      'config.before_request_hooks[0].checks[0].id',
+    ],
+    [
+      'shorthand that is no object',
+      { input_guardrails: [{ wordCount: 5 }] },
+      'config.input_guardrails[0].wordCount',
+    ],
+    [
+      'feedback out of range',
+      { output_guardrails: [{ ...words, on_fail: { feedback: { value: 11 } } }] },
+      'config.output_guardrails[0].on_fail.feedback.value',
+    ],
+  ])('refuse %s with its path', (_name, settings, field) => {
+    const compile = () => hooksOf({ provider: '@a', ...settings });
+    expect(compile).toThrow(expect.objectContaining({ code: 'config.invalid', field }));
+  });
+
+  it('that cannot be run make the target unavailable, and no other', () => {
+    const known = new Set(['default.wordCount']);
+    const targets = targetsOf(
+      {
+        strategy: { mode: 'fallback' },
+        targets: [
+          { provider: '@a', input_guardrails: [words] },
+          { provider: '@b', input_guardrails: [words, { contains: { words: [] } }] },
+          { provider: '@c', output_guardrails: ['pg-saved'] },
+          { provider: '@d', input_guardrails: [{ contains: { is_enabled: false } }] },
+        ],
+      },
+      known,
+    );
+    expect(targets.map(({ unavailable }) => unavailable?.path)).toEqual([
+      undefined,
+      'config.targets[1].input_guardrails[1].contains',
+      'config.targets[2].output_guardrails[0]',
+      undefined,
+    ]);
+  });
+});
