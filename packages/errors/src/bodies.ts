@@ -13,7 +13,7 @@ export function gatewayErrorBody(error: GatewayError, requestId: string): Record
     message: error.message,
     error: {
       message: error.message,
-      type: spec.type,
+      type: error.type,
       param: error.field ?? null,
       code: error.code,
       ...(error.field === undefined ? {} : { field: error.field }),
@@ -36,7 +36,7 @@ export function anthropicErrorBody(
   return {
     ...gatewayErrorBody(error, requestId),
     type: 'error',
-    error: { type: errorSpec(error.code).type, message: error.message, code: error.code },
+    error: { type: error.type, message: error.message, code: error.code },
   };
 }
 

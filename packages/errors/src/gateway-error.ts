@@ -9,6 +9,8 @@ export interface GatewayErrorOptions {
   faults?: readonly string[];
   /** For operators; never leaves the process. */
   detail?: Record<string, unknown>;
+  /** Overrides the registry's `error.type`: a provider's own word for its fault. */
+  type?: string;
   /** Overrides the registry's status (an upstream's own status is kept). */
   status?: number;
   /** Response headers that belong to the error, e.g. retry-after. */
@@ -20,6 +22,7 @@ export interface GatewayErrorOptions {
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
+  readonly type: string;
   readonly field: string | undefined;
   readonly faults: readonly string[] | undefined;
   readonly detail: Record<string, unknown> | undefined;
@@ -31,6 +34,7 @@ export class GatewayError extends Error {
     this.name = 'GatewayError';
     this.code = code;
     this.status = options.status ?? spec.status;
+    this.type = options.type ?? spec.type;
     this.field = options.field;
     this.faults = options.faults;
     this.detail = options.detail;

@@ -147,6 +147,7 @@ export function wire(env: Env): Gateway {
     breakers,
     latencies,
     guardrails: new Guardrails({ logger }),
+    logger,
     hedgeBudget: new HedgeBudget(),
     metrics: createRoutingMetrics(metrics),
     replyBytesMax: env.RESPONSE_BODY_BYTES_MAX,

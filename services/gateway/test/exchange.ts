@@ -85,6 +85,7 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     retryCount: 0,
     cacheStatus: 'DISABLED',
     decisionJson: '',
+    hookVerdicts: [],
     summary: undefined,
   };
 }

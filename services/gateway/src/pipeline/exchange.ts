@@ -68,8 +68,17 @@ export interface Exchange {
   cacheStatus: CacheStatus;
   /** How the plan came about, as the usage record keeps it. */
   decisionJson: string;
+  /** What the checks of the present target came to, for the record. */
+  hookVerdicts: readonly HookVerdict[];
   /** Set by the attempt that gave the reply, for the request's log event. */
   summary: ReplySummary | undefined;
+}
+
+export interface HookVerdict {
+  id: string;
+  event: 'before' | 'after';
+  verdict: boolean;
+  deny: boolean;
 }
 
 /** As the response header says it. */

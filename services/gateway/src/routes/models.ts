@@ -9,25 +9,43 @@ import type { Exchange, Reply, Stage } from '../pipeline/exchange.ts';
  */
 export const listOwnModels: Stage = async (exchange, next) => {
   const { caller } = exchange;
-  const forced = exchange.headers['x-service-fetch-integrated-models'] === 'true';
-  const namesProvider =
-    caller.provider !== undefined || exchange.config?.compiled.namesProvider === true;
+  const compiled = exchange.config?.compiled;
+  const forced =
+    exchange.headers['x-service-fetch-integrated-models'] === 'true' ||
+    compiled?.fetchIntegratedModels === true;
+  const namesProvider = caller.provider !== undefined || compiled?.namesProvider === true;
   return namesProvider && !forced ? next() : ownModels(exchange);
 };
 
+/** The saved providers that the request names, by config or else by header; undefined = all. */
+function namedProviders({ caller, config }: Exchange): ReadonlySet<string> | undefined {
+  const references =
+    config?.compiled.namesProvider === true
+      ? config.compiled.targets.map(({ provider }) => provider)
+      : [caller.provider];
+  const slugs = references.flatMap((reference) =>
+    reference?.startsWith('@') === true ? [reference.slice(1).split('/', 1)[0] ?? ''] : [],
+  );
+  return slugs.length === 0 ? undefined : new Set(slugs);
+}
+
 function ownModels(exchange: Exchange): Reply {
   if (exchange.bundle === undefined) throw new GatewayError('internal');
-  const data = [...exchange.bundle.providers.values()].flatMap((provider) =>
-    [...provider.models.values()]
-      .filter((model) => model.enabled)
-      .map((model) => ({
-        id: `@${provider.slug}/${model.slug}`,
-        object: 'model',
-        created: 0,
-        owned_by: provider.providerId,
-        slug: model.slug,
-        provider: provider.slug,
-      })),
+  const named = namedProviders(exchange);
+  const providers = [...exchange.bundle.providers.values()];
+  const data = providers.flatMap((provider) =>
+    named !== undefined && !named.has(provider.slug)
+      ? []
+      : [...provider.models.values()]
+          .filter((model) => model.enabled)
+          .map((model) => ({
+            id: `@${provider.slug}/${model.slug}`,
+            object: 'model',
+            created: 0,
+            owned_by: provider.providerId,
+            slug: model.slug,
+            provider: provider.slug,
+          })),
   );
   const body = Buffer.from(
     JSON.stringify({ object: 'list', total: data.length, total_count: data.length, data }),

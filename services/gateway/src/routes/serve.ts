@@ -113,6 +113,7 @@ function createExchange(
     retryCount: 0,
     cacheStatus: 'DISABLED',
     decisionJson: '',
+    hookVerdicts: [],
     summary: undefined,
   };
 }

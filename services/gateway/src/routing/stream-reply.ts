@@ -1,4 +1,4 @@
-import { errorSpec, GatewayError } from '@sluice/errors';
+import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import type { StreamFault, StreamReader } from '@sluice/providers';
 import type { ReplySink } from '../pipeline/exchange.ts';
@@ -63,7 +63,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
     if (error.code !== 'request.aborted')
       send(
         reader.errorEvent({
-          type: errorSpec(error.code).type,
+          type: error.type,
           message: error.message,
           status: error.status,
           code: error.code,
@@ -83,6 +83,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
             ? new GatewayError('upstream.invalid_response', { message: fault.message })
             : new GatewayError('upstream.error', {
                 message: fault?.message,
+                type: fault?.type,
                 status: fault?.status,
               });
         breakOff(

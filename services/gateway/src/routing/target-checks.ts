@@ -1,4 +1,6 @@
+import type { TargetHooks } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
 import type { CacheFill } from '../cache/reply-cache.ts';
 import {
   deniedReply,
@@ -8,7 +10,7 @@ import {
 } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookSubject } from '../guardrails/hook-context.ts';
-import type { HookRun } from '../guardrails/hook-results.ts';
+import { type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
 import type { BodyReply, Exchange, StreamReply } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
@@ -19,13 +21,20 @@ export class TargetChecks {
   private readonly target: Target;
   private readonly request: JsonObject;
   private readonly guardrails: Guardrails;
+  private readonly logger: Logger;
   private beforeRun: HookRun | undefined;
 
-  constructor(exchange: Exchange, target: Target, request: JsonObject, guardrails: Guardrails) {
+  constructor(
+    exchange: Exchange,
+    target: Target,
+    request: JsonObject,
+    deps: { guardrails: Guardrails; logger: Logger },
+  ) {
     this.exchange = exchange;
     this.target = target;
     this.request = request;
-    this.guardrails = guardrails;
+    this.guardrails = deps.guardrails;
+    this.logger = deps.logger;
   }
 
   before(): Promise<HookRun> | undefined {
@@ -33,6 +42,7 @@ export class TargetChecks {
     if (hooks === undefined) return undefined;
     return this.guardrails.before(hooks, this.subject())?.then((run) => {
       this.beforeRun = run;
+      this.note('before', run);
       return run;
     });
   }
@@ -98,20 +108,46 @@ export class TargetChecks {
         : undefined;
     const onEnd =
       checksOutput && hooks.afterRequest.length > 0
-        ? async (text: string) => {
-            const response = textResponse(endpoint, text);
-            const after = await this.guardrails.after(hooks, {
-              ...this.subject(),
-              response,
-              status: reply.status,
-            });
-            return tells && after !== undefined
-              ? hookResultsItem(endpoint, 'after_request_hooks', after.results)
+        ? (_text: string, _wasWhole: boolean, response: JsonObject) => {
+            const running = this.after(hooks, response, reply.status);
+            // Without an item to wait for, the stream ends when the provider's does.
+            return tells
+              ? running?.then(({ results }) =>
+                  hookResultsItem(endpoint, 'after_request_hooks', results),
+                )
               : undefined;
           }
         : undefined;
     if (first === undefined && onEnd === undefined) return { ...reply, status };
-    return { ...withHookItems(reply, { first, onEnd, endpoint, collectBytesMax }), status };
+    return {
+      ...withHookItems(reply, { first, onEnd, endpoint, collectBytesMax, logger: this.logger }),
+      status,
+    };
+  }
+
+  private after(
+    hooks: TargetHooks | undefined,
+    response: JsonObject,
+    status: number,
+  ): Promise<HookRun> | undefined {
+    const subject = { ...this.subject(), request: this.beforeRun?.request ?? this.request };
+    return this.guardrails.after(hooks, { ...subject, response, status })?.then((run) => {
+      this.note('after', run);
+      return run;
+    });
+  }
+
+  /** For the record, and for the log, which alone hears of checks that end after a stream did. */
+  private note(event: 'before' | 'after', { results }: HookRun): void {
+    const ran = results
+      .filter(hasRun)
+      .map(({ id, verdict, deny }) => ({ id, event, verdict, deny }));
+    if (ran.length === 0) return;
+    this.exchange.hookVerdicts = [...this.exchange.hookVerdicts, ...ran];
+    this.logger.info(
+      { request_id: this.exchange.requestIdText, hook_event: event, hook_verdicts: ran },
+      'the checks of a target ran',
+    );
   }
 
   private subject(): HookSubject {
@@ -130,13 +166,6 @@ export class TargetChecks {
 }
 
 const collectBytesMax = 1024 * 1024;
-
-/** What a whole stream said, as the checks of an answer find it. */
-function textResponse(endpoint: string, text: string): JsonObject {
-  if (endpoint === 'messages') return { content: [{ type: 'text', text }] };
-  if (endpoint === 'complete') return { choices: [{ index: 0, text }] };
-  return { choices: [{ index: 0, message: { role: 'assistant', content: text } }] };
-}
 
 function parsed(body: Buffer): JsonObject | undefined {
   try {

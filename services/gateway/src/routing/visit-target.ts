@@ -1,6 +1,7 @@
 import { type ResolvedTarget, shapeParams, type TargetResult } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
 import type { CacheFill, ReplyCache } from '../cache/reply-cache.ts';
 import { deniedReply } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
@@ -17,6 +18,7 @@ export interface VisitDeps extends CallDeps {
   hostRules: HostRules;
   guardrails: Guardrails;
   cache: ReplyCache;
+  logger: Logger;
 }
 
 /** What asking one target came to: an answer, or the error that stands for it. */
@@ -37,6 +39,7 @@ export async function visitTarget(
 ): Promise<Visit> {
   exchange.retryCount = 0;
   exchange.cacheStatus = 'DISABLED';
+  exchange.hookVerdicts = noVerdicts;
   let target: Target | undefined;
   try {
     target = resolveTarget(exchange, planned);
@@ -54,14 +57,11 @@ export async function visitTarget(
   }
 }
 
+const noVerdicts: Exchange['hookVerdicts'] = [];
+
 async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise<Visit> {
   let shaped = shapedBody(exchange, target);
-  const checks = new TargetChecks(
-    exchange,
-    target,
-    shaped ?? namedBody(exchange, target),
-    deps.guardrails,
-  );
+  const checks = new TargetChecks(exchange, target, shaped ?? namedBody(exchange, target), deps);
   const before = checks.before();
   if (before !== undefined) {
     const run = await before;

@@ -169,7 +169,7 @@ export class UsageRecorder {
     record.bundleHash = bundle?.source.hash ?? '';
     record.cacheStatus = exchange.cacheStatus;
     record.metadata = exchange.metadata;
-    record.decisionJson = exchange.decisionJson;
+    record.decisionJson = decisionOf(exchange);
     return record;
   }
 
@@ -182,6 +182,15 @@ export class UsageRecorder {
     return record;
   }
 }
+
+/** The choices of the plan, and what checks said of this target. */
+function decisionOf({ decisionJson, hookVerdicts }: Exchange): string {
+  if (hookVerdicts.length === 0) return decisionJson;
+  const hooks = `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`;
+  return decisionJson === '' ? `{${hooks}}` : `${decisionJson.slice(0, -1)},${hooks}}`;
+}
+
+const hooksMax = 50;
 
 /** Where a request was refused before anybody was called; the target when it got so far. */
 export interface Refused {
@@ -287,6 +296,7 @@ export class AttemptRecord {
     record.latencyMs = now - exchange.startedAt;
     record.gatewayMs = this.startedAt - exchange.startedAt;
     this.observer?.(outcome, status, errorCode, record.timeToFirstByteMs);
+    if (exchange.hookVerdicts.length > 0) record.decisionJson = decisionOf(exchange);
     record.finishReason = clipped(facts?.finishReason ?? '');
     record.responseModel = clipped(facts?.model ?? '');
     const tokens = facts?.usage;
