@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseConfigDocument } from './config.ts';
+import { configCaps } from './config-caps.ts';
 
 describe('parseConfigDocument', () => {
   it('accepts camelCase names and leaves user-owned maps alone', () => {
@@ -45,9 +46,316 @@ describe('parseConfigDocument', () => {
     expect(parseConfigDocument(value, 'ignore').ok).toBe(false);
   });
 
-  it('refuses very deep nesting without running out of stack', () => {
-    let document: unknown = { provider: 'openai' };
-    for (let depth = 0; depth < 10_000; depth++) document = { targets: [document] };
-    expect(parseConfigDocument(document, 'ignore').ok).toBe(false);
+  function faultOf(document: unknown, unknownKeys: 'refuse' | 'ignore' = 'ignore') {
+    const parsed = parseConfigDocument(document, unknownKeys);
+    if (parsed.ok) throw new Error('the document was accepted');
+    return parsed;
+  }
+
+  const two = [
+    { name: 'a', provider: '@a' },
+    { name: 'b', provider: '@b' },
+  ];
+
+  it.each([
+    ['single', 'single'],
+    ['fallback', 'fallback'],
+    ['loadbalance', 'loadbalance'],
+    ['least-latency', 'least-latency'],
+    ['least_latency', 'least-latency'],
+    ['lowest-cost', 'lowest-cost'],
+    ['lowest_cost', 'lowest-cost'],
+  ])('knows the strategy %s', (mode, folded) => {
+    const parsed = parseConfigDocument({ strategy: { mode }, targets: two }, 'refuse');
+    expect(parsed).toMatchObject({ ok: true, config: { strategy: { mode: folded } } });
+  });
+
+  it('names the strategies when one is unknown', () => {
+    const fault = faultOf({ strategy: { mode: 'roundrobin' }, targets: two });
+    expect(fault.field).toBe('config.strategy.mode');
+    expect(fault.faults[0]).toContain('fallback, loadbalance');
+  });
+
+  // biome-ignore-start lint/suspicious/noThenProperty: `then` is the published name of the field.
+  it.each<[string, object, string]>([
+    [
+      'a negative weight',
+      { strategy: { mode: 'loadbalance' }, targets: [{ provider: 'a', weight: -1 }] },
+      'config.targets[0].weight',
+    ],
+    [
+      'an endless weight',
+      { targets: [{ provider: 'a', weight: Number.POSITIVE_INFINITY }] },
+      'config.targets[0].weight',
+    ],
+    [
+      'weights that are all 0',
+      { strategy: { mode: 'loadbalance' }, targets: [{ provider: 'a', weight: 0 }] },
+      'config.targets',
+    ],
+    ['a strategy without targets', { strategy: { mode: 'fallback' } }, 'config.targets'],
+    ['no targets at all', { strategy: { mode: 'fallback' }, targets: [] }, 'config.targets'],
+    [
+      'a conditional without conditions',
+      { strategy: { mode: 'conditional', default: 'a' }, targets: two },
+      'config.strategy.conditions',
+    ],
+    [
+      'a condition that leads nowhere',
+      {
+        strategy: { mode: 'conditional', conditions: [{ query: {}, then: 'c' }], default: 'a' },
+        targets: two,
+      },
+      'config.strategy.conditions[0].then',
+    ],
+    [
+      'a default that leads nowhere',
+      {
+        strategy: { mode: 'conditional', conditions: [{ query: {}, then: 'a' }], default: 'c' },
+        targets: two,
+      },
+      'config.strategy.default',
+    ],
+    ['two targets of one name', { targets: [...two, { name: 'a' }] }, 'config.targets[2].name'],
+    [
+      'a circuit breaker without a threshold',
+      { cb_config: { cooldown_interval: 30_000 } },
+      'config.cb_config',
+    ],
+    [
+      'a circuit breaker that recovers too soon',
+      { cb_config: { failure_threshold: 1, cooldown_interval: 29_999 } },
+      'config.cb_config.cooldown_interval',
+    ],
+    ['too many retries', { retry: { attempts: 6 } }, 'config.retry.attempts'],
+    ['a cache without a mode', { cache: { max_age: 60 } }, 'config.cache.mode'],
+    ['hedging at once', { hedge: { delay: 0 } }, 'config.hedge.delay'],
+    [
+      'more hedging than requests',
+      { hedge: { delay: 1, budget_percentage: 101 } },
+      'config.hedge.budget_percentage',
+    ],
+    ['a timeout of no time', { first_byte_timeout: 0 }, 'config.first_byte_timeout'],
+    [
+      'forwarding the list of headers to forward',
+      { forward_headers: ['x-a', 'X-Service-Forward-Headers'] },
+      'config.forward_headers[1]',
+    ],
+    [
+      'forwarding to metadata services',
+      { forward_headers: ['Metadata-Flavor'] },
+      'config.forward_headers[0]',
+    ],
+    [
+      'a reference beside a provider',
+      { targets: [{ config: 'pc-a', provider: '@a' }] },
+      'config.targets[0].provider',
+    ],
+    ['parameters that are no object', { override_params: [] }, 'config.override_params'],
+  ])('refuses %s, saved and inline', (_name, document, field) => {
+    expect(faultOf(document, 'ignore').field).toBe(field);
+    expect(faultOf(document, 'refuse').field).toBe(field);
+  });
+
+  it('asks for more when saving than inline', () => {
+    const conditional = {
+      strategy: { mode: 'conditional', conditions: [{ query: {}, then: 'a' }] },
+      targets: two,
+    };
+    expect(parseConfigDocument(conditional, 'ignore').ok).toBe(true);
+    expect(faultOf(conditional, 'refuse').field).toBe('config.strategy.default');
+    const sticky = {
+      strategy: { mode: 'loadbalance', sticky: { enabled: true } },
+      targets: two,
+    };
+    expect(parseConfigDocument(sticky, 'ignore').ok).toBe(true);
+    expect(faultOf(sticky, 'refuse').field).toBe('config.strategy.sticky.hash_fields');
+  });
+  // biome-ignore-end lint/suspicious/noThenProperty: as above
+
+  it.each<object>([
+    { provider: 'openai', api_key: 'k' },
+    { provider: 'openai', custom_host: 'https://a.example' },
+    { provider: '@saved' },
+    { provider: 'ollama' },
+    { virtual_key: 'v' },
+    { provider: 'bedrock', aws_access_key_id: 'a', aws_secret_access_key: 's' },
+    { provider: 'vertex-ai', vertex_region: 'r', vertex_project_id: 'p' },
+    { provider: 'azure-openai', resource_name: 'r', deployment_id: 'd' },
+    { cache: { mode: 'simple' } },
+    { retry: { attempts: 1 } },
+    { prompt_id: 'pp' },
+    { forward_headers: ['x-a'] },
+    { request_timeout: 1 },
+    { input_guardrails: ['g'] },
+    { after_request_hooks: [{ id: 'h', checks: [] }] },
+    { passthrough: true },
+    { default_params: {} },
+    { drop_params: [] },
+    { config: 'pc-a' },
+    { targets: [{ passthrough: true }] },
+  ])('can save %j', (document) => {
+    expect(parseConfigDocument(document, 'refuse')).toMatchObject({ ok: true });
+  });
+
+  it.each<[object, string]>([
+    [{}, 'config'],
+    [{ provider: 'openai' }, 'config'],
+    [{ targets: [{ provider: '@a' }, { name: 'b' }] }, 'config.targets[1]'],
+    [{ provider: 'vertex-ai', vertex_region: 'r' }, 'config'],
+  ])('does not save %j, which says too little, but runs it inline', (document, field) => {
+    expect(faultOf(document, 'refuse').field).toBe(field);
+    expect(parseConfigDocument(document, 'ignore').ok).toBe(true);
+  });
+
+  it('accepts camelCase at every level but inside what is the user’s own', () => {
+    const document = {
+      strategy: {
+        mode: 'conditional',
+        conditions: [
+          // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+          { query: { 'metadata.userTier': { $eq: 'Gold' } }, then: 'a' },
+        ],
+        default: 'a',
+      },
+      cbConfig: { failureThreshold: 1, cooldownInterval: 30_000 },
+      targets: [
+        {
+          name: 'a',
+          virtualKey: 'v',
+          firstByteTimeout: 10,
+          idleTimeout: 20,
+          hedge: { delay: 5, budgetPercentage: 1 },
+          strictOpenAICompliance: false,
+          overrideParams: { topP: 1, nested: { maxTokens: 2 } },
+          defaultParams: { maxTokens: 3 },
+          inputMutators: [{ addPrefix: { applyToRole: 'user' } }],
+          beforeRequestHooks: [
+            {
+              id: 'h',
+              checks: [{ id: 'jwt', parameters: { headerKey: 'x' } }],
+              onFail: { feedback: { value: 1, weight: 1, metadata: { userId: 'u' } } },
+              credentials: { apiKey: 'k' },
+            },
+          ],
+        },
+      ],
+    };
+    expect(parseConfigDocument(document, 'refuse')).toEqual({
+      ok: true,
+      config: {
+        strategy: document.strategy,
+        cb_config: { failure_threshold: 1, cooldown_interval: 30_000 },
+        targets: [
+          {
+            name: 'a',
+            virtual_key: 'v',
+            first_byte_timeout: 10,
+            idle_timeout: 20,
+            hedge: { delay: 5, budget_percentage: 1 },
+            strict_open_ai_compliance: false,
+            override_params: { topP: 1, nested: { maxTokens: 2 } },
+            default_params: { maxTokens: 3 },
+            input_mutators: [{ addPrefix: { applyToRole: 'user' } }],
+            before_request_hooks: [
+              {
+                id: 'h',
+                checks: [{ id: 'jwt', parameters: { headerKey: 'x' } }],
+                on_fail: { feedback: { value: 1, weight: 1, metadata: { userId: 'u' } } },
+                credentials: { apiKey: 'k' },
+              },
+            ],
+          },
+        ],
+      },
+    });
+  });
+
+  it('leaves the caller’s document as it was, also when it prunes unknown keys', () => {
+    const document = {
+      bogus: 1,
+      strategy: {
+        mode: 'conditional',
+        // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
+        conditions: [{ query: {}, then: 'a', note: 'x' }],
+      },
+      targets: [{ ...two[0], extra: true }],
+    };
+    const before = JSON.stringify(document);
+    expect(parseConfigDocument(document, 'ignore').ok).toBe(true);
+    expect(JSON.stringify(document)).toBe(before);
+  });
+
+  it('does not let a key replace a prototype', () => {
+    const hostile = JSON.parse('{"provider":"@a","__proto__":{"api_key":"stolen"}}');
+    const parsed = parseConfigDocument(hostile, 'ignore');
+    expect(parsed).toEqual({ ok: true, config: { provider: '@a' } });
+    expect(parsed.ok && parsed.config.api_key).toBeUndefined();
+  });
+
+  it('tells of 20 faults at most', () => {
+    const targets = Array.from({ length: 1000 }, () => ({ retry: { attempts: 9 }, weight: -1 }));
+    expect(faultOf({ targets }).faults).toHaveLength(20);
+    const nameless = Array.from({ length: 1000 }, () => ({ name: 'same' }));
+    expect(faultOf({ targets: nameless }).faults).toHaveLength(20);
+  });
+
+  it('refuses parameters nested so deep that they would take the stack of others', () => {
+    let deep: object = {};
+    for (let depth = 0; depth < 100_000; depth++) deep = { deep };
+    expect(faultOf({ override_params: deep }).field).toBe('config.override_params');
+    expect(faultOf({ bogus: deep }, 'refuse').field).toBe('config');
+  });
+});
+
+describe('the caps on targets', () => {
+  const leaf = { provider: '@a' };
+
+  function nested(depth: number): object {
+    let document: object = leaf;
+    for (let level = 0; level < depth; level++) document = { targets: [document] };
+    return document;
+  }
+
+  it.each([
+    ['one too many at the root', { targets: Array(1001).fill(leaf) }, 'config.targets'],
+    [
+      'one too many in a conditional root',
+      { strategy: { mode: 'conditional' }, targets: Array(1001).fill(leaf) },
+      'config.targets',
+    ],
+    [
+      '10,000 nested below one target',
+      { targets: [leaf, { targets: Array(10_000).fill(leaf) }] },
+      'config.targets[1].targets',
+    ],
+    [
+      '51 below one target, on two levels',
+      { targets: [{ targets: [{ targets: Array(26).fill(leaf) }, ...Array(24).fill(leaf)] }] },
+      'config.targets[0].targets[0].targets',
+    ],
+    ['33 levels', nested(33), `config${'.targets[0]'.repeat(32)}.targets`],
+    ['10,000 levels', nested(10_000), `config${'.targets[0]'.repeat(32)}.targets`],
+    [
+      'more than 4000 altogether',
+      { targets: Array(100).fill({ targets: Array(50).fill(leaf) }) },
+      'config.targets[78]',
+    ],
+  ])('refuse %s, with the path, without looking further', (_name, document, field) => {
+    const parsed = parseConfigDocument(document, 'ignore');
+    expect(parsed).toMatchObject({ ok: false, field, faults: [expect.stringContaining(field)] });
+  });
+
+  it('let through what is just within them', () => {
+    const root = { targets: Array(1000).fill(leaf) };
+    const below = { targets: Array(20).fill({ targets: Array(50).fill(leaf) }) };
+    for (const document of [root, below, nested(32)])
+      expect(parseConfigDocument(document, 'refuse')).toMatchObject({ ok: true });
+  });
+
+  it('can be made tighter', () => {
+    const caps = { ...configCaps, rootTargetsMax: 1 };
+    expect(parseConfigDocument({ targets: [leaf, leaf] }, 'ignore', caps).ok).toBe(false);
+    expect(parseConfigDocument({ targets: [leaf] }, 'ignore', caps).ok).toBe(true);
   });
 });
