@@ -350,5 +350,12 @@ describe.concurrent('probes of pass-through', () => {
       targets: [{ provider: one }, { provider: other }],
     };
     expect(new Set(await list(forced, both))).toEqual(new Set([own(one), own(other)]));
+    const byModel = { override_params: { model: `${other}/any` } };
+    expect(await list(forced, byModel)).toEqual([own(other)]);
+    const open = {
+      strategy: { mode: 'fallback' },
+      targets: [{ provider: one }, { passthrough: true }],
+    };
+    expect(await list(forced, open)).toEqual(expect.arrayContaining([own(one), own(other)]));
   });
 });

@@ -1,3 +1,4 @@
+import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Lab, startLab } from './lab.ts';
 import { probesOf } from './probe.ts';
@@ -140,18 +141,38 @@ describe.concurrent('probes of guardrails', () => {
     expect(items.at(-2)).toBe('[DONE]');
   });
 
-  probe(23, 'with it the stream is the provider’s; the record has the results', async (trial) => {
-    const events = openAiEvents('Hi', ' there');
-    const upstream = await trial.upstream('first', stream(events));
-    const { answer, rawRecords } = await trial.ask({
-      config: upstream.target(guarded),
-      body: streamBody,
-      records: 1,
-    });
-    expect(answer.status).toBe(200);
-    expect(answer.text).toBe(events.join(''));
-    const decision = rawRecords[0]?.decisionJson ?? '';
-    expect(decision).toContain('"in"');
-    expect(decision).toContain('"out"');
-  });
+  probe(
+    23,
+    'with it the stream is the provider’s; record and log have the results',
+    async (trial) => {
+      const events = openAiEvents('Hi', ' there');
+      const upstream = await trial.upstream('first', stream(events));
+      const { answer, rawRecords } = await trial.ask({
+        config: upstream.target(guarded),
+        body: streamBody,
+        records: 1,
+      });
+      expect(answer.status).toBe(200);
+      expect(answer.text).toBe(events.join(''));
+      // The record is written when the stream ends, which checks of the output do not hold up.
+      expect(JSON.parse(rawRecords[0]?.decisionJson ?? '{}')).toMatchObject({
+        hooks: [{ id: 'in', event: 'before', verdict: true }],
+      });
+      const requestId = answer.own('request-id') ?? '';
+      await eventually(() => {
+        expect(logOf(requestId)).toContainEqual(
+          expect.objectContaining({
+            hook_event: 'after',
+            hook_verdicts: [expect.objectContaining({ id: 'out', verdict: false })],
+          }),
+        );
+      });
+    },
+  );
 });
+
+/** What the gateway wrote to its log about a request. */
+function logOf(requestId: string): unknown[] {
+  const lines = lab.scenario.stack.part('gateway').stderr().split('\n');
+  return lines.filter((line) => line.includes(requestId)).map((line) => JSON.parse(line));
+}
