@@ -6,7 +6,7 @@ export interface Figure {
   measured: number;
   /** The bare proxy's value in the same run; absent for the bare proxy itself. */
   bare?: number;
-  /** The median ratio of neighbouring rounds, where there are enough of them; else measured / bare. */
+  /** The median ratio of neighbouring rounds, where there are enough of them; else measured / bare. Beside what, `note` says if it is not the bare proxy. */
   pairedRatio?: number;
   /** What `target` is about: the value, or the ratio to the bare proxy. */
   judged?: 'measured' | 'ratio';

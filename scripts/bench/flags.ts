@@ -9,6 +9,7 @@ export const measurementNames = [
   'ttfb',
   'rss',
   'cold',
+  'routing',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];
 
@@ -24,7 +25,7 @@ export interface Flags {
 }
 
 export const usage = `npm run bench -- [flags]
-  --quick                     about a minute: fewer and shorter rounds
+  --quick                     some minutes: fewer and shorter rounds
   --only a,b                  some of: ${measurementNames.join(', ')}
   --json FILE                 also write every figure to a file
   --self-check                measure a second bare proxy in Sluice's place: ratios should be 1

@@ -3,6 +3,7 @@ export interface LoadJob {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
+  varied?: VariedHeader;
   connections: number;
   /** A closed loop's connections begin one after another over this time, so that they do not march in step. */
   rampMs: number;
@@ -14,6 +15,14 @@ export interface LoadJob {
   /** A reply must be 200, have at least this many bytes and end with this text, or it is a fault. */
   replyBytesMin: number;
   replyEndsWith: string;
+}
+
+/** A header that differs from request to request: its value is `before`, a number below `count`, and `after`. */
+export interface VariedHeader {
+  name: string;
+  before: string;
+  after: string;
+  count: number;
 }
 
 export interface Distribution {

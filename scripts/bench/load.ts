@@ -13,7 +13,7 @@ process.send?.({ ready: true });
 
 function run(job: LoadJob): Promise<LoadResult> {
   const url = new URL(job.url);
-  const request = requestBytes(url, job);
+  const nextRequest = requests(url, job);
   const latencies: number[] = [];
   const firstBytes: number[] = [];
   let started = 0;
@@ -58,7 +58,7 @@ function run(job: LoadJob): Promise<LoadResult> {
       started += 1;
       inFlight += 1;
       const sentAt = performance.now();
-      connection.send(request, (reply) => {
+      connection.send(nextRequest(), (reply) => {
         inFlight -= 1;
         const fault = faultOf(reply, job);
         if (fault === undefined) {
@@ -116,6 +116,21 @@ function run(job: LoadJob): Promise<LoadResult> {
       }
     }, 1);
   });
+}
+
+/** Made once when all are the same; else only the value that differs is drawn for each. */
+function requests(url: URL, job: LoadJob): () => Buffer {
+  const { varied } = job;
+  if (varied === undefined) {
+    const request = requestBytes(url, job);
+    return () => request;
+  }
+  const mark = '\0';
+  const headers = { ...job.headers, [varied.name]: varied.before + mark + varied.after };
+  const [head, tail] = requestBytes(url, { ...job, headers })
+    .toString()
+    .split(mark);
+  return () => Buffer.from(`${head}${Math.floor(Math.random() * varied.count)}${tail}`);
 }
 
 function requestBytes(url: URL, job: LoadJob): Buffer {

@@ -7,6 +7,7 @@ import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
+import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
 import { startPart } from './parts.ts';
 import { type Subject, startBareProxy, startCommand } from './subject.ts';
@@ -69,6 +70,8 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('latency', () => measureLatency(bench));
   await measure('ttfb', () => measureFirstByte(bench));
   await measure('rss', () => measureLoadedMemory(bench));
+  // Last: 100,000 configs stay in the gateway's memory.
+  await measure('routing', () => measureRouting(bench));
   return figures;
 }
 

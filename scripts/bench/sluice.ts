@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
 import { buildGateway } from '../build.ts';
 import { pin } from './cores.ts';
+import { openRoutingWorkspace } from './routing-workspace.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
 
 /**
@@ -70,6 +71,13 @@ export async function startWholeSluice(
       headers,
       pid,
       haltRest: () => haltRest(sluice),
+      openRoutingWorkspace: () =>
+        openRoutingWorkspace({
+          baseUrl,
+          adminKey,
+          databaseUrl: sluice.databaseUrl,
+          upstreamOrigin,
+        }),
       async restart() {
         await gateway.stop();
         const startedAt = performance.now();

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { unaryRequest } from './canned.ts';
 import { pinned } from './cores.ts';
 import { startPart } from './parts.ts';
+import type { RoutingPlaces } from './routing-workspace.ts';
 
 /** Something whose cost is measured: a proxy or gateway in front of the bench's upstream. */
 export interface Subject {
@@ -20,6 +21,8 @@ export interface Subject {
    * them go on. What they were sent meanwhile waits for them.
    */
   haltRest?(): () => void;
+  /** Fills a workspace with configs, for what routing by them costs. */
+  openRoutingWorkspace?(): Promise<RoutingPlaces>;
   stop(): Promise<void>;
 }
 

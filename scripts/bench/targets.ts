@@ -9,4 +9,5 @@ export const targets = {
   rssIdleMb: 90,
   rssLoadedMb: 150,
   coldStartS: 0.7,
+  planUs: 10,
 } as const;

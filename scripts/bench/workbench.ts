@@ -1,5 +1,5 @@
 import { streamBytes, streamEvents, streamRequest, unaryReply, unaryRequest } from './canned.ts';
-import type { LoadResult } from './load-job.ts';
+import type { LoadResult, VariedHeader } from './load-job.ts';
 import type { Part } from './parts.ts';
 import { usageOf } from './process-usage.ts';
 import type { Subject } from './subject.ts';
@@ -26,6 +26,8 @@ export interface Place {
   name: string;
   url: string;
   headers: Readonly<Record<string, string>>;
+  /** One more header, different for each request. */
+  varied?: VariedHeader;
   pid?(): number;
 }
 
@@ -47,6 +49,7 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     ...limits,
     url: place.url,
     headers: place.headers,
+    varied: place.varied,
     body: stream ? streamRequest(eventEveryMs) : unaryRequest,
     rampMs: (eventEveryMs ?? 0) * streamEvents.length,
     // A gateway may rewrite the reply; it may not lose most of it.

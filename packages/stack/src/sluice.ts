@@ -52,6 +52,7 @@ export interface SluiceOptions {
 
 export interface Sluice {
   readonly credentials: SluiceCredentials;
+  readonly databaseUrl: string;
   /** In the order in which they stop. */
   readonly parts: ReadonlyMap<PartName, Supervised>;
   /** Gateways first, so that their requests end and their records leave; stores last. */
@@ -180,7 +181,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     const [credentials] = await Promise.all(starting);
     await Promise.all(gatewayPorts.map((port) => gatewayConnected(port, halted.signal)));
     signal?.throwIfAborted();
-    return { credentials, parts, stop };
+    return { credentials, databaseUrl, parts, stop };
   } catch (error) {
     halted.abort();
     await stop();
