@@ -42,6 +42,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/telemetry',
   ],
   scripts: [
+    'packages/engine',
     'packages/stack',
     'packages/demo-upstream',
     'packages/proto-stubs',
