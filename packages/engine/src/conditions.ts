@@ -176,6 +176,12 @@ const operators: Readonly<Record<string, CompileOperator>> = {
     if (typeof expected !== 'string') throw configFault(path, 'must be a string');
     const compiled = compileSafeRegex(expected);
     if (!compiled.ok) throw configFault(path, compiled.fault);
+    // It would do no harm here, but whoever wrote it meant something else, and may use it elsewhere.
+    if (compiled.regex.isExponential)
+      throw configFault(
+        path,
+        'must be a regular expression without loops that can read the same text in several ways, such as (a+)+',
+      );
     budget.regexSteps -= compiled.regex.size;
     if (budget.regexSteps < 0)
       throw configFault(

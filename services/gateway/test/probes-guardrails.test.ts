@@ -82,6 +82,10 @@ describe.concurrent('probes of guardrails', () => {
         default_input_guardrails: [requires('Hello', { id: 'enforced' })],
         targets: [upstream.target({ input_guardrails: [requires('Hello', { id: 'child' })] })],
       },
+      // The platform's own channel: what a caller sends in it counts for nothing.
+      headers: {
+        'x-service-default-input-guardrails': JSON.stringify([forbids('Hello', { deny: true })]),
+      },
     });
     expect(answer.status).toBe(200);
     const ids = resultsOf(answer.json).before_request_hooks.map(({ id }) => id);

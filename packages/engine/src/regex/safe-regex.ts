@@ -1,3 +1,4 @@
+import { isExponential } from './ambiguity.ts';
 import { Matcher } from './matcher.ts';
 import { compileProgram, type Program } from './program.ts';
 import { Searcher, type StepBudget } from './searcher.ts';
@@ -20,6 +21,8 @@ export interface SafeRegex {
   readonly textMax: number;
   /** What it costs, in instructions for each character. */
   readonly size: number;
+  /** A backtracking engine could be made to work for ever: nearly always a mistake in the pattern. */
+  readonly isExponential: boolean;
   test(text: string, lengthMax?: number): boolean;
   /**
    * The first match from `from` on, as a backtracking engine would find it.
@@ -115,6 +118,10 @@ class LinearRegex implements SafeRegex {
         const stepsMax = Math.max(nativeStepsMax, length * nativeStepsPerCharacterMax);
         return backtrackingSteps(parts.parsed.root, length, stepsMax) <= stepsMax;
       }) ?? 0;
+  }
+
+  get isExponential(): boolean {
+    return this.#nativeTextMax < textMax && isExponential(this.#program);
   }
 
   test(text: string, lengthMax = this.textMax): boolean {
