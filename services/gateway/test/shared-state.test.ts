@@ -29,7 +29,7 @@ const metadataOf = (user: string) => ({
 });
 
 describe('two gateways with one Redis', () => {
-  it('a circuit opened by one is open at the other within a second', async () => {
+  it('a circuit opened by one is open at the other within a second', async ({ annotate }) => {
     // Asking is a call that counts, so each circuit is asked about only once, after its own wait.
     const waitsMs = [50, 150, 300, 500, 700, 900];
     const saw = await Promise.all(
@@ -52,8 +52,7 @@ describe('two gateways with one Redis', () => {
         }),
       ),
     );
-    const seenAfterMs = waitsMs[saw.indexOf(true)];
-    expect(seenAfterMs).toBeLessThan(1000);
+    await annotate(`seen after at most ${waitsMs[saw.indexOf(true)]} ms`);
     expect(saw.at(-1)).toBe(true);
   });
 
