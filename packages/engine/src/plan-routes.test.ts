@@ -328,12 +328,15 @@ describe('sticky', () => {
       { custom_host: 'https://b.example', provider: '@b' },
       { override_params: { top_p: 1, model: 'x' }, provider: '@a' },
     ];
-    const before = plan({ strategy, targets }, 'u1');
-    const child = before.stored[0]?.child ?? '';
-    const after = plan({ strategy, targets: moved }, 'u1', { stickyChild: () => child });
-    expect(after.reason).toBe('sticky');
-    const place = [2, 0, 1][before.picked ?? -1];
-    expect(after.picked).toBe(place);
+    const places = new Map<unknown, unknown>();
+    for (let user = 0; user < 50; user++) {
+      const { picked, stored } = plan({ strategy, targets }, `u${user}`);
+      const child = stored[0]?.child ?? '';
+      const after = plan({ strategy, targets: moved }, `u${user}`, { stickyChild: () => child });
+      expect(after.reason).toBe('sticky');
+      places.set(picked, after.picked);
+    }
+    expect([0, 1, 2].map((index) => places.get(index))).toEqual([2, 0, 1]);
   });
 
   it('tells equal targets apart', () => {

@@ -118,6 +118,29 @@ describe('the linear machines', () => {
     );
   });
 
+  it.each(['ſ', 'ı', 'K', 'ß', 'µ', 'Μ', 'μ', 'ǅ', 'ÿ', 'ſt'])(
+    'fold the case of %s as the native engine does',
+    (text) => {
+      for (const pattern of [
+        's',
+        'i',
+        'k',
+        'ß',
+        'SS',
+        'μ',
+        'Ǆ',
+        'Ÿ',
+        '[^s]',
+        '[a-z]',
+        '\\w',
+        '\\W',
+      ]) {
+        const { matcher } = machines(pattern, 'i');
+        expect(matcher.test(text, text.length)).toBe(new RegExp(pattern, 'i').test(text));
+      }
+    },
+  );
+
   it('forget nothing that matters when their memory is full', () => {
     const { matcher } = machines('(?:a|b)*a(?:a|b){12}$', '');
     const native = /(?:a|b)*a(?:a|b){12}$/;
