@@ -1,7 +1,6 @@
 import { type ConfigNode, configCaps, parseConfigDocument } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { describe, expect, it } from 'vitest';
-import { checkConfig } from './check-config.ts';
 import { type CompileOptions, compileConfig, directConfig } from './compile-config.ts';
 
 function parsed(document: object): ConfigNode {
@@ -328,23 +327,5 @@ describe('references to other configs', () => {
     expect(error.message).toContain('4000 targets');
     const long = (slug: string) => parsed({ config: String(Number(slug) + 1) });
     expect(faultOf(() => compile({ config: '0' }, { findConfig: long })).message).toContain('32');
-  });
-});
-
-describe('checkConfig', () => {
-  it('accepts what can be run and returns it', () => {
-    expect(checkConfig({ provider: '@a' })).toEqual({ ok: true, config: { provider: '@a' } });
-  });
-
-  it.each<[string, unknown, string]>([
-    ['shape', { retry: { attempts: 9 } }, 'config.retry.attempts'],
-    ['references', { targets: [{ config: 'gone' }] }, 'config.targets[0].config'],
-    ['paths', { drop_params: ['['] }, 'config.drop_params[0]'],
-  ])('finds faults of %s', (_name, document, field) => {
-    expect(checkConfig(document)).toMatchObject({
-      ok: false,
-      field,
-      faults: [expect.stringContaining(`path: ${field}, message: `)],
-    });
   });
 });

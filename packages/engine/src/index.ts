@@ -12,7 +12,6 @@ export {
   countsAsFailure,
   shouldOpen,
 } from './breaker.ts';
-export { checkConfig } from './check-config.ts';
 export {
   type CompiledConfig,
   type CompileOptions,
@@ -51,16 +50,13 @@ export {
   type SafeRegex,
   type SafeRegexResult,
 } from './regex/safe-regex.ts';
-export { RegexFault } from './regex/syntax.ts';
 export type { CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 export {
   afterCall,
   type CallResult,
-  hintedWaitMsMax,
   type RetryDecision,
   type RetryProgress,
   type RetryRule,
-  retriedByDefault,
   waitHintMs,
 } from './retry.ts';
 export { shapeParams } from './shape-params.ts';
