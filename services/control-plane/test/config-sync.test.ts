@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { create } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import { hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
@@ -25,15 +25,20 @@ const timeoutMs = 5_000;
 const resolve = async (key: string) =>
   (await h.rpc.unary(resolveKey, { keyHash: hashServiceKey(key, h.env.KEY_PEPPER) }, { timeoutMs }))
     .key;
-/** The whole answer: its pieces merged, as a gateway does it. */
+/** The whole answer, its pieces put together. */
 const bundle = async (workspaceId = h.first.workspace_id, knownHash = '') => {
-  const answer = create(config.GetBundleResponseSchema);
+  const answer = {
+    bundle: undefined as config.Bundle | undefined,
+    configs: [] as config.Config[],
+    gone: false,
+    unchanged: false,
+  };
   const stream = h.rpc.serverStream(getBundle, { workspaceId, knownHash });
   for await (const piece of stream as AsyncIterable<config.GetBundleResponse>) {
     answer.gone ||= piece.gone;
     answer.unchanged ||= piece.unchanged;
-    if (answer.bundle === undefined) answer.bundle = piece.bundle;
-    else answer.bundle.configs.push(...(piece.bundle?.configs ?? []));
+    answer.bundle ??= piece.bundle;
+    for (const each of piece.configs) answer.configs.push(fromBinary(config.ConfigSchema, each));
   }
   return answer;
 };
@@ -165,7 +170,7 @@ describe('GetBundle', () => {
       ...policyBody,
       conditions: [{ key: 'model', value: ['@bundled/*'], excludes: 'x' }],
     });
-    const { bundle: found } = await bundle();
+    const { bundle: found, configs } = await bundle();
     expect(found).toMatchObject({
       workspaceId: h.first.workspace_id,
       workspaceSlug: h.first.workspace_slug,
@@ -195,7 +200,7 @@ describe('GetBundle', () => {
       apiKey: '',
       customHost: 'http://127.0.0.1:8799',
     });
-    expect(found?.configs.find((each) => each.id === made.body.data.id)).toMatchObject({
+    expect(configs.find((each) => each.id === made.body.data.id)).toMatchObject({
       slug: made.body.data.slug,
       versionId: made.body.data.version_id,
       bodyJson: '{"provider":"@bundled"}',
@@ -239,9 +244,9 @@ describe('GetBundle', () => {
     const { slug } = created.body.data;
     expect((await bundle()).bundle?.defaultConfigSlug).toBe(slug);
     await workspace().put(`/configs/${slug}`, { status: 'archived' }).expect(200);
-    const archived = (await bundle()).bundle;
-    expect(archived?.defaultConfigSlug).toBe('');
-    expect(archived?.configs.map((each) => each.slug)).not.toContain(slug);
+    const archived = await bundle();
+    expect(archived.bundle?.defaultConfigSlug).toBe('');
+    expect(archived.configs.map((each) => each.slug)).not.toContain(slug);
   });
 
   it('holds every config of a workspace that has more than one read or piece takes', async () => {
@@ -256,7 +261,7 @@ describe('GetBundle', () => {
       )
       INSERT INTO config_versions (id, config_id, version, name, status, body, created_by)
       SELECT gen_random_uuid(), id, 1, 'n', 'active', '{"provider":"@' || slug || '"}', gen_random_uuid() FROM made`;
-    const found = (await bundle(row.id)).bundle?.configs ?? [];
+    const found = (await bundle(row.id)).configs;
     expect(found).toHaveLength(4500);
     expect(new Set(found.map((each) => each.slug)).size).toBe(4500);
     for (const each of found) expect(each.bodyJson).toBe(`{"provider":"@${each.slug}"}`);

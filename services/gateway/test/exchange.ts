@@ -1,6 +1,7 @@
-import { create } from '@bufbuild/protobuf';
+import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { type CompiledBundle, compileBundle } from '../src/config-sync/compiled-bundle.ts';
+import { ConfigTable } from '../src/config-sync/config-table.ts';
 import { type ResolvedKey, resolvedKey } from '../src/config-sync/resolved-key.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
 import type { Exchange, Reply } from '../src/pipeline/exchange.ts';
@@ -22,16 +23,21 @@ export function exampleKey(over: Partial<config.Key> = {}): ResolvedKey {
   );
 }
 
-export function exampleBundle(over: Partial<config.Bundle> = {}): CompiledBundle {
-  return compileBundle(
-    create(config.BundleSchema, {
-      organisationId: 'org-1',
-      workspaceId: 'ws-1',
-      workspaceSlug: 'ws-team',
-      hash: 'h1',
-      ...over,
-    } as never),
-  );
+export function exampleBundle(
+  over: Partial<config.Bundle> = {},
+  saved: readonly Partial<config.Config>[] = [],
+): CompiledBundle {
+  const configs = new ConfigTable();
+  for (const each of saved)
+    configs.add(toBinary(config.ConfigSchema, create(config.ConfigSchema, each as never)));
+  const source = create(config.BundleSchema, {
+    organisationId: 'org-1',
+    workspaceId: 'ws-1',
+    workspaceSlug: 'ws-team',
+    hash: 'h1',
+    ...over,
+  } as never);
+  return compileBundle({ source, configs });
 }
 
 export interface ExampleRequest {

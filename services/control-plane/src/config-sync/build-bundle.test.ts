@@ -1,3 +1,5 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { config } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
 import { buildBundle, bundleConfigs, decimal } from './build-bundle.ts';
 import type { BundleRows } from './bundle-rows.ts';
@@ -98,7 +100,7 @@ describe('bundleConfigs', () => {
 
   it('keeps the order of the rows, and leaves out what was deleted meanwhile', () => {
     const slugs = (bodies: Parameters<typeof bundleConfigs>[1]) =>
-      bundleConfigs(configs, bodies).map((each) => each.slug);
+      bundleConfigs(configs, bodies).map((each) => fromBinary(config.ConfigSchema, each).slug);
     expect(slugs([body('2'), body('1')])).toEqual(['pc-1', 'pc-2']);
     expect(slugs([body('2')])).toEqual(['pc-2']);
   });

@@ -56,22 +56,23 @@ function contentHash(bundle: config.Bundle, configs: readonly BundleConfigRow[])
   return hash.digest('hex');
 }
 
-/** One piece of the bundle's configs, in the order of the rows. */
+/** The configs of these rows, encoded, in their order. */
 export function bundleConfigs(
   rows: readonly BundleConfigRow[],
   bodies: readonly ConfigBody[],
-): MessageInitShape<typeof config.ConfigSchema>[] {
+): Uint8Array[] {
   const byConfig = new Map(bodies.map((body) => [body.configId, body]));
   return rows.flatMap((row) => {
     const body = byConfig.get(row.id);
     if (body === undefined) return [];
-    return {
+    const message = create(config.ConfigSchema, {
       id: row.id,
       slug: row.slug,
       name: row.name,
       versionId: body.versionId,
       bodyJson: body.body,
-    };
+    });
+    return [toBinary(config.ConfigSchema, message)];
   });
 }
 

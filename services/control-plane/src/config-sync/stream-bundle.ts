@@ -8,10 +8,9 @@ import { buildBundle, bundleConfigs } from './build-bundle.ts';
 import { type BundleRows, readBundleRows, readConfigBodies } from './bundle-rows.ts';
 
 type Piece = MessageInitShape<typeof config.GetBundleResponseSchema>;
-type ConfigInit = MessageInitShape<typeof config.ConfigSchema>;
 
 /** Small enough that building, sending or reading one holds up nobody; a single config may be larger. */
-const pieceCharsMax = 64 * 1024;
+const pieceBytesMax = 64 * 1024;
 const configsPerRead = 500;
 const progressEveryMs = 500;
 
@@ -33,7 +32,7 @@ export async function* streamBundle(
   yield { bundle };
   for await (const configs of configPieces(parts.client, rows.configs)) {
     if (signal.aborted) return;
-    yield { bundle: { configs } };
+    yield { configs };
   }
 }
 
@@ -58,20 +57,19 @@ async function* progress(work: Promise<unknown>, steps: () => number): AsyncGene
 async function* configPieces(
   client: DatabaseClient,
   rows: BundleRows['configs'],
-): AsyncGenerator<ConfigInit[]> {
+): AsyncGenerator<Uint8Array[]> {
   for (let at = 0; at < rows.length; at += configsPerRead) {
     const page = rows.slice(at, at + configsPerRead);
-    let piece: ConfigInit[] = [];
-    let chars = 0;
+    let piece: Uint8Array[] = [];
+    let bytes = 0;
     for (const config of bundleConfigs(page, await readConfigBodies(client, page))) {
-      const configChars = config.bodyJson?.length ?? 0;
-      if (piece.length > 0 && chars + configChars > pieceCharsMax) {
+      if (piece.length > 0 && bytes + config.length > pieceBytesMax) {
         yield piece;
         piece = [];
-        chars = 0;
+        bytes = 0;
       }
       piece.push(config);
-      chars += configChars;
+      bytes += config.length;
     }
     if (piece.length > 0) yield piece;
   }

@@ -1,21 +1,25 @@
 import { type CompiledPolicy, type Counter, compilePolicies, entityCounters } from '@sluice/engine';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
-import { type ConfigIndex, indexConfigs } from './config-index.ts';
+import type { ConfigTable } from './config-table.ts';
 
 /**
  * A workspace bundle made ready for requests: parsed and indexed once. Its
  * configs are compiled when they are asked for (`ConfigCompiler`): there may be
  * 100,000 of them, and few are in use.
  */
-export interface CompiledBundle {
-  readonly source: config.Bundle;
-  readonly configs: ConfigIndex;
+export interface CompiledBundle extends WholeBundle {
   readonly providers: ReadonlyMap<string, SavedProvider>;
   readonly policies: readonly CompiledPolicy[];
   readonly hasRequestPolicies: boolean;
   readonly hasTargetPolicies: boolean;
   readonly workspaceCounters: readonly Counter[];
+}
+
+/** A bundle as it came. */
+export interface WholeBundle {
+  readonly source: config.Bundle;
+  readonly configs: ConfigTable;
 }
 
 /** What is known of a saved config beside its document. */
@@ -41,10 +45,7 @@ export interface SavedProvider {
   readonly counters: readonly Counter[];
 }
 
-export function compileBundle(
-  source: config.Bundle,
-  configs: ConfigIndex = indexConfigs(source.configs),
-): CompiledBundle {
+export function compileBundle({ source, configs }: WholeBundle): CompiledBundle {
   const policies = compilePolicies(
     source.rateLimitsPolicies.map((policy) => ({
       id: policy.id,

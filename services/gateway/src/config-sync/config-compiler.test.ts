@@ -9,13 +9,13 @@ const compiler = (over: Partial<typeof configCaps> = {}) =>
 
 /** A bundle with these documents; a version is named for its document. */
 function bundleOf(documents: Record<string, unknown>, hash = 'h1'): CompiledBundle {
-  return exampleBundle({
-    hash,
-    configs: Object.entries(documents).map(([slug, document]) => {
+  return exampleBundle(
+    { hash },
+    Object.entries(documents).map(([slug, document]) => {
       const bodyJson = typeof document === 'string' ? document : JSON.stringify(document);
       return { id: `id-${slug}`, slug, name: slug, versionId: `${slug}: ${bodyJson}`, bodyJson };
-    }) as never,
-  });
+    }),
+  );
 }
 
 function saved(configs: ConfigCompiler, bundle: CompiledBundle, slug: string) {

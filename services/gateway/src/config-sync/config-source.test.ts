@@ -1,6 +1,8 @@
+import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcHandlers, type RpcServer, serveRpc } from '@sluice/rpc';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { WholeBundle } from './compiled-bundle.ts';
 import { type ConfigSource, createConfigSource } from './config-source.ts';
 
 type GetBundle = RpcHandlers<typeof config.ConfigService>['getBundle'];
@@ -29,25 +31,32 @@ async function sourceOf(getBundle: GetBundle, timeoutMs = 2000): Promise<ConfigS
 }
 
 const slugs = (from: number, count: number) =>
-  Array.from({ length: count }, (_, index) => ({ slug: `pc-${from + index}` }));
+  Array.from({ length: count }, (_, index) => `pc-${from + index}`);
+const configs = (from: number, count: number) =>
+  slugs(from, count).map((slug) =>
+    toBinary(config.ConfigSchema, create(config.ConfigSchema, { slug })),
+  );
 
 describe('getBundle', () => {
-  it('merges the pieces of a bundle in their order', async () => {
+  it('puts the pieces of a bundle together in their order', async () => {
     const asked: unknown[] = [];
     await sourceOf(async function* ({ workspaceId, knownHash }) {
       asked.push([workspaceId, knownHash]);
       yield {};
       yield { bundle: { workspaceId, hash: 'h', defaultConfigSlug: 'pc-1' } };
-      for (let from = 0; from < 100; from += 10) yield { bundle: { configs: slugs(from, 10) } };
+      for (let from = 0; from < 100; from += 10) yield { configs: configs(from, 10) };
     });
-    const bundle = (await source.getBundle('ws', 'known')) as config.Bundle;
+    const bundle = (await source.getBundle('ws', 'known')) as WholeBundle;
     expect(asked).toEqual([['ws', 'known']]);
-    expect([bundle.workspaceId, bundle.hash, bundle.defaultConfigSlug]).toEqual([
-      'ws',
-      'h',
-      'pc-1',
-    ]);
-    expect(bundle.configs.map((each) => each.slug)).toEqual(slugs(0, 100).map((each) => each.slug));
+    expect(bundle.source).toMatchObject({
+      workspaceId: 'ws',
+      hash: 'h',
+      defaultConfigSlug: 'pc-1',
+    });
+    const found = [...bundle.configs.encoded()].map(
+      (each) => fromBinary(config.ConfigSchema, each).slug,
+    );
+    expect(found).toEqual(slugs(0, 100));
   });
 
   it.each([
@@ -65,7 +74,8 @@ describe('getBundle', () => {
     [
       'is cut off',
       async function* () {
-        yield { bundle: { workspaceId: 'ws', configs: slugs(0, 10) } };
+        yield { bundle: { workspaceId: 'ws' } };
+        yield { configs: configs(0, 10) };
         throw new Error('the database went away');
       },
     ],

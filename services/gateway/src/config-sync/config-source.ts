@@ -1,12 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
+import type { WholeBundle } from './compiled-bundle.ts';
+import { ConfigTable } from './config-table.ts';
 
 /** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {
   resolveKey(hash: Buffer): Promise<config.Key | undefined>;
   /** `unchanged` when the known hash is still current, `gone` when the workspace is. */
-  getBundle(workspaceId: string, knownHash: string): Promise<config.Bundle | 'unchanged' | 'gone'>;
+  getBundle(workspaceId: string, knownHash: string): Promise<WholeBundle | 'unchanged' | 'gone'>;
   /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
   watch(onEvent: (event: config.WatchResponse['event']) => void): {
     ended: Promise<void>;
@@ -28,14 +30,15 @@ export function createConfigSource(
     async getBundle(workspaceId, knownHash) {
       const stream = client.serverStream(methods.getBundle, { workspaceId, knownHash });
       const silence = setTimeout(() => stream.cancel(), timeoutMs);
-      let bundle: config.Bundle | undefined;
+      let source: config.Bundle | undefined;
+      const configs = new ConfigTable();
       try {
         for await (const piece of stream as AsyncIterable<config.GetBundleResponse>) {
           silence.refresh();
           if (piece.gone) return 'gone';
           if (piece.unchanged) return 'unchanged';
-          if (bundle === undefined) bundle = piece.bundle;
-          else for (const each of piece.bundle?.configs ?? []) bundle.configs.push(each);
+          source ??= piece.bundle;
+          for (const each of piece.configs) configs.add(each);
           // Requests get their turn between two pieces.
           await nextTurn();
         }
@@ -43,8 +46,8 @@ export function createConfigSource(
         clearTimeout(silence);
         stream.cancel();
       }
-      if (bundle === undefined) throw new Error('the control plane sent no bundle');
-      return bundle;
+      if (source === undefined) throw new Error('the control plane sent no bundle');
+      return { source, configs };
     },
     watch(onEvent) {
       const stream = client.serverStream(methods.watch, { replicaId });

@@ -7,6 +7,7 @@ import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigSource } from './config-source.ts';
 import { ConfigStore, type ConfigStoreOptions } from './config-store.ts';
+import { ConfigTable } from './config-table.ts';
 import { SnapshotFile } from './snapshot.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -65,9 +66,9 @@ class FakeControlPlane implements ConfigSource {
     this.bundleCalls++;
     if (this.isAway) throw new Error('away');
     const bundle = this.bundles.get(workspaceId);
-    return this.answer<config.Bundle | 'unchanged' | 'gone'>(
-      bundle === undefined ? 'gone' : bundle.hash === knownHash ? 'unchanged' : bundle,
-    );
+    if (bundle === undefined) return this.answer<'gone'>('gone');
+    if (bundle.hash === knownHash) return this.answer<'unchanged'>('unchanged');
+    return this.answer({ source: bundle, configs: new ConfigTable() });
   }
   watch(onEvent: (event: config.WatchResponse['event']) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();

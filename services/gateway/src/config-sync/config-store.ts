@@ -3,7 +3,6 @@ import { GatewayError } from '@sluice/errors';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import { type CompiledBundle, compileBundle } from './compiled-bundle.ts';
-import { indexConfigsInTurns } from './config-index.ts';
 import type { ConfigSource } from './config-source.ts';
 import { type ResolvedKey, resolvedKey } from './resolved-key.ts';
 import type { SnapshotContent, SnapshotFile } from './snapshot.ts';
@@ -203,13 +202,13 @@ export class ConfigStore {
     }
     const lookup = this.options.source
       .getBundle(workspaceId, known?.source.hash ?? '')
-      .then(async (answer) => {
+      .then((answer) => {
         if (answer === 'unchanged') return known;
         if (answer === 'gone') {
           this.bundles.delete(workspaceId);
           return undefined;
         }
-        const compiled = compileBundle(answer, await indexConfigsInTurns(answer.configs));
+        const compiled = compileBundle(answer);
         if (!this.bundles.has(workspaceId) && this.bundles.size >= this.options.bundlesMax)
           dropOldest(this.bundles, this.options.bundlesMax / 10);
         this.bundles.set(workspaceId, compiled);
@@ -343,7 +342,7 @@ export class ConfigStore {
     for (const { hashHex, key } of content.keys)
       this.byHash.set(hashHex, resolvedKey(hashHex, key));
     for (const bundle of content.bundles)
-      this.bundles.set(bundle.workspaceId, compileBundle(bundle));
+      this.bundles.set(bundle.source.workspaceId, compileBundle(bundle));
     this.options.logger.info(
       { keys: this.byHash.size, bundles: this.bundles.size },
       'started from the snapshot',
@@ -368,7 +367,7 @@ export class ConfigStore {
       try {
         await this.options.snapshot.save({
           keys: [...this.byHash.values()].map((key) => ({ hashHex: key.hashHex, key: key.source })),
-          bundles: [...this.bundles.values()].map((bundle) => bundle.source),
+          bundles: [...this.bundles.values()],
         });
       } catch (error) {
         this.options.logger.error({ err: error }, 'the snapshot could not be written');

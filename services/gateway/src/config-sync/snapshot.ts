@@ -1,13 +1,15 @@
 import { type Cipheriv, createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
+import type { WholeBundle } from './compiled-bundle.ts';
+import { ConfigTable } from './config-table.ts';
 
 /** What survives a restart without the control plane: every key and bundle held, nothing else. */
 export interface SnapshotContent {
   keys: readonly { hashHex: string; key: config.Key }[];
-  bundles: readonly config.Bundle[];
+  bundles: readonly WholeBundle[];
 }
 
 const magic = Buffer.from('SLUICE2\n');
@@ -16,8 +18,6 @@ const tagBytes = 16;
 
 /** Bytes encoded and encrypted at a time: between two of them requests get their turn. */
 const stepBytes = 64 * 1024;
-/** Configs of a bundle in one part. */
-const configsPerPart = 100;
 
 /**
  * The last good configuration on disk, AES-256-GCM under SNAPSHOT_KEY: magic,
@@ -101,9 +101,9 @@ async function writeEncrypted(
 }
 
 /**
- * A count of keys, then hash and key for each, then the bundles; all but the
- * count are prefixed by their length. A bundle is a part without its configs,
- * followed by parts that have only configs.
+ * A count of keys, then hash and key for each, then a count of bundles, then
+ * each bundle, a count of its configs and those. All but the counts are
+ * prefixed by their length.
  */
 function* parts(content: SnapshotContent): Generator<Buffer> {
   yield uint32(content.keys.length);
@@ -111,14 +111,11 @@ function* parts(content: SnapshotContent): Generator<Buffer> {
     yield prefixed(Buffer.from(hashHex, 'hex'));
     yield prefixed(toBinary(config.KeySchema, key));
   }
-  for (const bundle of content.bundles) {
-    const { configs } = bundle;
-    yield prefixed(toBinary(config.BundleSchema, { ...bundle, configs: [] }));
-    for (let at = 0; at < configs.length; at += configsPerPart) {
-      const some = create(config.BundleSchema);
-      some.configs = configs.slice(at, at + configsPerPart);
-      yield prefixed(toBinary(config.BundleSchema, some));
-    }
+  yield uint32(content.bundles.length);
+  for (const { source, configs } of content.bundles) {
+    yield prefixed(toBinary(config.BundleSchema, source));
+    yield uint32(configs.size);
+    for (const each of configs.encoded()) yield prefixed(each);
   }
 }
 
@@ -133,22 +130,25 @@ function uint32(value: number): Buffer {
 }
 
 function decode(bytes: Buffer): SnapshotContent {
-  let at = 4;
-  const take = () => {
-    const length = bytes.readUInt32LE(at);
-    const part = bytes.subarray(at + 4, at + 4 + length);
-    at += 4 + length;
-    return part;
+  let at = 0;
+  const count = () => {
+    at += 4;
+    return bytes.readUInt32LE(at - 4);
   };
-  const keys = Array.from({ length: bytes.readUInt32LE(0) }, () => ({
-    hashHex: take().toString('hex'),
-    key: fromBinary(config.KeySchema, take()),
+  const part = () => {
+    const length = count();
+    at += length;
+    return bytes.subarray(at - length, at);
+  };
+  const keys = Array.from({ length: count() }, () => ({
+    hashHex: part().toString('hex'),
+    key: fromBinary(config.KeySchema, part()),
   }));
-  const bundles: config.Bundle[] = [];
-  while (at < bytes.length) {
-    const part = fromBinary(config.BundleSchema, take());
-    if (part.workspaceId !== '') bundles.push(part);
-    else for (const each of part.configs) bundles.at(-1)?.configs.push(each);
-  }
+  const bundles = Array.from({ length: count() }, () => {
+    const source = fromBinary(config.BundleSchema, part());
+    const configs = new ConfigTable();
+    for (let left = count(); left > 0; left -= 1) configs.add(part());
+    return { source, configs };
+  });
   return { keys, bundles };
 }

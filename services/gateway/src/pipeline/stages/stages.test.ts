@@ -83,12 +83,10 @@ describe('authenticate', () => {
 });
 
 describe('resolveConfig', () => {
-  const saved = exampleBundle({
-    configs: [
-      { id: 'c1', slug: 'pc-one', versionId: 'v', name: 'One', bodyJson: '{"provider":"openai"}' },
-      { id: 'c2', slug: 'pc-bad', versionId: 'v', name: 'Bad', bodyJson: '{"provider":5}' },
-    ] as never,
-  });
+  const saved = exampleBundle({}, [
+    { id: 'c1', slug: 'pc-one', versionId: 'v', name: 'One', bodyJson: '{"provider":"openai"}' },
+    { id: 'c2', slug: 'pc-bad', versionId: 'v', name: 'Bad', bodyJson: '{"provider":5}' },
+  ]);
   const configs = new ConfigCompiler({ caps: configCaps, knownChecks: new Set() });
   const stage = resolveConfig({ blockInlineConfig: false, configs });
   const withConfig = (value: string | undefined, over: Partial<config.Key> = {}) =>
@@ -136,16 +134,16 @@ describe('resolveConfig', () => {
   ])(
     'the request’s goes before the key’s and that before the workspace’s: %s',
     async (slug, exchange, source) => {
-      exchange.bundle = exampleBundle({
-        defaultConfigSlug: 'pc-workspace',
-        configs: ['pc-one', 'pc-key', 'pc-workspace'].map((each) => ({
+      exchange.bundle = exampleBundle(
+        { defaultConfigSlug: 'pc-workspace' },
+        ['pc-one', 'pc-key', 'pc-workspace'].map((each) => ({
           id: `id-${each}`,
           slug: each,
           versionId: `v-${each}`,
           name: each,
           bodyJson: '{"provider":"openai"}',
-        })) as never,
-      });
+        })),
+      );
       expect(requestFacts(exchange).configSlug).toBe(slug === 'inline' ? undefined : slug);
       await run(stage, exchange);
       expect(exchange.config).toMatchObject({

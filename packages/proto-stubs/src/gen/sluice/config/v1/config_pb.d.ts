@@ -202,8 +202,7 @@ export declare const GetBundleRequestSchema: GenMessage<GetBundleRequest>;
  */
 export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleResponse"> & {
   /**
-   * Pieces that merge as protobuf messages do: the first has everything but
-   * the configs, each further one some of the configs.
+   * Comes first.
    *
    * @generated from field: sluice.config.v1.Bundle bundle = 1;
    */
@@ -222,6 +221,14 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
    * @generated from field: bool unchanged = 3;
    */
   unchanged: boolean;
+
+  /**
+   * Some of the workspace's active configs, each an encoded Config: a gateway
+   * keeps them as they are until one is asked for.
+   *
+   * @generated from field: repeated bytes configs = 4;
+   */
+  configs: Uint8Array[];
 };
 
 /**
@@ -231,6 +238,8 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
 export declare const GetBundleResponseSchema: GenMessage<GetBundleResponse>;
 
 /**
+ * All but the saved configs, which follow it.
+ *
  * @generated from message sluice.config.v1.Bundle
  */
 export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
@@ -262,17 +271,12 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
   revision: bigint;
 
   /**
-   * SHA-256 (hex) of the canonical bytes of this message without `revision`,
-   * `hash` and `configs`, then of which version of which config is in it.
+   * SHA-256 (hex) of the canonical bytes of this message without `revision` and
+   * `hash`, then of which version of which config follows.
    *
    * @generated from field: string hash = 6;
    */
   hash: string;
-
-  /**
-   * @generated from field: repeated sluice.config.v1.Config configs = 7;
-   */
-  configs: Config[];
 
   /**
    * @generated from field: repeated sluice.config.v1.Provider providers = 8;
