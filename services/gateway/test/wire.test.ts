@@ -392,7 +392,7 @@ describe('headers', () => {
       provider: 'openai',
       api_key: 'sk-config',
       custom_host: `${scenario.upstream.url}/v1`,
-      forward_headers: ['X-Wanted', 'Accept-Encoding', 'Metadata-Flavor'],
+      forward_headers: ['X-Wanted', 'Accept-Encoding'],
     });
     const request = await seenBy(
       'POST /v1/chat/completions',
@@ -400,13 +400,21 @@ describe('headers', () => {
         'x-service-config': config,
         'x-wanted': 'yes',
         'accept-encoding': 'gzip',
-        'metadata-flavor': 'Google',
       },
       chatText,
     );
     expect(request.headers['x-wanted']).toBe('yes');
     expect(request.headers['accept-encoding']).toBeUndefined();
-    expect(request.headers['metadata-flavor']).toBeUndefined();
+  });
+
+  it('a forward list from a config that names a header of metadata services is refused', async () => {
+    const seen = scenario.upstream.requests.length;
+    const config = JSON.stringify({ provider: 'openai', forward_headers: ['Metadata-Flavor'] });
+    const response = await scenario.chat({
+      headers: { 'x-service-config': config, 'metadata-flavor': 'Google' },
+    });
+    expect(await errorOf(response)).toMatchObject({ status: 400, code: 'config.invalid' });
+    expect(scenario.upstream.requests).toHaveLength(seen);
   });
 
   it.each([

@@ -22,7 +22,10 @@ function chunksOf(stream: Buffer): JsonObject[] {
 
 const text = fc.string({ unit: 'binary', maxLength: 1400, size: 'max' });
 const shortText = fc.string({ unit: 'grapheme', maxLength: 12 });
-const json: fc.Arbitrary<JsonValue> = fc.jsonValue({ maxDepth: 2 }) as fc.Arbitrary<JsonValue>;
+/** What JSON can carry: generated values may hold -0, which it cannot. */
+const json = fc
+  .jsonValue({ maxDepth: 2 })
+  .map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 const input = fc.dictionary(fc.stringMatching(/^[a-z]{1,6}$/), json, { maxKeys: 4 });
 const count = fc.nat(100_000);
 
