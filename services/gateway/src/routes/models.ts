@@ -17,14 +17,22 @@ export const listOwnModels: Stage = async (exchange, next) => {
   return namesProvider && !forced ? next() : ownModels(exchange);
 };
 
-/** The saved providers that the request names, by config or else by header; undefined = all. */
+/**
+ * The saved providers that the request names, by config or else by header;
+ * undefined = all. A target may name its provider in its model, `@slug/model`.
+ */
 function namedProviders({ caller, config }: Exchange): ReadonlySet<string> | undefined {
-  const references =
-    config?.compiled.namesProvider === true
-      ? config.compiled.targets.map(({ provider }) => provider)
-      : [caller.provider];
+  const targets = config?.compiled.targets ?? [];
+  if (targets.some(({ passthrough }) => passthrough)) return undefined;
+  const references = targets.flatMap(({ provider, overrideParams }) => [
+    provider,
+    overrideParams?.['model'],
+  ]);
+  if (config?.compiled.namesProvider !== true) references.push(caller.provider);
   const slugs = references.flatMap((reference) =>
-    reference?.startsWith('@') === true ? [reference.slice(1).split('/', 1)[0] ?? ''] : [],
+    typeof reference === 'string' && reference.startsWith('@')
+      ? [reference.slice(1).split('/', 1)[0] ?? '']
+      : [],
   );
   return slugs.length === 0 ? undefined : new Set(slugs);
 }
