@@ -1,9 +1,11 @@
-import type { ProviderEntry } from './contract.ts';
+import { compact } from './codecs/json-access.ts';
+import type { AuthRecipe, EndpointEntry, ProviderEntry, ReadSetting } from './contract.ts';
+import { readSettings } from './settings.ts';
 
 /** What a provider wants, as it is stored or as the caller sent it. */
 export interface ProviderCredential {
   apiKey: string;
-  configurations: Record<string, unknown>;
+  configurations: Readonly<Record<string, unknown>>;
 }
 
 const SERVICE_PREFIX = 'x-service-';
@@ -11,14 +13,16 @@ const SERVICE_PREFIX = 'x-service-';
 /**
  * The headers that this provider's requests carry beyond the body's own: fixed
  * ones, those of the caller that travel on, those the credential configures,
- * and the authorisation. Later ones win. Names are lower case.
+ * and the authorisation where it is only a header. Later ones win. Names are
+ * lower case.
  */
 export function authHeaders(
   provider: ProviderEntry,
   credential: ProviderCredential,
   callerHeaders: Record<string, string | undefined>,
+  entry?: EndpointEntry,
 ): Record<string, string> {
-  const headers: Record<string, string> = { ...provider.headers };
+  const headers: Record<string, string> = { ...provider.headers, ...entry?.headers };
   for (const name of provider.callerHeaders ?? []) {
     const value = callerHeaders[SERVICE_PREFIX + name] ?? callerHeaders[name];
     if (value !== undefined && value !== '') headers[name] = value;
@@ -27,19 +31,33 @@ export function authHeaders(
     const value = credential.configurations[provider.configurationHeaders[name] as string];
     if (typeof value === 'string' && value !== '') headers[name] = value;
   }
-  // Self-hosted servers often want no key: an empty one is not sent.
-  if (credential.apiKey === '') return headers;
-  switch (provider.auth.type) {
+  const recipe = entry?.auth ?? provider.auth;
+  const setting = readSettings(provider, credential.configurations, callerHeaders);
+  return Object.assign(headers, keyHeaders(recipe, credential.apiKey, setting));
+}
+
+/** Self-hosted servers often want no key: an empty one is not sent. */
+function keyHeaders(
+  recipe: AuthRecipe,
+  apiKey: string,
+  setting: ReadSetting,
+): Record<string, string> {
+  if (recipe.type === 'headers')
+    return compact(recipe.make(apiKey, setting)) as Record<string, string>;
+  if (apiKey === '') return {};
+  switch (recipe.type) {
     case 'bearer':
-      headers.authorization = `Bearer ${credential.apiKey}`;
-      break;
+      return { authorization: `${recipe.scheme ?? 'Bearer'} ${apiKey}` };
     case 'header':
-      headers[provider.auth.header] = credential.apiKey;
-      break;
-    case 'none':
-      break;
+      return { [recipe.header]: apiKey };
+    case 'basic': {
+      const pair = `${apiKey}:${setting(recipe.secretSetting) ?? ''}`;
+      return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` };
+    }
+    default:
+      // Nothing is sent, or what is sent is made for each call, by the gateway.
+      return {};
   }
-  return headers;
 }
 
 /** Headers that hold lists: what a request needs is added to what the caller asked for. */

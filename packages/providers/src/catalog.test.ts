@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { contextFor } from '../test/fixtures.ts';
+import { contextFor, okHead } from '../test/fixtures.ts';
+import { baseUrlOf, pathOf } from './address.ts';
 import { authHeaders, withRequestHeaders } from './auth-headers.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import { prepareCall } from './wire-call.ts';
+import { isChoice, noFacts, prepareCall } from './wire-call.ts';
 
 const compatible = providerIds().filter((id) => !['openai', 'anthropic', 'demo'].includes(id));
 
@@ -21,7 +22,7 @@ describe('compatible providers', () => {
       const call = prepareCall(provider, 'chatComplete');
       expect(call.mode).toBe('native');
       expect({
-        url: provider.baseUrl + call.path,
+        url: baseUrlOf(provider, call.entry, noFacts) + pathOf(call.entry, noFacts),
         headers: authHeaders(provider, { apiKey: fixture.apiKey, configurations: {} }, {}),
       }).toEqual(fixture.request);
     });
@@ -51,7 +52,8 @@ describe('entries', () => {
       const provider = findProvider(id)!;
       expect(provider.baseUrl).toMatch(/^https?:\/\/[^/].*[^/]$/);
       expect(provider.source).not.toBe('');
-      for (const entry of Object.values(provider.endpoints)) expect(entry.path).toMatch(/^\//);
+      for (const entry of Object.values(provider.endpoints))
+        if (!isChoice(entry)) expect(entry.path).toMatch(/^\//);
     },
   );
 
@@ -85,7 +87,7 @@ describe('prepareCall', () => {
 
   it('passes anything through unread at the proxy endpoint', () => {
     const call = prepareCall(anthropic, 'proxy');
-    expect(call.decode(Buffer.from('\x00\xff'), contextFor(anthropic))).toEqual({
+    expect(call.decode(Buffer.from('\x00\xff'), contextFor(anthropic), okHead)).toEqual({
       body: undefined,
       facts: {},
     });
@@ -99,7 +101,11 @@ describe('prepareCall', () => {
     const openai = findProvider('openai')!;
     const usage = { prompt_tokens: 3, total_tokens: 3 };
     const read = (endpoint: 'embed' | 'complete' | 'listModels', body: object) =>
-      prepareCall(openai, endpoint).decode(Buffer.from(JSON.stringify(body)), contextFor(openai));
+      prepareCall(openai, endpoint).decode(
+        Buffer.from(JSON.stringify(body)),
+        contextFor(openai),
+        okHead,
+      );
     expect(read('embed', { data: [], model: 'e', usage }).facts).toMatchObject({
       model: 'e',
       usage: { inputTokens: 3, outputTokens: 0 },

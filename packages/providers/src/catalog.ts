@@ -6,7 +6,15 @@ const openAiEndpoints = {
   chatComplete: { format: 'openai-chat', path: '/chat/completions' },
   complete: { format: 'openai-completions', path: '/completions' },
   embed: { format: 'openai-embeddings', path: '/embeddings' },
-  listModels: { format: 'openai-models', path: '/models' },
+  createModelResponse: { format: 'openai-responses', path: '/responses' },
+  moderate: { format: 'openai-moderations', path: '/moderations' },
+  imageGenerate: { format: 'openai-images', path: '/images/generations' },
+  imageEdit: { format: 'openai-image-edits', path: '/images/edits' },
+  imageVariation: { format: 'openai-image-variations', path: '/images/variations' },
+  createSpeech: { format: 'openai-speech', path: '/audio/speech' },
+  createTranscription: { format: 'openai-transcriptions', path: '/audio/transcriptions' },
+  createTranslation: { format: 'openai-translations', path: '/audio/translations' },
+  listModels: { format: 'openai-models', path: '/models', method: 'GET' },
 } as const satisfies Partial<Record<Endpoint, EndpointEntry>>;
 
 type OpenAiEndpoint = keyof typeof openAiEndpoints;
@@ -28,7 +36,7 @@ const entries: readonly ProviderEntry[] = [
     name: 'OpenAI',
     baseUrl: 'https://api.openai.com/v1',
     auth: { type: 'bearer' },
-    endpoints: offering('chatComplete', 'complete', 'embed', 'listModels'),
+    endpoints: openAiEndpoints,
     callerHeaders: ['openai-organization', 'openai-project', 'openai-beta'],
     configurationHeaders: {
       'openai-organization': 'openai_organization',
@@ -139,9 +147,12 @@ const entries: readonly ProviderEntry[] = [
 ];
 
 const byId = new Map(entries.map((entry) => [entry.id, entry]));
+const byAlias = new Map(
+  entries.flatMap((entry) => (entry.aliases ?? []).map((alias) => [alias, entry] as const)),
+);
 
 export function findProvider(id: string): ProviderEntry | undefined {
-  return byId.get(id);
+  return byId.get(id) ?? byAlias.get(id);
 }
 
 /** In the catalogue's order. */

@@ -11,23 +11,160 @@ import type { ChatUsage, JsonObject, JsonValue } from '@sluice/contracts';
 export type { JsonObject, JsonValue };
 
 /** Ids as logs, policies and guardrails name them (gateway's public vocabulary). */
-export type Endpoint = 'chatComplete' | 'complete' | 'embed' | 'messages' | 'listModels' | 'proxy';
+export type Endpoint =
+  | 'chatComplete'
+  | 'complete'
+  | 'embed'
+  | 'rerank'
+  | 'moderate'
+  | 'imageGenerate'
+  | 'imageEdit'
+  | 'imageVariation'
+  | 'createSpeech'
+  | 'createTranscription'
+  | 'createTranslation'
+  | 'messages'
+  | 'messagesCountTokens'
+  | 'createModelResponse'
+  | 'ocr'
+  | 'listModels'
+  | 'proxy';
 
-/** A JSON and stream dialect. */
-export type WireFormat =
+/** Formats of conversations: each has a codec, and any two translate into each other. */
+export type ChatFormat =
   | 'openai-chat'
   | 'openai-completions'
+  | 'openai-responses'
+  | 'anthropic-messages'
+  | 'gemini'
+  | 'bedrock-converse'
+  | 'cohere-chat'
+  | 'oci-chat';
+
+/** Formats of the unified endpoints that are not conversations, as callers speak them. */
+export type PlainFormat =
   | 'openai-embeddings'
   | 'openai-models'
-  | 'anthropic-messages'
+  | 'openai-moderations'
+  | 'openai-images'
+  | 'openai-image-edits'
+  | 'openai-image-variations'
+  | 'openai-speech'
+  | 'openai-transcriptions'
+  | 'openai-translations'
+  | 'anthropic-count-tokens'
+  | 'rerank'
+  | 'ocr'
   | 'raw';
 
-export type AuthRecipe = { type: 'bearer' } | { type: 'header'; header: string } | { type: 'none' };
+/** A JSON and stream dialect; `vendor/endpoint` for what one vendor alone speaks (`BodyDialect`). */
+export type WireFormat = ChatFormat | PlainFormat | `${string}/${string}`;
 
+/**
+ * How a provider learns who asks. Those that are only headers are made here
+ * (`auth-headers.ts`); `aws`, `google`, `azure` and `oci` need clocks, keys and
+ * tokens, and are the gateway's work.
+ */
+export type AuthRecipe =
+  | { type: 'none' }
+  /** `scheme` stands before the key, `Bearer` when absent. */
+  | { type: 'bearer'; scheme?: string }
+  | { type: 'header'; header: string }
+  /** Key and the setting with the secret, base64. */
+  | { type: 'basic'; secretSetting: string }
+  /** Headers from settings, e.g. a pair of key and secret; undefined = not set. */
+  | {
+      type: 'headers';
+      make: (apiKey: string, setting: ReadSetting) => Record<string, string | undefined>;
+    }
+  /** Signature version 4, or a bearer key where the credential is one. */
+  | { type: 'aws'; service: string }
+  | { type: 'google' }
+  /** `keyHeader` carries the key when there is no Entra token; with `authorization` it is a bearer key. */
+  | { type: 'azure'; keyHeader: 'api-key' | 'authorization' | 'x-api-key' }
+  | { type: 'oci' };
+
+/** Looks up a setting of the provider by its neutral name, e.g. `aws-region`; undefined when nobody set it. */
+export type ReadSetting = (name: string) => string | undefined;
+
+/** What an address may depend on. */
+export interface CallFacts {
+  /** As the upstream is asked for it, not yet encoded for a path. */
+  model: string;
+  stream: boolean;
+  setting: ReadSetting;
+}
+
+/**
+ * A fixed text, in which `{name}` stands for a setting, or what a function makes
+ * of the facts. Settings in a text are checked: letters, digits, dot, hyphen and underscore.
+ */
+export type Template = string | ((facts: CallFacts) => string);
+
+/** How one endpoint is reached and what it speaks. Entries are constants: calls are prepared once for each. */
 export interface EndpointEntry {
   format: WireFormat;
-  /** Appended to the base URL, e.g. `/chat/completions`. */
-  path: string;
+  /** Appended to the base URL, e.g. `/chat/completions`; may bring a query. */
+  path: Template;
+  /** In place of the provider's. A custom host replaces this one, too. */
+  baseUrl?: Template;
+  /** POST when absent (GET for `listModels`). */
+  method?: 'GET' | 'POST';
+  /** In place of the provider's. */
+  auth?: AuthRecipe;
+  /** In place of the provider's. */
+  quirks?: Quirks;
+  /** What the provider wraps around the format. */
+  envelope?: Envelope;
+  /** Set for `vendor/endpoint` formats: translates whole bodies. */
+  dialect?: BodyDialect;
+  /** Sent with every request to this endpoint. */
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** For endpoints that differ by model, e.g. Vertex AI's publishers. */
+export interface EndpointChoice {
+  /** Undefined = the model is not offered at this endpoint. */
+  choose(facts: CallFacts): EndpointEntry | undefined;
+  /** All that may be chosen, for lists of what there is. */
+  readonly all: readonly EndpointEntry[];
+}
+
+/** A known format in another wrapping: Claude on Bedrock, Gemini without SSE. */
+export interface Envelope {
+  /** Edits the body that is already in the format; undefined = none needed. */
+  wrap?: (body: JsonObject, context: CallContext) => JsonObject | undefined;
+  /** Turns the upstream's stream into server-sent events of the format. */
+  openUnframer?: () => Unframer;
+}
+
+/** Reads an upstream's own framing; gives server-sent events. Never throws on garbage: see `fault`. */
+export interface Unframer {
+  push(chunk: Buffer): Buffer;
+  end(): Buffer;
+  readonly fault: StreamFault | undefined;
+}
+
+/** One endpoint of one vendor, whole bodies only: no streams. Pure. */
+export interface BodyDialect {
+  /** @throws GatewayError('request.invalid_field') with the path of what cannot be sent */
+  encode(body: JsonObject, context: CallContext): EncodedRequest;
+  /** Undefined when the bytes are not the vendor's reply. */
+  decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply | undefined;
+}
+
+/** What came before the bytes of a reply. Header names are lower case. */
+export interface ReplyHead {
+  status: number;
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** A file or field of a multipart form, as it came. */
+export interface FormPart {
+  name: string;
+  filename: string | undefined;
+  contentType: string | undefined;
+  data: Buffer;
 }
 
 /** Edits of a body that is otherwise passed on: a short closed list. */
@@ -44,10 +181,12 @@ export interface Quirks {
 export interface ProviderEntry {
   id: string;
   name: string;
-  /** Without a trailing slash. */
-  baseUrl: string;
+  /** Other names that mean this provider. */
+  aliases?: readonly string[];
+  /** Without a trailing slash; empty for those who have no address of their own (a custom host names it). */
+  baseUrl: Template;
   auth: AuthRecipe;
-  endpoints: Partial<Record<Endpoint, EndpointEntry>>;
+  endpoints: Partial<Record<Endpoint, EndpointEntry | EndpointChoice>>;
   /** Sent with every request, e.g. `anthropic-version`. */
   headers?: Readonly<Record<string, string>>;
   /**
@@ -57,9 +196,16 @@ export interface ProviderEntry {
   callerHeaders?: readonly string[];
   /** Upstream header → key of the credential's configurations that fills it; wins over the caller's header. */
   configurationHeaders?: Readonly<Record<string, string>>;
+  /**
+   * Settings callers may send as `x-service-<name>`; admins keep them in the
+   * credential's configurations, configs in the target, with underscores.
+   */
+  settings?: readonly string[];
   quirks?: Quirks;
   /** Where the facts come from: a URL or document, and a date. */
   source: string;
+  /** What users should know, in a sentence: retired, moved, not verified … */
+  note?: string;
 }
 
 /** Tokens of one reply. Input includes cache reads and writes, each also counted apart. */
@@ -72,10 +218,24 @@ export interface ReplyFacts {
   /** Raw, as the provider named it. */
   finishReason?: string;
   usage?: Usage;
+  /** What is charged by other units than tokens. */
+  units?: ReplyUnits;
 }
 
-export interface CallContext {
+export interface ReplyUnits {
+  images?: number;
+  searchUnits?: number;
+  pages?: number;
+  audioSeconds?: number;
+  characters?: number;
+}
+
+export interface CallContext extends CallFacts {
   provider: ProviderEntry;
+  /** The caller's body, for replies that are made of both; `{}` when it has none. */
+  request: JsonObject;
+  /** The parts of a multipart body; undefined when the body is not one. */
+  form?: readonly FormPart[];
   /** Default true: only the standard's fields. False adds content_blocks, raw finish reasons … */
   strictOpenAiCompliance: boolean;
   /** Unix ms, for formats that carry a creation time the upstream does not send. */
@@ -87,6 +247,8 @@ export interface EncodedRequest {
   body: JsonObject | undefined;
   /** Fields of the caller that the upstream's format cannot carry, as paths. */
   dropped: string[];
+  /** In place of `body`, for what is not JSON. */
+  bytes?: { data: Buffer; contentType: string };
   /** Headers this body needs; `withRequestHeaders` adds them to those of `authHeaders`. */
   headers?: Readonly<Record<string, string>>;
 }
@@ -94,6 +256,8 @@ export interface EncodedRequest {
 export interface DecodedReply {
   /** The body for the caller; `undefined` = send the upstream's bytes unchanged. */
   body: Buffer | undefined;
+  /** `application/json` when absent. */
+  contentType?: string;
   facts: ReplyFacts;
 }
 
@@ -128,16 +292,16 @@ export interface StreamReader {
   errorEvent(fault: StreamFault & { code?: string }): Buffer;
 }
 
-/** What one attempt at one provider does to bodies. Immutable; made once per (provider, endpoint). */
+/** What one attempt at one provider does to bodies. Immutable; made once per endpoint entry. */
 export interface WireCall {
   /** `native`: the upstream speaks the caller's format, bytes pass untouched (save quirks). */
   readonly mode: 'native' | 'translated';
-  readonly path: string;
+  readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;
   readonly callerFormat: WireFormat;
   encode(body: JsonObject, context: CallContext): EncodedRequest;
   /** A complete 2xx body. Throws GatewayError('upstream.invalid_response') when it is not the format. */
-  decode(bytes: Buffer, context: CallContext): DecodedReply;
+  decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply;
   /** A complete non-2xx body: never throws. Native: unchanged. */
   decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply;
   /** `request` is the body as sent upstream. */

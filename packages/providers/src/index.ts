@@ -3,6 +3,7 @@
  * (the shapes), then `catalog.ts` (who there is) and `wire-call.ts` (what one
  * attempt does to bodies).
  */
+export { baseUrlOf, pathOf } from './address.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
 export { findProvider, providerIds } from './catalog.ts';
 export { assembleStream } from './codecs/assemble.ts';
@@ -10,15 +11,21 @@ export { type ReplayOptions, replayAsStream, type StreamableFormat } from './cod
 export type {
   AuthRecipe,
   CallContext,
+  CallFacts,
   DecodedReply,
   EncodedRequest,
   Endpoint,
+  EndpointChoice,
   EndpointEntry,
+  FormPart,
   JsonObject,
   JsonValue,
   ProviderEntry,
   Quirks,
+  ReadSetting,
   ReplyFacts,
+  ReplyHead,
+  ReplyUnits,
   StreamFault,
   StreamReader,
   Usage,
@@ -26,4 +33,5 @@ export type {
   WireFormat,
 } from './contract.ts';
 export { isFinalFault } from './final-faults.ts';
+export { readSettings } from './settings.ts';
 export { prepareCall } from './wire-call.ts';

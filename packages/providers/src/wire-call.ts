@@ -1,17 +1,38 @@
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from './codecs/anthropic-messages/index.ts';
 import type { ChatCodec } from './codecs/chat-codec.ts';
+import { DialectCall } from './codecs/dialect-call.ts';
 import { NativeCall } from './codecs/native-call.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
 import { TranslatedCall } from './codecs/translated-call.ts';
-import type { Endpoint, EndpointEntry, ProviderEntry, WireCall, WireFormat } from './contract.ts';
+import type {
+  CallFacts,
+  ChatFormat,
+  Endpoint,
+  EndpointChoice,
+  EndpointEntry,
+  ProviderEntry,
+  WireCall,
+  WireFormat,
+} from './contract.ts';
 
 /** The format callers speak at each endpoint. */
 const callerFormats: Record<Endpoint, WireFormat> = {
   chatComplete: 'openai-chat',
   complete: 'openai-completions',
   embed: 'openai-embeddings',
+  rerank: 'rerank',
+  moderate: 'openai-moderations',
+  imageGenerate: 'openai-images',
+  imageEdit: 'openai-image-edits',
+  imageVariation: 'openai-image-variations',
+  createSpeech: 'openai-speech',
+  createTranscription: 'openai-transcriptions',
+  createTranslation: 'openai-translations',
   messages: 'anthropic-messages',
+  messagesCountTokens: 'anthropic-count-tokens',
+  createModelResponse: 'openai-responses',
+  ocr: 'ocr',
   listModels: 'openai-models',
   proxy: 'raw',
 };
@@ -20,52 +41,78 @@ const callerFormats: Record<Endpoint, WireFormat> = {
 const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
   'openai-chat': openAiChat,
   'anthropic-messages': anthropicMessages,
-};
+} satisfies Partial<Record<ChatFormat, ChatCodec>>;
 
-/** Endpoints that another endpoint of the same provider can stand in for. */
-const standIns: Partial<Record<Endpoint, Endpoint>> = {
-  messages: 'chatComplete',
-  chatComplete: 'messages',
+/** Endpoints that other endpoints of the same provider can stand in for, the best first. */
+const standIns: Partial<Record<Endpoint, readonly Endpoint[]>> = {
+  chatComplete: ['messages', 'createModelResponse'],
+  messages: ['chatComplete', 'createModelResponse'],
+  createModelResponse: ['chatComplete', 'messages'],
+  complete: ['chatComplete', 'messages'],
 };
 
 const RAW: EndpointEntry = { format: 'raw', path: '' };
 
-const prepared = new WeakMap<ProviderEntry, Map<Endpoint, WireCall>>();
+export const noFacts: CallFacts = { model: '', stream: false, setting: () => undefined };
+
+const prepared = new WeakMap<EndpointEntry, Map<Endpoint, WireCall>>();
 
 /**
  * What an attempt at this provider's endpoint does to bodies; made once per
- * pair. A format that caller and provider share is never translated. Throws
+ * entry. A format that caller and provider share is never translated. Throws
  * `provider.endpoint_unsupported` for what the provider does not offer.
  */
-export function prepareCall(provider: ProviderEntry, endpoint: Endpoint): WireCall {
-  let calls = prepared.get(provider);
+export function prepareCall(
+  provider: ProviderEntry,
+  endpoint: Endpoint,
+  facts: CallFacts = noFacts,
+): WireCall {
+  const own = callAt(provider, endpoint, endpoint, facts);
+  if (own !== undefined) return own;
+  for (const other of standIns[endpoint] ?? []) {
+    const call = callAt(provider, other, endpoint, facts);
+    if (call !== undefined) return call;
+  }
+  throw new GatewayError('provider.endpoint_unsupported', {
+    message: `The provider ${provider.id} does not offer the endpoint ${endpoint}${facts.model === '' ? '' : ' for this model'}.`,
+  });
+}
+
+/** The call of `asked` by way of what the provider has at `offered`. */
+function callAt(
+  provider: ProviderEntry,
+  offered: Endpoint,
+  asked: Endpoint,
+  facts: CallFacts,
+): WireCall | undefined {
+  const found = offered === 'proxy' ? RAW : provider.endpoints[offered];
+  const entry = found !== undefined && isChoice(found) ? found.choose(facts) : found;
+  return entry === undefined ? undefined : callFor(entry, asked);
+}
+
+export function isChoice(offered: EndpointEntry | EndpointChoice): offered is EndpointChoice {
+  return 'choose' in offered;
+}
+
+function callFor(entry: EndpointEntry, endpoint: Endpoint): WireCall | undefined {
+  let calls = prepared.get(entry);
   if (calls === undefined) {
     calls = new Map();
-    prepared.set(provider, calls);
+    prepared.set(entry, calls);
   }
   let call = calls.get(endpoint);
   if (call === undefined) {
-    call = makeCall(provider, endpoint);
-    calls.set(endpoint, call);
+    call = makeCall(entry, callerFormats[endpoint]);
+    if (call !== undefined) calls.set(endpoint, call);
   }
   return call;
 }
 
-function makeCall(provider: ProviderEntry, endpoint: Endpoint): WireCall {
-  const entry = entryOf(provider, endpoint);
-  const callerFormat = callerFormats[endpoint];
-  if (entry?.format === callerFormat) return new NativeCall(entry);
+function makeCall(entry: EndpointEntry, callerFormat: WireFormat): WireCall | undefined {
+  if (entry.dialect !== undefined) return new DialectCall(entry, entry.dialect, callerFormat);
+  if (entry.format === callerFormat) return new NativeCall(entry);
   const caller = chatCodecs[callerFormat];
-  const upstream = entry === undefined ? undefined : chatCodecs[entry.format];
-  if (entry !== undefined && caller !== undefined && upstream !== undefined)
-    return new TranslatedCall(caller, upstream, entry.path);
-  throw new GatewayError('provider.endpoint_unsupported', {
-    message: `The provider ${provider.id} does not offer the endpoint ${endpoint}.`,
-  });
-}
-
-function entryOf(provider: ProviderEntry, endpoint: Endpoint): EndpointEntry | undefined {
-  if (endpoint === 'proxy') return RAW;
-  const standIn = standIns[endpoint];
-  return provider.endpoints[endpoint] ?? (standIn && provider.endpoints[standIn]);
+  const upstream = chatCodecs[entry.format];
+  if (caller === undefined || upstream === undefined) return undefined;
+  return new TranslatedCall(caller, upstream, entry);
 }

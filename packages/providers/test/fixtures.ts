@@ -1,6 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CallContext, JsonObject, ProviderEntry, StreamReader } from '../src/contract.ts';
+import type {
+  CallContext,
+  JsonObject,
+  ProviderEntry,
+  ReplyHead,
+  StreamReader,
+} from '../src/contract.ts';
 
 /** A recorded input and where what we make of it is written down. */
 export interface Fixture {
@@ -30,8 +36,19 @@ export function fixtures(format: string, kind: string): Fixture[] {
 }
 
 export function contextFor(provider: ProviderEntry, strict = true): CallContext {
-  return { provider, strictOpenAiCompliance: strict, nowMs: 1_763_000_000_000 };
+  return {
+    provider,
+    strictOpenAiCompliance: strict,
+    nowMs: 1_763_000_000_000,
+    model: '',
+    stream: false,
+    setting: () => undefined,
+    request: {},
+  };
 }
+
+/** The head of a plain good answer. */
+export const okHead: ReplyHead = { status: 200, headers: {} };
 
 export interface Playback {
   bytes: Buffer;

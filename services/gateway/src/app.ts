@@ -6,6 +6,7 @@ import {
   spellingOf,
 } from '@sluice/contracts';
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
+import type { Endpoint } from '@sluice/providers';
 import type { Logger, Metrics } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { discardRest } from './http/discard-rest.ts';
@@ -19,6 +20,8 @@ export interface AppDeps extends ServeDeps {
   pipelines: {
     /** Unified endpoints with a JSON body. */
     unified: (exchange: Exchange) => Promise<Reply>;
+    /** Unified endpoints with a multipart body. */
+    form: (exchange: Exchange) => Promise<Reply>;
     models: (exchange: Exchange) => Promise<Reply>;
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
@@ -37,7 +40,7 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', false);
   // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
   app.set('case sensitive routing', true);
-  const { unified, models, proxy, explain } = deps.pipelines;
+  const { unified, form, models, proxy, explain } = deps.pipelines;
 
   app.post(
     '/v1/chat/completions',
@@ -46,6 +49,10 @@ export function createApp(deps: AppDeps): Express {
   app.post('/v1/embeddings', serve({ endpoint: 'embed', isProxy: false }, unified, deps));
   app.post('/v1/messages', serve({ endpoint: 'messages', isProxy: false }, unified, deps));
   app.post('/v1/completions', serve({ endpoint: 'complete', isProxy: false }, unified, deps));
+  for (const [path, endpoint] of jsonEndpoints)
+    app.post(path, serve({ endpoint, isProxy: false }, unified, deps));
+  for (const [path, endpoint] of formEndpoints)
+    app.post(path, serve({ endpoint, isProxy: false }, form, deps));
   app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
 
   const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];
@@ -80,6 +87,23 @@ export function createApp(deps: AppDeps): Express {
   app.use(renderError(deps.logger, deps.headerPrefixes));
   return app;
 }
+
+const jsonEndpoints: readonly (readonly [string, Endpoint])[] = [
+  ['/v1/responses', 'createModelResponse'],
+  ['/v1/messages/count_tokens', 'messagesCountTokens'],
+  ['/v1/rerank', 'rerank'],
+  ['/v1/moderations', 'moderate'],
+  ['/v1/images/generations', 'imageGenerate'],
+  ['/v1/audio/speech', 'createSpeech'],
+  ['/v1/ocr', 'ocr'],
+];
+
+const formEndpoints: readonly (readonly [string, Endpoint])[] = [
+  ['/v1/images/edits', 'imageEdit'],
+  ['/v1/images/variations', 'imageVariation'],
+  ['/v1/audio/transcriptions', 'createTranscription'],
+  ['/v1/audio/translations', 'createTranslation'],
+];
 
 const proxiedMethods = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']);
 

@@ -14,6 +14,7 @@ import {
 import type { Express } from 'express';
 import { Redis } from 'ioredis';
 import { createApp } from './app.ts';
+import { createAuthoriser } from './authorisation/authoriser.ts';
 import { MemoryCache } from './cache/memory.ts';
 import { RedisCache } from './cache/redis.ts';
 import { ReplyCache } from './cache/reply-cache.ts';
@@ -28,7 +29,11 @@ import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { pipeline } from './pipeline/exchange.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
-import { readJsonRequest, readProxyRequest } from './pipeline/stages/read-request.ts';
+import {
+  readFormRequest,
+  readJsonRequest,
+  readProxyRequest,
+} from './pipeline/stages/read-request.ts';
 import { recordOutcome } from './pipeline/stages/record-outcome.ts';
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
@@ -140,6 +145,7 @@ export function wire(env: Env): Gateway {
   const route = routeToTarget({
     ...deadlines,
     pools,
+    authoriser: createAuthoriser(),
     hostRules,
     recorder,
     plan,
@@ -183,6 +189,7 @@ export function wire(env: Env): Gateway {
     pipelines: {
       unified: pipeline([...entrance, readJsonRequest, route]),
       models: pipeline([...entrance, listOwnModels, route]),
+      form: pipeline([...entrance, readFormRequest, route]),
       proxy: pipeline([...entrance, readProxyRequest, route]),
       explain: createExplain({
         ...deadlines,

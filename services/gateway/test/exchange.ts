@@ -81,6 +81,7 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     limitStates: [],
     body: undefined,
     json: undefined,
+    form: undefined,
     model: '',
     wantsStream: false,
     isRouting: false,

@@ -283,7 +283,7 @@ describe.each(modes)('requests, %s', (_mode, options) => {
       const data = Buffer.from(Array.from({ length: 70_000 }, (_, index) => index % 256));
       scenario.upstream.handle(bytes(200, data, { 'content-type': 'audio/mpeg' }));
       const seen = scenario.upstream.requests.length;
-      const response = await scenario.call('/v1/audio/speech', {
+      const response = await scenario.call('/v1/files', {
         rawBody: data,
         headers: { 'content-type': 'application/octet-stream' },
       });

@@ -1,5 +1,11 @@
 import type { ChatReply, ChatRequest, ChatStreamEvent, JsonObject } from '@sluice/contracts';
-import type { CallContext, EncodedRequest, StreamFault, WireFormat } from '../contract.ts';
+import type {
+  CallContext,
+  EncodedRequest,
+  ReplyHead,
+  StreamFault,
+  WireFormat,
+} from '../contract.ts';
 import type { SseEvent } from './sse.ts';
 
 /** An upstream's error in the words of the unified envelope. */
@@ -17,6 +23,8 @@ export interface ReplyOptions {
   nowMs: number;
   /** Named in the reply when the upstream does not name its model. */
   requestedModel: string | undefined;
+  /** The caller's body, for formats whose replies repeat parts of it. */
+  request: JsonObject;
 }
 
 export interface StreamDecoder {
@@ -41,8 +49,8 @@ export interface ChatCodec {
   /** Throws GatewayError('request.invalid_field') with the path of the fault. */
   decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] };
   encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
-  /** Undefined when the body is not this format's reply. */
-  decodeReply(body: JsonObject): ChatReply | undefined;
+  /** Undefined when the body is not this format's reply. `head` is known but for streams and tests. */
+  decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined;
   encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject;
   decodeError(status: number, text: string): ErrorFacts;
   encodeError(status: number, error: ErrorFacts, provider: string): JsonObject;

@@ -29,8 +29,12 @@ export function countOf(value: unknown): number {
 }
 
 export function parseObject(text: string): JsonObject | undefined {
+  return objectOf(parseJson(text));
+}
+
+export function parseJson(text: string): JsonValue | undefined {
   try {
-    return objectOf(JSON.parse(text));
+    return JSON.parse(text);
   } catch {
     // Not JSON: the caller of this function says what that means.
     return undefined;

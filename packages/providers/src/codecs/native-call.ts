@@ -15,17 +15,18 @@ import { NativeStreamReader } from './native-stream.ts';
 import { notTheFormat } from './not-the-format.ts';
 import { applyQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
+import { unframed } from './unframed-stream.ts';
 
 /** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
 export class NativeCall implements WireCall {
   readonly mode = 'native';
-  readonly path: string;
+  readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;
   readonly callerFormat: WireFormat;
   #format: NativeFormat;
 
   constructor(entry: EndpointEntry) {
-    this.path = entry.path;
+    this.entry = entry;
     this.upstreamFormat = entry.format;
     this.callerFormat = entry.format;
     this.#format = nativeFormat(entry.format);
@@ -33,9 +34,10 @@ export class NativeCall implements WireCall {
 
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const lifted = this.#format.liftHeaders?.(body);
-    const edited = applyQuirks(lifted?.body ?? body, context.provider.quirks);
+    const quirks = this.entry.quirks ?? context.provider.quirks;
+    const edited = applyQuirks(lifted?.body ?? body, quirks) ?? lifted?.body;
     return {
-      body: edited ?? lifted?.body,
+      body: this.entry.envelope?.wrap?.(edited ?? body, context) ?? edited,
       dropped: [],
       ...(lifted === undefined ? {} : { headers: lifted.headers }),
     };
@@ -56,6 +58,7 @@ export class NativeCall implements WireCall {
 
   openStream(_context: CallContext, request: JsonObject): StreamReader {
     const tap = this.#format.openTap?.(request);
-    return tap === undefined ? new RawStreamReader() : new NativeStreamReader(tap);
+    const reader = tap === undefined ? new RawStreamReader() : new NativeStreamReader(tap);
+    return unframed(reader, this.entry);
   }
 }

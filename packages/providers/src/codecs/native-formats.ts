@@ -19,21 +19,22 @@ export interface NativeFormat {
   ) => { body: JsonObject; headers: Record<string, string> } | undefined;
 }
 
-const formats: Record<WireFormat, NativeFormat> = {
+const formats: Partial<Record<WireFormat, NativeFormat>> = {
   'openai-chat': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
   'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
   'openai-embeddings': { read: readEmbeddings },
-  'openai-models': {},
   'anthropic-messages': {
     read: readMessage,
     openTap: () => new AnthropicTap(),
     liftHeaders: liftAnthropicHeaders,
   },
-  raw: {},
 };
 
+/** Formats whose replies tell nothing that is accounted for. */
+const unread: NativeFormat = {};
+
 export function nativeFormat(format: WireFormat): NativeFormat {
-  return formats[format];
+  return formats[format] ?? unread;
 }
 
 function readChoices(body: JsonObject): ReplyFacts | undefined {

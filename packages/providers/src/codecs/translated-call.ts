@@ -3,7 +3,9 @@ import type {
   CallContext,
   DecodedReply,
   EncodedRequest,
+  EndpointEntry,
   ReplyFacts,
+  ReplyHead,
   StreamReader,
   WireCall,
   WireFormat,
@@ -13,18 +15,19 @@ import { compact, parseObject, stringOf } from './json-access.ts';
 import { notTheFormat } from './not-the-format.ts';
 import { applyQuirks } from './quirks.ts';
 import { TranslatedStreamReader } from './translated-stream.ts';
+import { unframed } from './unframed-stream.ts';
 
 /** A call between two chat formats: decode with one codec, encode with the other. */
 export class TranslatedCall implements WireCall {
   readonly mode = 'translated';
-  readonly path: string;
+  readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;
   readonly callerFormat: WireFormat;
   #caller: ChatCodec;
   #upstream: ChatCodec;
 
-  constructor(caller: ChatCodec, upstream: ChatCodec, path: string) {
-    this.path = path;
+  constructor(caller: ChatCodec, upstream: ChatCodec, entry: EndpointEntry) {
+    this.entry = entry;
     this.callerFormat = caller.format;
     this.upstreamFormat = upstream.format;
     this.#caller = caller;
@@ -34,16 +37,21 @@ export class TranslatedCall implements WireCall {
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const { request, dropped } = this.#caller.decodeRequest(body);
     const encoded = this.#upstream.encodeRequest(request, context);
-    const upstreamBody = applyQuirks(encoded.body, context.provider.quirks) ?? encoded.body;
-    return { ...encoded, body: upstreamBody, dropped: [...dropped, ...encoded.dropped] };
+    const quirks = this.entry.quirks ?? context.provider.quirks;
+    const inFormat = applyQuirks(encoded.body, quirks) ?? encoded.body;
+    return {
+      ...encoded,
+      body: this.entry.envelope?.wrap?.(inFormat, context) ?? inFormat,
+      dropped: [...dropped, ...encoded.dropped],
+    };
   }
 
-  decode(bytes: Buffer, context: CallContext): DecodedReply {
+  decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply {
     const text = bytes.toString('utf8');
     const body = parseObject(text);
-    const reply = body === undefined ? undefined : this.#upstream.decodeReply(body);
+    const reply = body === undefined ? undefined : this.#upstream.decodeReply(body, head);
     if (reply === undefined) throw notTheFormat(text);
-    const encoded = this.#caller.encodeReply(reply, optionsOf(context, undefined));
+    const encoded = this.#caller.encodeReply(reply, optionsOf(context, context.model));
     const facts = compact<ReplyFacts>({
       id: reply.id,
       model: reply.model,
@@ -60,15 +68,17 @@ export class TranslatedCall implements WireCall {
   }
 
   openStream(context: CallContext, request: JsonObject): StreamReader {
-    return new TranslatedStreamReader(
+    const reader = new TranslatedStreamReader(
       this.#upstream,
       this.#caller,
-      optionsOf(context, stringOf(request.model)),
+      optionsOf(context, stringOf(request.model) ?? context.model),
     );
+    return unframed(reader, this.entry);
   }
 }
 
-function optionsOf(context: CallContext, requestedModel: string | undefined): ReplyOptions {
-  const { provider, strictOpenAiCompliance, nowMs } = context;
-  return { provider: provider.id, strict: strictOpenAiCompliance, nowMs, requestedModel };
+function optionsOf(context: CallContext, model: string): ReplyOptions {
+  const { provider, strictOpenAiCompliance, nowMs, request } = context;
+  const requestedModel = model === '' ? undefined : model;
+  return { provider: provider.id, strict: strictOpenAiCompliance, nowMs, requestedModel, request };
 }

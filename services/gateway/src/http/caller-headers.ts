@@ -24,6 +24,8 @@ export interface CallerHeaders {
   parentSpanId: string;
   spanName: string;
   forwardHeaders: readonly string[] | undefined;
+  /** Refuse what the provider's format cannot carry, in place of leaving it out. */
+  strictParams: boolean;
   /** Ask the upstream although the cache has an answer. */
   cacheForceRefresh: boolean;
   cacheNamespace: string | undefined;
@@ -50,6 +52,7 @@ export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
     parentSpanId: label(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',
     spanName: label(headers['x-service-span-name']) ?? '',
     forwardHeaders: readList(single(headers['x-service-forward-headers'])),
+    strictParams: headers['x-service-strict-params'] === 'true',
     cacheForceRefresh: headers['x-service-cache-force-refresh'] === 'true',
     cacheNamespace: single(headers['x-service-cache-namespace']),
     debug: headers['x-service-debug'] !== 'false',

@@ -56,6 +56,7 @@ describe('readCallerHeaders', () => {
 
   it('needs no header: no refresh, no namespace, contents kept', () => {
     expect(readCallerHeaders({})).toMatchObject({
+      strictParams: false,
       cacheForceRefresh: false,
       cacheNamespace: undefined,
       debug: true,

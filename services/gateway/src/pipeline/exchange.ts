@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { CompiledConfig } from '@sluice/engine';
 import type { ErrorCode } from '@sluice/errors';
-import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { Endpoint, FormPart, JsonObject } from '@sluice/providers';
 import type { CompiledBundle, SavedConfig } from '../config-sync/compiled-bundle.ts';
 import type { ResolvedKey } from '../config-sync/resolved-key.ts';
 import type { CallerHeaders } from '../http/caller-headers.ts';
@@ -50,6 +50,8 @@ export interface Exchange {
   /** The body as received; undefined while unread or when it is streamed through. */
   body: Buffer | undefined;
   json: JsonObject | undefined;
+  /** The parts of a multipart body; `json` has its text fields then. */
+  form: readonly FormPart[] | undefined;
   /** As the caller wrote it. */
   model: string;
   wantsStream: boolean;

@@ -26,7 +26,7 @@ function namedProviders({ caller, config }: Exchange): ReadonlySet<string> | und
   if (targets.some(({ passthrough }) => passthrough)) return undefined;
   const references = targets.flatMap(({ provider, overrideParams }) => [
     provider,
-    overrideParams?.['model'],
+    overrideParams?.model,
   ]);
   if (config?.compiled.namesProvider !== true) references.push(caller.provider);
   const slugs = references.flatMap((reference) =>

@@ -103,6 +103,7 @@ function createExchange(
     limitStates: [],
     body: undefined,
     json: undefined,
+    form: undefined,
     model: '',
     wantsStream: false,
     isRouting: false,

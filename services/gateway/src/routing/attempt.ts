@@ -2,6 +2,7 @@ import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { isFinalFault, type ReplyFacts, type StreamReader } from '@sluice/providers';
+import { type Authoriser, isMadeForEachCall } from '../authorisation/authoriser.ts';
 import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
 import { UpstreamCall } from '../upstream/call.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
@@ -14,6 +15,7 @@ import type { Target } from './target.ts';
 
 export interface AttemptDeps {
   pools: UpstreamPools;
+  authoriser: Authoriser;
   recorder: UsageRecorder;
   requestTimeoutMs: number;
   /** Until the first content event of a stream; 0 = no limit of its own. */
@@ -57,11 +59,13 @@ export async function attempt(
 ): Promise<AttemptResult> {
   let call: UpstreamCall | undefined;
   try {
+    const signed = authorised(exchange, target, outgoing, context, deps);
+    const sent = signed instanceof Promise ? await signed : signed;
     call = new UpstreamCall(deps.pools.pool(outgoing.origin), {
       path: outgoing.path,
       method: outgoing.method,
-      headers: outgoing.headers,
-      body: outgoing.body,
+      headers: sent.headers,
+      body: sent.body,
       timeoutMs: target.timeoutMs ?? deps.requestTimeoutMs,
       idleTimeoutMs: target.planned.idleTimeoutMs ?? deps.streamIdleTimeoutMs,
       signal: context.signal ?? exchange.signal,
@@ -83,6 +87,30 @@ export async function attempt(
       waitHintMs: undefined,
     };
   }
+}
+
+/** The request as it is sent: with the proof of who asks, where that is made for each call. */
+function authorised(
+  exchange: Exchange,
+  target: Target,
+  outgoing: Outgoing,
+  context: AttemptContext,
+  deps: AttemptDeps,
+): Promise<Pick<Outgoing, 'headers' | 'body'>> | Pick<Outgoing, 'headers' | 'body'> {
+  const { auth, origin, path, method, headers, body } = outgoing;
+  if (!isMadeForEachCall(auth)) return outgoing;
+  return deps.authoriser.authorise({
+    recipe: auth,
+    apiKey: target.apiKey,
+    setting: target.setting,
+    metadata: exchange.metadata,
+    origin,
+    path,
+    method,
+    headers,
+    body,
+    signal: context.signal ?? exchange.signal,
+  });
 }
 
 const withoutAnswer: ReadonlySet<string> = new Set([
@@ -129,6 +157,8 @@ async function receive(
 
   const passesOn =
     exchange.route.isProxy ||
+    // Sound is heard while it is made.
+    (wire?.mode === 'native' && wire.entry.format === 'openai-speech') ||
     // An answer without a body is not of any format.
     exchange.method === 'HEAD' ||
     (compressed && wire?.mode === 'native');
@@ -147,10 +177,11 @@ async function receive(
   const bytes = await call.readAll(deps.replyBytesMax);
   // The whole answer is here: what follows cannot fail for the upstream's sake.
   const decoded = isSuccess
-    ? wire.decode(bytes, outgoing.context)
+    ? wire.decode(bytes, outgoing.context, { status: call.status, headers: call.headers })
     : wire.decodeError(call.status, bytes, outgoing.context);
   const headers = replyHeaders(call.headers, decoded.body === undefined);
-  if (decoded.body !== undefined) headers['content-type'] = 'application/json';
+  if (decoded.body !== undefined)
+    headers['content-type'] = decoded.contentType ?? 'application/json';
   droppedParams(headers, outgoing.droppedParams);
   const body = decoded.body ?? bytes;
   const plain: BodyReply = { kind: 'body', status: call.status, headers, body };
@@ -197,7 +228,7 @@ async function streamed(
 ): Promise<StreamReply> {
   const headers = replyHeaders(call.headers, outgoing.call?.mode === 'native');
   headers['content-type'] = String(call.headers['content-type'] ?? 'text/event-stream');
-  if (outgoing.call?.mode === 'translated')
+  if (outgoing.call?.mode === 'translated' || outgoing.call?.entry.envelope?.openUnframer)
     headers['content-type'] = 'text/event-stream; charset=utf-8';
   droppedParams(headers, outgoing.droppedParams);
   const stream = streamReply({

@@ -1,7 +1,12 @@
 import { GatewayError } from '@sluice/errors';
 import {
+  type AuthRecipe,
+  baseUrlOf,
   type CallContext,
+  type CallFacts,
+  type EndpointEntry,
   type JsonObject,
+  pathOf,
   prepareCall,
   type WireCall,
   withRequestHeaders,
@@ -9,6 +14,7 @@ import {
 import type { Dispatcher } from 'undici';
 import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
+import { writeForm } from '../http/multipart.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { checkUpstreamUrl, type HostRules } from '../upstream/host-rules.ts';
@@ -24,6 +30,8 @@ export interface Outgoing {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string | string[]>;
   body: Dispatcher.DispatchOptions['body'];
+  /** How the provider learns who asks, beyond the headers above. */
+  auth: AuthRecipe;
   /** The JSON as the upstream gets it, for readers that need to know what was asked. */
   sentJson: JsonObject;
   droppedParams: readonly string[];
@@ -42,51 +50,122 @@ export function prepareOutgoing(
   shaped: JsonObject | undefined,
   rules: HostRules,
 ): Outgoing {
-  const base = checkUpstreamUrl(target.baseUrl, rules, target.baseUrlField);
-  const context: CallContext = {
+  return exchange.route.isProxy
+    ? prepareProxy(exchange, target, rules)
+    : prepareUnified(exchange, target, shaped, rules);
+}
+
+/** The call of a unified endpoint and where it goes; nothing is encoded yet. */
+export function addressCall(
+  exchange: Exchange,
+  target: Target,
+  body: JsonObject,
+  rules: HostRules,
+): { call: WireCall; base: URL; context: CallContext } {
+  const context = contextOf(exchange, target, body);
+  const call = prepareCall(target.entry, exchange.route.endpoint, context);
+  return { call, base: checkedBase(target, call.entry, context, rules), context };
+}
+
+function contextOf(exchange: Exchange, target: Target, request: JsonObject): CallContext {
+  return {
     provider: target.entry,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: exchange.startedAtMs,
+    model: target.model,
+    stream: request.stream === true,
+    setting: target.setting,
+    request,
+    ...(exchange.form === undefined ? {} : { form: exchange.form }),
   };
-  const prefixPath = withoutTrailingSlashes(base.url.pathname);
-  const common = {
-    origin: base.url.origin,
-    context,
-    method: exchange.method as Dispatcher.HttpMethod,
-  };
-  return exchange.route.isProxy
-    ? { ...common, ...prepareProxy(exchange, target, prefixPath) }
-    : { ...common, ...prepareUnified(exchange, target, shaped, prefixPath, context) };
 }
 
-type Prepared = Omit<Outgoing, 'origin' | 'context' | 'method'>;
+function checkedBase(
+  target: Target,
+  entry: EndpointEntry | undefined,
+  facts: CallFacts,
+  rules: HostRules,
+): URL {
+  const { customHost } = target;
+  const url = customHost?.url ?? baseUrlOf(target.entry, entry, facts);
+  return checkUpstreamUrl(url, rules, customHost?.field).url;
+}
 
 function prepareUnified(
   exchange: Exchange,
   target: Target,
   shaped: JsonObject | undefined,
-  prefixPath: string,
-  context: CallContext,
-): Prepared {
-  const call = prepareCall(target.entry, exchange.route.endpoint);
-  const headers = unifiedHeaders(exchange, target);
-  const path = `${prefixPath}${call.path}${exchange.search}`;
+  rules: HostRules,
+): Outgoing {
+  const json = shaped ?? exchange.json ?? {};
+  const { call, base, context } = addressCall(exchange, target, json, rules);
+  const common = {
+    call,
+    context,
+    origin: base.origin,
+    method: call.entry.method ?? (exchange.method as Dispatcher.HttpMethod),
+    path: joinPaths(base, pathOf(call.entry, context), exchange.search),
+    auth: call.entry.auth ?? target.entry.auth,
+  };
+  const headers = unifiedHeaders(exchange, target, call.entry);
   if (exchange.body === undefined || exchange.json === undefined)
-    return { call, path, headers, body: null, sentJson: {}, droppedParams: [] };
+    return { ...common, headers, body: null, sentJson: {}, droppedParams: [] };
   const asked =
     shaped ??
     (target.rewritesModel && call.mode === 'translated'
       ? { ...exchange.json, model: target.model }
       : exchange.json);
   const encoded = call.encode(asked, context);
+  refuseDropped(exchange, encoded.dropped);
+  if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
   return {
-    call,
-    path,
+    ...common,
     headers: withRequestHeaders(headers, encoded.headers),
-    body: bodyBytes(exchange.body, target, shaped, encoded.body),
+    body:
+      encoded.bytes?.data ??
+      (exchange.form === undefined
+        ? bodyBytes(exchange.body, target, shaped, encoded.body)
+        : formBytes(exchange, target, shaped, headers)),
     sentJson: encoded.body ?? asked,
     droppedParams: encoded.dropped,
   };
+}
+
+function refuseDropped(exchange: Exchange, dropped: readonly string[]): void {
+  if (!exchange.caller.strictParams || dropped.length === 0) return;
+  throw new GatewayError('request.params_dropped', {
+    field: dropped[0],
+    message: `The provider cannot take: ${dropped.join(', ')}.`,
+  });
+}
+
+/** A form that nothing changed goes as it came; else its fields are written anew around the same files. */
+function formBytes(
+  exchange: Exchange,
+  target: Target,
+  shaped: JsonObject | undefined,
+  headers: Record<string, string | string[]>,
+): Buffer {
+  const received = exchange.body as Buffer;
+  if (exchange.form === undefined || (shaped === undefined && !target.rewritesModel))
+    return received;
+  const fields = shaped ?? exchange.json ?? {};
+  const form = writeForm(
+    exchange.form,
+    target.model === '' ? fields : { ...fields, model: target.model },
+  );
+  headers['content-type'] = form.contentType;
+  return form.data;
+}
+
+/** A version that ends the base and begins the path is one and the same. */
+function joinPaths(base: URL, path: string, search: string): string {
+  const prefix = withoutTrailingSlashes(base.pathname);
+  const version = /\/v[0-9]+[a-z0-9]*$/.exec(prefix)?.[0];
+  const rest =
+    version !== undefined && path.startsWith(`${version}/`) ? path.slice(version.length) : path;
+  const query = search === '' || !rest.includes('?') ? search : `&${search.slice(1)}`;
+  return `${prefix}${rest === '' ? '/' : rest}${query}`;
 }
 
 /** The caller's bytes where nothing changed, a surgical edit where only the model's name did, else new JSON. */
@@ -106,7 +185,9 @@ function bodyBytes(
 }
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
-function prepareProxy(exchange: Exchange, target: Target, prefixPath: string): Prepared {
+function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Outgoing {
+  const context = contextOf(exchange, target, exchange.json ?? {});
+  const base = checkedBase(target, undefined, context, rules);
   const rest = exchange.pathname.replace(/^\/v1(?:\/proxy)?(?=\/|$)/, '');
   if (hasDotSegment(rest))
     throw new GatewayError('request.invalid_field', {
@@ -129,11 +210,13 @@ function prepareProxy(exchange: Exchange, target: Target, prefixPath: string): P
     const length = exchange.headers['content-length'];
     if (length !== undefined) headers['content-length'] = length;
   }
-  // A base that ends in /v1 and a path that begins with it mean the same segment.
-  const path = prefixPath.endsWith('/v1') && rest.startsWith('/v1/') ? rest.slice(3) : rest;
   return {
     call,
-    path: `${prefixPath}${path === '' ? '/' : path}${exchange.search}`,
+    context,
+    origin: base.origin,
+    method: exchange.method as Dispatcher.HttpMethod,
+    path: joinPaths(base, rest, exchange.search),
+    auth: call?.entry.auth ?? target.entry.auth,
     headers,
     body,
     sentJson: exchange.json ?? {},
@@ -144,7 +227,7 @@ function prepareProxy(exchange: Exchange, target: Target, prefixPath: string): P
 /** The native call whose path this is, so that its usage can be read on the way. */
 function knownCall(target: Target, path: string): WireCall | undefined {
   for (const [endpoint, row] of Object.entries(target.entry.endpoints)) {
-    if (row.path !== path) continue;
+    if (!('path' in row) || row.path !== path) continue;
     const call = prepareCall(target.entry, endpoint as keyof typeof target.entry.endpoints);
     if (call.mode === 'native') return call;
   }

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import type { CallContext, ReplyFacts, StreamReader, WireCall } from '@sluice/providers';
+import type { CallContext, ReplyFacts, ReplyHead, StreamReader, WireCall } from '@sluice/providers';
 import type { StreamReply } from '../pipeline/exchange.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord } from '../usage/attempt-record.ts';
@@ -77,7 +77,7 @@ function openTap(outgoing: Outgoing, call: UpstreamCall): Tap | undefined {
   if (wire === undefined || !isPlain || call.status >= 300) return undefined;
   return call.isEventStream
     ? new StreamTap(wire.openStream(outgoing.context, outgoing.sentJson))
-    : new BodyTap(wire, outgoing.context);
+    : new BodyTap(wire, outgoing.context, { status: call.status, headers: call.headers });
 }
 
 class StreamTap implements Tap {
@@ -101,12 +101,14 @@ class StreamTap implements Tap {
 class BodyTap implements Tap {
   private readonly wire: WireCall;
   private readonly context: CallContext;
+  private readonly head: ReplyHead;
   private chunks: Buffer[] | undefined = [];
   private total = 0;
 
-  constructor(wire: WireCall, context: CallContext) {
+  constructor(wire: WireCall, context: CallContext, head: ReplyHead) {
     this.wire = wire;
     this.context = context;
+    this.head = head;
   }
 
   add(chunk: Buffer): void {
@@ -118,7 +120,7 @@ class BodyTap implements Tap {
   end() {
     if (this.chunks === undefined) return { facts: undefined, isComplete: true };
     try {
-      const { facts } = this.wire.decode(Buffer.concat(this.chunks), this.context);
+      const { facts } = this.wire.decode(Buffer.concat(this.chunks), this.context, this.head);
       return { facts, isComplete: true };
     } catch {
       // Not the format after all: nothing to read, nothing to refuse.

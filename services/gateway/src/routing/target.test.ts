@@ -123,7 +123,7 @@ describe('resolveTarget', () => {
         ...request,
         headers: { ...by('@main').headers, ...request.headers },
       });
-      expect([target.baseUrl, target.baseUrlField]).toEqual([url, field]);
+      expect(target.customHost).toEqual({ url, field });
     },
   );
 

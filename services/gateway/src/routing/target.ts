@@ -1,6 +1,11 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { findProvider, type ProviderEntry } from '@sluice/providers';
+import {
+  findProvider,
+  type ProviderEntry,
+  type ReadSetting,
+  readSettings,
+} from '@sluice/providers';
 import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { withoutTrailingSlashes } from '../http/request-target.ts';
@@ -16,10 +21,11 @@ export interface Target {
   saved: SavedProvider | undefined;
   apiKey: string;
   configurations: Readonly<Record<string, unknown>>;
+  /** The provider's settings, from config, credential and headers. */
+  setting: ReadSetting;
   customHeaders: Readonly<Record<string, string>>;
-  /** Base address without a trailing slash, and where a custom one was given, for error messages. */
-  baseUrl: string;
-  baseUrlField: string | undefined;
+  /** An address in place of the provider's, without a trailing slash, and where it was given, for error messages. */
+  customHost: { url: string; field: string } | undefined;
   /** The model to ask for, without `@slug/`; empty when the request names none. */
   model: string;
   /** True when the body's `model` differs from `model` and must be rewritten. */
@@ -49,19 +55,20 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
   const modelRow = saved?.models.get(model);
   if (saved !== undefined) checkModel(saved, model, exchange);
   const host = customHost(exchange, planned, saved, modelRow?.customHost);
+  const configurations = { ...saved?.configurations, ...planned.configurations };
   return {
     planned,
     path: planned.path,
     entry,
     saved,
     apiKey: planned.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
-    configurations: { ...saved?.configurations, ...planned.configurations },
+    configurations,
+    setting: readSettings(entry, configurations, exchange.headers),
     customHeaders:
       modelRow === undefined
         ? (saved?.customHeaders ?? noHeaders)
         : { ...saved?.customHeaders, ...lowerCased(modelRow.customHeaders) },
-    baseUrl: withoutTrailingSlashes(host?.url ?? entry.baseUrl),
-    baseUrlField: host?.field,
+    customHost: host === undefined ? undefined : { ...host, url: withoutTrailingSlashes(host.url) },
     model,
     rewritesModel: exchange.model !== '' && model !== exchange.model,
     timeoutMs: exchange.caller.requestTimeoutMs ?? planned.requestTimeoutMs,

@@ -1,4 +1,4 @@
-import { authHeaders } from '@sluice/providers';
+import { authHeaders, type EndpointEntry } from '@sluice/providers';
 import { prefix } from '../http/caller-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
@@ -35,15 +35,15 @@ const neverForwarded = new Set([
 export function unifiedHeaders(
   exchange: Exchange,
   target: Target,
+  entry: EndpointEntry,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { accept: '*/*', 'user-agent': 'sluice' };
-  if (exchange.body !== undefined) headers['content-type'] = 'application/json';
-  Object.assign(
-    headers,
-    target.entry.headers,
-    credentialHeaders(exchange, target),
-    target.customHeaders,
-  );
+  if (exchange.body !== undefined)
+    headers['content-type'] =
+      exchange.form === undefined
+        ? 'application/json'
+        : (exchange.headers['content-type'] as string);
+  Object.assign(headers, credentialHeaders(exchange, target, entry), target.customHeaders);
   for (const listed of target.forwardHeaders ?? []) {
     const name = listed.toLowerCase();
     const value = exchange.headers[name];
@@ -73,17 +73,22 @@ export function proxyHeaders(
   if (carriesServiceKey(exchange, exchange.headers.authorization)) delete headers.authorization;
   if (carriesServiceKey(exchange, exchange.headers['x-api-key'])) delete headers['x-api-key'];
   for (const [name, value] of Object.entries(target.entry.headers ?? {})) headers[name] ??= value;
-  Object.assign(headers, credentialHeaders(exchange, target), target.customHeaders);
+  Object.assign(headers, credentialHeaders(exchange, target, undefined), target.customHeaders);
   // A reply whose usage we read must not be compressed on the way.
   if (readsReply) headers['accept-encoding'] = 'identity';
   return headers;
 }
 
-function credentialHeaders(exchange: Exchange, target: Target): Record<string, string> {
+function credentialHeaders(
+  exchange: Exchange,
+  target: Target,
+  entry: EndpointEntry | undefined,
+): Record<string, string> {
   return authHeaders(
     target.entry,
     { apiKey: target.apiKey, configurations: target.configurations },
     exchange.headers as Record<string, string | undefined>,
+    entry,
   );
 }
 

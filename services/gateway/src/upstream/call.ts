@@ -23,6 +23,10 @@ export interface CallOptions {
   signal: AbortSignal;
 }
 
+/** Server-sent events, and the framings that vendors use in their place. */
+const eventStreams =
+  /^(?:text\/event-stream|application\/(?:vnd\.amazon\.eventstream|x-ndjson|stream\+json))\b/i;
+
 /** Bytes held for a consumer that has not come yet; more pauses the upstream. */
 const heldBytesMax = 256 * 1024;
 
@@ -120,7 +124,7 @@ export class UpstreamCall {
   }
 
   get isEventStream(): boolean {
-    return /^text\/event-stream\b/i.test(String(this.headers['content-type'] ?? ''));
+    return eventStreams.test(String(this.headers['content-type'] ?? ''));
   }
 
   /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */

@@ -11,7 +11,7 @@ export const anthropic: ProviderEntry = {
   auth: { type: 'header', header: 'x-api-key' },
   endpoints: {
     messages: { format: 'anthropic-messages', path: '/messages' },
-    chatComplete: { format: 'anthropic-messages', path: '/messages' },
+    messagesCountTokens: { format: 'anthropic-count-tokens', path: '/messages/count_tokens' },
   },
   headers: { 'anthropic-version': '2023-06-01' },
   callerHeaders: ['anthropic-version', 'anthropic-beta'],

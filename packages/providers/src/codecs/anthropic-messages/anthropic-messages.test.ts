@@ -4,6 +4,7 @@ import {
   everywhere,
   fixtures,
   insideCharacters,
+  okHead,
   play,
   pretty,
 } from '../../../test/fixtures.ts';
@@ -80,8 +81,8 @@ describe('replies', () => {
       await expect(pretty(anthropicMessages.decodeReply(fixture.json()))).toMatchFileSnapshot(
         fixture.golden('model.json'),
       );
-      const strict = chat.decode(fixture.bytes, contextFor(anthropic));
-      const loose = chat.decode(fixture.bytes, contextFor(anthropic, false));
+      const strict = chat.decode(fixture.bytes, contextFor(anthropic), okHead);
+      const loose = chat.decode(fixture.bytes, contextFor(anthropic, false), okHead);
       const shown = {
         strict: JSON.parse(String(strict.body)),
         loose: JSON.parse(String(loose.body)),
@@ -91,15 +92,19 @@ describe('replies', () => {
     });
 
     it(`reads the facts of ${fixture.name} without changing a byte`, () => {
-      const read = native.decode(fixture.bytes, contextFor(anthropic));
+      const read = native.decode(fixture.bytes, contextFor(anthropic), okHead);
       expect(read.body).toBeUndefined();
-      expect(read.facts).toEqual(chat.decode(fixture.bytes, contextFor(anthropic)).facts);
+      expect(read.facts).toEqual(chat.decode(fixture.bytes, contextFor(anthropic), okHead).facts);
     });
   }
 
   it('is not misled by words that every object knows', () => {
     const message = { type: 'message', content: [], stop_reason: 'constructor' };
-    const { body } = chat.decode(Buffer.from(JSON.stringify(message)), contextFor(anthropic));
+    const { body } = chat.decode(
+      Buffer.from(JSON.stringify(message)),
+      contextFor(anthropic),
+      okHead,
+    );
     expect(JSON.parse(String(body)).choices[0].finish_reason).toBe('stop');
     const ask = { model: 'claude-sonnet-4-5', messages: [], reasoning_effort: 'constructor' };
     expect(chat.encode(ask, contextFor(anthropic)).dropped).toEqual(['reasoning_effort']);
@@ -107,7 +112,7 @@ describe('replies', () => {
 
   it.each(['', '[]', '{}', '{"type":"message"}'])('refuses %j as not the format', (text) => {
     for (const call of [native, chat])
-      expect(() => call.decode(Buffer.from(text), contextFor(anthropic))).toThrow(
+      expect(() => call.decode(Buffer.from(text), contextFor(anthropic), okHead)).toThrow(
         expect.objectContaining({ code: 'upstream.invalid_response' }),
       );
   });

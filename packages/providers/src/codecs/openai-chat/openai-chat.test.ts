@@ -4,6 +4,7 @@ import {
   everywhere,
   fixtures,
   insideCharacters,
+  okHead,
   play,
   pretty,
 } from '../../../test/fixtures.ts';
@@ -82,16 +83,16 @@ describe('replies', () => {
       await expect(pretty(openAiChat.decodeReply(fixture.json()))).toMatchFileSnapshot(
         fixture.golden('model.json'),
       );
-      const { body, facts } = messages.decode(fixture.bytes, contextFor(openai));
+      const { body, facts } = messages.decode(fixture.bytes, contextFor(openai), okHead);
       await expect(pretty({ body: JSON.parse(String(body)), facts })).toMatchFileSnapshot(
         fixture.golden('anthropic.json'),
       );
     });
 
     it(`reads the facts of ${fixture.name} without changing a byte`, () => {
-      const read = native.decode(fixture.bytes, contextFor(openai));
+      const read = native.decode(fixture.bytes, contextFor(openai), okHead);
       expect(read.body).toBeUndefined();
-      expect(read.facts).toEqual(messages.decode(fixture.bytes, contextFor(openai)).facts);
+      expect(read.facts).toEqual(messages.decode(fixture.bytes, contextFor(openai), okHead).facts);
     });
 
     it(`gives ${fixture.name} back as it came, apart from the provider's name and our usage`, () => {
@@ -101,6 +102,7 @@ describe('replies', () => {
         strict: true,
         nowMs: 0,
         requestedModel: undefined,
+        request: {},
       });
       expect(again).toMatchObject({
         id: original.id,
@@ -112,7 +114,7 @@ describe('replies', () => {
 
   it.each(['', 'not json', '[]', '{}', '{"choices":1}'])('refuses %j as not the format', (text) => {
     for (const call of [native, messages])
-      expect(() => call.decode(Buffer.from(text), contextFor(openai))).toThrow(
+      expect(() => call.decode(Buffer.from(text), contextFor(openai), okHead)).toThrow(
         expect.objectContaining({ code: 'upstream.invalid_response' }),
       );
   });

@@ -12,13 +12,13 @@ import {
   walkPlan,
 } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
-import { prepareCall } from '@sluice/providers';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitCheck } from '../../policies/request-limits.ts';
 import { endsRequest } from '../../routing/call-target.ts';
+import { addressCall } from '../../routing/outgoing.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { resolveTarget, type Target } from '../../routing/target.ts';
-import { checkUpstreamUrl, type HostRules } from '../../upstream/host-rules.ts';
+import type { HostRules } from '../../upstream/host-rules.ts';
 import type { Exchange } from '../exchange.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import { type ExplainedLimit, type ExplainedStep, explainedFault } from './explanation.ts';
@@ -46,6 +46,8 @@ const stepsMax = 100;
 /** A target as far as it can be judged without calling it. */
 interface Judged {
   target: Target | undefined;
+  /** Where it would be called; undefined when that is not known or not allowed. */
+  base: URL | undefined;
   limits: readonly LimitCheck[];
   /** Why it would not be called. */
   fault: GatewayError | undefined;
@@ -73,12 +75,12 @@ export async function explainPlan(
   return {
     steps: shown.map(({ path }, index) => {
       const planned = targets.get(path);
-      const { target, fault } = judged.get(path) ?? unjudged;
+      const { target, base, fault } = judged.get(path) ?? unjudged;
       return {
         step: index,
         path,
         name: planned?.name ?? null,
-        ...whoAndWhere(target),
+        ...whoAndWhere(target, base),
         reached_when: reachedWhen(path, shown),
         reasons: reasonsOf(path, plan.choices),
         ...(fault === undefined
@@ -99,7 +101,7 @@ export async function explainPlan(
   };
 }
 
-const unjudged: Judged = { target: undefined, limits: [], fault: undefined };
+const unjudged: Judged = { target: undefined, base: undefined, limits: [], fault: undefined };
 
 function targetsByPath(
   step: PlanStep,
@@ -137,12 +139,12 @@ async function judge(
 ): Promise<Judged> {
   if (!('index' in planned)) return { ...unjudged, fault: noRoute(planned) };
   let target: Target | undefined;
+  let base: URL | undefined;
   try {
     target = resolveTarget(exchange, planned);
-    checkUpstreamUrl(target.baseUrl, deps.hostRules, target.baseUrlField);
-    prepareCall(target.entry, exchange.route.endpoint);
+    ({ base } = addressCall(exchange, target, exchange.json ?? {}, deps.hostRules));
   } catch (caught) {
-    return { target, limits: [], fault: fromUnknown(caught) };
+    return { target, base, limits: [], fault: fromUnknown(caught) };
   }
   const limits = await exchange.limits?.peekTarget(
     {
@@ -152,7 +154,7 @@ async function judge(
     },
     target.saved,
   );
-  return { target, limits: limits ?? [], fault: limitRefusal(limits ?? []) };
+  return { target, base, limits: limits ?? [], fault: limitRefusal(limits ?? []) };
 }
 
 /** As walking the plan says it. */
@@ -179,16 +181,21 @@ async function refusalOf(
   }
 }
 
+/** Also of an address that may not be called: the caller wants to know which. */
+function hostIn(url: string | undefined): string | null {
+  return url !== undefined && URL.canParse(url) ? new URL(url).host : null;
+}
+
 function whoAndWhere(
   target: Target | undefined,
+  base: URL | undefined,
 ): Pick<ExplainedStep, 'provider' | 'provider_slug' | 'model' | 'host'> {
   return {
     provider: target?.entry.id ?? null,
     provider_slug: target?.saved?.slug ?? null,
     model: target === undefined || target.model === '' ? null : target.model,
     // Without what an address may carry beside: user, password, query.
-    host:
-      target !== undefined && URL.canParse(target.baseUrl) ? new URL(target.baseUrl).host : null,
+    host: base?.host ?? hostIn(target?.customHost?.url),
   };
 }
 

@@ -1,12 +1,30 @@
 import { GatewayError } from '@sluice/errors';
+import type { JsonObject } from '@sluice/providers';
 import { parseJsonBody } from '../../http/json-body.ts';
+import { formFields, parseForm } from '../../http/multipart.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 
 /** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
 export const readJsonRequest: Stage = async (exchange, next) => {
   checkContentType(exchange);
   exchange.body = await exchange.readBody();
-  const json = parseJsonBody(exchange.body);
+  note(exchange, parseJsonBody(exchange.body));
+  return next();
+};
+
+/** A multipart body, whose text fields stand for the JSON; without one, JSON is taken as well. */
+export const readFormRequest: Stage = async (exchange, next) => {
+  const type = exchange.headers['content-type'];
+  if (type === undefined || !/^multipart\/form-data\b/i.test(type))
+    return readJsonRequest(exchange, next);
+  checkEncoding(exchange);
+  exchange.body = await exchange.readBody();
+  exchange.form = parseForm(exchange.body, type);
+  note(exchange, formFields(exchange.form));
+  return next();
+};
+
+function note(exchange: Exchange, json: JsonObject): void {
   const { model, stream, user } = json;
   if (model !== undefined && typeof model !== 'string')
     throw invalid('body.model', 'must be a string');
@@ -20,8 +38,7 @@ export const readJsonRequest: Stage = async (exchange, next) => {
   // A caller's `user` is its end user unless the metadata says otherwise.
   if (typeof user === 'string' && exchange.metadata._user === undefined)
     exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128) };
-  return next();
-};
+}
 
 /** Longer than any resource name; models are kept in records, counters and price look-ups. */
 const modelLengthMax = 1024;
@@ -34,6 +51,10 @@ function checkContentType(exchange: Exchange): void {
       field: 'content-type',
       message: 'This endpoint takes application/json.',
     });
+  checkEncoding(exchange);
+}
+
+function checkEncoding(exchange: Exchange): void {
   const encoding = exchange.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('request.unsupported_content_type', {
