@@ -18,7 +18,11 @@ export interface Fixture {
 
 /** The fixtures of one codec and one kind: `request`, `response`, `stream`, `error`. */
 export function fixtures(format: string, kind: string): Fixture[] {
-  const folder = join(import.meta.dirname, '../src/codecs', format, 'fixtures');
+  return fixturesIn(join(import.meta.dirname, '../src/codecs', format, 'fixtures'), kind);
+}
+
+/** The same of any folder, e.g. an adapter's. */
+export function fixturesIn(folder: string, kind: string): Fixture[] {
   const ending = new RegExp(`\\.${kind}\\.(json|txt)$`);
   return readdirSync(folder)
     .filter((file) => ending.test(file))
@@ -35,7 +39,11 @@ export function fixtures(format: string, kind: string): Fixture[] {
     });
 }
 
-export function contextFor(provider: ProviderEntry, strict = true): CallContext {
+export function contextFor(
+  provider: ProviderEntry,
+  strict = true,
+  more: Partial<CallContext> = {},
+): CallContext {
   return {
     provider,
     strictOpenAiCompliance: strict,
@@ -44,6 +52,7 @@ export function contextFor(provider: ProviderEntry, strict = true): CallContext 
     stream: false,
     setting: () => undefined,
     request: {},
+    ...more,
   };
 }
 
