@@ -52,7 +52,12 @@ export const env = defineEnv(
     HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
 
-    REQUEST_TIMEOUT: integer('ms until a provider’s response headers', 300_000, 1, timerMsMax),
+    REQUEST_TIMEOUT: integer(
+      'ms until a provider’s response headers; begins anew with each piece of an upload',
+      300_000,
+      1,
+      timerMsMax,
+    ),
     STREAM_IDLE_TIMEOUT: integer(
       'ms a provider may stay silent within a reply',
       300_000,

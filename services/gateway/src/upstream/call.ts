@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { Readable } from 'node:stream';
 import { GatewayError } from '@sluice/errors';
 import type { Dispatcher } from 'undici';
 
@@ -16,7 +17,10 @@ export interface CallOptions {
   method: Dispatcher.HttpMethod;
   headers: Record<string, string | string[]>;
   body: Dispatcher.DispatchOptions['body'];
-  /** Until the response headers; for an event stream until its first bytes. */
+  /**
+   * Until the response headers; for an event stream until its first bytes. While
+   * a body flows through, it begins anew with each piece that is passed on.
+   */
   timeoutMs: number;
   /** Between two pieces of the reply. */
   idleTimeoutMs: number;
@@ -52,6 +56,7 @@ export class UpstreamCall {
   private hasBegun = false;
   /** We asked the upstream to wait: its silence is ours. */
   private paused = false;
+  private isSent = false;
   private abortReason: GatewayError | undefined;
   private readonly options: CallOptions;
   private readonly onAbort = () => {
@@ -90,7 +95,7 @@ export class UpstreamCall {
 
   /** Stops the exchange with the upstream. The consumer is told `reason`. */
   abort(reason: GatewayError): void {
-    if (this.ended || this.failure !== undefined) return;
+    if (this.isOver) return;
     this.abortReason = reason;
     if (this.controller === undefined) this.onResponseError(undefined, reason);
     else this.controller.abort(reason);
@@ -112,7 +117,7 @@ export class UpstreamCall {
 
   resume(): void {
     // The connection may be another request's by now.
-    if (this.ended || this.failure !== undefined) return;
+    if (this.isOver) return;
     this.paused = false;
     if (this.hasBegun) this.timer.refresh();
     this.controller?.resume();
@@ -121,6 +126,21 @@ export class UpstreamCall {
   private pause(): void {
     this.paused = true;
     this.controller?.pause();
+  }
+
+  private get isOver(): boolean {
+    return this.ended || this.failure !== undefined;
+  }
+
+  /** All that the caller sent so far has been passed on: the silence is the caller's. */
+  private get waitsForCaller(): boolean {
+    const { body } = this.options;
+    return (
+      !this.isSent &&
+      this.controller !== undefined &&
+      body instanceof Readable &&
+      body.readableLength === 0
+    );
   }
 
   get isEventStream(): boolean {
@@ -151,6 +171,16 @@ export class UpstreamCall {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.controller = controller;
     if (this.abortReason !== undefined) controller.abort(this.abortReason);
+  }
+
+  /** A piece of the request was passed on: whoever takes an upload is not silent. */
+  onBodySent(): void {
+    if (!this.isOver) this.timer.refresh();
+  }
+
+  onRequestSent(): void {
+    this.isSent = true;
+    if (!this.isOver) this.timer.refresh();
   }
 
   onResponseStart(
@@ -185,7 +215,7 @@ export class UpstreamCall {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.ended || this.failure !== undefined) return;
+    if (this.isOver) return;
     this.failure = this.abortReason ?? upstreamFailure(error, this.headKnown);
     this.finish();
     if (!this.headKnown) this.settleHead.reject(this.failure);
@@ -205,7 +235,7 @@ export class UpstreamCall {
   }
 
   private onTimeout(): void {
-    if (this.paused) {
+    if (this.paused || this.waitsForCaller) {
       this.timer.refresh();
       return;
     }
