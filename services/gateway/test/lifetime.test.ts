@@ -152,8 +152,7 @@ describe('memory', () => {
         expect(sent).toBeLessThan(100 * mebibyte);
         await readAll(socket);
       });
-      // V8 lets 64 MB of garbage outside its heap pile up before it collects; the rest is the gateway's.
-      expect(growth).toBeLessThan((64 + 60) * mebibyte);
+      expect(growth).toBeLessThan(60 * mebibyte);
     },
   );
 

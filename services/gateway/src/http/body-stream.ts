@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '@sluice/errors';
+import { notePassingBytes } from './passing-bytes.ts';
 
 /**
  * The unread body of a request as a stream of its own. An HTTP client destroys
@@ -10,6 +11,7 @@ import { GatewayError } from '@sluice/errors';
  */
 export function bodyStream(req: IncomingMessage): Readable {
   const onData = (chunk: Buffer) => {
+    notePassingBytes(chunk.length);
     if (!body.push(chunk)) req.pause();
   };
   const onEnd = () => {

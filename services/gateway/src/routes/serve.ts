@@ -12,6 +12,7 @@ import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
+import { notePassingBytes } from '../http/passing-bytes.ts';
 import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
 import type { GatewayMetrics } from '../metrics.ts';
@@ -164,7 +165,10 @@ function responseSink(res: ServerResponse, onCut: (code: ErrorCode) => void): Re
   // The head must not wait for a first byte that may be long in coming.
   res.flushHeaders();
   return {
-    write: (chunk) => res.write(chunk),
+    write(chunk) {
+      notePassingBytes(chunk.length);
+      return res.write(chunk);
+    },
     onDrain: (listener) => void res.on('drain', listener),
     end: () => void res.end(),
     cut(code) {
