@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from './codecs/anthropic-messages/index.ts';
-import type { ChatCodec } from './codecs/chat-codec.ts';
+import type { CallerCodec, ChatCodec, UpstreamCodec } from './codecs/chat-codec.ts';
 import { DialectCall } from './codecs/dialect-call.ts';
 import { NativeCall } from './codecs/native-call.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
@@ -37,11 +37,21 @@ const callerFormats: Record<Endpoint, WireFormat> = {
   proxy: 'raw',
 };
 
-/** Formats that translate into each other. */
-const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
+/** Formats that translate into each other, both ways. */
+export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
   'openai-chat': openAiChat,
   'anthropic-messages': anthropicMessages,
 } satisfies Partial<Record<ChatFormat, ChatCodec>>;
+
+/** Formats that callers speak. */
+const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
+  ...chatCodecs,
+} satisfies Partial<Record<ChatFormat, CallerCodec>>;
+
+/** Formats that providers speak. */
+const upstreamCodecs: Partial<Record<WireFormat, UpstreamCodec>> = {
+  ...chatCodecs,
+} satisfies Partial<Record<ChatFormat, UpstreamCodec>>;
 
 /** Endpoints that other endpoints of the same provider can stand in for, the best first. */
 const standIns: Partial<Record<Endpoint, readonly Endpoint[]>> = {
@@ -87,7 +97,9 @@ function callAt(
 ): WireCall | undefined {
   const found = offered === 'proxy' ? RAW : provider.endpoints[offered];
   const entry = found !== undefined && isChoice(found) ? found.choose(facts) : found;
-  return entry === undefined ? undefined : callFor(entry, asked);
+  // A dialect answers in the words of its own endpoint, so it cannot stand in for another.
+  if (entry === undefined || (entry.dialect !== undefined && offered !== asked)) return undefined;
+  return callFor(entry, asked);
 }
 
 export function isChoice(offered: EndpointEntry | EndpointChoice): offered is EndpointChoice {
@@ -111,8 +123,8 @@ function callFor(entry: EndpointEntry, endpoint: Endpoint): WireCall | undefined
 function makeCall(entry: EndpointEntry, callerFormat: WireFormat): WireCall | undefined {
   if (entry.dialect !== undefined) return new DialectCall(entry, entry.dialect, callerFormat);
   if (entry.format === callerFormat) return new NativeCall(entry);
-  const caller = chatCodecs[callerFormat];
-  const upstream = chatCodecs[entry.format];
+  const caller = callerCodecs[callerFormat];
+  const upstream = upstreamCodecs[entry.format];
   if (caller === undefined || upstream === undefined) return undefined;
   return new TranslatedCall(caller, upstream, entry);
 }

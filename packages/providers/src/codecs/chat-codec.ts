@@ -39,22 +39,33 @@ export interface StreamEncoder {
   encode(event: ChatStreamEvent): string;
 }
 
+/** The caller's side of a chat format: its requests are read, its replies written. */
+export interface CallerCodec {
+  format: WireFormat;
+  /** Throws GatewayError('request.invalid_field') with the path of the fault. */
+  decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] };
+  encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject;
+  encodeError(status: number, error: ErrorFacts, provider: string): JsonObject;
+  openEncoder(options: ReplyOptions): StreamEncoder;
+  errorEvent(fault: StreamFault & { code?: string }): Buffer;
+}
+
+/** The upstream's side of a chat format: its requests are written, its replies read. */
+export interface UpstreamCodec {
+  format: WireFormat;
+  encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
+  /** Undefined when the body is not this format's reply. `head` is known but for streams and tests. */
+  decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined;
+  decodeError(status: number, text: string): ErrorFacts;
+  /** Absent where the upstream answers whole only: streamed requests are refused. */
+  openDecoder?(): StreamDecoder;
+}
+
 /**
  * One chat wire format, both ways. `decode` is wire → our model, `encode` our
  * model → wire. Two codecs make a translation (`translated-call.ts`); neither
  * knows of the other.
  */
-export interface ChatCodec {
-  format: WireFormat;
-  /** Throws GatewayError('request.invalid_field') with the path of the fault. */
-  decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] };
-  encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
-  /** Undefined when the body is not this format's reply. `head` is known but for streams and tests. */
-  decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined;
-  encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject;
-  decodeError(status: number, text: string): ErrorFacts;
-  encodeError(status: number, error: ErrorFacts, provider: string): JsonObject;
+export interface ChatCodec extends CallerCodec, UpstreamCodec {
   openDecoder(): StreamDecoder;
-  openEncoder(options: ReplyOptions): StreamEncoder;
-  errorEvent(fault: StreamFault & { code?: string }): Buffer;
 }

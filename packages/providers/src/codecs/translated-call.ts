@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
 import type {
   CallContext,
   DecodedReply,
@@ -10,7 +11,8 @@ import type {
   WireCall,
   WireFormat,
 } from '../contract.ts';
-import type { ChatCodec, ReplyOptions } from './chat-codec.ts';
+import type { CallerCodec, ReplyOptions, UpstreamCodec } from './chat-codec.ts';
+import { invalidField } from './invalid-field.ts';
 import { compact, parseObject, stringOf } from './json-access.ts';
 import { notTheFormat } from './not-the-format.ts';
 import { applyQuirks } from './quirks.ts';
@@ -23,10 +25,10 @@ export class TranslatedCall implements WireCall {
   readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;
   readonly callerFormat: WireFormat;
-  #caller: ChatCodec;
-  #upstream: ChatCodec;
+  #caller: CallerCodec;
+  #upstream: UpstreamCodec;
 
-  constructor(caller: ChatCodec, upstream: ChatCodec, entry: EndpointEntry) {
+  constructor(caller: CallerCodec, upstream: UpstreamCodec, entry: EndpointEntry) {
     this.entry = entry;
     this.callerFormat = caller.format;
     this.upstreamFormat = upstream.format;
@@ -36,6 +38,8 @@ export class TranslatedCall implements WireCall {
 
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const { request, dropped } = this.#caller.decodeRequest(body);
+    if (request.stream && this.#upstream.openDecoder === undefined)
+      throw invalidField('stream', 'must be false: this provider does not stream');
     const encoded = this.#upstream.encodeRequest(request, context);
     const quirks = this.entry.quirks ?? context.provider.quirks;
     const inFormat = applyQuirks(encoded.body, quirks) ?? encoded.body;
@@ -68,8 +72,11 @@ export class TranslatedCall implements WireCall {
   }
 
   openStream(context: CallContext, request: JsonObject): StreamReader {
+    const decoder = this.#upstream.openDecoder?.();
+    // `encode` refused to ask for such a stream.
+    if (decoder === undefined) throw new GatewayError('provider.endpoint_unsupported');
     const reader = new TranslatedStreamReader(
-      this.#upstream,
+      decoder,
       this.#caller,
       optionsOf(context, stringOf(request.model) ?? context.model),
     );

@@ -1,6 +1,11 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
-import type { ChatCodec, ReplyOptions, StreamDecoder, StreamEncoder } from './chat-codec.ts';
+import type {
+  CallerCodec,
+  ReplyOptions,
+  StreamDecoder,
+  StreamEncoder,
+} from './chat-codec.ts';
 import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
 import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
 
@@ -11,11 +16,11 @@ export class TranslatedStreamReader implements StreamReader {
   #state = new StreamState();
   #decoder: StreamDecoder;
   #encoder: StreamEncoder;
-  #caller: ChatCodec;
+  #caller: CallerCodec;
   #started = false;
 
-  constructor(upstream: ChatCodec, caller: ChatCodec, options: ReplyOptions) {
-    this.#decoder = upstream.openDecoder();
+  constructor(decoder: StreamDecoder, caller: CallerCodec, options: ReplyOptions) {
+    this.#decoder = decoder;
     this.#encoder = caller.openEncoder(options);
     this.#caller = caller;
   }
