@@ -1,4 +1,5 @@
 import { anthropic } from './adapters/anthropic/index.ts';
+import { cohere } from './adapters/cohere/index.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
@@ -47,6 +48,7 @@ const entries: readonly ProviderEntry[] = [
     source: 'https://platform.openai.com/docs/api-reference, November 2026',
   },
   anthropic,
+  cohere,
   {
     // The local server that stands in for a vendor, so that all can be tried without a key.
     id: 'demo',

@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from './codecs/anthropic-messages/index.ts';
 import type { CallerCodec, ChatCodec, UpstreamCodec } from './codecs/chat-codec.ts';
+import { cohereChat } from './codecs/cohere-chat/index.ts';
 import { DialectCall } from './codecs/dialect-call.ts';
 import { NativeCall } from './codecs/native-call.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
@@ -41,6 +42,7 @@ const callerFormats: Record<Endpoint, WireFormat> = {
 export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
   'openai-chat': openAiChat,
   'anthropic-messages': anthropicMessages,
+  'cohere-chat': cohereChat,
 } satisfies Partial<Record<ChatFormat, ChatCodec>>;
 
 /** Formats that callers speak. */

@@ -1,11 +1,6 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
-import type {
-  CallerCodec,
-  ReplyOptions,
-  StreamDecoder,
-  StreamEncoder,
-} from './chat-codec.ts';
+import type { CallerCodec, ReplyOptions, StreamDecoder, StreamEncoder } from './chat-codec.ts';
 import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
 import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
 

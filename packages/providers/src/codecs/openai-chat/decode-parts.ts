@@ -5,8 +5,8 @@ import type {
   ImagePart,
   JsonObject,
   JsonValue,
-  MediaSource,
 } from '@sluice/contracts';
+import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
 import { invalidField } from '../invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
 import { FORMAT } from './wire.ts';
@@ -96,30 +96,6 @@ function filePart(
     return { type: 'file', source: sourceOfUrl(data, `${path}.file.file_data`), ...rest };
   const mediaType = stringOf(file.mime_type) ?? 'application/pdf';
   return { type: 'file', source: sourceOfBase64(mediaType, data), ...rest };
-}
-
-/** A data URL (any parameters, base64 or percent-encoded) or an http(s) address. */
-function sourceOfUrl(url: string, path: string): MediaSource {
-  if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
-  const comma = url.indexOf(',');
-  if (!url.startsWith('data:') || comma === -1)
-    throw invalidField(path, 'must be an http(s) or data URL');
-  const [type = '', ...parameters] = url.slice(5, comma).split(';');
-  const mediaType = type.trim().toLowerCase() || 'text/plain';
-  const payload = url.slice(comma + 1);
-  if (parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64'))
-    return sourceOfBase64(mediaType, payload);
-  try {
-    return sourceOfBase64(mediaType, Buffer.from(decodeURIComponent(payload)).toString('base64'));
-  } catch {
-    throw invalidField(path, 'is not a valid data URL');
-  }
-}
-
-function sourceOfBase64(mediaType: string, data: string): MediaSource {
-  if (mediaType === 'text/plain')
-    return { kind: 'text', mediaType, text: Buffer.from(data, 'base64').toString('utf8') };
-  return { kind: 'base64', mediaType, data };
 }
 
 /** Assistant parts a caller sends back from a non-strict reply; they stand in for `content`. */

@@ -7,12 +7,12 @@ import type {
   ImagePart,
   JsonObject,
   JsonValue,
-  MediaSource,
   Reasoning,
   ResponseFormat,
   ToolResultPart,
 } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
+import { dataUrl, urlOfSource } from '../data-url.ts';
 import { compact } from '../json-access.ts';
 import { FORMAT } from './wire.ts';
 
@@ -143,7 +143,7 @@ function encodePart(part: ChatPart): JsonObject | undefined {
 }
 
 function encodeImage(part: ImagePart): JsonObject | undefined {
-  const url = urlOf(part.source);
+  const url = urlOfSource(part.source);
   if (url === undefined) return undefined;
   return {
     type: 'image_url',
@@ -167,15 +167,6 @@ function encodeFile(part: FilePart): JsonObject {
         file: { file_data: dataUrl(source.mediaType, source.data), ...named },
       };
   }
-}
-
-function urlOf(source: MediaSource): string | undefined {
-  if (source.kind === 'url') return source.url;
-  return source.kind === 'base64' ? dataUrl(source.mediaType, source.data) : undefined;
-}
-
-function dataUrl(mediaType: string, data: string): string {
-  return `data:${mediaType};base64,${data}`;
 }
 
 function encodeAssistant(message: ChatMessage, dropped: string[]): JsonObject {

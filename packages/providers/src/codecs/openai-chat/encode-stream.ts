@@ -23,7 +23,7 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       case 'reply-start':
         return this.#start(event);
       case 'text-delta':
-        return this.#text(event.choice, event.block, event.text);
+        return this.#text(event);
       case 'refusal-delta':
         return this.#delta(event.choice, `{"refusal":${JSON.stringify(event.text)}}`);
       case 'tool-call-start':
@@ -73,17 +73,19 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
     return `data: ${head.slice(0, -1)},"choices":[{"index":`;
   }
 
-  #delta(choice: number, delta: string): string {
+  #delta(choice: number, delta: string, logprobs = 'null'): string {
     if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
-    return `${this.#head}${choice},"delta":${delta},"logprobs":null,"finish_reason":null}]}\n\n`;
+    return `${this.#head}${choice},"delta":${delta},"logprobs":${logprobs},"finish_reason":null}]}\n\n`;
   }
 
-  #text(choice: number, block: number, text: string): string {
-    const quoted = JSON.stringify(text);
-    if (this.#options.strict) return this.#delta(choice, `{"content":${quoted}}`);
+  #text(event: Extract<ChatStreamEvent, { type: 'text-delta' }>): string {
+    const quoted = JSON.stringify(event.text);
+    const logprobs = event.logprobs === undefined ? 'null' : JSON.stringify(event.logprobs);
+    if (this.#options.strict) return this.#delta(event.choice, `{"content":${quoted}}`, logprobs);
     return this.#delta(
-      choice,
-      `{"content":${quoted},"content_blocks":[{"index":${block},"delta":{"text":${quoted}}}]}`,
+      event.choice,
+      `{"content":${quoted},"content_blocks":[{"index":${event.block},"delta":{"text":${quoted}}}]}`,
+      logprobs,
     );
   }
 

@@ -1,0 +1,20 @@
+import type { ProviderEntry } from '../../contract.ts';
+import { models } from './models.ts';
+
+/** Cohere's chat is a format of its own, which `codecs/cohere-chat` knows. */
+export const cohere: ProviderEntry = {
+  id: 'cohere',
+  name: 'Cohere',
+  baseUrl: 'https://api.cohere.com',
+  auth: { type: 'bearer' },
+  endpoints: {
+    chatComplete: { format: 'cohere-chat', path: '/v2/chat' },
+    listModels: {
+      format: 'cohere/models',
+      path: '/v1/models?page_size=1000',
+      method: 'GET',
+      dialect: models,
+    },
+  },
+  source: 'https://docs.cohere.com/reference/chat, November 2026',
+};

@@ -1,0 +1,169 @@
+import type {
+  ChatRequest,
+  ChatTool,
+  FunctionTool,
+  JsonObject,
+  Reasoning,
+  ResponseFormat,
+} from '@sluice/contracts';
+import type { CallContext, EncodedRequest } from '../../contract.ts';
+import { invalidField } from '../invalid-field.ts';
+import { compact } from '../json-access.ts';
+import { encodeMessages } from './encode-messages.ts';
+import { FORMAT } from './wire.ts';
+
+/** Fields of this format that callers of other formats may send as they are. */
+const FORWARDED = new Set([
+  'documents',
+  'citation_options',
+  'safety_mode',
+  'priority',
+  'strict_tools',
+]);
+
+/** Model → wire. */
+export function encodeRequest(
+  request: ChatRequest,
+  _context: CallContext,
+): EncodedRequest & { body: JsonObject } {
+  if ((request.choices ?? 1) > 1)
+    throw invalidField('n', 'must be 1: this provider gives one answer per request');
+  const dropped = droppedFields(request);
+  const body = compact<Record<string, unknown>>({
+    model: request.model,
+    messages: encodeMessages(request.messages, dropped),
+    stream: request.stream || undefined,
+    ...encodeTools(request, dropped),
+    tool_choice: toolChoice(request),
+    max_tokens: request.outputTokensMax,
+    temperature: request.temperature,
+    p: request.topP,
+    k: request.topK,
+    seed: request.seed,
+    frequency_penalty: request.frequencyPenalty,
+    presence_penalty: request.presencePenalty,
+    logprobs: request.logprobs,
+    stop_sequences: request.stop,
+    response_format: responseFormat(request.responseFormat),
+    thinking: thinking(request.reasoning, request.model, dropped),
+    ...forwarded(request, dropped),
+  });
+  return { body: body as JsonObject, dropped };
+}
+
+function droppedFields(request: ChatRequest): string[] {
+  const format = request.responseFormat;
+  const candidates: [string, unknown][] = [
+    ['parallel_tool_calls', request.parallelToolCalls],
+    ['logit_bias', request.logitBias],
+    ['top_logprobs', request.topLogprobs],
+    ['user', request.user],
+    ['service_tier', request.serviceTier],
+    ['cache_control', request.cacheControl],
+    [
+      'response_format.json_schema.description',
+      format?.type === 'json-schema' ? format.description : undefined,
+    ],
+    ['thinking.display', request.reasoning?.display],
+  ];
+  return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
+}
+
+function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
+  const { format, fields } = request.extensions;
+  const result: JsonObject = {};
+  for (const key in fields) {
+    const value = fields[key];
+    if (value !== undefined && (format === FORMAT || FORWARDED.has(key))) result[key] = value;
+    else dropped.push(key);
+  }
+  return result;
+}
+
+/** A choice of one tool is told by offering no other. */
+function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
+  const choice = request.toolChoice;
+  const chosen =
+    choice?.type === 'tool'
+      ? request.tools?.filter((tool) => tool.type === 'function' && tool.name === choice.name)
+      : request.tools;
+  const offered = chosen?.length === 0 ? request.tools : chosen;
+  const functions = (offered ?? []).filter((tool) => tool.type === 'function');
+  const tools = (offered ?? []).flatMap((tool) => encodeTool(tool, dropped));
+  if (tools.length === 0) return {};
+  if (functions.length === 0) return { tools };
+  // Strictness is one switch for all tools.
+  const strict = functions.every((tool) => tool.strict === true);
+  const loose = functions.every((tool) => tool.strict === false);
+  if (strict || loose) return { tools, strict_tools: strict };
+  for (const tool of functions)
+    if (tool.strict !== undefined) dropped.push(`${tool.path}.function.strict`);
+  return { tools };
+}
+
+function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
+  if (tool.type === 'function') return [encodeFunction(tool, dropped)];
+  if (tool.format === FORMAT) return [tool.value];
+  dropped.push(tool.path);
+  return [];
+}
+
+function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
+  if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
+  for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
+  const fn = compact({
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.parameters ?? { type: 'object', properties: {} },
+  });
+  return { type: 'function', function: fn as JsonObject };
+}
+
+/** `auto` is what the provider does when it is told nothing. */
+function toolChoice(request: ChatRequest): string | undefined {
+  switch (request.toolChoice?.type) {
+    case 'none':
+      return 'NONE';
+    case 'required':
+    case 'tool':
+      return 'REQUIRED';
+    default:
+      return undefined;
+  }
+}
+
+function responseFormat(format: ResponseFormat | undefined): JsonObject | undefined {
+  if (format === undefined) return undefined;
+  if (format.type === 'text') return { type: 'text' };
+  if (format.type === 'json') return { type: 'json_object' };
+  return { type: 'json_object', json_schema: format.schema };
+}
+
+/** Only these think, and refuse to be told nothing of it; the others refuse the field. */
+const reasoningModel = /^(?:c4ai-)?command-a-(?:reasoning|plus)/;
+
+/** Budgets for efforts: the provider is told no effort, only how many tokens. */
+const budgetOfEffort: ReadonlyMap<string, number> = new Map(
+  Object.entries({ minimal: 1024, low: 1024, medium: 8192, high: 16_384, xhigh: 31_000 }),
+);
+
+function thinking(
+  reasoning: Reasoning | undefined,
+  model: string,
+  dropped: string[],
+): JsonObject | undefined {
+  if (reasoning === undefined) return undefined;
+  const { mode, effort, budgetTokens } = reasoning;
+  if (mode !== undefined || budgetTokens !== undefined) {
+    if (effort !== undefined) dropped.push('reasoning_effort');
+    const type = mode === 'disabled' ? 'disabled' : 'enabled';
+    return compact({ type, token_budget: budgetTokens }) as JsonObject;
+  }
+  if (effort === undefined) return undefined;
+  if (!reasoningModel.test(model)) {
+    if (effort !== 'none') dropped.push('reasoning_effort');
+    return undefined;
+  }
+  if (effort === 'none') return { type: 'disabled' };
+  return compact({ type: 'enabled', token_budget: budgetOfEffort.get(effort) }) as JsonObject;
+}

@@ -1,0 +1,36 @@
+import type { MediaSource } from '@sluice/contracts';
+import { invalidField } from './invalid-field.ts';
+
+/** A data URL (any parameters, base64 or percent-encoded) or an http(s) address. */
+export function sourceOfUrl(url: string, path: string): MediaSource {
+  if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
+  const comma = url.indexOf(',');
+  if (!url.startsWith('data:') || comma === -1)
+    throw invalidField(path, 'must be an http(s) or data URL');
+  const [type = '', ...parameters] = url.slice(5, comma).split(';');
+  const mediaType = type.trim().toLowerCase() || 'text/plain';
+  const payload = url.slice(comma + 1);
+  if (parameters.some((parameter) => parameter.trim().toLowerCase() === 'base64'))
+    return sourceOfBase64(mediaType, payload);
+  try {
+    return sourceOfBase64(mediaType, Buffer.from(decodeURIComponent(payload)).toString('base64'));
+  } catch {
+    throw invalidField(path, 'is not a valid data URL');
+  }
+}
+
+export function sourceOfBase64(mediaType: string, data: string): MediaSource {
+  if (mediaType === 'text/plain')
+    return { kind: 'text', mediaType, text: Buffer.from(data, 'base64').toString('utf8') };
+  return { kind: 'base64', mediaType, data };
+}
+
+/** Undefined for what no URL can hold: an id of the provider's, or text. */
+export function urlOfSource(source: MediaSource): string | undefined {
+  if (source.kind === 'url') return source.url;
+  return source.kind === 'base64' ? dataUrl(source.mediaType, source.data) : undefined;
+}
+
+export function dataUrl(mediaType: string, data: string): string {
+  return `data:${mediaType};base64,${data}`;
+}
