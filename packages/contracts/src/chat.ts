@@ -24,7 +24,7 @@ export interface CacheControl {
 /** Where the bytes of an image or a file are. */
 export type MediaSource =
   | { kind: 'base64'; mediaType: string; data: string }
-  | { kind: 'url'; url: string }
+  | { kind: 'url'; url: string; mediaType?: string }
   | { kind: 'file-id'; fileId: string }
   | { kind: 'text'; mediaType: string; text: string };
 
@@ -34,6 +34,8 @@ export interface TextPart {
   cacheControl?: CacheControl;
   /** As the provider gave them: a list of citation objects. */
   citations?: JsonObject[];
+  /** Proves the thought behind the part to the provider that wrote it; must return unmodified. */
+  signature?: string;
 }
 
 export interface ImagePart {
@@ -42,6 +44,8 @@ export interface ImagePart {
   /** OpenAI's `low`, `high`, `auto`. */
   detail?: string;
   cacheControl?: CacheControl;
+  /** As of a text. */
+  signature?: string;
 }
 
 export interface FilePart {
@@ -67,6 +71,8 @@ export interface ToolCallPart {
   /** JSON text, exactly as the model wrote it: it may be unfinished or invalid. */
   arguments: string;
   cacheControl?: CacheControl;
+  /** As of a text. */
+  signature?: string;
 }
 
 export interface ToolResultPart {
@@ -221,6 +227,8 @@ export interface ChatChoice {
   rawFinishReason?: string;
   stopSequence?: string;
   logprobs?: JsonObject;
+  /** Further facts of this answer (grounding, safety ratings …), by their wire names. */
+  details?: JsonObject;
 }
 
 export interface ChatReply {
@@ -249,6 +257,14 @@ export type ChatStreamEvent =
     }
   | { type: 'text-start'; choice: number; block: number }
   | { type: 'text-delta'; choice: number; block: number; text: string; logprobs?: JsonObject }
+  | { type: 'text-signature'; choice: number; block: number; signature: string }
+  | {
+      type: 'image';
+      choice: number;
+      block: number;
+      source: MediaSource;
+      signature?: string;
+    }
   | { type: 'refusal-delta'; choice: number; text: string }
   | { type: 'thinking-start'; choice: number; block: number }
   | { type: 'thinking-delta'; choice: number; block: number; text: string }
@@ -262,10 +278,18 @@ export type ChatStreamEvent =
       call: number;
       id: string;
       name: string;
+      signature?: string;
     }
   | { type: 'tool-call-delta'; choice: number; block: number; call: number; arguments: string }
   | { type: 'foreign-part'; choice: number; block: number; format: string; value: JsonObject }
-  | { type: 'finish'; choice: number; reason: FinishReason; raw?: string; stopSequence?: string }
+  | {
+      type: 'finish';
+      choice: number;
+      reason: FinishReason;
+      raw?: string;
+      stopSequence?: string;
+      details?: JsonObject;
+    }
   | { type: 'usage'; usage: ChatUsage }
   | { type: 'reply-end' }
   | { type: 'fault'; kind: string; message: string; status: number };

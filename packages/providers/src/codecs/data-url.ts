@@ -1,12 +1,13 @@
 import type { MediaSource } from '@sluice/contracts';
 import { invalidField } from './invalid-field.ts';
 
-/** A data URL (any parameters, base64 or percent-encoded) or an http(s) address. */
-export function sourceOfUrl(url: string, path: string): MediaSource {
-  if (/^https?:\/\//i.test(url)) return { kind: 'url', url };
+/** A data URL (any parameters, base64 or percent-encoded), an http(s) address, or one in a cloud's storage. */
+export function sourceOfUrl(url: string, path: string, givenType?: string): MediaSource {
+  if (/^(?:https?|gs|s3):\/\//i.test(url))
+    return { kind: 'url', url, ...(givenType === undefined ? {} : { mediaType: givenType }) };
   const comma = url.indexOf(',');
   if (!url.startsWith('data:') || comma === -1)
-    throw invalidField(path, 'must be an http(s) or data URL');
+    throw invalidField(path, 'must be an http(s), gs, s3 or data URL');
   const [type = '', ...parameters] = url.slice(5, comma).split(';');
   const mediaType = type.trim().toLowerCase() || 'text/plain';
   const payload = url.slice(comma + 1);

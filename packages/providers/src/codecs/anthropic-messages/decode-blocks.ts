@@ -32,6 +32,7 @@ function decodeBlock(block: JsonObject, path: string): ChatPart {
         type: 'text' as const,
         text: stringOf(block.text) ?? '',
         citations,
+        signature: stringOf(block.thought_signature),
         ...cache,
       });
     }
@@ -52,13 +53,15 @@ function decodeBlock(block: JsonObject, path: string): ChatPart {
       });
     }
     case 'tool_use':
-      return {
-        type: 'tool-call',
+      return compact({
+        type: 'tool-call' as const,
         id: stringOf(block.id) ?? '',
         name: stringOf(block.name) ?? '',
         arguments: JSON.stringify(block.input ?? {}),
+        // Another vendor's, which non-strict replies carry.
+        signature: stringOf(block.thought_signature),
         ...cache,
-      };
+      });
     case 'tool_result':
       return toolResult(block, path);
     case 'thinking':

@@ -30,6 +30,8 @@ export function encodeMessages(messages: ChatMessage[], dropped: string[]): Enco
     const blocks: JsonObject[] = [];
     for (const part of message.parts) {
       const block = encodePart(part, message, out);
+      if (part.type !== 'thinking' && 'signature' in part)
+        dropped.push(`${message.path}.thought_signature`);
       if (part.type === 'image' && part.detail !== undefined)
         dropped.push(`${message.path}.image_url.detail`);
       if (block === undefined) dropped.push(`${message.path}.${nameOf(part)}`);

@@ -1,7 +1,7 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { errorEvent } from './errors.ts';
-import { noUsage } from './reply.ts';
+import { noUsage, signatureField } from './reply.ts';
 import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
 
 interface OpenBlock {
@@ -13,6 +13,7 @@ interface WaitingCall {
   call: number;
   id: string;
   name: string;
+  signature: string | undefined;
   pieces: string[];
 }
 
@@ -110,9 +111,10 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     return opened + this.#close();
   }
 
-  #toolStart(event: { call: number; id: string; name: string }): string {
+  #toolStart(event: Extract<ChatStreamEvent, { type: 'tool-call-start' }>): string {
     this.#hasCalls = true;
-    const waiting: WaitingCall = { call: event.call, id: event.id, name: event.name, pieces: [] };
+    const { call, id, name, signature } = event;
+    const waiting: WaitingCall = { call, id, name, signature, pieces: [] };
     if (this.#open?.kind === 'tool') {
       this.#waiting.push(waiting);
       return '';
@@ -128,7 +130,8 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   #openTool(call: WaitingCall): string {
-    const block = { type: 'tool_use', id: call.id, name: call.name, input: {} };
+    const shown = this.#options.strict ? {} : signatureField(call.signature);
+    const block = { type: 'tool_use', id: call.id, name: call.name, input: {}, ...shown };
     let out = this.#openBlock({ kind: 'tool', call: call.call }, block);
     for (const piece of call.pieces)
       out += this.#blockDelta({ type: 'input_json_delta', partial_json: piece });

@@ -70,7 +70,7 @@ function decodeBlock(block: JsonObject): ChatPart {
 /** Model → wire. Several choices cannot be told here: the first is the message. */
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
   const choice = reply.choices[0];
-  const content = encodeContent(choice?.parts ?? []);
+  const content = encodeContent(choice?.parts ?? [], options.strict);
   const stop =
     choice?.stopSequence !== undefined
       ? 'stop_sequence'
@@ -100,7 +100,12 @@ export const noUsage = {
   outputAudioTokens: 0,
 };
 
-function encodeContent(parts: ChatPart[]): JsonObject[] {
+/** How a part is signed, for callers that are not strict. */
+export function signatureField(signature: string | undefined): JsonObject {
+  return signature === undefined ? {} : { thought_signature: signature };
+}
+
+function encodeContent(parts: ChatPart[], strict: boolean): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const part of parts) {
     if (part.type === 'thinking')
@@ -110,7 +115,12 @@ function encodeContent(parts: ChatPart[]): JsonObject[] {
     else if (part.type === 'text') {
       const citations: JsonObject =
         part.citations === undefined ? {} : { citations: part.citations };
-      blocks.push({ type: 'text', text: part.text, ...citations });
+      blocks.push({
+        type: 'text',
+        text: part.text,
+        ...citations,
+        ...(strict ? {} : signatureField(part.signature)),
+      });
     } else if (part.type === 'refusal') blocks.push({ type: 'text', text: part.text });
     else if (part.type === 'tool-call')
       blocks.push({
@@ -118,6 +128,7 @@ function encodeContent(parts: ChatPart[]): JsonObject[] {
         id: part.id,
         name: part.name,
         input: parseObject(part.arguments) ?? {},
+        ...(strict ? {} : signatureField(part.signature)),
       });
     else if (part.type === 'foreign' && part.format === FORMAT) blocks.push(part.value);
   }

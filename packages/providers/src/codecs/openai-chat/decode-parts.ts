@@ -66,7 +66,7 @@ function imagePart(
   const image = objectOf(part.image_url);
   const url = stringOf(image?.url) ?? stringOf(part.image_url);
   if (url === undefined) throw invalidField(`${path}.image_url.url`, 'must be a string');
-  const source = sourceOfUrl(url, `${path}.image_url.url`);
+  const source = sourceOfUrl(url, `${path}.image_url.url`, stringOf(image?.mime_type));
   if (
     source.kind === 'text' ||
     (source.kind === 'base64' && !source.mediaType.startsWith('image/'))
@@ -99,14 +99,19 @@ function filePart(
 }
 
 /** Assistant parts a caller sends back from a non-strict reply; they stand in for `content`. */
-export function decodeContentBlocks(blocks: JsonValue[]): ChatPart[] {
+export function decodeContentBlocks(blocks: JsonValue[], path: string): ChatPart[] {
   const parts: ChatPart[] = [];
   for (const value of blocks) {
     const block = objectOf(value);
     if (block === undefined) continue;
     switch (block.type) {
       case 'text':
-        parts.push({ type: 'text', text: stringOf(block.text) ?? '', ...cacheControlOf(block) });
+        parts.push({
+          type: 'text',
+          text: stringOf(block.text) ?? '',
+          ...cacheControlOf(block),
+          ...signatureOf(block),
+        });
         break;
       case 'thinking':
         parts.push({
@@ -118,14 +123,28 @@ export function decodeContentBlocks(blocks: JsonValue[]): ChatPart[] {
       case 'redacted_thinking':
         parts.push({ type: 'redacted-thinking', data: stringOf(block.data) ?? '' });
         break;
+      case 'image_url':
+        parts.push({ ...imagePart(block, path, {}), ...signatureOf(block) });
+        break;
       case 'tool_use':
         // The same call stands in `tool_calls`.
         break;
       default:
-        parts.push({ type: 'foreign', format: 'anthropic-messages', value: block });
+        parts.push({ type: 'foreign', format: formatOfBlock(block), value: block });
     }
   }
   return parts;
+}
+
+/** Blocks with a type are Anthropic's; Gemini names its parts by their fields. */
+function formatOfBlock(block: JsonObject): string {
+  return block.type === undefined ? 'gemini' : 'anthropic-messages';
+}
+
+/** The proof of the thought behind a part, as non-strict replies show it. */
+export function signatureOf(value: JsonObject): { signature?: string } {
+  const signature = stringOf(value.thought_signature);
+  return signature === undefined ? {} : { signature };
 }
 
 export function cacheControlOf(value: JsonObject): { cacheControl?: CacheControl } {

@@ -11,7 +11,7 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../invalid-field.ts';
 import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
-import { cacheControlOf, decodeContent, decodeContentBlocks } from './decode-parts.ts';
+import { cacheControlOf, decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { FORMAT } from './wire.ts';
 
 /** Fields that the chat model has a name for; all others travel as extensions. */
@@ -112,7 +112,7 @@ function markLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
 function assistantParts(message: JsonObject, path: string): ChatPart[] {
   const blocks = arrayOf(message.content_blocks);
   const parts: ChatPart[] = [];
-  if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks));
+  if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks, `${path}.content_blocks`));
   else {
     const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
     if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
@@ -133,6 +133,7 @@ function assistantParts(message: JsonObject, path: string): ChatPart[] {
       name,
       arguments: stringOf(fn.arguments) ?? '',
       ...cacheControlOf(call),
+      ...signatureOf(fn),
     });
   }
   return parts;

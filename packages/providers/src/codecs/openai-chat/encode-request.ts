@@ -68,6 +68,8 @@ function encodeMessage(message: ChatMessage, out: JsonObject[], dropped: string[
   for (const part of message.parts) {
     if ('cacheControl' in part && part.cacheControl !== undefined)
       dropped.push(`${message.path}.cache_control`);
+    if (part.type !== 'thinking' && 'signature' in part)
+      dropped.push(`${message.path}.thought_signature`);
     if (part.type === 'file' && part.context !== undefined)
       dropped.push(`${message.path}.document.context`);
     if (part.type === 'file' && part.citable !== undefined)

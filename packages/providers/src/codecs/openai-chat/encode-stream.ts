@@ -1,7 +1,8 @@
 import type { ChatStreamEvent, ChatUsage } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { urlOfSource } from '../data-url.ts';
 import { errorEvent } from './errors.ts';
-import { finishReasonOf } from './reply.ts';
+import { finishReasonOf, signatureField } from './reply.ts';
 import { encodeUsage } from './wire.ts';
 
 /**
@@ -27,11 +28,7 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       case 'refusal-delta':
         return this.#delta(event.choice, `{"refusal":${JSON.stringify(event.text)}}`);
       case 'tool-call-start':
-        this.#withCalls.add(event.choice);
-        return this.#delta(
-          event.choice,
-          `{"tool_calls":[{"index":${event.call},"id":${JSON.stringify(event.id)},"type":"function","function":{"name":${JSON.stringify(event.name)},"arguments":""}}]}`,
-        );
+        return this.#toolCall(event);
       case 'tool-call-delta':
         return this.#delta(
           event.choice,
@@ -53,6 +50,17 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       default:
         return this.#options.strict ? '' : this.#block(event);
     }
+  }
+
+  #toolCall(event: Extract<ChatStreamEvent, { type: 'tool-call-start' }>): string {
+    this.#withCalls.add(event.choice);
+    const { call, id, name, signature } = event;
+    const shown = this.#options.strict ? {} : signatureField(signature);
+    const fn = JSON.stringify({ name, arguments: '', ...shown });
+    return this.#delta(
+      event.choice,
+      `{"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":${fn}}]}`,
+    );
   }
 
   #start(event: Extract<ChatStreamEvent, { type: 'reply-start' }>): string {
@@ -100,6 +108,13 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
         return this.#blockDelta(event, { thinking: event.text });
       case 'thinking-signature':
         return this.#blockDelta(event, { signature: event.signature });
+      case 'text-signature':
+        return this.#blockDelta(event, signatureField(event.signature));
+      case 'image':
+        return this.#blockDelta(event, {
+          image_url: { url: urlOfSource(event.source) },
+          ...signatureField(event.signature),
+        });
       case 'redacted-thinking':
         return this.#blockDelta(event, { data: event.data });
       case 'citation':
@@ -124,7 +139,9 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
     const reason = finishReasonOf(event.reason, event.raw, calls, strict);
     const usage =
       this.#usage === undefined ? '' : `,"usage":${JSON.stringify(encodeUsage(this.#usage))}`;
+    const details =
+      strict || event.details === undefined ? '' : `,${JSON.stringify(event.details).slice(1, -1)}`;
     if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
-    return `${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}}]${usage}}\n\n`;
+    return `${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${details}}]${usage}}\n\n`;
   }
 }

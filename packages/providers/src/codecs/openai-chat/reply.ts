@@ -2,13 +2,15 @@ import type {
   ChatChoice,
   ChatPart,
   ChatReply,
+  ImagePart,
   JsonObject,
   JsonValue,
   TextPart,
 } from '@sluice/contracts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { urlOfSource } from '../data-url.ts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
-import { decodeContent, decodeContentBlocks } from './decode-parts.ts';
+import { decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import {
   decodeFinishReason,
   decodeUsage,
@@ -41,7 +43,7 @@ function decodeChoice(choice: JsonObject, index: number): ChatChoice {
   const parts: ChatPart[] = [];
   const blocks = arrayOf(message.content_blocks);
   const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
-  if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks));
+  if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks, 'message.content_blocks'));
   else {
     if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
     const content = decodeContent(message.content, 'message');
@@ -57,6 +59,7 @@ function decodeChoice(choice: JsonObject, index: number): ChatChoice {
       id: stringOf(call.id) ?? '',
       name: stringOf(fn?.name) ?? '',
       arguments: stringOf(fn?.arguments) ?? '',
+      ...signatureOf(fn ?? {}),
     });
   }
   const raw = stringOf(choice.finish_reason);
@@ -99,7 +102,11 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
       calls.push({
         id: part.id,
         type: 'function',
-        function: { name: part.name, arguments: part.arguments || '{}' },
+        function: {
+          name: part.name,
+          arguments: part.arguments || '{}',
+          ...(strict ? {} : signatureField(part.signature)),
+        },
       });
   }
   const message = compact<Record<string, unknown>>({
@@ -120,7 +127,13 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
       calls.length > 0,
       strict,
     ),
+    ...(strict ? {} : choice.details),
   };
+}
+
+/** How a part is signed, for callers that are not strict. */
+export function signatureField(signature: string | undefined): JsonObject {
+  return signature === undefined ? {} : { thought_signature: signature };
 }
 
 /** Strict: the standard's words. Otherwise the provider's own, so that nothing is hidden. */
@@ -158,9 +171,15 @@ function contentBlocksOf(parts: ChatPart[]): JsonValue[] {
     if (part.type === 'text')
       blocks.push(
         part.citations === undefined
-          ? { type: 'text', text: part.text }
-          : { type: 'text', text: part.text, citations: part.citations },
+          ? { type: 'text', text: part.text, ...signatureField(part.signature) }
+          : {
+              type: 'text',
+              text: part.text,
+              citations: part.citations,
+              ...signatureField(part.signature),
+            },
       );
+    else if (part.type === 'image') blocks.push(imageBlock(part));
     else if (part.type === 'thinking')
       blocks.push(
         part.signature === undefined
@@ -172,4 +191,9 @@ function contentBlocksOf(parts: ChatPart[]): JsonValue[] {
     else if (part.type === 'foreign') blocks.push(part.value);
   }
   return blocks;
+}
+
+function imageBlock(part: ImagePart): JsonObject {
+  const url = urlOfSource(part.source) ?? '';
+  return { type: 'image_url', image_url: { url }, ...signatureField(part.signature) };
 }
