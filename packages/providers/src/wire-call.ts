@@ -3,6 +3,7 @@ import { anthropicMessages } from './codecs/anthropic-messages/index.ts';
 import type { CallerCodec, ChatCodec, UpstreamCodec } from './codecs/chat-codec.ts';
 import { cohereChat } from './codecs/cohere-chat/index.ts';
 import { DialectCall } from './codecs/dialect-call.ts';
+import { gemini } from './codecs/gemini/index.ts';
 import { NativeCall } from './codecs/native-call.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
 import { TranslatedCall } from './codecs/translated-call.ts';
@@ -43,6 +44,7 @@ export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
   'openai-chat': openAiChat,
   'anthropic-messages': anthropicMessages,
   'cohere-chat': cohereChat,
+  gemini,
 } satisfies Partial<Record<ChatFormat, ChatCodec>>;
 
 /** Formats that callers speak. */

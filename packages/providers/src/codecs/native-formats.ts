@@ -3,6 +3,7 @@ import type { ReplyFacts, WireFormat } from '../contract.ts';
 import { betasOf } from './anthropic-messages/encode-request.ts';
 import { AnthropicTap } from './anthropic-messages/tap.ts';
 import { decodeUsage as decodeAnthropicUsage } from './anthropic-messages/wire.ts';
+import { GeminiTap, readReply as readGemini } from './gemini/tap.ts';
 import { arrayOf, compact, objectOf, stringOf } from './json-access.ts';
 import type { StreamTap } from './native-stream.ts';
 import { OpenAiTap } from './openai-chat/tap.ts';
@@ -28,6 +29,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     openTap: () => new AnthropicTap(),
     liftHeaders: liftAnthropicHeaders,
   },
+  gemini: { read: readGemini, openTap: () => new GeminiTap() },
 };
 
 /** Formats whose replies tell nothing that is accounted for. */

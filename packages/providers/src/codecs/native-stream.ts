@@ -28,6 +28,8 @@ export class StreamState {
 
 /** A format's eyes on a native stream. */
 export interface StreamTap {
+  /** The format has no markers that tell where there is something to learn: every event is read. */
+  readonly readsAll?: boolean;
   /** Every event of the preamble, then those with a marker. `body` is the event's JSON. */
   read(body: JsonBody, event: SseEvent, state: StreamState): void;
   /** Data that is no JSON object but belongs to the format, e.g. `[DONE]`. */
@@ -97,7 +99,7 @@ export class NativeStreamReader implements StreamReader {
         return;
       }
     }
-    if (this.#state.phase === 'preamble') {
+    if (this.#state.phase === 'preamble' || this.#tap.readsAll === true) {
       this.#readAll(events);
       return;
     }

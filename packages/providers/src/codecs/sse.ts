@@ -39,6 +39,11 @@ export class SseFramer {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #skipping = false;
+  #eventBytesMax: number;
+
+  constructor(eventBytesMax = SSE_EVENT_BYTES_MAX) {
+    this.#eventBytesMax = eventBytesMax;
+  }
 
   /** The complete events of what was pushed so far and not yet returned. */
   push(chunk: Buffer): Buffer | undefined {
@@ -78,7 +83,7 @@ export class SseFramer {
   #hold(bytes: Buffer): void {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
-    if (this.#heldBytes <= SSE_EVENT_BYTES_MAX) return;
+    if (this.#heldBytes <= this.#eventBytesMax) return;
     if (!this.#skipping) this.oversized++;
     this.#skipping = true;
     // The tail is kept, since the blank line that ends the event may be cut.

@@ -4,10 +4,13 @@ import type { CallerCodec, ReplyOptions, StreamDecoder, StreamEncoder } from './
 import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
 import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
 
+/** A drawn image comes as one event; what is not read whole cannot be translated. */
+const EVENT_BYTES_MAX = 32 * 1024 * 1024;
+
 /** Reads one format and writes another, event by event. */
 export class TranslatedStreamReader implements StreamReader {
   faultForwarded = false;
-  #framer = new SseFramer();
+  #framer = new SseFramer(EVENT_BYTES_MAX);
   #state = new StreamState();
   #decoder: StreamDecoder;
   #encoder: StreamEncoder;

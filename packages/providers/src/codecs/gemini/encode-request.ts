@@ -1,0 +1,155 @@
+import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
+import type { CallContext, EncodedRequest } from '../../contract.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { encodeContents } from './encode-contents.ts';
+import { camelKeys, encodeTools } from './encode-tools.ts';
+import { type GeminiModel, geminiModel } from './models.ts';
+import { encodeThinking } from './thinking.ts';
+import { FORMAT } from './wire.ts';
+
+const STOP_SEQUENCES_MAX = 5;
+const TOP_LOGPROBS_MAX = 20;
+
+/** Model → wire. Model and streaming are told by the address. */
+export function encodeRequest(
+  request: ChatRequest,
+  context: CallContext,
+): EncodedRequest & { body: JsonObject } {
+  const model = geminiModel(context.model || request.model);
+  const dropped = droppedFields(request);
+  const isOwn = request.extensions.format === FORMAT;
+  const { system, contents } = encodeContents(request.messages, model, isOwn, dropped);
+  const tools = encodeTools(request, dropped);
+  const further = isOwn ? { ...request.extensions.fields } : forwarded(request, dropped);
+  const generationConfig = {
+    ...encodeConfig(request, model, dropped),
+    ...objectOf(further.generationConfig),
+  };
+  delete further.generationConfig;
+  const toolConfig = { ...objectOf(further.toolConfig), ...objectOf(tools.toolConfig) };
+  delete further.toolConfig;
+  const body = compact<Record<string, unknown>>({
+    contents,
+    systemInstruction: system.length === 0 ? undefined : { parts: system },
+    tools: tools.tools,
+    toolConfig: Object.keys(toolConfig).length === 0 ? undefined : toolConfig,
+    generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
+    serviceTier: serviceTier(request, dropped),
+    ...further,
+  });
+  return { body: body as JsonObject, dropped };
+}
+
+function droppedFields(request: ChatRequest): string[] {
+  const format = request.responseFormat;
+  const candidates: [string, unknown][] = [
+    ['user', request.user],
+    ['logit_bias', request.logitBias],
+    ['cache_control', request.cacheControl],
+    [
+      'response_format.json_schema.description',
+      format?.type === 'json-schema' ? format.description : undefined,
+    ],
+  ];
+  return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
+}
+
+function encodeConfig(request: ChatRequest, model: GeminiModel, dropped: string[]): JsonObject {
+  const { stop, topLogprobs } = request;
+  if ((stop?.length ?? 0) > STOP_SEQUENCES_MAX) dropped.push(`stop[${STOP_SEQUENCES_MAX}]`);
+  return compact<Record<string, unknown>>({
+    temperature: request.temperature,
+    topP: request.topP,
+    topK: request.topK,
+    maxOutputTokens: request.outputTokensMax,
+    stopSequences: stop?.length ? stop.slice(0, STOP_SEQUENCES_MAX) : undefined,
+    candidateCount: request.choices,
+    seed: request.seed,
+    presencePenalty: request.presencePenalty,
+    frequencyPenalty: request.frequencyPenalty,
+    responseLogprobs: request.logprobs,
+    logprobs: topLogprobs === undefined ? undefined : Math.min(topLogprobs, TOP_LOGPROBS_MAX),
+    ...responseFormat(request),
+    thinkingConfig: encodeThinking(request.reasoning, model, dropped),
+  }) as JsonObject;
+}
+
+function responseFormat({ responseFormat: format }: ChatRequest): JsonObject {
+  switch (format?.type) {
+    case 'text':
+      return { responseMimeType: 'text/plain' };
+    case 'json':
+      return { responseMimeType: 'application/json' };
+    case 'json-schema':
+      return { responseMimeType: 'application/json', responseJsonSchema: format.schema };
+    default:
+      return {};
+  }
+}
+
+const tiers = new Map([
+  ['default', 'standard'],
+  ['standard_only', 'standard'],
+  ['flex', 'flex'],
+  ['priority', 'priority'],
+]);
+
+function serviceTier(request: ChatRequest, dropped: string[]): string | undefined {
+  const { serviceTier: tier } = request;
+  if (tier === undefined || tier === 'auto') return undefined;
+  const known = tiers.get(tier);
+  if (known === undefined) dropped.push('service_tier');
+  return known;
+}
+
+/** Fields of this format that callers of others may send, in their own spelling. */
+const bodyFields = new Map(
+  ['safetySettings', 'cachedContent', 'labels'].flatMap((name) => [
+    [name, name],
+    [name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), name],
+  ]) as [string, string][],
+);
+
+function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
+  const result: JsonObject = {};
+  const config: JsonObject = {};
+  const { fields } = request.extensions;
+  for (const key in fields) {
+    const value = fields[key];
+    const name = bodyFields.get(key);
+    if (value === undefined) continue;
+    if (name !== undefined) result[name] = value;
+    else if (!forwardConfig(key, value, config)) dropped.push(key);
+  }
+  if (Object.keys(config).length > 0) result.generationConfig = config;
+  return result;
+}
+
+function forwardConfig(key: string, value: JsonValue, config: JsonObject): boolean {
+  const options = objectOf(value);
+  switch (key) {
+    case 'modalities': {
+      const names = (arrayOf(value) ?? []).map((name) => String(name).toUpperCase());
+      config.responseModalities = names;
+      return true;
+    }
+    case 'media_resolution':
+      config.mediaResolution = value;
+      return true;
+    case 'image_config':
+      config.imageConfig = camelKeys(options ?? {});
+      return true;
+    case 'speech_config':
+      config.speechConfig = camelKeys(options ?? {});
+      return true;
+    case 'audio': {
+      // The provider has one format of sound, raw samples, whichever is asked for.
+      const voiceName = stringOf(options?.voice);
+      if (voiceName === undefined) return false;
+      config.speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName } } };
+      return true;
+    }
+    default:
+      return false;
+  }
+}

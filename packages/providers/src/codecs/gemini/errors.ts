@@ -1,0 +1,71 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { StreamFault } from '../../contract.ts';
+import type { ErrorFacts } from '../chat-codec.ts';
+import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../json-access.ts';
+import { unreadable } from '../unreadable.ts';
+
+/** Streams give errors as the only element of a list. */
+export function decodeError(status: number, text: string): ErrorFacts {
+  const parsed = parseJson(text);
+  const body = objectOf(arrayOf(parsed)?.[0] ?? parsed);
+  const error = objectOf(body?.error);
+  const code = error?.code;
+  return {
+    message: stringOf(error?.message) ?? unreadable(text, status),
+    type: stringOf(error?.status) ?? null,
+    param: null,
+    code: typeof code === 'number' ? String(code) : (stringOf(code) ?? null),
+  };
+}
+
+export function encodeError(status: number, error: ErrorFacts, provider: string): JsonObject {
+  return {
+    error: {
+      code: status,
+      message: `${provider} error: ${error.message}`,
+      status: statusName(status),
+    },
+    provider,
+  };
+}
+
+const names: ReadonlyMap<number, string> = new Map([
+  [400, 'INVALID_ARGUMENT'],
+  [401, 'UNAUTHENTICATED'],
+  [403, 'PERMISSION_DENIED'],
+  [404, 'NOT_FOUND'],
+  [409, 'ABORTED'],
+  [429, 'RESOURCE_EXHAUSTED'],
+  [499, 'CANCELLED'],
+  [500, 'INTERNAL'],
+  [501, 'UNIMPLEMENTED'],
+  [503, 'UNAVAILABLE'],
+  [504, 'DEADLINE_EXCEEDED'],
+]);
+
+function statusName(status: number): string {
+  return names.get(status) ?? (status >= 500 ? 'INTERNAL' : 'FAILED_PRECONDITION');
+}
+
+/** An `error` inside a stream. */
+export function faultOf(body: JsonObject): StreamFault | undefined {
+  const error = objectOf(body.error);
+  if (error === undefined) return undefined;
+  const code = numberOf(error.code) ?? 0;
+  return {
+    type: stringOf(error.status) ?? 'upstream_error',
+    message: stringOf(error.message) ?? 'The provider reported an error.',
+    status: code >= 400 && code <= 599 ? code : 502,
+  };
+}
+
+/** The clients of this format raise what stands in `error`. */
+export function errorEvent(fault: StreamFault & { code?: string }): Buffer {
+  const error: JsonObject = {
+    code: fault.status,
+    message: fault.message,
+    status: statusName(fault.status),
+  };
+  if (fault.code !== undefined) error.details = [{ reason: fault.code }];
+  return Buffer.from(`data: ${JSON.stringify({ error })}\n\n`);
+}

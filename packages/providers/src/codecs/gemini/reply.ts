@@ -1,0 +1,172 @@
+import type { ChatChoice, ChatPart, ChatReply, ChatUsage, JsonObject } from '@sluice/contracts';
+import type { ReplyOptions } from '../chat-codec.ts';
+import { arrayOf, compact, numberOf, objectOf, parseObject, stringOf } from '../json-access.ts';
+import {
+  candidateDetails,
+  citationsOf,
+  detailsOf,
+  logprobsOf,
+  logprobsResult,
+} from './candidates.ts';
+import { decodePart } from './decode-contents.ts';
+import { audioType, encodeSource } from './media.ts';
+import {
+  callId,
+  decodeFinishReason,
+  decodeUsage,
+  encodeFinishReason,
+  encodeUsage,
+  FORMAT,
+} from './wire.ts';
+
+/** Wire → model; undefined when the body has neither candidates nor a verdict on the prompt. */
+export function decodeReply(body: JsonObject): ChatReply | undefined {
+  const candidates = arrayOf(body.candidates);
+  const blocked = blockedChoice(body);
+  if (candidates === undefined && blocked === undefined) return undefined;
+  const usage = objectOf(body.usageMetadata);
+  const id = stringOf(body.responseId);
+  const choices = (candidates ?? []).map((value, place) => {
+    const candidate = objectOf(value) ?? {};
+    return decodeCandidate(candidate, numberOf(candidate.index) ?? place, id);
+  });
+  if (choices.length === 0 && blocked !== undefined) choices.push(blocked);
+  return compact<ChatReply>({
+    id,
+    model: stringOf(body.modelVersion),
+    createdSeconds: createdOf(body),
+    choices,
+    usage: usage === undefined ? undefined : decodeUsage(usage),
+    extensions: { format: FORMAT, fields: {} },
+  });
+}
+
+/** A prompt that was blocked has no candidates, only a reason; at times nothing but its count. */
+export function blockedChoice(body: JsonObject): ChatChoice | undefined {
+  const feedback = objectOf(body.promptFeedback);
+  const raw = stringOf(feedback?.blockReason);
+  const isSilent = body.candidates === undefined && objectOf(body.usageMetadata) !== undefined;
+  if (raw === undefined && !isSilent) return undefined;
+  const details = compact({
+    finish_message: stringOf(feedback?.blockReasonMessage),
+    safetyRatings: arrayOf(feedback?.safetyRatings),
+  });
+  return compact<ChatChoice>({
+    index: 0,
+    parts: [],
+    finishReason: 'content-filter',
+    rawFinishReason: raw,
+    details: Object.keys(details).length === 0 ? undefined : (details as JsonObject),
+  });
+}
+
+/** Vertex AI tells when; the Gemini API does not. */
+export function createdOf(body: JsonObject): number | undefined {
+  const created = Date.parse(stringOf(body.createTime) ?? '');
+  return Number.isNaN(created) ? undefined : Math.floor(created / 1000);
+}
+
+function decodeCandidate(candidate: JsonObject, index: number, id: string | undefined): ChatChoice {
+  const parts: ChatPart[] = [];
+  let calls = 0;
+  for (const value of arrayOf(objectOf(candidate.content)?.parts) ?? []) {
+    const part = objectOf(value) ?? {};
+    const call = objectOf(part.functionCall);
+    if (call === undefined) parts.push(replyPart(part));
+    else
+      parts.push(
+        compact({
+          type: 'tool-call' as const,
+          id: stringOf(call.id) ?? callId(id, index, calls++),
+          name: stringOf(call.name) ?? '',
+          arguments: JSON.stringify(call.args ?? {}),
+          signature: stringOf(part.thoughtSignature),
+        }),
+      );
+  }
+  const citations = citationsOf(candidate);
+  const text = parts.findLast((part) => part.type === 'text');
+  if (text?.type === 'text' && citations.length > 0) text.citations = citations;
+  const raw = stringOf(candidate.finishReason);
+  const hasCalls = parts.some((part) => part.type === 'tool-call');
+  return compact<ChatChoice>({
+    index,
+    parts,
+    finishReason: raw === undefined ? 'other' : decodeFinishReason(raw, hasCalls),
+    rawFinishReason: raw,
+    logprobs: logprobsOf(candidate),
+    details: detailsOf(candidate),
+  });
+}
+
+/** Sound, code and what else an answer may hold that no other format knows is kept whole. */
+function replyPart(part: JsonObject): ChatPart {
+  const decoded = decodePart(part);
+  const isKnown =
+    decoded?.type === 'text' || decoded?.type === 'thinking' || decoded?.type === 'image';
+  return isKnown ? decoded : { type: 'foreign', format: FORMAT, value: part };
+}
+
+/** Model → wire. */
+export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
+  const body = {
+    candidates: reply.choices.map((choice) => ({
+      content: { role: 'model', parts: choice.parts.flatMap(encodePart) },
+      finishReason: encodeFinishReason(choice.finishReason),
+      index: choice.index,
+      ...logprobsResult(choice.logprobs),
+      ...candidateDetails(choice.details),
+    })),
+    usageMetadata: encodeUsage(reply.usage ?? noUsage),
+    modelVersion: reply.model ?? options.requestedModel ?? '',
+    responseId: reply.id ?? `${options.provider}-${options.nowMs}`,
+    provider: options.provider,
+  };
+  return body as unknown as JsonObject;
+}
+
+export const noUsage: ChatUsage = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
+};
+
+function encodePart(part: ChatPart): JsonObject[] {
+  switch (part.type) {
+    case 'text':
+      return [signedPart({ text: part.text }, part.signature)];
+    case 'refusal':
+      return [{ text: part.text }];
+    case 'thinking':
+      return [signedPart({ text: part.text, thought: true }, part.signature)];
+    case 'image':
+      return [signedPart(encodeSource(part.source, 'image/jpeg'), part.signature)];
+    case 'audio':
+      return [{ inlineData: { mimeType: audioType(part.format), data: part.data } }];
+    case 'tool-call':
+      return [callPart(part)];
+    case 'foreign':
+      return part.format === FORMAT ? [part.value] : [];
+    default:
+      return [];
+  }
+}
+
+export function callPart(call: {
+  id: string;
+  name: string;
+  arguments: string;
+  signature?: string;
+}): JsonObject {
+  const args = parseObject(call.arguments) ?? {};
+  return signedPart({ functionCall: { id: call.id, name: call.name, args } }, call.signature);
+}
+
+export function signedPart(part: JsonObject, signature: string | undefined): JsonObject {
+  return signature === undefined ? part : { ...part, thoughtSignature: signature };
+}

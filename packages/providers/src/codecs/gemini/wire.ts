@@ -1,0 +1,89 @@
+/**
+ * Words of Gemini's generateContent format that more than one file here needs.
+ * https://ai.google.dev/api/generate-content
+ */
+import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { arrayOf, countOf, objectOf, stringOf } from '../json-access.ts';
+
+export const FORMAT = 'gemini';
+
+/** What the provider takes for the signature of a call that another model made. */
+export const SKIPPED_SIGNATURE = 'skip_thought_signature_validator';
+
+const unified = new Map<string, FinishReason>(
+  Object.entries({
+    STOP: 'stop',
+    MAX_TOKENS: 'length',
+    SAFETY: 'content-filter',
+    LANGUAGE: 'content-filter',
+    BLOCKLIST: 'content-filter',
+    PROHIBITED_CONTENT: 'content-filter',
+    SPII: 'content-filter',
+    MODEL_ARMOR: 'content-filter',
+    IMAGE_SAFETY: 'content-filter',
+    IMAGE_PROHIBITED_CONTENT: 'content-filter',
+  }),
+);
+
+/** The format has no word for a reply that ends in calls. */
+export function decodeFinishReason(raw: string, hasToolCalls: boolean): FinishReason {
+  const reason = unified.get(raw) ?? 'other';
+  return reason === 'stop' && hasToolCalls ? 'tool-calls' : reason;
+}
+
+const wire: Record<FinishReason, string> = {
+  stop: 'STOP',
+  length: 'MAX_TOKENS',
+  'tool-calls': 'STOP',
+  'content-filter': 'SAFETY',
+  other: 'OTHER',
+};
+
+export function encodeFinishReason(reason: FinishReason): string {
+  return wire[reason];
+}
+
+/** The prompt includes cached tokens; what tools put into it, and thoughts, are counted apart. */
+export function decodeUsage(usage: JsonObject): ChatUsage {
+  const thoughts = countOf(usage.thoughtsTokenCount);
+  return {
+    inputTokens: countOf(usage.promptTokenCount) + countOf(usage.toolUsePromptTokenCount),
+    outputTokens: countOf(usage.candidatesTokenCount) + thoughts,
+    cacheReadTokens: countOf(usage.cachedContentTokenCount),
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    reasoningTokens: thoughts,
+    inputAudioTokens: audioTokens(usage.promptTokensDetails),
+    outputAudioTokens: audioTokens(usage.candidatesTokensDetails),
+  };
+}
+
+function audioTokens(details: unknown): number {
+  let total = 0;
+  for (const value of arrayOf(details) ?? []) {
+    const detail = objectOf(value);
+    if (stringOf(detail?.modality) === 'AUDIO') total += countOf(detail?.tokenCount);
+  }
+  return total;
+}
+
+export function encodeUsage(usage: ChatUsage): JsonObject {
+  const body: JsonObject = {
+    promptTokenCount: usage.inputTokens,
+    candidatesTokenCount: Math.max(0, usage.outputTokens - usage.reasoningTokens),
+    totalTokenCount: usage.inputTokens + usage.outputTokens,
+  };
+  if (usage.reasoningTokens > 0) body.thoughtsTokenCount = usage.reasoningTokens;
+  if (usage.cacheReadTokens > 0) body.cachedContentTokenCount = usage.cacheReadTokens;
+  if (usage.inputAudioTokens > 0)
+    body.promptTokensDetails = [{ modality: 'AUDIO', tokenCount: usage.inputAudioTokens }];
+  if (usage.outputAudioTokens > 0)
+    body.candidatesTokensDetails = [{ modality: 'AUDIO', tokenCount: usage.outputAudioTokens }];
+  return body;
+}
+
+/** The id of a call, where the provider gave none: the same reply always gets the same ids. */
+export function callId(responseId: string | undefined, choice: number, call: number): string {
+  const reply = (responseId ?? 'gemini').replace(/[^A-Za-z0-9_-]/g, '').slice(0, 24);
+  return choice === 0 ? `call_${reply}_${call}` : `call_${reply}_${choice}_${call}`;
+}
