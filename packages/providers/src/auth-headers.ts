@@ -33,6 +33,10 @@ export function authHeaders(
   }
   const recipe = entry?.auth ?? provider.auth;
   const setting = readSettings(provider, credential.configurations, callerHeaders);
+  for (const name in provider.settingHeaders) {
+    const value = setting(provider.settingHeaders[name] as string);
+    if (value !== undefined) headers[name] = value;
+  }
   return Object.assign(headers, keyHeaders(recipe, credential.apiKey, setting));
 }
 

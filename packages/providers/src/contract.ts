@@ -93,6 +93,8 @@ export interface CallFacts {
   model: string;
   stream: boolean;
   setting: ReadSetting;
+  /** The caller's body, where it is known and JSON. */
+  request?: JsonObject;
 }
 
 /**
@@ -167,15 +169,29 @@ export interface FormPart {
   data: Buffer;
 }
 
-/** Edits of a body that is otherwise passed on: a short closed list. */
+/** Edits of a body that is otherwise passed on: a short closed list, applied in this order. */
 export interface Quirks {
+  /** A field that is there under both names keeps the value of the new one. */
   rename?: Readonly<Record<string, string>>;
+  /** What the provider refuses. Reported as dropped, save `stream_options`: usage comes anyway. */
   drop?: readonly string[];
+  /** Numbers beyond are moved to the nearer end. */
+  clamp?: Readonly<Record<string, readonly [min: number, max: number]>>;
+  /** Field → value → the provider's word for it. */
+  values?: Readonly<Record<string, Readonly<Record<string, JsonValue>>>>;
   force?: Readonly<Record<string, JsonValue>>;
-  /** The field translated requests limit the output with; `max_tokens` when absent, as most know only that. */
-  outputTokensField?: string;
+  /** In front of model names by habit, unknown to the provider. */
+  modelPrefix?: string;
+  /** Thinking is switched by `thinking: {type}`, which a `reasoning_effort` alone implies. */
+  effortSwitchesThinking?: boolean;
   /** The provider does not know OpenAI's `developer` role: it is renamed to `system`. */
   developerAsSystem?: boolean;
+  /** The field translated requests limit the output with; `max_tokens` when absent, as most know only that. */
+  outputTokensField?: string;
+  /** Translated requests may carry `top_k`, which OpenAI does not know. */
+  takesTopK?: boolean;
+  /** The field of assistant messages that takes thinking back, needed between the calls of a tool loop. */
+  thinkingField?: string;
 }
 
 export interface ProviderEntry {
@@ -196,6 +212,8 @@ export interface ProviderEntry {
   callerHeaders?: readonly string[];
   /** Upstream header → key of the credential's configurations that fills it; wins over the caller's header. */
   configurationHeaders?: Readonly<Record<string, string>>;
+  /** Upstream header → setting that fills it. */
+  settingHeaders?: Readonly<Record<string, string>>;
   /**
    * Settings callers may send as `x-service-<name>`; admins keep them in the
    * credential's configurations, configs in the target, with underscores.

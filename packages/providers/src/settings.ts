@@ -27,8 +27,7 @@ function camel(snake: string): string {
 
 function text(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  // A service account may be stored as the object that it is.
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return JSON.stringify(value);
+  // A service account may be stored as the object that it is, deployments as a list.
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }

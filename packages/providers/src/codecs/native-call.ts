@@ -13,7 +13,7 @@ import { parseObject } from './json-access.ts';
 import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { notTheFormat } from './not-the-format.ts';
-import { applyQuirks } from './quirks.ts';
+import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
 import { unframed } from './unframed-stream.ts';
 
@@ -35,10 +35,11 @@ export class NativeCall implements WireCall {
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const lifted = this.#format.liftHeaders?.(body);
     const quirks = this.entry.quirks ?? context.provider.quirks;
-    const edited = applyQuirks(lifted?.body ?? body, quirks) ?? lifted?.body;
+    const shaped = lifted?.body ?? body;
+    const edited = applyQuirks(shaped, quirks) ?? lifted?.body;
     return {
       body: this.entry.envelope?.wrap?.(edited ?? body, context) ?? edited,
-      dropped: [],
+      dropped: droppedByQuirks(shaped, quirks),
       ...(lifted === undefined ? {} : { headers: lifted.headers }),
     };
   }

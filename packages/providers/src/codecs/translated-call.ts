@@ -15,7 +15,7 @@ import type { CallerCodec, ReplyOptions, UpstreamCodec } from './chat-codec.ts';
 import { invalidField } from './invalid-field.ts';
 import { compact, parseObject, stringOf } from './json-access.ts';
 import { notTheFormat } from './not-the-format.ts';
-import { applyQuirks } from './quirks.ts';
+import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { TranslatedStreamReader } from './translated-stream.ts';
 import { unframed } from './unframed-stream.ts';
 
@@ -46,7 +46,7 @@ export class TranslatedCall implements WireCall {
     return {
       ...encoded,
       body: this.entry.envelope?.wrap?.(inFormat, context) ?? inFormat,
-      dropped: [...dropped, ...encoded.dropped],
+      dropped: [...dropped, ...encoded.dropped, ...droppedByQuirks(encoded.body, quirks)],
     };
   }
 
