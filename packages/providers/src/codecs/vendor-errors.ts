@@ -1,10 +1,7 @@
-import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext, DecodedReply, WireFormat } from '../contract.ts';
 import { encodeError as encodeAnthropicError } from './anthropic-messages/errors.ts';
-import type { ErrorFacts } from './chat-codec.ts';
-import { arrayOf, objectOf, parseJson, stringOf } from './json-access.ts';
 import { encodeError as encodeOpenAiError } from './openai-chat/errors.ts';
-import { unreadable } from './unreadable.ts';
+import { readVendorError } from './read-vendor-error.ts';
 
 /** A vendor's error in the caller's envelope. Never throws. */
 export function errorForCaller(
@@ -17,83 +14,4 @@ export function errorForCaller(
   const encode = callerFormat.startsWith('anthropic-') ? encodeAnthropicError : encodeOpenAiError;
   const body = encode(status, error, context.provider.id);
   return { body: Buffer.from(JSON.stringify(body)), facts: {} };
-}
-
-/**
- * Reads the error shapes that vendors use: `error{…}` (possibly in an array, as
- * Google's streams have it), `error` as text, FastAPI's `detail`, Fireworks'
- * `fault`, Cloudflare's and Stability's `errors`, AWS's and Oracle's flat
- * `message`, MiniMax's `base_resp`; else the text itself is the message.
- */
-export function readVendorError(status: number, text: string): ErrorFacts {
-  const parsed = parseJson(text);
-  const body = objectOf(arrayOf(parsed)?.[0] ?? parsed);
-  if (body === undefined) return facts(unreadable(text, status));
-  const error = objectOf(body.error);
-  if (error !== undefined)
-    return {
-      message: stringOf(error.message) ?? unreadable(text, status),
-      type: stringOf(error.type) ?? stringOf(error.status) ?? null,
-      param: stringOf(error.param) ?? null,
-      code: codeOf(error.code),
-    };
-  const base = objectOf(body.base_resp);
-  if (base !== undefined)
-    return facts(stringOf(base.status_msg) ?? unreadable(text, status), codeOf(base.status_code));
-  const fault = objectOf(body.fault);
-  if (fault !== undefined)
-    return facts(
-      stringOf(fault.faultstring) ?? unreadable(text, status),
-      codeOf(objectOf(fault.detail)?.errorcode),
-    );
-  const message =
-    stringOf(body.error) ??
-    stringOf(body.message) ??
-    stringOf(body.Message) ??
-    detailOf(body.detail) ??
-    errorsOf(body.errors);
-  return {
-    message: message ?? unreadable(text, status),
-    type: stringOf(body.type) ?? stringOf(body.name) ?? detailType(body.detail),
-    param: stringOf(body.param) ?? null,
-    code: codeOf(body.code),
-  };
-}
-
-function facts(message: string, code: string | null = null): ErrorFacts {
-  return { message, type: null, param: null, code };
-}
-
-function codeOf(code: JsonValue | undefined): string | null {
-  if (typeof code === 'number') return String(code);
-  return stringOf(code) ?? null;
-}
-
-/** `detail`: a text, or FastAPI's list of faults with their places. */
-function detailOf(detail: JsonValue | undefined): string | undefined {
-  if (typeof detail === 'string') return detail;
-  const items = (arrayOf(detail) ?? []).flatMap((item) => {
-    const object = objectOf(item);
-    const message = stringOf(object?.msg);
-    if (message === undefined) return [];
-    const place = (arrayOf(object?.loc) ?? []).join('.');
-    return [place === '' ? message : `${place}: ${message}`];
-  });
-  return items.length > 0 ? items.join('; ') : stringOf(objectOf(detail)?.message);
-}
-
-function detailType(detail: JsonValue | undefined): string | null {
-  return stringOf(objectOf(arrayOf(detail)?.[0])?.type) ?? null;
-}
-
-function errorsOf(errors: JsonValue | undefined): string | undefined {
-  const items = (arrayOf(errors) ?? []).flatMap((item) => {
-    if (typeof item === 'string') return [item];
-    const object: JsonObject | undefined = objectOf(item);
-    const message = stringOf(object?.message);
-    if (message === undefined) return [];
-    const code = codeOf(object?.code);
-    return [code === null ? message : `Error ${code}:${message}`];
-  });
-  return items.length > 0 ? items.join(', ') : undefined;
 }

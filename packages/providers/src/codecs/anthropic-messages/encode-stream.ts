@@ -50,6 +50,8 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         return this.#delta('thinking', { type: 'thinking_delta', thinking: event.text });
       case 'thinking-signature':
         return this.#delta('thinking', { type: 'signature_delta', signature: event.signature });
+      case 'citation':
+        return this.#delta('text', { type: 'citations_delta', citation: event.citation });
       case 'redacted-thinking':
         return this.#whole({ type: 'redacted_thinking', data: event.data });
       case 'tool-call-start':

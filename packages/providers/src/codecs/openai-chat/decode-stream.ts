@@ -3,16 +3,27 @@ import type { StreamDecoder } from '../chat-codec.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../json-access.ts';
 import { INVALID_STREAM } from '../native-stream.ts';
 import type { SseEvent } from '../sse.ts';
+import { readCitations } from './citations.ts';
 import { faultOf } from './errors.ts';
+import { readThinking, textOf } from './reasoning.ts';
+import { ToolCallDeltas } from './tool-call-deltas.ts';
 import { decodeFinishReason, decodeUsage } from './wire.ts';
+
+/** What was seen of one answer. */
+interface OpenChoice {
+  calls: ToolCallDeltas;
+  /** Addresses already told: Perplexity repeats its sources with every chunk. */
+  cited: Set<string>;
+  finished: boolean;
+  /** The provider gave a reason, but an empty one. */
+  blank: boolean;
+}
 
 /** Chunks → stream events. Text is block 0 of a choice, its tool call n is block n + 1. */
 export class OpenAiChatStreamDecoder implements StreamDecoder {
   #started = false;
   #ended = false;
-  #open = new Set<number>();
-  #calls = new Set<string>();
-  #finished = new Set<number>();
+  #choices = new Map<number, OpenChoice>();
 
   decode(event: SseEvent): ChatStreamEvent[] {
     if (event.data === '[DONE]') return this.#end();
@@ -23,7 +34,8 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     if (fault !== undefined)
       return [{ type: 'fault', kind: fault.type, message: fault.message, status: fault.status }];
     const out: ChatStreamEvent[] = [];
-    if (!this.#started) {
+    // Azure begins with verdicts on the prompt, in a chunk that names neither reply nor model.
+    if (!this.#started && body.id !== '') {
       this.#started = true;
       out.push({
         type: 'reply-start',
@@ -33,7 +45,8 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
         serviceTier: stringOf(body.service_tier),
       });
     }
-    for (const choice of arrayOf(body.choices) ?? []) this.#choice(objectOf(choice) ?? {}, out);
+    for (const choice of arrayOf(body.choices) ?? [])
+      this.#choice(body, objectOf(choice) ?? {}, out);
     const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
     if (usage !== undefined) out.push({ type: 'usage', usage: decodeUsage(usage) });
     return out;
@@ -41,63 +54,66 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
 
   end(): ChatStreamEvent[] {
     // Some compatible providers close without [DONE]; every answer finished is as good.
-    const whole = this.#finished.size > 0 && this.#open.size === 0;
+    const choices = [...this.#choices.values()];
+    const whole = choices.length > 0 && choices.every((choice) => choice.finished);
     return whole ? this.#end() : [];
   }
 
   #end(): ChatStreamEvent[] {
     if (this.#ended) return [];
     this.#ended = true;
-    return [{ type: 'reply-end' }];
+    const out: ChatStreamEvent[] = [];
+    for (const [choice, open] of this.#choices)
+      if (open.blank && !open.finished) out.push({ type: 'finish', choice, reason: 'other' });
+    out.push({ type: 'reply-end' });
+    return out;
   }
 
-  #choice(value: JsonObject, out: ChatStreamEvent[]): void {
+  #open(choice: number): OpenChoice {
+    let open = this.#choices.get(choice);
+    if (open === undefined) {
+      open = { calls: new ToolCallDeltas(), cited: new Set(), finished: false, blank: false };
+      this.#choices.set(choice, open);
+    }
+    return open;
+  }
+
+  #choice(body: JsonObject, value: JsonObject, out: ChatStreamEvent[]): void {
     const choice = numberOf(value.index) ?? 0;
+    const open = this.#open(choice);
     const delta = objectOf(value.delta) ?? {};
-    if (!this.#finished.has(choice)) this.#open.add(choice);
-    const thinking = stringOf(delta.reasoning_content) ?? stringOf(delta.reasoning);
-    if (thinking) out.push({ type: 'thinking-delta', choice, block: 0, text: thinking });
-    const text = stringOf(delta.content);
+    thinkingEvents(delta, choice, out);
+    const text = textOf(delta.content);
     if (text) {
       const logprobs = objectOf(value.logprobs);
       out.push({ type: 'text-delta', choice, block: 0, text, ...(logprobs && { logprobs }) });
     }
+    for (const citation of readCitations(body, delta)) {
+      const url = String(citation.url);
+      if (open.cited.has(url)) continue;
+      open.cited.add(url);
+      out.push({ type: 'citation', choice, block: 0, citation });
+    }
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal-delta', choice, text: refusal });
-    for (const [position, item] of (arrayOf(delta.tool_calls) ?? []).entries()) {
-      const call = objectOf(item) ?? {};
-      const fn = objectOf(call.function);
-      const index = numberOf(call.index) ?? position;
-      const id = stringOf(call.id);
-      const name = stringOf(fn?.name);
-      // Some providers repeat id and name in every fragment.
-      const key = `${choice}:${index}`;
-      if ((id || name) && !this.#calls.has(key)) {
-        this.#calls.add(key);
-        out.push({
-          type: 'tool-call-start',
-          choice,
-          block: index + 1,
-          call: index,
-          id: id ?? '',
-          name: name ?? '',
-        });
-      }
-      const piece = stringOf(fn?.arguments);
-      if (piece)
-        out.push({
-          type: 'tool-call-delta',
-          choice,
-          block: index + 1,
-          call: index,
-          arguments: piece,
-        });
-    }
+    open.calls.decode(delta.tool_calls, choice, out);
     const raw = stringOf(value.finish_reason);
     if (raw === undefined) return;
-    this.#open.delete(choice);
-    this.#finished.add(choice);
+    if (raw === '') {
+      open.blank = true;
+      return;
+    }
+    open.finished = true;
     out.push({ type: 'finish', choice, reason: decodeFinishReason(raw), raw });
+  }
+}
+
+function thinkingEvents(delta: JsonObject, choice: number, out: ChatStreamEvent[]): void {
+  for (const { text, signature, data } of readThinking(delta)) {
+    if (text !== '') out.push({ type: 'thinking-delta', choice, block: 0, text });
+    if (signature !== undefined)
+      out.push({ type: 'thinking-signature', choice, block: 0, signature });
+    if (data !== undefined) out.push({ type: 'redacted-thinking', choice, block: 0, data });
   }
 }
 

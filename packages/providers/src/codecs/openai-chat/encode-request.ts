@@ -11,9 +11,10 @@ import type {
   ResponseFormat,
   ToolResultPart,
 } from '@sluice/contracts';
-import type { CallContext, EncodedRequest } from '../../contract.ts';
+import type { CallContext, EncodedRequest, Quirks } from '../../contract.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
 import { compact } from '../json-access.ts';
+import { encodeAssistant, nameOf } from './encode-assistant.ts';
 import { FORMAT } from './wire.ts';
 
 /** Model → wire. */
@@ -23,11 +24,12 @@ export function encodeRequest(
 ): EncodedRequest & { body: JsonObject } {
   const dropped: string[] = [];
   const messages: JsonObject[] = [];
-  for (const message of request.messages) encodeMessage(message, messages, dropped);
+  const quirks = context.provider.quirks ?? {};
+  for (const message of request.messages) encodeMessage(message, messages, dropped, quirks);
   const own = request.extensions.format === FORMAT;
   if (!own) dropped.push(...Object.keys(request.extensions.fields));
   if (request.cacheControl !== undefined) dropped.push('cache_control');
-  const outputTokensField = context.provider.quirks?.outputTokensField ?? 'max_tokens';
+  const takesTopK = own || quirks.takesTopK === true;
   const body = compact<Record<string, unknown>>({
     model: request.model,
     messages,
@@ -40,10 +42,10 @@ export function encodeRequest(
         ? { type: 'function', function: { name: request.toolChoice.name } }
         : request.toolChoice?.type,
     parallel_tool_calls: request.parallelToolCalls,
-    [outputTokensField]: request.outputTokensMax,
+    [quirks.outputTokensField ?? 'max_tokens']: request.outputTokensMax,
     temperature: request.temperature,
     top_p: request.topP,
-    top_k: own ? request.topK : undefined,
+    top_k: takesTopK ? request.topK : undefined,
     frequency_penalty: request.frequencyPenalty,
     presence_penalty: request.presencePenalty,
     logit_bias: request.logitBias,
@@ -58,12 +60,17 @@ export function encodeRequest(
     reasoning_effort: encodeEffort(request.reasoning),
     ...(own ? request.extensions.fields : {}),
   });
-  if (!own && request.topK !== undefined) dropped.push('top_k');
+  if (!takesTopK && request.topK !== undefined) dropped.push('top_k');
   if (!own && request.serviceTier !== undefined) dropped.push('service_tier');
   return { body: body as JsonObject, dropped };
 }
 
-function encodeMessage(message: ChatMessage, out: JsonObject[], dropped: string[]): void {
+function encodeMessage(
+  message: ChatMessage,
+  out: JsonObject[],
+  dropped: string[],
+  quirks: Quirks,
+): void {
   const named: JsonObject = message.name === undefined ? {} : { name: message.name };
   for (const part of message.parts) {
     if ('cacheControl' in part && part.cacheControl !== undefined)
@@ -76,7 +83,7 @@ function encodeMessage(message: ChatMessage, out: JsonObject[], dropped: string[
       dropped.push(`${message.path}.document.citations`);
   }
   if (message.role === 'assistant') {
-    out.push({ ...encodeAssistant(message, dropped), ...named });
+    out.push({ ...encodeAssistant(message, dropped, quirks.thinkingField), ...named });
     return;
   }
   const images: ChatPart[] = [];
@@ -169,33 +176,6 @@ function encodeFile(part: FilePart): JsonObject {
         file: { file_data: dataUrl(source.mediaType, source.data), ...named },
       };
   }
-}
-
-function encodeAssistant(message: ChatMessage, dropped: string[]): JsonObject {
-  const texts: string[] = [];
-  const refusals: string[] = [];
-  const calls: JsonObject[] = [];
-  for (const part of message.parts) {
-    if (part.type === 'text') texts.push(part.text);
-    else if (part.type === 'refusal') refusals.push(part.text);
-    else if (part.type === 'tool-call') {
-      const fn = { name: part.name, arguments: part.arguments || '{}' };
-      calls.push({ id: part.id, type: 'function', function: fn });
-    } else dropped.push(`${message.path}.${nameOf(part)}`);
-  }
-  const body: JsonObject = {
-    role: 'assistant',
-    content: texts.length === 0 ? null : texts.join(''),
-  };
-  if (refusals.length > 0) body.refusal = refusals.join('');
-  if (calls.length > 0) body.tool_calls = calls;
-  return body;
-}
-
-/** How a part that could not be carried is named in `dropped`. */
-function nameOf(part: ChatPart): string {
-  if (part.type === 'foreign') return String(part.value.type ?? 'part');
-  return part.type.replaceAll('-', '_');
 }
 
 function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObject[] | undefined {

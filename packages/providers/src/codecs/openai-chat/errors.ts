@@ -1,30 +1,12 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { objectOf, parseObject, stringOf } from '../json-access.ts';
-import { unreadable } from '../unreadable.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { readVendorError } from '../read-vendor-error.ts';
 
-/** Reads the spellings of compatible providers too: an `error` string, a bare `message` or `detail`. */
+/** Compatible providers spell errors in many ways, e.g. FastAPI's `detail`: all are read. */
 export function decodeError(status: number, text: string): ErrorFacts {
-  const body = parseObject(text);
-  const error = objectOf(body?.error);
-  const source = error ?? body;
-  const message =
-    stringOf(source?.message) ??
-    stringOf(body?.error) ??
-    stringOf(body?.detail) ??
-    unreadable(text, status);
-  return {
-    message,
-    type: stringOf(source?.type) ?? null,
-    param: stringOf(source?.param) ?? null,
-    code: codeOf(source?.code),
-  };
-}
-
-function codeOf(code: unknown): string | null {
-  if (typeof code === 'number') return String(code);
-  return stringOf(code) ?? null;
+  return readVendorError(status, text);
 }
 
 export function encodeError(_status: number, error: ErrorFacts, provider: string): JsonObject {
@@ -56,15 +38,38 @@ const statuses = new Map<string, number>(
   }),
 );
 
-/** An `error` inside a stream; the status is the one it would have had as a plain answer. */
+/**
+ * An error inside a stream: `error` of the chunk or of its first choice
+ * (OpenRouter), or MiniMax's `base_resp`. The status is the one it would have
+ * had as a plain answer.
+ */
 export function faultOf(body: JsonObject): StreamFault | undefined {
-  const error = objectOf(body.error);
+  const error = objectOf(body.error) ?? objectOf(objectOf(arrayOf(body.choices)?.[0])?.error);
   const message = stringOf(error?.message) ?? stringOf(body.error);
-  if (error === undefined && message === undefined) return undefined;
+  if (error === undefined && message === undefined) return refusalOf(objectOf(body.base_resp));
   const type = stringOf(error?.type) ?? stringOf(error?.code) ?? 'upstream_error';
   const code = Number(error?.code ?? body.code);
   const status = code >= 400 && code <= 599 ? code : (statuses.get(type) ?? 502);
   return { type, message: message ?? 'The provider reported an error.', status };
+}
+
+/** MiniMax's own codes: https://platform.minimax.io/docs/api-reference/errorcode */
+const refusals = new Map([
+  [1002, 429],
+  [1004, 401],
+  [1008, 402],
+  [1026, 400],
+  [1027, 400],
+  [1039, 429],
+  [2013, 400],
+  [2049, 401],
+]);
+
+function refusalOf(base: JsonObject | undefined): StreamFault | undefined {
+  const code = numberOf(base?.status_code) ?? 0;
+  if (code === 0) return undefined;
+  const message = stringOf(base?.status_msg) || 'The provider reported an error.';
+  return { type: String(code), message, status: refusals.get(code) ?? 502 };
 }
 
 /** Ends the stream without `[DONE]`, so that a cut stream is never taken for a whole one. */

@@ -10,7 +10,9 @@ import type {
 import type { ReplyOptions } from '../chat-codec.ts';
 import { urlOfSource } from '../data-url.ts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
-import { decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
+import { readCitations } from './citations.ts';
+import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
+import { readThinking, type ThinkingPiece } from './reasoning.ts';
 import {
   decodeFinishReason,
   decodeUsage,
@@ -28,7 +30,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
     id: stringOf(body.id),
     model: stringOf(body.model),
     createdSeconds: numberOf(body.created),
-    choices: choices.map((choice, index) => decodeChoice(objectOf(choice) ?? {}, index)),
+    choices: choices.map((choice, index) => decodeChoice(body, objectOf(choice) ?? {}, index)),
     usage: usage === undefined ? undefined : decodeUsage(usage),
     serviceTier: stringOf(body.service_tier),
     extensions: {
@@ -38,19 +40,21 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   });
 }
 
-function decodeChoice(choice: JsonObject, index: number): ChatChoice {
+function decodeChoice(body: JsonObject, choice: JsonObject, index: number): ChatChoice {
   const message = objectOf(choice.message) ?? {};
   const parts: ChatPart[] = [];
   const blocks = arrayOf(message.content_blocks);
-  const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
   if (blocks !== undefined) parts.push(...decodeContentBlocks(blocks, 'message.content_blocks'));
   else {
-    if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
-    const content = decodeContent(message.content, 'message');
-    parts.push(...content.filter((part) => part.type !== 'text' || part.text !== ''));
+    parts.push(...readThinking(message).map(thinkingPart));
+    const texts = contentParts(message.content);
+    const cited = texts.find((part) => part.type === 'text');
+    const citations = readCitations(body, message);
+    if (cited !== undefined && citations.length > 0) cited.citations = citations;
+    parts.push(...texts);
   }
   const refusal = stringOf(message.refusal);
-  if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
+  if (refusal) parts.push({ type: 'refusal', text: refusal });
   for (const value of arrayOf(message.tool_calls) ?? []) {
     const call = objectOf(value) ?? {};
     const fn = objectOf(call.function);
@@ -62,7 +66,8 @@ function decodeChoice(choice: JsonObject, index: number): ChatChoice {
       ...signatureOf(fn ?? {}),
     });
   }
-  const raw = stringOf(choice.finish_reason);
+  // Some providers leave the reason blank.
+  const raw = stringOf(choice.finish_reason) || undefined;
   return compact<ChatChoice>({
     index: numberOf(choice.index) ?? index,
     parts,
@@ -70,6 +75,23 @@ function decodeChoice(choice: JsonObject, index: number): ChatChoice {
     rawFinishReason: raw,
     logprobs: objectOf(choice.logprobs),
   });
+}
+
+/** Unlike a request's, a reply's content is taken as it is: a fault there is not the caller's. */
+function contentParts(content: JsonValue | undefined): ChatPart[] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return (arrayOf(content) ?? []).flatMap((value): ChatPart[] => {
+    const chunk = objectOf(value);
+    if (chunk === undefined || chunk.type === 'thinking') return [];
+    if (chunk.type !== 'text') return [{ type: 'foreign', format: FORMAT, value: chunk }];
+    const text = stringOf(chunk.text) ?? '';
+    return text === '' ? [] : [{ type: 'text', text }];
+  });
+}
+
+function thinkingPart(piece: ThinkingPiece): ChatPart {
+  if (piece.data !== undefined) return { type: 'redacted-thinking', data: piece.data };
+  return { type: 'thinking', ...piece };
 }
 
 /** Model → wire. */
@@ -157,8 +179,8 @@ function annotationsOf(part: TextPart, offset: number): JsonObject[] {
       url_citation: {
         url,
         title: stringOf(citation.title) ?? '',
-        start_index: offset,
-        end_index: offset + part.text.length,
+        start_index: offset + (numberOf(citation.start_index) ?? 0),
+        end_index: offset + (numberOf(citation.end_index) ?? part.text.length),
       },
     });
   }

@@ -22,15 +22,15 @@ export class OpenAiTap implements StreamTap {
       return;
     }
     const { facts } = state;
-    facts.id ??= stringOf(body.id);
-    facts.model ??= stringOf(body.model);
+    facts.id ??= stringOf(body.id) || undefined;
+    facts.model ??= stringOf(body.model) || undefined;
     const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
     if (usage !== undefined) facts.usage = decodeUsage(usage);
     for (const value of arrayOf(body.choices) ?? []) {
       const choice = objectOf(value) ?? {};
       if (state.phase === 'preamble' && isContent(choice)) state.phase = 'content';
       const finish = stringOf(choice.finish_reason);
-      if (finish === undefined) continue;
+      if (!finish) continue;
       facts.finishReason ??= finish;
       this.#finished.add(numberOf(choice.index) ?? 0);
     }
@@ -57,13 +57,14 @@ const CONTENT = [
   'tool_calls',
   'reasoning_content',
   'reasoning',
+  'reasoning_details',
   'refusal',
   'function_call',
   'audio',
 ];
 
 function isContent(choice: JsonObject): boolean {
-  if (stringOf(choice.finish_reason) !== undefined || stringOf(choice.text)) return true;
+  if (stringOf(choice.finish_reason) || stringOf(choice.text)) return true;
   const delta = objectOf(choice.delta);
   if (delta === undefined) return false;
   return CONTENT.some((key) => {

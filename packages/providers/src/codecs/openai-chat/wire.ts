@@ -7,6 +7,7 @@ import { countOf, objectOf } from '../json-access.ts';
 
 export const FORMAT = 'openai-chat';
 
+/** OpenAI's words, then those of compatible providers. */
 const unified = new Map<string, FinishReason>(
   Object.entries({
     stop: 'stop',
@@ -14,11 +15,20 @@ const unified = new Map<string, FinishReason>(
     tool_calls: 'tool-calls',
     function_call: 'tool-calls',
     content_filter: 'content-filter',
+    eos: 'stop',
+    eos_token: 'stop',
+    end_turn: 'stop',
+    stop_sequence: 'stop',
+    max_tokens: 'length',
+    model_length: 'length',
+    tool_use: 'tool-calls',
+    sensitive: 'content-filter',
+    safety: 'content-filter',
   }),
 );
 
 export function decodeFinishReason(raw: string): FinishReason {
-  return unified.get(raw) ?? 'other';
+  return unified.get(raw) ?? unified.get(raw.toLowerCase()) ?? 'other';
 }
 
 const wire: Record<FinishReason, string> = {
@@ -35,21 +45,33 @@ export function encodeFinishReason(reason: FinishReason): string {
 
 /** Input already includes cached tokens here. Further spellings are those of compatible providers. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
-  const input = objectOf(usage.prompt_tokens_details);
-  const output = objectOf(usage.completion_tokens_details);
+  const input = objectOf(usage.prompt_tokens_details) ?? objectOf(usage.input_tokens_details);
+  const output = objectOf(usage.completion_tokens_details) ?? objectOf(usage.output_tokens_details);
   const written = objectOf(usage.cache_creation);
+  const inputTokens = countOf(usage.prompt_tokens ?? usage.input_tokens);
+  const reasoningTokens = countOf(output?.reasoning_tokens ?? usage.reasoning_tokens);
   return {
-    inputTokens: countOf(usage.prompt_tokens),
-    outputTokens: countOf(usage.completion_tokens),
+    inputTokens,
+    outputTokens: outputTokens(usage, inputTokens, reasoningTokens),
     cacheReadTokens: countOf(
-      input?.cached_tokens ?? usage.cache_read_input_tokens ?? usage.prompt_cache_hit_tokens,
+      input?.cached_tokens ??
+        usage.cache_read_input_tokens ??
+        usage.prompt_cache_hit_tokens ??
+        usage.cached_tokens,
     ),
-    cacheWriteTokens: countOf(usage.cache_creation_input_tokens),
+    cacheWriteTokens: countOf(usage.cache_creation_input_tokens ?? input?.cache_write_tokens),
     cacheWrite1hTokens: countOf(written?.ephemeral_1h_input_tokens),
-    reasoningTokens: countOf(output?.reasoning_tokens),
+    reasoningTokens,
     inputAudioTokens: countOf(input?.audio_tokens),
     outputAudioTokens: countOf(output?.audio_tokens),
   };
+}
+
+/** xAI counts reasoning beside the completion: its total tells, since only then it is the sum of all three. */
+function outputTokens(usage: JsonObject, input: number, reasoning: number): number {
+  const completion = countOf(usage.completion_tokens ?? usage.output_tokens);
+  const apart = reasoning > 0 && countOf(usage.total_tokens) === input + completion + reasoning;
+  return apart ? completion + reasoning : completion;
 }
 
 export function encodeUsage(usage: ChatUsage): JsonObject {

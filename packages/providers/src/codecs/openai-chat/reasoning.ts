@@ -1,0 +1,64 @@
+/**
+ * Where compatible providers put what their models thought. OpenAI itself shows
+ * none in this format; the others answer in one of these, in whole messages
+ * and in deltas alike:
+ *
+ * - `reasoning_content`: DeepSeek, Moonshot, Zhipu, DashScope, vLLM, xAI …
+ * - `reasoning`: Groq, Cerebras, Together, OpenRouter …
+ * - `reasoning_details`, a list with signatures and encrypted parts: OpenRouter, MiniMax
+ * - `content` as a list with `thinking` chunks: Mistral
+ */
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { arrayOf, objectOf, stringOf } from '../json-access.ts';
+
+/** One piece of thinking; `data` is what the provider keeps encrypted. */
+export interface ThinkingPiece {
+  text: string;
+  signature?: string;
+  data?: string;
+}
+
+/** What was thought, in order; empty when nothing was. */
+export function readThinking(message: JsonObject): ThinkingPiece[] {
+  const plain = stringOf(message.reasoning_content) || stringOf(message.reasoning);
+  const details = arrayOf(message.reasoning_details) ?? [];
+  const pieces: ThinkingPiece[] = details.flatMap((detail) => readDetail(objectOf(detail)));
+  for (const chunk of arrayOf(message.content) ?? []) {
+    const text = thinkingOf(objectOf(chunk));
+    if (text !== undefined && text !== '') pieces.push({ text });
+  }
+  // The details repeat the plain text, where there is one.
+  const told = pieces.some((piece) => piece.text !== '');
+  if (plain && !told) pieces.unshift({ text: plain });
+  return pieces;
+}
+
+function readDetail(detail: JsonObject | undefined): ThinkingPiece[] {
+  const data = stringOf(detail?.data);
+  if (data) return [{ text: '', data }];
+  const text = stringOf(detail?.text) ?? stringOf(detail?.summary) ?? '';
+  const signature = stringOf(detail?.signature);
+  if (text === '' && !signature) return [];
+  return [signature ? { text, signature } : { text }];
+}
+
+/** Mistral's chunk holds text, or a list of text chunks; undefined = it is no thinking. */
+function thinkingOf(chunk: JsonObject | undefined): string | undefined {
+  if (chunk?.type !== 'thinking') return undefined;
+  const whole = stringOf(chunk.thinking);
+  if (whole !== undefined) return whole;
+  const texts = (arrayOf(chunk.thinking) ?? []).map((part) => stringOf(objectOf(part)?.text) ?? '');
+  return texts.join('');
+}
+
+/** The text of a delta, which a few providers send as a list of chunks. */
+export function textOf(content: JsonValue | undefined): string | undefined {
+  const list = arrayOf(content);
+  if (list === undefined) return stringOf(content);
+  return list
+    .map((chunk) => {
+      const object = objectOf(chunk);
+      return object?.type === 'text' ? (stringOf(object.text) ?? '') : '';
+    })
+    .join('');
+}
