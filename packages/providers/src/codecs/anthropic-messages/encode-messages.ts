@@ -11,6 +11,7 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../invalid-field.ts';
 import { parseObject } from '../json-access.ts';
+import { returnedCitations } from './citations.ts';
 import { FORMAT } from './wire.ts';
 
 export interface EncodedMessages {
@@ -124,7 +125,8 @@ function encodePart(
 }
 
 function cited(citations: JsonObject[] | undefined): JsonObject {
-  return citations === undefined ? {} : { citations };
+  const returned = returnedCitations(citations);
+  return returned.length === 0 ? {} : { citations: returned };
 }
 
 function marked(block: JsonObject, cacheControl: CacheControl | undefined): JsonObject {

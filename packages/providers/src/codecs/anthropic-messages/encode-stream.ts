@@ -1,5 +1,6 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { shownCitations } from './citations.ts';
 import { errorEvent } from './errors.ts';
 import { noUsage, signatureField } from './reply.ts';
 import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
@@ -51,7 +52,9 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       case 'thinking-signature':
         return this.#delta('thinking', { type: 'signature_delta', signature: event.signature });
       case 'citation':
-        return this.#delta('text', { type: 'citations_delta', citation: event.citation });
+        return shownCitations([event.citation])
+          .map((citation) => this.#delta('text', { type: 'citations_delta', citation }))
+          .join('');
       case 'redacted-thinking':
         return this.#whole({ type: 'redacted_thinking', data: event.data });
       case 'tool-call-start':

@@ -1,6 +1,7 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { arrayOf, compact, objectOf, parseObject, stringOf } from '../json-access.ts';
+import { shownCitations } from './citations.ts';
 import {
   decodeServiceTier,
   decodeStopReason,
@@ -113,8 +114,8 @@ function encodeContent(parts: ChatPart[], strict: boolean): JsonObject[] {
     else if (part.type === 'redacted-thinking')
       blocks.push({ type: 'redacted_thinking', data: part.data });
     else if (part.type === 'text') {
-      const citations: JsonObject =
-        part.citations === undefined ? {} : { citations: part.citations };
+      const shown = shownCitations(part.citations);
+      const citations: JsonObject = shown.length === 0 ? {} : { citations: shown };
       blocks.push({
         type: 'text',
         text: part.text,
