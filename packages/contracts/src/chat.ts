@@ -24,7 +24,8 @@ export interface CacheControl {
 /** Where the bytes of an image or a file are. */
 export type MediaSource =
   | { kind: 'base64'; mediaType: string; data: string }
-  | { kind: 'url'; url: string; mediaType?: string }
+  /** `mediaType` where the caller told it; `owner` is the account that an `s3://` object belongs to. */
+  | { kind: 'url'; url: string; mediaType?: string; owner?: string }
   | { kind: 'file-id'; fileId: string }
   | { kind: 'text'; mediaType: string; text: string };
 

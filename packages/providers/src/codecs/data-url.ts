@@ -1,10 +1,17 @@
-import type { MediaSource } from '@sluice/contracts';
+import type { JsonObject, MediaSource } from '@sluice/contracts';
 import { invalidField } from './invalid-field.ts';
+import { compact, stringOf } from './json-access.ts';
 
-/** A data URL (any parameters, base64 or percent-encoded), an http(s) address, or one in a cloud's storage. */
-export function sourceOfUrl(url: string, path: string, givenType?: string): MediaSource {
-  if (/^(?:https?|gs|s3):\/\//i.test(url))
-    return { kind: 'url', url, ...(givenType === undefined ? {} : { mediaType: givenType }) };
+/**
+ * A data URL (any parameters, base64 or percent-encoded) or an http(s) address;
+ * a cloud's own address may come with its media type and the bucket's owner.
+ */
+export function sourceOfUrl(url: string, path: string, beside?: JsonObject): MediaSource {
+  if (/^(?:https?|gs|s3):\/\//i.test(url)) {
+    const mediaType = stringOf(beside?.mime_type);
+    const owner = stringOf(beside?.bucketOwner) ?? stringOf(beside?.bucket_owner);
+    return { kind: 'url', url, ...compact({ mediaType, owner }) };
+  }
   const comma = url.indexOf(',');
   if (!url.startsWith('data:') || comma === -1)
     throw invalidField(path, 'must be an http(s), gs, s3 or data URL');

@@ -154,7 +154,7 @@ function outputFormat(request: ChatRequest): JsonObject {
 }
 
 /** The provider asks for `additionalProperties: false` on every object. */
-function closed(value: JsonValue): JsonValue {
+export function closed(value: JsonValue): JsonValue {
   if (Array.isArray(value)) return value.map(closed);
   const schema = objectOf(value);
   if (schema === undefined) return value;
@@ -241,7 +241,7 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
  * `{type: X, X: {name, …}}` is how a chat caller names a tool of this provider:
  * the options' name is the versioned type.
  */
-function encodeProviderTool(tool: ProviderTool, dropped: string[]): JsonObject | undefined {
+export function encodeProviderTool(tool: ProviderTool, dropped: string[]): JsonObject | undefined {
   if (tool.format === FORMAT) return tool.value;
   const kind = stringOf(tool.value.type);
   const options = kind === undefined ? undefined : objectOf(tool.value[kind]);

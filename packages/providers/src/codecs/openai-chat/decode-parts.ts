@@ -66,7 +66,7 @@ function imagePart(
   const image = objectOf(part.image_url);
   const url = stringOf(image?.url) ?? stringOf(part.image_url);
   if (url === undefined) throw invalidField(`${path}.image_url.url`, 'must be a string');
-  const source = sourceOfUrl(url, `${path}.image_url.url`, stringOf(image?.mime_type));
+  const source = sourceOfUrl(url, `${path}.image_url.url`, image);
   if (
     source.kind === 'text' ||
     (source.kind === 'base64' && !source.mediaType.startsWith('image/'))
@@ -88,7 +88,7 @@ function filePart(
   if (fileId !== undefined) return { type: 'file', source: { kind: 'file-id', fileId }, ...rest };
   const url = stringOf(file.file_url);
   if (url !== undefined)
-    return { type: 'file', source: sourceOfUrl(url, `${path}.file.file_url`), ...rest };
+    return { type: 'file', source: sourceOfUrl(url, `${path}.file.file_url`, file), ...rest };
   const data = stringOf(file.file_data);
   if (data === undefined)
     throw invalidField(`${path}.file`, 'needs file_data, file_url or file_id');

@@ -1,0 +1,194 @@
+import type {
+  ChatMessage,
+  ChatPart,
+  ChatRequest,
+  JsonObject,
+  TextPart,
+  ToolCallPart,
+  ToolResultPart,
+} from '@sluice/contracts';
+import { invalidField } from '../invalid-field.ts';
+import { parseObject } from '../json-access.ts';
+import { encodeCitation } from './citations.ts';
+import { DocumentNames } from './document-names.ts';
+import { encodeAudio, encodeMedia } from './media.ts';
+import type { Family } from './models.ts';
+import { encodeCachePoint, FORMAT } from './wire.ts';
+
+export interface EncodedMessages {
+  system: JsonObject[];
+  messages: { role: 'user' | 'assistant'; content: JsonObject[] }[];
+  /** Tools that earlier turns used, whether they are offered again or not. */
+  usedTools: Set<string>;
+}
+
+interface Work {
+  family: Family;
+  names: DocumentNames;
+  dropped: string[];
+  usedTools: Set<string>;
+}
+
+/** Messages → `system` and strictly alternating turns. */
+export function encodeMessages(
+  request: ChatRequest,
+  family: Family,
+  dropped: string[],
+): EncodedMessages {
+  const work: Work = { family, names: new DocumentNames(), dropped, usedTools: new Set() };
+  const system: JsonObject[] = [];
+  const messages: EncodedMessages['messages'] = [];
+  for (const message of request.messages) {
+    if (message.name !== undefined) dropped.push(`${message.path}.name`);
+    const isSystem = message.role === 'system' || message.role === 'developer';
+    const blocks = encodeParts(message, isSystem, work);
+    if (isSystem) {
+      system.push(...blocks);
+      continue;
+    }
+    if (blocks.length === 0) continue;
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const last = messages.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else messages.push({ role, content: blocks });
+  }
+  for (const message of messages) nameDocuments(message.content);
+  trimPrefill(messages.at(-1));
+  const end = messages.at(-1)?.content;
+  // Caching of all there is, which other formats ask for once, is a point at the end.
+  if (request.cacheControl !== undefined && end?.at(-1)?.cachePoint === undefined)
+    end?.push(encodeCachePoint(request.cacheControl));
+  return { system, messages, usedTools: work.usedTools };
+}
+
+/** A document is not taken without a text beside it. */
+function nameDocuments(content: JsonObject[]): void {
+  const hasDocument = content.some((block) => block.document !== undefined);
+  if (hasDocument && !content.some((block) => block.text !== undefined))
+    content.push({ text: 'The document is attached.' });
+}
+
+/** The start of an answer, put into the model's mouth, may not end in white space. */
+function trimPrefill(last: EncodedMessages['messages'][number] | undefined): void {
+  const block = last?.role === 'assistant' ? last.content.at(-1) : undefined;
+  if (typeof block?.text === 'string') block.text = block.text.trimEnd();
+}
+
+function encodeParts(message: ChatMessage, isSystem: boolean, work: Work): JsonObject[] {
+  const blocks: JsonObject[] = [];
+  for (const [index, part] of message.parts.entries()) {
+    const block = encodePart(part, message, index, work);
+    if (block === SKIPPED) continue;
+    const fits = block !== undefined && (!isSystem || isSystemBlock(block));
+    if (!fits) {
+      work.dropped.push(`${message.path}.${nameOf(part)}`);
+      continue;
+    }
+    blocks.push(block);
+    if ('cacheControl' in part && part.cacheControl !== undefined)
+      blocks.push(encodeCachePoint(part.cacheControl));
+  }
+  return blocks;
+}
+
+/** A part that is carried by leaving it out. */
+const SKIPPED: JsonObject = {};
+
+function isSystemBlock(block: JsonObject): boolean {
+  return block.text !== undefined || block.guardContent !== undefined;
+}
+
+function encodePart(
+  part: ChatPart,
+  message: ChatMessage,
+  index: number,
+  work: Work,
+): JsonObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return encodeText(part, message, work);
+    case 'refusal':
+      return part.text.trim() === '' ? SKIPPED : { text: part.text };
+    case 'image':
+      if (part.detail !== undefined) work.dropped.push(`${message.path}.image_url.detail`);
+      return encodeMedia(part, `${message.path}.content[${index}]`, work.names);
+    case 'file':
+      return encodeMedia(part, `${message.path}.content[${index}]`, work.names);
+    case 'audio':
+      // Claude hears nothing, and says so only after the whole body was sent.
+      if (work.family.isClaude)
+        throw invalidField(
+          `${message.path}.content[${index}]`,
+          'holds audio, which this model does not take',
+        );
+      return encodeAudio(part);
+    case 'tool-call':
+      return encodeToolCall(part, message, work);
+    case 'tool-result':
+      return encodeToolResult(part, message, work);
+    case 'thinking':
+      return encodeThinkingPart(part.text, part.signature, work);
+    case 'redacted-thinking':
+      if (work.family.thinking === 'none') return undefined;
+      return { reasoningContent: { redactedContent: part.data } };
+    case 'foreign':
+      return part.format === FORMAT ? part.value : undefined;
+  }
+}
+
+function encodeText(part: TextPart, message: ChatMessage, work: Work): JsonObject {
+  if (part.text.trim() === '') return SKIPPED;
+  if (part.citations === undefined) return { text: part.text };
+  if (!work.family.isClaude) {
+    work.dropped.push(`${message.path}.citations`);
+    return { text: part.text };
+  }
+  const citations = part.citations.map(encodeCitation);
+  return { citationsContent: { content: [{ text: part.text }], citations } };
+}
+
+function encodeThinkingPart(
+  text: string,
+  signature: string | undefined,
+  { family }: Work,
+): JsonObject | undefined {
+  if (family.thinking === 'none') return undefined;
+  // Without its signature Claude does not take its own thinking back.
+  if (family.thinking === 'signed' && signature === undefined) return undefined;
+  return {
+    reasoningContent: { reasoningText: signature === undefined ? { text } : { text, signature } },
+  };
+}
+
+function encodeToolCall(part: ToolCallPart, message: ChatMessage, work: Work): JsonObject {
+  const input = part.arguments.trim() === '' ? {} : parseObject(part.arguments);
+  if (input === undefined)
+    throw invalidField(
+      `${message.path}.tool_calls`,
+      `has arguments of ${part.name} that are not a JSON object`,
+    );
+  work.usedTools.add(part.name);
+  return { toolUse: { toolUseId: part.id, name: part.name, input } };
+}
+
+function encodeToolResult(part: ToolResultPart, message: ChatMessage, work: Work): JsonObject {
+  const content: JsonObject[] = [];
+  for (const piece of part.content) {
+    if (piece.type === 'text') {
+      if (piece.text !== '') content.push({ text: piece.text });
+    } else if (piece.type === 'foreign') {
+      if (piece.format === FORMAT) content.push(piece.value);
+      else work.dropped.push(`${message.path}.tool_result.${piece.value.type}`);
+    } else content.push(encodeMedia(piece, `${message.path}.content`, work.names));
+    if (piece.type !== 'foreign' && piece.cacheControl !== undefined)
+      work.dropped.push(`${message.path}.tool_result.cache_control`);
+  }
+  const result: JsonObject = { toolUseId: part.toolCallId, content };
+  if (part.isError !== undefined) result.status = part.isError ? 'error' : 'success';
+  return { toolResult: result };
+}
+
+function nameOf(part: ChatPart): string {
+  if (part.type === 'foreign') return String(part.value.type ?? 'part');
+  return part.type.replaceAll('-', '_');
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { StreamFault } from '../../contract.ts';
+import type { ErrorFacts } from '../chat-codec.ts';
+import { objectOf, parseObject, stringOf } from '../json-access.ts';
+import { unreadable } from '../unreadable.ts';
+import { EXCEPTION } from './wire.ts';
+
+/** `{message}` or `{Message}`; the exception's name is in the body only now and then. */
+export function decodeError(status: number, text: string): ErrorFacts {
+  const body = parseObject(text);
+  // A proxy before the service answers in a shape of its own.
+  const source = objectOf(body?.error) ?? body;
+  const type = stringOf(source?.__type) ?? stringOf(source?.type);
+  return {
+    message: stringOf(source?.message) ?? stringOf(source?.Message) ?? unreadable(text, status),
+    type: type === undefined ? null : shortName(type),
+    param: null,
+    code: null,
+  };
+}
+
+/** `com.amazon.coral.service#ThrottlingException:http://…` is a ThrottlingException. */
+function shortName(type: string): string {
+  const name = type.slice(type.lastIndexOf('#') + 1);
+  return name.split(':')[0] as string;
+}
+
+export function encodeError(status: number, error: ErrorFacts, provider: string): JsonObject {
+  return {
+    __type: error.type ?? exceptionOf(status),
+    message: `${provider} error: ${error.message}`,
+    provider,
+  };
+}
+
+function exceptionOf(status: number): string {
+  if (status === 429) return 'ThrottlingException';
+  if (status === 403 || status === 401) return 'AccessDeniedException';
+  if (status === 404) return 'ResourceNotFoundException';
+  if (status === 503) return 'ServiceUnavailableException';
+  return status >= 500 ? 'InternalServerException' : 'ValidationException';
+}
+
+export function errorEvent(fault: StreamFault & { code?: string }): Buffer {
+  const body: JsonObject = { type: fault.type, message: fault.message };
+  if (fault.code !== undefined) body.code = fault.code;
+  return Buffer.from(`event: ${EXCEPTION}\ndata: ${JSON.stringify(body)}\n\n`);
+}
