@@ -1,5 +1,9 @@
 import { anthropic } from './adapters/anthropic/index.ts';
+import { bedrock } from './adapters/bedrock/index.ts';
+import { bedrockMantle } from './adapters/bedrock-mantle/index.ts';
+import { claudePlatformAws } from './adapters/claude-platform-aws/index.ts';
 import { cohere } from './adapters/cohere/index.ts';
+import { sagemaker } from './adapters/sagemaker/index.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
@@ -49,6 +53,10 @@ const entries: readonly ProviderEntry[] = [
   },
   anthropic,
   cohere,
+  bedrock,
+  bedrockMantle,
+  claudePlatformAws,
+  sagemaker,
   {
     // The local server that stands in for a vendor, so that all can be tried without a key.
     id: 'demo',

@@ -136,6 +136,10 @@ export interface EndpointChoice {
 export interface Envelope {
   /** Edits the body that is already in the format; undefined = none needed. */
   wrap?: (body: JsonObject, context: CallContext) => JsonObject | undefined;
+  /** The upstream wants version and betas in the body, where `wrap` puts them: they are not made headers. */
+  keepsBodyHeaders?: boolean;
+  /** Errors come in the vendor's own shape; callers get them in the format's. */
+  translatesErrors?: boolean;
   /** Turns the upstream's stream into server-sent events of the format. */
   openUnframer?: () => Unframer;
 }
@@ -219,6 +223,8 @@ export interface ProviderEntry {
    * credential's configurations, configs in the target, with underscores.
    */
   settings?: readonly string[];
+  /** Those of them that the vendor's own clients send, without the service prefix. */
+  bareSettings?: readonly string[];
   quirks?: Quirks;
   /** Where the facts come from: a URL or document, and a date. */
   source: string;

@@ -17,7 +17,9 @@ export function readSettings(
     const configured = text(configurations[snake]) ?? text(configurations[camel(snake)]);
     if (configured !== undefined) return configured;
     if (provider.settings?.includes(name) !== true) return undefined;
-    return text(callerHeaders[SERVICE_PREFIX + name]);
+    const prefixed = text(callerHeaders[SERVICE_PREFIX + name]);
+    if (prefixed !== undefined || provider.bareSettings?.includes(name) !== true) return prefixed;
+    return text(callerHeaders[name]);
   };
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from './codecs/anthropic-messages/index.ts';
+import { bedrockConverse } from './codecs/bedrock-converse/index.ts';
 import type { CallerCodec, ChatCodec, UpstreamCodec } from './codecs/chat-codec.ts';
 import { cohereChat } from './codecs/cohere-chat/index.ts';
 import { DialectCall } from './codecs/dialect-call.ts';
@@ -45,6 +46,7 @@ export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
   'anthropic-messages': anthropicMessages,
   'cohere-chat': cohereChat,
   gemini,
+  'bedrock-converse': bedrockConverse,
 } satisfies Partial<Record<ChatFormat, ChatCodec>>;
 
 /** Formats that callers speak. */

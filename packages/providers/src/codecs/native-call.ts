@@ -16,6 +16,7 @@ import { notTheFormat } from './not-the-format.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
 import { unframed } from './unframed-stream.ts';
+import { errorForCaller } from './vendor-errors.ts';
 
 /** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
 export class NativeCall implements WireCall {
@@ -33,12 +34,14 @@ export class NativeCall implements WireCall {
   }
 
   encode(body: JsonObject, context: CallContext): EncodedRequest {
-    const lifted = this.#format.liftHeaders?.(body);
+    const { envelope } = this.entry;
+    const lifted =
+      envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(body);
     const quirks = this.entry.quirks ?? context.provider.quirks;
     const shaped = lifted?.body ?? body;
     const edited = applyQuirks(shaped, quirks) ?? lifted?.body;
     return {
-      body: this.entry.envelope?.wrap?.(edited ?? body, context) ?? edited,
+      body: envelope?.wrap?.(edited ?? body, context) ?? edited,
       dropped: droppedByQuirks(shaped, quirks),
       ...(lifted === undefined ? {} : { headers: lifted.headers }),
     };
@@ -53,7 +56,9 @@ export class NativeCall implements WireCall {
     return { body: undefined, facts };
   }
 
-  decodeError(): DecodedReply {
+  decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply {
+    if (this.entry.envelope?.translatesErrors === true)
+      return errorForCaller(this.callerFormat, status, bytes, context);
     return { body: undefined, facts: {} };
   }
 

@@ -30,7 +30,8 @@ class UnframedStreamReader implements StreamReader {
     return this.#reader.facts;
   }
   get fault(): StreamFault | undefined {
-    return this.#reader.fault ?? this.#unframer.fault;
+    // The unframer saw the vendor's own words, of which the reader has a translation.
+    return this.#unframer.fault ?? this.#reader.fault;
   }
   get faultForwarded(): boolean {
     return this.#reader.faultForwarded;
@@ -42,6 +43,8 @@ class UnframedStreamReader implements StreamReader {
 
   end(): Buffer {
     const rest = this.#unframer.end();
+    // What broke is not whole, whatever the events before it lead to.
+    if (this.#unframer.fault !== undefined) return rest;
     if (rest.length === 0) return this.#reader.end();
     return Buffer.concat([this.#reader.push(rest), this.#reader.end()]);
   }

@@ -65,8 +65,9 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         this.#usage = event.usage;
         return '';
       case 'finish':
-        this.#stopReason = encodeStopReason(event.reason);
         this.#stopSequence = event.stopSequence ?? null;
+        this.#stopReason =
+          event.stopSequence === undefined ? encodeStopReason(event.reason) : 'stop_sequence';
         return '';
       case 'reply-end':
         return this.#end();

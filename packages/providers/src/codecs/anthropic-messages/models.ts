@@ -29,7 +29,9 @@ const table: readonly (readonly [prefix: string, model: ClaudeModel])[] = [
 const unknown: ClaudeModel = { outputTokensDefault: 4096, thinking: 'budget' };
 
 export function claudeModel(id: string): ClaudeModel {
-  for (const [prefix, model] of table) if (id.startsWith(prefix)) return model;
+  // Clouds put the vendor before it, e.g. `anthropic.claude-…`.
+  const name = id.replace(/^(?:[a-z-]+\.)?anthropic[./]/, '');
+  for (const [prefix, model] of table) if (name.startsWith(prefix)) return model;
   return unknown;
 }
 

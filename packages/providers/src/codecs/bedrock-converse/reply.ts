@@ -54,15 +54,17 @@ export function encodeReply(reply: ChatReply, _options: ReplyOptions): JsonObjec
   const parts = choice?.parts ?? [];
   const reason = choice?.finishReason ?? 'stop';
   const hasCalls = parts.some((part) => part.type === 'tool-call');
+  const own = reply.extensions.format === FORMAT;
   const body = compact<Record<string, unknown>>({
     output: { message: { role: 'assistant', content: encodeContent(parts) } },
     stopReason:
-      hasCalls && reason === 'stop' ? 'tool_use' : encodeStopReason(reason, choice?.stopSequence),
+      (own ? choice?.rawFinishReason : undefined) ??
+      (hasCalls && reason === 'stop' ? 'tool_use' : encodeStopReason(reason, choice?.stopSequence)),
     usage: reply.usage === undefined ? undefined : encodeUsage(reply.usage),
     serviceTier: reply.serviceTier === undefined ? undefined : { type: reply.serviceTier },
     additionalModelResponseFields:
       choice?.stopSequence === undefined ? undefined : { stop_sequence: choice.stopSequence },
-    ...(reply.extensions.format === FORMAT ? reply.extensions.fields : {}),
+    ...(own ? reply.extensions.fields : {}),
   });
   return body as JsonObject;
 }

@@ -68,10 +68,10 @@ export function encodeUsage(usage: ChatUsage): JsonObject {
     inputTokens: uncached,
     outputTokens: usage.outputTokens,
     totalTokens: usage.inputTokens + usage.outputTokens,
-    cacheReadInputTokens: cacheReadTokens,
-    cacheWriteInputTokens: cacheWriteTokens,
   };
+  if (cacheReadTokens > 0) body.cacheReadInputTokens = cacheReadTokens;
   if (cacheWriteTokens > 0) {
+    body.cacheWriteInputTokens = cacheWriteTokens;
     const details = [
       { ttl: '1h', inputTokens: cacheWrite1hTokens },
       { ttl: '5m', inputTokens: cacheWriteTokens - cacheWrite1hTokens },

@@ -1,0 +1,63 @@
+/**
+ * Claude's own messages through InvokeModel: the format stays, only the model
+ * moves into the address and version and betas into the body.
+ * https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-anthropic-claude-messages.html
+ */
+import type { JsonObject } from '@sluice/contracts';
+import { typeOfStatus } from '../../codecs/anthropic-messages/wire.ts';
+import { bedrockBetas } from '../../codecs/bedrock-converse/betas.ts';
+import { objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
+import { EMPTY } from '../../codecs/native-stream.ts';
+import type { CallContext, EndpointEntry } from '../../contract.ts';
+import {
+  AwsEventStreamUnframer,
+  type FrameWriter,
+  sseEvent,
+} from '../../framing/aws-event-stream.ts';
+import { faultOfFrame } from '../../framing/aws-exceptions.ts';
+import { modelOperation } from './address.ts';
+
+const VERSION = 'bedrock-2023-05-31';
+const METRICS = 'amazon-bedrock-invocationMetrics';
+
+/** A body of messages as InvokeModel takes it. */
+export function claudeBody(body: JsonObject, context: CallContext): JsonObject {
+  const { model: _model, stream: _stream, anthropic_version, anthropic_beta, ...rest } = body;
+  const betas = bedrockBetas(anthropic_beta, context.setting);
+  const version = stringOf(anthropic_version);
+  return {
+    anthropic_version: version?.startsWith('bedrock-') ? version : VERSION,
+    ...rest,
+    ...(betas.length === 0 ? {} : { anthropic_beta: betas }),
+  };
+}
+
+/** A chunk holds one event of the model's own; what went wrong is told as the format tells it. */
+const writeChunk: FrameWriter = (frame) => {
+  const fault = faultOfFrame(frame);
+  if (fault !== undefined) {
+    const error = { type: typeOfStatus(fault.status), message: fault.message };
+    return { bytes: sseEvent('error', JSON.stringify({ type: 'error', error })), fault };
+  }
+  if (frame.name !== 'chunk') return { bytes: EMPTY };
+  const bytes = stringOf(parseObject(frame.payload.toString('utf8'))?.bytes);
+  if (bytes === undefined) return undefined;
+  const text = Buffer.from(bytes, 'base64').toString('utf8');
+  const event = parseObject(text);
+  const type = stringOf(event?.type);
+  if (event === undefined || type === undefined) return undefined;
+  if (objectOf(event[METRICS]) === undefined) return { bytes: sseEvent(type, text) };
+  const { [METRICS]: _metrics, ...own } = event;
+  return { bytes: sseEvent(type, JSON.stringify(own)) };
+};
+
+export const claudeMessages: EndpointEntry = {
+  format: 'anthropic-messages',
+  path: modelOperation('invoke', 'invoke-with-response-stream'),
+  envelope: {
+    wrap: claudeBody,
+    keepsBodyHeaders: true,
+    translatesErrors: true,
+    openUnframer: () => new AwsEventStreamUnframer(writeChunk),
+  },
+};

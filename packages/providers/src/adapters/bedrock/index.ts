@@ -1,0 +1,109 @@
+/**
+ * AWS Bedrock: Converse for conversations, InvokeModel for what Converse does
+ * not do and for Claude's own messages. Which of these serves a model is told
+ * by its name alone (`codecs/bedrock-converse/models.ts`); nothing is asked of
+ * AWS to find out. Signing is the gateway's work.
+ */
+import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
+import { readModel } from '../../codecs/bedrock-converse/models.ts';
+import type {
+  BodyDialect,
+  EndpointChoice,
+  EndpointEntry,
+  ProviderEntry,
+  WireFormat,
+} from '../../contract.ts';
+import { awsSettings, invoke, modelOperation, regionalHost } from './address.ts';
+import { claudeMessages } from './claude.ts';
+import * as completions from './completions.ts';
+import { countTokens } from './count-tokens.ts';
+import * as embeddings from './embeddings.ts';
+import * as images from './images.ts';
+import { listModels } from './models-list.ts';
+import { rerank } from './rerank.ts';
+
+const converse: EndpointEntry = {
+  format: 'bedrock-converse',
+  path: modelOperation('converse', 'converse-stream'),
+  envelope: converseEnvelope,
+};
+
+function invoked(format: WireFormat, dialect: BodyDialect): EndpointEntry {
+  return { format, path: invoke, dialect };
+}
+
+type Families = readonly (readonly [prefix: string, entry: EndpointEntry])[];
+
+/** Offers each model whose name begins with one of the prefixes; the first wins. */
+function byFamily(families: Families): EndpointChoice {
+  const find = (model: string): EndpointEntry | undefined => {
+    const { name } = readModel(model);
+    return families.find(([prefix]) => name.startsWith(prefix))?.[1];
+  };
+  return {
+    choose: ({ model }) => find(model),
+    all: [...new Set(families.map(([, entry]) => entry))],
+  };
+}
+
+const embed = byFamily([
+  ['amazon.titan-embed-image', invoked('bedrock/titan-image-embeddings', embeddings.titanImage)],
+  ['amazon.titan-embed', invoked('bedrock/titan-embeddings', embeddings.titanText)],
+  ['amazon.nova-2-multimodal-embeddings', invoked('bedrock/nova-embeddings', embeddings.nova)],
+  ['cohere.embed', invoked('bedrock/cohere-embeddings', embeddings.cohere)],
+]);
+
+const imageGenerate = byFamily([
+  ['stability.stable-diffusion-xl', invoked('bedrock/stability-v1', images.stabilityV1)],
+  ['stability.', invoked('bedrock/stability-v2', images.stabilityV2)],
+  ['amazon.titan-image', invoked('bedrock/canvas', images.canvas)],
+  ['amazon.nova-canvas', invoked('bedrock/canvas', images.canvas)],
+]);
+
+const mistral = invoked('bedrock/mistral-prompt', completions.mistral);
+const cohereCommand = invoked('bedrock/cohere-prompt', completions.cohereCommand);
+
+/** Models of later generations only talk: their completions go by way of Converse. */
+const prompts = byFamily([
+  ['amazon.titan-text', invoked('bedrock/titan-prompt', completions.titan)],
+  ['meta.', invoked('bedrock/llama-prompt', completions.llama)],
+  ['mistral.mistral-7b-instruct', mistral],
+  ['mistral.mixtral-8x7b-instruct', mistral],
+  ['mistral.mistral-large-2402', mistral],
+  ['mistral.mistral-small-2402', mistral],
+  ['cohere.command-text', cohereCommand],
+  ['cohere.command-light-text', cohereCommand],
+  ['ai21.j2', invoked('bedrock/jurassic-prompt', completions.jurassic)],
+]);
+
+/** Prompts are answered whole; streamed completions go by way of Converse, too. */
+const complete: EndpointChoice = {
+  choose: (facts) => (facts.stream ? undefined : prompts.choose(facts)),
+  all: prompts.all,
+};
+
+const messages: EndpointChoice = {
+  choose: ({ model }) => (readModel(model).vendor === 'anthropic' ? claudeMessages : converse),
+  all: [claudeMessages, converse],
+};
+
+export const bedrock: ProviderEntry = {
+  id: 'bedrock',
+  name: 'AWS Bedrock',
+  baseUrl: regionalHost('bedrock-runtime'),
+  auth: { type: 'aws', service: 'bedrock' },
+  endpoints: {
+    chatComplete: converse,
+    messages,
+    messagesCountTokens: countTokens,
+    complete,
+    embed,
+    imageGenerate,
+    rerank,
+    listModels,
+  },
+  settings: [...awsSettings, 'anthropic-beta'],
+  bareSettings: ['anthropic-beta'],
+  source: 'https://docs.aws.amazon.com/bedrock/latest/APIReference/welcome.html, November 2026',
+  note: 'ARNs of application inference profiles and of provisioned models do not tell their model: these are called through Converse without vendor-specific fields.',
+};
