@@ -52,10 +52,12 @@ describe('entries', () => {
     '%s has a base without trailing slash, a source and paths that begin with one',
     (id) => {
       const provider = findProvider(id)!;
-      expect(baseUrlOf(provider, undefined, noFacts)).toMatch(/^https?:\/\/[^/].*[^/]$/);
+      const facts = { model: 'a-model', stream: false, setting: () => 'a-setting' };
+      expect(baseUrlOf(provider, undefined, facts)).toMatch(/^https?:\/\/[^/].*[^/]$/);
       expect(provider.source).not.toBe('');
-      for (const entry of Object.values(provider.endpoints))
-        if (!isChoice(entry) && typeof entry.path === 'string') expect(entry.path).toMatch(/^\//);
+      for (const offered of Object.values(provider.endpoints))
+        for (const entry of isChoice(offered) ? offered.all : [offered])
+          expect(pathOf(entry, facts)).toMatch(/^\//);
     },
   );
 

@@ -3,7 +3,9 @@ import { bedrock } from './adapters/bedrock/index.ts';
 import { bedrockMantle } from './adapters/bedrock-mantle/index.ts';
 import { claudePlatformAws } from './adapters/claude-platform-aws/index.ts';
 import { cohere } from './adapters/cohere/index.ts';
+import { google } from './adapters/google/index.ts';
 import { sagemaker } from './adapters/sagemaker/index.ts';
+import { vertexAi } from './adapters/vertex-ai/index.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
@@ -57,6 +59,8 @@ const entries: readonly ProviderEntry[] = [
   bedrockMantle,
   claudePlatformAws,
   sagemaker,
+  google,
+  vertexAi,
   {
     // The local server that stands in for a vendor, so that all can be tried without a key.
     id: 'demo',

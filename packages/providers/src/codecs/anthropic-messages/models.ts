@@ -28,9 +28,9 @@ const table: readonly (readonly [prefix: string, model: ClaudeModel])[] = [
 
 const unknown: ClaudeModel = { outputTokensDefault: 4096, thinking: 'budget' };
 
+/** Other clouds put a region and the publisher before the name: `us.anthropic.claude-…`. */
 export function claudeModel(id: string): ClaudeModel {
-  // Clouds put the vendor before it, e.g. `anthropic.claude-…`.
-  const name = id.replace(/^(?:[a-z-]+\.)?anthropic[./]/, '');
+  const name = id.slice(Math.max(0, id.indexOf('claude-')));
   for (const [prefix, model] of table) if (name.startsWith(prefix)) return model;
   return unknown;
 }

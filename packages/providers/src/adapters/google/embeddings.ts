@@ -1,0 +1,38 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
+import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings.ts';
+import type { BodyDialect } from '../../contract.ts';
+
+/**
+ * Embeddings of the Gemini API: each input is a request of its own in one batch.
+ * https://ai.google.dev/api/embeddings
+ */
+export const embeddings: BodyDialect = {
+  encode(body, context) {
+    const { inputs, dropped } = readInputs(body, FIELDS);
+    const model = context.model.includes('/') ? context.model : `models/${context.model}`;
+    const requests = inputs.map((text) => {
+      const request: JsonObject = { model, content: { parts: [{ text }] } };
+      const dimensions = numberOf(body.dimensions);
+      const taskType = stringOf(body.task_type);
+      const title = stringOf(body.title);
+      if (dimensions !== undefined) request.outputDimensionality = dimensions;
+      if (taskType !== undefined) request.taskType = taskType;
+      if (title !== undefined) request.title = title;
+      return request;
+    });
+    return { body: { requests }, dropped };
+  },
+
+  decode(bytes, context) {
+    const body = parseObject(bytes.toString('utf8'));
+    const list =
+      arrayOf(body?.embeddings) ?? (body?.embedding === undefined ? [] : [body.embedding]);
+    if (body === undefined || list.length === 0) return undefined;
+    const vectors = list.map((value: JsonValue) => arrayOf(objectOf(value)?.values) ?? []);
+    const tokens = numberOf(objectOf(body.usageMetadata)?.promptTokenCount);
+    return embeddingsReply(vectors, tokens, context);
+  },
+};
+
+const FIELDS = new Set(['task_type', 'title']);

@@ -1,0 +1,81 @@
+import { modelSegment, optionalSetting, requiredSetting } from '../../address.ts';
+import { parseObject, stringOf } from '../../codecs/json-access.ts';
+import type { CallFacts, ReadSetting } from '../../contract.ts';
+
+/**
+ * Where models are, by publisher and region.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
+ */
+
+const HOST = 'aiplatform.googleapis.com';
+
+/** Regions of several countries, which have hosts of their own. */
+const multiRegions = new Set(['us', 'eu']);
+
+export function baseUrlOfRegion({ setting }: CallFacts): string {
+  const region = regionOf(setting);
+  if (region === 'global') return `https://${HOST}`;
+  if (multiRegions.has(region)) return `https://aiplatform.${region}.rep.googleapis.com`;
+  return `https://${region}-${HOST}`;
+}
+
+function regionOf(setting: ReadSetting): string {
+  return optionalSetting(setting, 'vertex-region', 'global');
+}
+
+/** The service account names its project, and is right about it. */
+export function projectOf(setting: ReadSetting): string {
+  const account = parseObject(setting('vertex-service-account-json') ?? '');
+  const named = stringOf(account?.project_id);
+  return requiredSetting(
+    (name) => (name === 'vertex-project-id' ? (named ?? setting(name)) : setting(name)),
+    'vertex-project-id',
+  );
+}
+
+export function locationPath({ setting }: CallFacts, version: 'v1' | 'v1beta1' = 'v1'): string {
+  return `/${version}/projects/${projectOf(setting)}/locations/${regionOf(setting)}`;
+}
+
+/** Who publishes models here, by the word before the name → their name in the model garden. */
+const publishers: ReadonlyMap<string, string> = new Map([
+  ['google', 'google'],
+  ['anthropic', 'anthropic'],
+  ['mistralai', 'mistralai'],
+  ['meta', 'meta'],
+  ['moonshotai', 'moonshotai'],
+  ['zai-org', 'zai-org'],
+  ['qwen', 'qwen'],
+  ['xai', 'xai'],
+  ['deepseek', 'deepseek-ai'],
+  ['deepseek-ai', 'deepseek-ai'],
+  ['openai', 'openai'],
+  ['minimaxai', 'minimaxai'],
+  ['endpoints', 'endpoints'],
+]);
+
+export interface VertexModel {
+  publisher: string;
+  name: string;
+}
+
+/** `[publisher.]name`, `publisher/name`, or the full `publishers/x/models/name`; Google's when nothing is said. */
+export function vertexModel(model: string): VertexModel {
+  const full = /^publishers\/([^/]+)\/models\/(.+)$/.exec(model);
+  const [, word, name] = full ?? /^([a-z0-9-]+)[./](.+)$/.exec(model) ?? [];
+  const publisher = word === undefined ? undefined : publishers.get(word);
+  return publisher === undefined || name === undefined
+    ? { publisher: 'google', name: model }
+    : { publisher, name };
+}
+
+/** The path of a publisher's model with one of its methods, e.g. `generateContent`. */
+export function publisherPath(facts: CallFacts, method: string): string {
+  const { publisher, name } = vertexModel(facts.model);
+  return `${locationPath(facts)}/publishers/${publisher}/models/${modelSegment(name)}:${method}`;
+}
+
+export function endpointPath(facts: CallFacts): string {
+  const { name } = vertexModel(facts.model);
+  return `${locationPath(facts)}/endpoints/${modelSegment(name)}/chat/completions`;
+}

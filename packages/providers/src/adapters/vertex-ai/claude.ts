@@ -1,0 +1,69 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { arrayOf, objectOf, stringOf } from '../../codecs/json-access.ts';
+import type { EndpointEntry, Envelope } from '../../contract.ts';
+import { locationPath, publisherPath, vertexModel } from './address.ts';
+
+/**
+ * Claude on Vertex AI: Anthropic's format without the model, which the address
+ * names, and with a version of its own. Further events of the stream
+ * (`vertex_event`) are no concern of the format's readers.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
+ */
+const VERSION = 'vertex-2023-10-16';
+
+const messagesEnvelope: Envelope = {
+  wrap(body) {
+    // Not known here (yet): the whole request would be refused for it.
+    const { model, output_config, ...rest } = body;
+    return { ...plainCacheMarks(rest), anthropic_version: VERSION };
+  },
+};
+
+const countEnvelope: Envelope = {
+  wrap: (body, { model }) => ({
+    ...plainCacheMarks(body),
+    model: vertexModel(model).name,
+    anthropic_version: VERSION,
+  }),
+};
+
+export const claudeMessages: EndpointEntry = {
+  format: 'anthropic-messages',
+  path: (facts) => publisherPath(facts, facts.stream ? 'streamRawPredict' : 'rawPredict'),
+  envelope: messagesEnvelope,
+};
+
+export const claudeCountTokens: EndpointEntry = {
+  format: 'anthropic-count-tokens',
+  path: (facts) => `${locationPath(facts)}/publishers/anthropic/models/count-tokens:rawPredict`,
+  envelope: countEnvelope,
+};
+
+/** Cache marks carry a type and a lifetime here; other fields of theirs are refused. */
+function plainCacheMarks(body: JsonObject): JsonObject {
+  const result = { ...body };
+  for (const key of ['system', 'tools', 'messages'] as const) {
+    const list = arrayOf(body[key]);
+    if (list !== undefined) result[key] = list.map(plainMark);
+  }
+  if (body.cache_control !== undefined) result.cache_control = plainControl(body.cache_control);
+  return result;
+}
+
+function plainMark(value: JsonValue): JsonValue {
+  const block = objectOf(value);
+  if (block === undefined) return value;
+  const content = arrayOf(block.content);
+  if (content === undefined && block.cache_control === undefined) return value;
+  const result = { ...block };
+  if (content !== undefined) result.content = content.map(plainMark);
+  if (block.cache_control !== undefined) result.cache_control = plainControl(block.cache_control);
+  return result;
+}
+
+function plainControl(value: JsonValue): JsonValue {
+  const control = objectOf(value);
+  if (control === undefined) return value;
+  const ttl = stringOf(control.ttl);
+  return { type: control.type ?? 'ephemeral', ...(ttl === undefined ? {} : { ttl }) };
+}

@@ -1,0 +1,63 @@
+import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
+import { baseUrlOfRegion, publisherPath, vertexModel } from './address.ts';
+import { claudeMessages } from './claude.ts';
+import { messagesCountTokens } from './count-tokens.ts';
+import { embed } from './embeddings.ts';
+import { imageGenerate } from './images.ts';
+import { listModels } from './models.ts';
+import { endpointChat, metaChat, mistralChat, openChat } from './open-models.ts';
+import { rerank } from './rerank.ts';
+
+const geminiChat: EndpointEntry = {
+  format: 'gemini',
+  path: (facts) =>
+    facts.stream
+      ? publisherPath(facts, 'streamGenerateContent?alt=sse')
+      : publisherPath(facts, 'generateContent'),
+};
+
+/** Who does not stand here has open models in the model garden. */
+const chatOfPublisher: Readonly<Record<string, EndpointEntry>> = {
+  google: geminiChat,
+  anthropic: claudeMessages,
+  mistralai: mistralChat,
+  meta: metaChat,
+  endpoints: endpointChat,
+};
+
+const chatComplete: EndpointChoice = {
+  choose: ({ model }) => chatOfPublisher[vertexModel(model).publisher] ?? openChat,
+  all: [geminiChat, claudeMessages, mistralChat, metaChat, openChat, endpointChat],
+};
+
+/** Other publishers' models answer messages by way of chat. */
+const messages: EndpointChoice = {
+  choose: ({ model }) =>
+    vertexModel(model).publisher === 'anthropic' ? claudeMessages : undefined,
+  all: [claudeMessages],
+};
+
+/** Vertex AI: Gemini, Claude, open models and a customer's own endpoints, by publisher (`address.ts`). */
+export const vertexAi: ProviderEntry = {
+  id: 'vertex-ai',
+  name: 'Google Vertex AI',
+  baseUrl: baseUrlOfRegion,
+  auth: { type: 'google' },
+  endpoints: {
+    chatComplete,
+    messages,
+    messagesCountTokens,
+    embed,
+    imageGenerate,
+    rerank,
+    listModels,
+  },
+  callerHeaders: ['anthropic-beta'],
+  settings: [
+    'vertex-project-id',
+    'vertex-region',
+    'vertex-auth-type',
+    'vertex-service-account-json',
+  ],
+  source: 'https://cloud.google.com/vertex-ai/generative-ai/docs/reference/rest, November 2026',
+};
