@@ -158,15 +158,16 @@ export function signatureField(signature: string | undefined): JsonObject {
   return signature === undefined ? {} : { thought_signature: signature };
 }
 
-/** Strict: the standard's words. Otherwise the provider's own, so that nothing is hidden. */
+/** Strict: the standard's words. Otherwise the provider's own, save for calls, so that nothing is hidden. */
 export function finishReasonOf(
   reason: ChatChoice['finishReason'],
   raw: string | undefined,
   hasToolCalls: boolean,
   strict: boolean,
 ): string {
-  if (!strict && raw !== undefined) return raw;
-  return hasToolCalls && reason === 'stop' ? 'tool_calls' : encodeFinishReason(reason);
+  // Loops that run tools look for this one word, which some providers do not have.
+  if (hasToolCalls && (reason === 'stop' || reason === 'tool-calls')) return 'tool_calls';
+  return !strict && raw !== undefined ? raw : encodeFinishReason(reason);
 }
 
 function annotationsOf(part: TextPart, offset: number): JsonObject[] {
