@@ -77,7 +77,9 @@ const imagen: BodyDialect = {
     const reply = parseObject(bytes.toString('utf8'));
     if (reply === undefined) return undefined;
     // All pictures filtered away leave an empty object.
-    const predictions = arrayOf(reply.predictions) ?? [];
+    const isEmpty = Object.keys(reply).length === 0;
+    const predictions = isEmpty ? [] : arrayOf(reply.predictions);
+    if (predictions === undefined) return undefined;
     const data = predictions.map((value) => {
       const prediction = objectOf(value) ?? {};
       return compact({
