@@ -7,6 +7,7 @@ import { DialectCall } from './codecs/dialect-call.ts';
 import { gemini } from './codecs/gemini/index.ts';
 import { NativeCall } from './codecs/native-call.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
+import { openAiCompletions } from './codecs/openai-completions/index.ts';
 import { TranslatedCall } from './codecs/translated-call.ts';
 import type {
   CallFacts,
@@ -52,6 +53,7 @@ export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
 /** Formats that callers speak. */
 const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
   ...chatCodecs,
+  'openai-completions': openAiCompletions,
 } satisfies Partial<Record<ChatFormat, CallerCodec>>;
 
 /** Formats that providers speak. */

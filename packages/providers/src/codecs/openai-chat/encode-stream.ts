@@ -40,7 +40,7 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       case 'finish':
         return this.#finish(event);
       case 'reply-end':
-        return 'data: [DONE]\n\n';
+        return `${this.#lateUsage()}data: [DONE]\n\n`;
       case 'fault':
         return errorEvent({
           type: event.kind,
@@ -141,7 +141,16 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       this.#usage === undefined ? '' : `,"usage":${JSON.stringify(encodeUsage(this.#usage))}`;
     const details =
       strict || event.details === undefined ? '' : `,${JSON.stringify(event.details).slice(1, -1)}`;
+    this.#usage = undefined;
     if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
     return `${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${details}}]${usage}}\n\n`;
+  }
+
+  /** Some upstreams count only after they finished; then a chunk without choices tells it, as OpenAI's does. */
+  #lateUsage(): string {
+    if (this.#usage === undefined) return '';
+    if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
+    const head = this.#head.slice(0, -'{"index":'.length);
+    return `${head}],"usage":${JSON.stringify(encodeUsage(this.#usage))}}\n\n`;
   }
 }
