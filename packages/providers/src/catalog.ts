@@ -4,6 +4,7 @@ import { bedrockMantle } from './adapters/bedrock-mantle/index.ts';
 import { claudePlatformAws } from './adapters/claude-platform-aws/index.ts';
 import { cohere } from './adapters/cohere/index.ts';
 import { google } from './adapters/google/index.ts';
+import { oracle } from './adapters/oracle/index.ts';
 import { sagemaker } from './adapters/sagemaker/index.ts';
 import { vertexAi } from './adapters/vertex-ai/index.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
@@ -61,6 +62,7 @@ const entries: readonly ProviderEntry[] = [
   sagemaker,
   google,
   vertexAi,
+  oracle,
   {
     // The local server that stands in for a vendor, so that all can be tried without a key.
     id: 'demo',

@@ -39,7 +39,9 @@ export type ChatFormat =
   | 'gemini'
   | 'bedrock-converse'
   | 'cohere-chat'
-  | 'oci-chat';
+  | 'oci-chat'
+  | 'palm-chat'
+  | 'triton-generate';
 
 /** Formats of the unified endpoints that are not conversations, as callers speak them. */
 export type PlainFormat =

@@ -6,6 +6,7 @@ import { cohereChat } from './codecs/cohere-chat/index.ts';
 import { DialectCall } from './codecs/dialect-call.ts';
 import { gemini } from './codecs/gemini/index.ts';
 import { NativeCall } from './codecs/native-call.ts';
+import { ociChat } from './codecs/oci-chat/index.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
 import { openAiCompletions } from './codecs/openai-completions/index.ts';
 import { TranslatedCall } from './codecs/translated-call.ts';
@@ -59,6 +60,7 @@ const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
 /** Formats that providers speak. */
 const upstreamCodecs: Partial<Record<WireFormat, UpstreamCodec>> = {
   ...chatCodecs,
+  'oci-chat': ociChat,
 } satisfies Partial<Record<ChatFormat, UpstreamCodec>>;
 
 /** Endpoints that other endpoints of the same provider can stand in for, the best first. */
