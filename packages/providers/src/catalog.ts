@@ -1,12 +1,19 @@
+import { ai21 } from './adapters/ai21/index.ts';
 import { anthropic } from './adapters/anthropic/index.ts';
 import { bedrock } from './adapters/bedrock/index.ts';
 import { bedrockMantle } from './adapters/bedrock-mantle/index.ts';
+import { bytez } from './adapters/bytez/index.ts';
 import { claudePlatformAws } from './adapters/claude-platform-aws/index.ts';
 import { cohere } from './adapters/cohere/index.ts';
 import { google } from './adapters/google/index.ts';
 import { oracle } from './adapters/oracle/index.ts';
+import { palm } from './adapters/palm/index.ts';
+import { predibase } from './adapters/predibase/index.ts';
+import { rekaAi } from './adapters/reka-ai/index.ts';
 import { sagemaker } from './adapters/sagemaker/index.ts';
+import { triton } from './adapters/triton/index.ts';
 import { vertexAi } from './adapters/vertex-ai/index.ts';
+import { workersAi } from './adapters/workers-ai/index.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
@@ -63,6 +70,13 @@ const entries: readonly ProviderEntry[] = [
   google,
   vertexAi,
   oracle,
+  ai21,
+  bytez,
+  palm,
+  predibase,
+  rekaAi,
+  triton,
+  workersAi,
   {
     // The local server that stands in for a vendor, so that all can be tried without a key.
     id: 'demo',

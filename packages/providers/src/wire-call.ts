@@ -9,7 +9,9 @@ import { NativeCall } from './codecs/native-call.ts';
 import { ociChat } from './codecs/oci-chat/index.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
 import { openAiCompletions } from './codecs/openai-completions/index.ts';
+import { palmChat } from './codecs/palm-chat/index.ts';
 import { TranslatedCall } from './codecs/translated-call.ts';
+import { tritonGenerate } from './codecs/triton-generate/index.ts';
 import type {
   CallFacts,
   ChatFormat,
@@ -61,6 +63,8 @@ const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
 const upstreamCodecs: Partial<Record<WireFormat, UpstreamCodec>> = {
   ...chatCodecs,
   'oci-chat': ociChat,
+  'palm-chat': palmChat,
+  'triton-generate': tritonGenerate,
 } satisfies Partial<Record<ChatFormat, UpstreamCodec>>;
 
 /** Endpoints that other endpoints of the same provider can stand in for, the best first. */

@@ -21,6 +21,11 @@ export function fixtures(format: string, kind: string): Fixture[] {
   return fixturesIn(join(import.meta.dirname, '../src/codecs', format, 'fixtures'), kind);
 }
 
+/** A few of a format's fixtures, for tests of what another format makes of them. */
+export function someFixtures(format: string, kind: string, ...names: string[]): Fixture[] {
+  return fixtures(format, kind).filter((fixture) => names.includes(fixture.name));
+}
+
 /** The same of any folder, e.g. an adapter's. */
 export function fixturesIn(folder: string, kind: string): Fixture[] {
   const ending = new RegExp(`\\.${kind}\\.(json|txt)$`);

@@ -3,7 +3,7 @@
  * makes the envelope, `encode-generic.ts` and `encode-cohere.ts` what is in it.
  */
 import type { UpstreamCodec } from '../chat-codec.ts';
-import { readVendorError } from '../vendor-errors.ts';
+import { readVendorError } from '../read-vendor-error.ts';
 import { OciStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
 import { decodeReply } from './reply.ts';

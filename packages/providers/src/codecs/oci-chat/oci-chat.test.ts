@@ -7,6 +7,7 @@ import {
   insideCharacters,
   play,
   pretty,
+  someFixtures,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
@@ -22,9 +23,20 @@ function contextWith(settings: Record<string, string> = compartment) {
   return contextFor(oracle, true, { setting: (name) => settings[name] });
 }
 
+const asked = someFixtures(
+  'openai-chat',
+  'request',
+  'basic',
+  'tools',
+  'multimodal',
+  'json-schema',
+  'thinking',
+  'unsupported-fields',
+);
+
 describe('requests', () => {
   for (const model of ['meta.llama-3.3-70b-instruct', 'cohere.command-r-plus-08-2024']) {
-    for (const fixture of fixtures('openai-chat', 'request')) {
+    for (const fixture of asked) {
       // The start of an answer cannot be put into Cohere's mouth: see below.
       if (model.startsWith('cohere.') && fixture.name === 'unsupported-fields') continue;
       it(`asks ${model} ${fixture.name}, with what was dropped`, async () => {
