@@ -95,7 +95,7 @@ export interface CallFacts {
   model: string;
   stream: boolean;
   setting: ReadSetting;
-  /** The caller's body, where it is known and JSON. */
+  /** The caller's body, for addresses that carry a part of it; absent where none is at hand. */
   request?: JsonObject;
 }
 
@@ -252,8 +252,12 @@ export interface ReplyUnits {
   images?: number;
   searchUnits?: number;
   pages?: number;
+  /** The part of the pages that were also annotated, at a price of their own. */
+  annotatedPages?: number;
   audioSeconds?: number;
   characters?: number;
+  /** The part of the input tokens that stand for images, at a price of their own. */
+  inputImageTokens?: number;
 }
 
 export interface CallContext extends CallFacts {

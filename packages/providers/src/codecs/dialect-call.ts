@@ -10,6 +10,7 @@ import type {
   WireCall,
   WireFormat,
 } from '../contract.ts';
+import { nativeFormat } from './native-formats.ts';
 import { notTheFormat } from './not-the-format.ts';
 import { applyQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
@@ -48,7 +49,7 @@ export class DialectCall implements WireCall {
   }
 
   /** A vendor that streams what we asked whole: the caller gets it as it comes. */
-  openStream(): StreamReader {
-    return new RawStreamReader();
+  openStream(context: CallContext): StreamReader {
+    return new RawStreamReader(nativeFormat(this.callerFormat).peek?.(undefined, context.request));
   }
 }

@@ -47,11 +47,16 @@ export class NativeCall implements WireCall {
     };
   }
 
-  decode(bytes: Buffer): DecodedReply {
-    if (this.#format.read === undefined) return { body: undefined, facts: {} };
+  decode(bytes: Buffer, context: CallContext): DecodedReply {
+    const { read, peek } = this.#format;
+    if (peek !== undefined) {
+      const facts = peek(parseObject(bytes.toString('utf8')), context.request);
+      return { body: undefined, facts };
+    }
+    if (read === undefined) return { body: undefined, facts: {} };
     const text = bytes.toString('utf8');
     const body = parseObject(text);
-    const facts: ReplyFacts | undefined = body === undefined ? undefined : this.#format.read(body);
+    const facts: ReplyFacts | undefined = body === undefined ? undefined : read(body);
     if (facts === undefined) throw notTheFormat(text);
     return { body: undefined, facts };
   }
@@ -64,7 +69,10 @@ export class NativeCall implements WireCall {
 
   openStream(_context: CallContext, request: JsonObject): StreamReader {
     const tap = this.#format.openTap?.(request);
-    const reader = tap === undefined ? new RawStreamReader() : new NativeStreamReader(tap);
+    const reader =
+      tap === undefined
+        ? new RawStreamReader(this.#format.peek?.(undefined, request))
+        : new NativeStreamReader(tap);
     return unframed(reader, this.entry);
   }
 }

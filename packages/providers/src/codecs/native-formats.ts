@@ -1,5 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { ReplyFacts, WireFormat } from '../contract.ts';
+import { spokenFacts } from '../dialects/audio/request.ts';
+import { readOcr } from '../dialects/ocr/facts.ts';
+import { readRerank } from '../dialects/rerank/reply.ts';
 import { betasOf } from './anthropic-messages/encode-request.ts';
 import { AnthropicTap } from './anthropic-messages/tap.ts';
 import { decodeUsage as decodeAnthropicUsage } from './anthropic-messages/wire.ts';
@@ -8,12 +11,16 @@ import { arrayOf, compact, objectOf, stringOf } from './json-access.ts';
 import type { StreamTap } from './native-stream.ts';
 import { OpenAiTap } from './openai-chat/tap.ts';
 import { decodeUsage as decodeOpenAiUsage } from './openai-chat/wire.ts';
+import { MediaTap, readImages, readTranscript } from './openai-media/index.ts';
 
 /** What is read of a format whose bytes are not changed. */
 export interface NativeFormat {
   /** Facts of a whole reply; undefined when the body is not this format. Absent: nothing is read. */
   read?: (body: JsonObject) => ReplyFacts | undefined;
-  openTap?: (request: JsonObject) => StreamTap;
+  /** In place of `read` where a reply need not be JSON: sound, a transcript as text. Refuses nothing. */
+  peek?: (body: JsonObject | undefined, request: JsonObject) => ReplyFacts;
+  /** Undefined = this request's stream has no events of the format. */
+  openTap?: (request: JsonObject) => StreamTap | undefined;
   /** Body fields that are headers upstream; undefined when the body has none. */
   liftHeaders?: (
     body: JsonObject,
@@ -24,6 +31,19 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
   'openai-chat': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
   'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
   'openai-embeddings': { read: readEmbeddings },
+  'openai-moderations': { read: readModerations },
+  'openai-images': { read: readImages, openTap: () => new MediaTap() },
+  'openai-image-edits': { read: readImages, openTap: () => new MediaTap() },
+  'openai-image-variations': { read: readImages },
+  'openai-speech': {
+    peek: (_body, request) => spokenFacts(request),
+    openTap: (request) =>
+      request.stream_format === 'sse' ? new MediaTap(spokenFacts(request)) : undefined,
+  },
+  'openai-transcriptions': { peek: readTranscript, openTap: () => new MediaTap() },
+  'openai-translations': { peek: readTranscript, openTap: () => new MediaTap() },
+  ocr: { read: readOcr },
+  rerank: { read: (body) => readRerank(body)?.facts },
   'anthropic-messages': {
     read: readMessage,
     openTap: () => new AnthropicTap(),
@@ -55,6 +75,16 @@ function readEmbeddings(body: JsonObject): ReplyFacts | undefined {
   if (arrayOf(body.data) === undefined) return undefined;
   const usage = objectOf(body.usage);
   return compact<ReplyFacts>({
+    model: stringOf(body.model),
+    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readModerations(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.results) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
     model: stringOf(body.model),
     usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
   });

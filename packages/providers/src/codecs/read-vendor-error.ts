@@ -7,7 +7,7 @@ import { unreadable } from './unreadable.ts';
  * Reads the error shapes that vendors use: `error{…}` (possibly in an array, as
  * Google's streams have it), `error` as text, FastAPI's `detail`, Fireworks'
  * `fault`, Cloudflare's and Stability's `errors`, AWS's and Oracle's flat
- * `message`, MiniMax's `base_resp`; else the text itself is the message.
+ * `message`, Deepgram's `err_msg`, MiniMax's `base_resp`; else the text itself is the message.
  */
 export function readVendorError(status: number, text: string): ErrorFacts {
   const parsed = parseJson(text);
@@ -34,6 +34,7 @@ export function readVendorError(status: number, text: string): ErrorFacts {
     stringOf(body.error) ??
     stringOf(body.message) ??
     stringOf(body.Message) ??
+    stringOf(body.err_msg) ??
     detailOf(body.detail) ??
     errorsOf(body.errors);
   return {

@@ -1,0 +1,96 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
+import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../json-access.ts';
+import type { StreamState, StreamTap } from '../native-stream.ts';
+import { errorEvent, faultOf } from '../openai-chat/errors.ts';
+import { decodeUsage } from '../openai-chat/wire.ts';
+import type { SseEvent } from '../sse.ts';
+
+/** https://platform.openai.com/docs/api-reference/images: also of edits and variations. */
+export function readImages(body: JsonObject): ReplyFacts | undefined {
+  const data = arrayOf(body.data);
+  if (data === undefined) return undefined;
+  return compact<ReplyFacts>({
+    model: stringOf(body.model),
+    ...mediaFacts(body.usage, { images: data.length }),
+  });
+}
+
+/** https://platform.openai.com/docs/api-reference/audio: transcripts that are JSON tell tokens or seconds. */
+export function readTranscript(body: JsonObject | undefined): ReplyFacts {
+  if (body === undefined) return {};
+  const facts = mediaFacts(body.usage);
+  const seconds = facts.units?.audioSeconds ?? numberOf(body.duration);
+  return seconds === undefined || facts.usage !== undefined
+    ? facts
+    : { ...facts, units: { ...facts.units, audioSeconds: seconds } };
+}
+
+/** The words of the newer endpoints: `input_tokens` with its kinds, or `seconds`. */
+function mediaFacts(value: unknown, units: ReplyFacts['units'] = {}): ReplyFacts {
+  const usage = objectOf(value);
+  const seconds = usage?.type === 'duration' ? numberOf(usage.seconds) : undefined;
+  const imageTokens = countOf(objectOf(usage?.input_tokens_details)?.image_tokens);
+  const all = {
+    ...units,
+    ...(seconds === undefined ? {} : { audioSeconds: seconds }),
+    ...(imageTokens === 0 ? {} : { inputImageTokens: imageTokens }),
+  };
+  return compact<ReplyFacts>({
+    usage: usage === undefined || seconds !== undefined ? undefined : tokensOf(usage),
+    units: Object.keys(all).length === 0 ? undefined : all,
+  });
+}
+
+function tokensOf(usage: JsonObject): Usage {
+  if (usage.input_tokens === undefined) return decodeUsage(usage);
+  const kinds = objectOf(usage.input_tokens_details) ?? objectOf(usage.input_token_details);
+  return {
+    ...decodeUsage({}),
+    inputTokens: countOf(usage.input_tokens),
+    outputTokens: countOf(usage.output_tokens),
+    cacheReadTokens: countOf(kinds?.cached_tokens),
+    inputAudioTokens: countOf(kinds?.audio_tokens),
+  };
+}
+
+/**
+ * Watches the streams of images, speech and transcripts: named events, each with
+ * its `type`, whose last ones tell the usage.
+ */
+export class MediaTap implements StreamTap {
+  #known: ReplyFacts;
+
+  /** `known`: what the request alone tells. */
+  constructor(known: ReplyFacts = {}) {
+    this.#known = known;
+  }
+
+  read(body: JsonObject, _event: SseEvent, state: StreamState): void {
+    const fault = faultOf(body);
+    if (fault !== undefined) {
+      state.fail(fault);
+      return;
+    }
+    const type = stringOf(body.type) ?? '';
+    state.phase = 'content';
+    const images = /^image_\w+\.completed$/.test(type)
+      ? { images: (state.facts.units?.images ?? 0) + 1 }
+      : {};
+    const told = mediaFacts(body.usage, { ...this.#known.units, ...state.facts.units, ...images });
+    state.facts = compact<ReplyFacts>({ ...state.facts, ...told });
+  }
+
+  readText(data: string): boolean {
+    return data.trim() === '[DONE]' || data.trim() === '';
+  }
+
+  /** Several images are several last events: only the end of the stream is the end. */
+  atEnd(state: StreamState): void {
+    if (state.phase === 'content') state.phase = 'complete';
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return errorEvent(fault);
+  }
+}

@@ -1,0 +1,23 @@
+import { countOf, objectOf } from '../codecs/json-access.ts';
+import type { Usage } from '../contract.ts';
+
+/** Usage of an endpoint that only takes tokens in. */
+export function inputUsage(tokens: number): Usage {
+  return {
+    inputTokens: tokens,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    reasoningTokens: 0,
+    inputAudioTokens: 0,
+    outputAudioTokens: 0,
+  };
+}
+
+/** Input tokens in any of the vendors' spellings; undefined when none is there. */
+export function inputTokensOf(usage: unknown): number | undefined {
+  const object = objectOf(usage);
+  const count = object?.prompt_tokens ?? object?.input_tokens ?? object?.total_tokens;
+  return typeof count === 'number' ? countOf(count) : undefined;
+}
