@@ -4,12 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, okHead } from '../test/fixtures.ts';
 import { baseUrlOf, pathOf } from './address.ts';
 import { authHeaders, withRequestHeaders } from './auth-headers.ts';
+import { specialists } from './catalog/specialists.ts';
 import { findProvider, providerIds } from './catalog.ts';
 import { isChoice, noFacts, prepareCall } from './wire-call.ts';
 
 /** Those with a dialect of their own have a folder, and tests there. */
 const folders = readdirSync(join(import.meta.dirname, 'adapters'));
-const compatible = providerIds().filter((id) => ![...folders, 'openai', 'demo'].includes(id));
+const others = [...folders, 'openai', 'demo', ...specialists.map(({ id }) => id)];
+const compatible = providerIds().filter((id) => !others.includes(id));
 
 describe('compatible providers', () => {
   it('are ten', () => {

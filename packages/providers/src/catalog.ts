@@ -14,6 +14,7 @@ import { sagemaker } from './adapters/sagemaker/index.ts';
 import { triton } from './adapters/triton/index.ts';
 import { vertexAi } from './adapters/vertex-ai/index.ts';
 import { workersAi } from './adapters/workers-ai/index.ts';
+import { specialists } from './catalog/specialists.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
@@ -174,6 +175,7 @@ const entries: readonly ProviderEntry[] = [
     endpoints: offering('chatComplete'),
     source: 'https://docs.z.ai/api-reference/introduction, November 2026',
   },
+  ...specialists,
 ];
 
 const byId = new Map(entries.map((entry) => [entry.id, entry]));

@@ -1,4 +1,5 @@
 import type { ProviderEntry } from '../../contract.ts';
+import { anthropicModels } from '../../dialects/models/index.ts';
 
 /**
  * Anthropic speaks its own format, which `codecs/anthropic-messages` knows:
@@ -12,6 +13,7 @@ export const anthropic: ProviderEntry = {
   endpoints: {
     messages: { format: 'anthropic-messages', path: '/messages' },
     messagesCountTokens: { format: 'anthropic-count-tokens', path: '/messages/count_tokens' },
+    listModels: anthropicModels,
   },
   headers: { 'anthropic-version': '2023-06-01' },
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
