@@ -4,7 +4,7 @@
  * Start at `rates.ts` (look-up), then `cost.ts` (arithmetic).
  */
 export { priceBookVersion } from './catalogue.ts';
-export { type Cost, costOf, type TokenCounts } from './cost.ts';
+export { type Cost, costOf, costOfReply, type TokenCounts } from './cost.ts';
 export {
   lookUpRates,
   type PriceLayer,
@@ -13,3 +13,4 @@ export {
   type RatesTier,
   type TokenRates,
 } from './rates.ts';
+export type { UnitCounts, UnitRates } from './unit-rates.ts';

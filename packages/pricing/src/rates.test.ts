@@ -76,7 +76,12 @@ describe('lookUpRates', () => {
   });
 
   it('does not price by token what is sold by the minute', () =>
-    expect(lookUpRates({ provider: 'openai', model: 'whisper-1', atMs })).toBeUndefined());
+    expect(lookUpRates({ provider: 'openai', model: 'whisper-1', atMs })).toEqual({
+      layer: 'catalogue',
+      requestNanoUsd: 0,
+      tiers: [],
+      units: { audioSeconds: 100_000 },
+    }));
 
   it.each([
     ['demo', 'gpt-4o-mini', 'openai', 'gpt-4o-mini'],

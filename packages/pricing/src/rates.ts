@@ -2,6 +2,7 @@ import type { ModelPrice } from '@pydantic/genai-prices';
 import { catalogueEntry } from './catalogue.ts';
 import { candidateNames } from './model-names.ts';
 import { catalogueIdOf } from './provider-ids.ts';
+import { type UnitRates, unitRates } from './unit-rates.ts';
 
 export type PriceLayer = 'custom' | 'catalogue';
 
@@ -25,6 +26,8 @@ export interface TokenRates {
   readonly cacheWrite1h: number;
   readonly inputAudio: number;
   readonly outputAudio: number;
+  /** Undefined when images in the input are charged like the rest of it. */
+  readonly inputImage?: number | undefined;
   /** Undefined when reasoning is part of the output at the output's rate. */
   readonly reasoning: number | undefined;
 }
@@ -37,13 +40,15 @@ export interface RatesTier extends TokenRates {
 export interface Rates {
   readonly layer: PriceLayer;
   readonly requestNanoUsd: number;
-  /** Smallest threshold first; the first one's threshold is -1. */
+  /** Smallest threshold first; the first one's threshold is -1. Empty when tokens have no price. */
   readonly tiers: readonly RatesTier[];
+  /** Absent when nothing but tokens has a price. */
+  readonly units?: UnitRates | undefined;
 }
 
 /**
- * The rates of a model, or undefined when nobody listed a price per token: an
- * unknown cost, not a free one. Takes up to a millisecond; callers keep the
+ * The rates of a model, or undefined when nobody listed a price per token or
+ * unit: an unknown cost, not a free one. Takes up to a millisecond; callers keep the
  * answer, also the undefined one, for minutes (not longer: some prices depend
  * on the time of day).
  */
@@ -71,14 +76,24 @@ function customRates(
   output: number | undefined,
   listed: Rates | undefined,
 ): Rates {
-  const tiers = (listed?.tiers ?? [free]).map((tier) => ({
+  const inputs = input === undefined ? {} : everyInputAt(input);
+  const tiers = (listed?.tiers[0] === undefined ? [free] : listed.tiers).map((tier) => ({
     ...tier,
-    ...(input === undefined
-      ? {}
-      : { input, cacheRead: input, cacheWrite: input, cacheWrite1h: input, inputAudio: input }),
+    ...inputs,
     ...(output === undefined ? {} : { output, outputAudio: output, reasoning: undefined }),
   }));
-  return { layer: 'custom', requestNanoUsd: 0, tiers };
+  return { layer: 'custom', requestNanoUsd: 0, tiers, units: listed?.units };
+}
+
+function everyInputAt(input: number): Partial<TokenRates> {
+  return {
+    input,
+    cacheRead: input,
+    cacheWrite: input,
+    cacheWrite1h: input,
+    inputAudio: input,
+    inputImage: undefined,
+  };
 }
 
 const free: RatesTier = {
@@ -102,17 +117,20 @@ function nanoUsdOfCents(cents: string | undefined): number | undefined {
 }
 
 function ratesOf(price: ModelPrice, catalogueId: string, model: string): Rates | undefined {
-  // Priced by minute, page or image only: token counts cannot tell the cost.
-  if (price.input_mtok === undefined && price.output_mtok === undefined) return undefined;
+  // Priced by the minute or the page only: token counts cannot tell the cost.
+  const hasTokenPrice = price.input_mtok !== undefined || price.output_mtok !== undefined;
+  const units = unitRates(price);
+  if (!hasTokenPrice && units === undefined) return undefined;
   const isClaude = catalogueId === 'anthropic' || /claude/i.test(model);
   const perRequest = price.requests_kcount;
   return {
     layer: 'catalogue',
     requestNanoUsd: typeof perRequest === 'number' ? Math.round(perRequest * 1e6) : 0,
-    tiers: thresholdsOf(price).map((aboveInputTokens) => ({
+    tiers: (hasTokenPrice ? thresholdsOf(price) : []).map((aboveInputTokens) => ({
       aboveInputTokens,
       ...tokenRates(price, aboveInputTokens, isClaude),
     })),
+    ...(units === undefined ? {} : { units }),
   };
 }
 
@@ -150,6 +168,7 @@ function tokenRates(price: ModelPrice, aboveInputTokens: number, isClaude: boole
     cacheWrite1h: rate('cache_write_1h_mtok') ?? (isClaude ? clean(2 * input) : cacheWrite),
     inputAudio: rate('input_audio_mtok') ?? input,
     outputAudio: rate('output_audio_mtok') ?? output,
+    inputImage: rate('input_image_mtok'),
     reasoning: rate('output_reasoning_mtok'),
   };
 }

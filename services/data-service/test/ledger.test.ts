@@ -31,6 +31,7 @@ describe('schema', () => {
     expect(await ledger.rows('SELECT name FROM schema_files FINAL ORDER BY name')).toEqual([
       { name: '0001_usage_records.sql' },
       { name: '0002_usage_rejects.sql' },
+      { name: '0003_usage_units.sql' },
     ]);
   });
 

@@ -23,9 +23,10 @@ export function booleanOf(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** A count: never negative, never fractional, 0 when absent. */
+/** A count: never negative, fractional or beyond what is exact (JSON's `1e999` is infinite), 0 when absent. */
 export function countOf(value: unknown): number {
-  return typeof value === 'number' && value > 0 ? Math.floor(value) : 0;
+  if (typeof value !== 'number' || !(value > 0)) return 0;
+  return Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER);
 }
 
 export function parseObject(text: string): JsonObject | undefined {

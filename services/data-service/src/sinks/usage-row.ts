@@ -71,6 +71,11 @@ export function usageRow(record: usage.UsageRecord): UsageRow {
     cost_known: record.costKnown,
     price_book_version: record.priceBookVersion,
     price_layer: record.priceLayer,
+    images: record.images.toString(),
+    search_units: record.searchUnits.toString(),
+    pages: record.pages.toString(),
+    audio_seconds: finite(record.audioSeconds),
+    characters: record.characters.toString(),
 
     latency_ms: finite(record.latencyMs),
     time_to_first_byte_ms: finite(record.timeToFirstByteMs),

@@ -1,8 +1,8 @@
 import type { Counter } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { type Cost, costOf, lookUpRates, priceBookVersion, type Rates } from '@sluice/pricing';
+import { type Cost, costOfReply, lookUpRates, priceBookVersion, type Rates } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
-import type { ReplyFacts, Usage } from '@sluice/providers';
+import type { ReplyFacts, ReplyUnits, Usage } from '@sluice/providers';
 import type { Exchange } from '../pipeline/exchange.ts';
 import type { Target } from '../routing/target.ts';
 import { RecordEncoder } from './encode-record.ts';
@@ -105,7 +105,7 @@ export class UsageRecorder {
   price(
     target: Target,
     model: string,
-    tokens: Usage,
+    { tokens, units }: Counted,
     atMs: number,
   ): { cost: Cost; layer: string } | undefined {
     const custom = target.saved?.models.get(target.model);
@@ -128,7 +128,14 @@ export class UsageRecorder {
       if (this.rates.size >= ratesMax) this.rates.clear();
       this.rates.set(key, rates);
     }
-    return rates === undefined ? undefined : { cost: costOf(rates, tokens), layer: rates.layer };
+    if (rates === undefined) return undefined;
+    const imageTokens = units?.inputImageTokens;
+    const counted =
+      tokens === undefined || imageTokens === undefined
+        ? tokens
+        : { ...tokens, inputImageTokens: imageTokens };
+    const cost = costOfReply(rates, counted, units);
+    return cost === undefined ? undefined : { cost, layer: rates.layer };
   }
 
   /** What so many tokens would cost at a target, in nano-USD; undefined = no price is known. */
@@ -136,8 +143,8 @@ export class UsageRecorder {
     target: Target,
     tokens: { inputTokens: number; outputTokens: number },
   ): number | undefined {
-    return this.price(target, target.model, { ...noUsage, ...tokens }, Date.now())?.cost
-      .totalNanoUsd;
+    const counted = { tokens: { ...noUsage, ...tokens }, units: undefined };
+    return this.price(target, target.model, counted, Date.now())?.cost.totalNanoUsd;
   }
 
   private blank(exchange: Exchange): UsageRecord {
@@ -205,6 +212,12 @@ export type AttemptObserver = (
   errorCode: string,
   firstByteMs: number,
 ) => void;
+
+/** What of a reply costs money. */
+interface Counted {
+  tokens: Usage | undefined;
+  units: ReplyUnits | undefined;
+}
 
 const noUsage: Usage = {
   inputTokens: 0,
@@ -300,7 +313,10 @@ export class AttemptRecord {
     record.finishReason = clipped(facts?.finishReason ?? '');
     record.responseModel = clipped(facts?.model ?? '');
     const tokens = facts?.usage;
-    if (tokens !== undefined) this.account(tokens);
+    const units = facts?.units;
+    if (tokens !== undefined) this.countTokens(tokens);
+    if (units !== undefined) this.countUnits(units);
+    if (tokens !== undefined || units !== undefined) this.charge({ tokens, units });
     const stored = this.recorder.store(record).catch(() => {
       // The disk refuses: the begin entry stands for the attempt, as `lost`, after the next start.
     });
@@ -319,7 +335,7 @@ export class AttemptRecord {
     return stored;
   }
 
-  private account(tokens: Usage): void {
+  private countTokens(tokens: Usage): void {
     const { record } = this;
     record.usageReported = true;
     record.inputTokens = tokens.inputTokens;
@@ -330,12 +346,25 @@ export class AttemptRecord {
     record.reasoningTokens = tokens.reasoningTokens;
     record.inputAudioTokens = tokens.inputAudioTokens;
     record.outputAudioTokens = tokens.outputAudioTokens;
+  }
+
+  private countUnits(units: ReplyUnits): void {
+    const { record } = this;
+    record.images = wholeCount(units.images);
+    record.searchUnits = wholeCount(units.searchUnits);
+    record.pages = wholeCount(units.pages);
+    record.audioSeconds = Math.min(Math.max(units.audioSeconds ?? 0, 0), countMax);
+    record.characters = wholeCount(units.characters);
+  }
+
+  private charge(counted: Counted): void {
+    const { record } = this;
     // The model that answered is the one that was paid for, unless the price book only knows the one asked for.
     const priced =
       (record.responseModel === ''
         ? undefined
-        : this.recorder.price(this.target, record.responseModel, tokens, record.createdAtMs)) ??
-      this.recorder.price(this.target, record.model, tokens, record.createdAtMs);
+        : this.recorder.price(this.target, record.responseModel, counted, record.createdAtMs)) ??
+      this.recorder.price(this.target, record.model, counted, record.createdAtMs);
     if (priced === undefined) return;
     record.costKnown = true;
     record.costNanoUsd = priced.cost.totalNanoUsd;
@@ -345,6 +374,13 @@ export class AttemptRecord {
     record.priceBookVersion = priceBookVersion;
   }
 }
+
+/** A vendor's count of what comes in wholes; the record has no place for parts of one. */
+function wholeCount(count: number | undefined): number {
+  return count === undefined || !(count > 0) ? 0 : Math.min(Math.round(count), countMax);
+}
+
+const countMax = 2 ** 50;
 
 /**
  * Callers and upstreams send names of any length; a record must stay small
@@ -411,6 +447,11 @@ function emptyRecord(): UsageRecord {
     costKnown: false,
     priceBookVersion: '',
     priceLayer: '',
+    images: 0,
+    searchUnits: 0,
+    pages: 0,
+    audioSeconds: 0,
+    characters: 0,
     latencyMs: 0,
     timeToFirstByteMs: 0,
     gatewayMs: 0,

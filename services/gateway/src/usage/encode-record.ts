@@ -63,6 +63,11 @@ export class RecordEncoder {
     this.bool(52, record.costKnown);
     this.text(53, record.priceBookVersion);
     this.text(54, record.priceLayer);
+    this.uint(55, record.images);
+    this.uint(56, record.searchUnits);
+    this.uint(57, record.pages);
+    this.double(58, record.audioSeconds);
+    this.uint(59, record.characters);
     this.double(60, record.latencyMs);
     this.double(61, record.timeToFirstByteMs);
     this.double(62, record.gatewayMs);

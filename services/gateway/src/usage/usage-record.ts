@@ -54,6 +54,11 @@ export interface UsageRecord {
   costKnown: boolean;
   priceBookVersion: string;
   priceLayer: string;
+  images: number;
+  searchUnits: number;
+  pages: number;
+  audioSeconds: number;
+  characters: number;
   latencyMs: number;
   timeToFirstByteMs: number;
   gatewayMs: number;

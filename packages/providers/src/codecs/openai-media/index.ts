@@ -30,10 +30,12 @@ export function readTranscript(body: JsonObject | undefined): ReplyFacts {
 function mediaFacts(value: unknown, units: ReplyFacts['units'] = {}): ReplyFacts {
   const usage = objectOf(value);
   const seconds = usage?.type === 'duration' ? numberOf(usage.seconds) : undefined;
+  // Mistral tells both, and charges by the second.
+  const audioSeconds = seconds ?? numberOf(usage?.prompt_audio_seconds);
   const imageTokens = countOf(objectOf(usage?.input_tokens_details)?.image_tokens);
   const all = {
     ...units,
-    ...(seconds === undefined ? {} : { audioSeconds: seconds }),
+    ...(audioSeconds === undefined ? {} : { audioSeconds }),
     ...(imageTokens === 0 ? {} : { inputImageTokens: imageTokens }),
   };
   return compact<ReplyFacts>({

@@ -95,6 +95,14 @@ describe('native replies', () => {
     });
   });
 
+  it('count both where Mistral tells both', () => {
+    const usage = { prompt_audio_seconds: 203, prompt_tokens: 4, completion_tokens: 635 };
+    expect(factsOf('createTranscription', { text: 'x', usage })).toMatchObject({
+      usage: { inputTokens: 4, outputTokens: 635 },
+      units: { audioSeconds: 203 },
+    });
+  });
+
   it('let transcripts be text, and sound be sound', () => {
     expect(factsOf('createTranscription', '1\n00:00:00,000 --> 00:00:01,000\nHi\n')).toEqual({});
     expect(factsOf('createSpeech', '\u0000\u0001', { input: 'abc' })).toEqual({

@@ -333,6 +333,33 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
   priceLayer: string;
 
   /**
+   * What is charged by other units than tokens; 0 when there is none of it.
+   *
+   * @generated from field: uint64 images = 55;
+   */
+  images: bigint;
+
+  /**
+   * @generated from field: uint64 search_units = 56;
+   */
+  searchUnits: bigint;
+
+  /**
+   * @generated from field: uint64 pages = 57;
+   */
+  pages: bigint;
+
+  /**
+   * @generated from field: double audio_seconds = 58;
+   */
+  audioSeconds: number;
+
+  /**
+   * @generated from field: uint64 characters = 59;
+   */
+  characters: bigint;
+
+  /**
    * Milliseconds, fractional.
    *
    * @generated from field: double latency_ms = 60;
