@@ -6,22 +6,20 @@ import {
   spellingOf,
 } from '@sluice/contracts';
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
-import type { Endpoint } from '@sluice/providers';
 import type { Logger, Metrics } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import type { Exchange, Reply } from './pipeline/exchange.ts';
 import { isAdminPath } from './routes/admin.ts';
+import { endpointPaths } from './routes/endpoints.ts';
 import { live, prometheus, ready } from './routes/health.ts';
 import { type ServeDeps, serve } from './routes/serve.ts';
 
 export interface AppDeps extends ServeDeps {
   pipelines: {
-    /** Unified endpoints with a JSON body. */
+    /** Unified endpoints with a body. */
     unified: (exchange: Exchange) => Promise<Reply>;
-    /** Unified endpoints with a multipart body. */
-    form: (exchange: Exchange) => Promise<Reply>;
     models: (exchange: Exchange) => Promise<Reply>;
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
@@ -32,7 +30,7 @@ export interface AppDeps extends ServeDeps {
   logger: Logger;
 }
 
-/** Routes in order; the busiest first, since Express tries them one after the other. */
+/** Routes in order: the unified endpoints, then what is asked less often. */
 export function createApp(deps: AppDeps): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -40,19 +38,10 @@ export function createApp(deps: AppDeps): Express {
   app.set('query parser', false);
   // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
   app.set('case sensitive routing', true);
-  const { unified, form, models, proxy, explain } = deps.pipelines;
+  const { unified, models, proxy, explain } = deps.pipelines;
 
-  app.post(
-    '/v1/chat/completions',
-    serve({ endpoint: 'chatComplete', isProxy: false }, unified, deps),
-  );
-  app.post('/v1/embeddings', serve({ endpoint: 'embed', isProxy: false }, unified, deps));
-  app.post('/v1/messages', serve({ endpoint: 'messages', isProxy: false }, unified, deps));
-  app.post('/v1/completions', serve({ endpoint: 'complete', isProxy: false }, unified, deps));
-  for (const [path, endpoint] of jsonEndpoints)
-    app.post(path, serve({ endpoint, isProxy: false }, unified, deps));
-  for (const [path, endpoint] of formEndpoints)
-    app.post(path, serve({ endpoint, isProxy: false }, form, deps));
+  for (const { endpoint, pathname } of endpointPaths)
+    app.post(pathname, serve({ endpoint, isProxy: false }, unified, deps));
   app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
 
   const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];
@@ -87,23 +76,6 @@ export function createApp(deps: AppDeps): Express {
   app.use(renderError(deps.logger, deps.headerPrefixes));
   return app;
 }
-
-const jsonEndpoints: readonly (readonly [string, Endpoint])[] = [
-  ['/v1/responses', 'createModelResponse'],
-  ['/v1/messages/count_tokens', 'messagesCountTokens'],
-  ['/v1/rerank', 'rerank'],
-  ['/v1/moderations', 'moderate'],
-  ['/v1/images/generations', 'imageGenerate'],
-  ['/v1/audio/speech', 'createSpeech'],
-  ['/v1/ocr', 'ocr'],
-];
-
-const formEndpoints: readonly (readonly [string, Endpoint])[] = [
-  ['/v1/images/edits', 'imageEdit'],
-  ['/v1/images/variations', 'imageVariation'],
-  ['/v1/audio/transcriptions', 'createTranscription'],
-  ['/v1/audio/translations', 'createTranslation'],
-];
 
 const proxiedMethods = new Set(['POST', 'GET', 'PUT', 'DELETE', 'PATCH', 'HEAD']);
 

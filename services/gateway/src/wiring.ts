@@ -29,11 +29,7 @@ import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { pipeline } from './pipeline/exchange.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
-import {
-  readFormRequest,
-  readJsonRequest,
-  readProxyRequest,
-} from './pipeline/stages/read-request.ts';
+import { readProxyRequest, readRequest } from './pipeline/stages/read-request.ts';
 import { recordOutcome } from './pipeline/stages/record-outcome.ts';
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
@@ -187,9 +183,8 @@ export function wire(env: Env): Gateway {
       : undefined,
     isDraining: () => draining,
     pipelines: {
-      unified: pipeline([...entrance, readJsonRequest, route]),
+      unified: pipeline([...entrance, readRequest, route]),
       models: pipeline([...entrance, listOwnModels, route]),
-      form: pipeline([...entrance, readFormRequest, route]),
       proxy: pipeline([...entrance, readProxyRequest, route]),
       explain: createExplain({
         ...deadlines,

@@ -15,6 +15,10 @@ const formats: Partial<Record<Endpoint, StreamableFormat | 'json-only'>> = {
   complete: 'openai-completions',
   messages: 'anthropic-messages',
   embed: 'json-only',
+  rerank: 'json-only',
+  moderate: 'json-only',
+  imageGenerate: 'json-only',
+  ocr: 'json-only',
 };
 
 export function isEligible(endpoint: Endpoint): boolean {

@@ -1,153 +1,111 @@
-import { randomBytes } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
-import type { FormPart, JsonObject } from '@sluice/providers';
+import type { FormPart } from '@sluice/providers';
+import { headerParameters } from './header-parameters.ts';
 
 /** More parts than any form of these endpoints has. */
 const partsMax = 1_000;
-/** Fields up to this size are read as text; larger ones are files in all but name. */
-const fieldBytesMax = 1024 * 1024;
+/** Far more than the three headers that a part has. */
+const headBytesMax = 16 * 1024;
 
 /**
- * The parts of a multipart/form-data body, without copying their bytes.
+ * The parts of a multipart/form-data body, without copying their bytes. What two
+ * readers could understand differently is refused: the bytes are passed on, and
+ * the upstream must not see another model in them than we do.
  * @throws GatewayError `request.invalid_form` when it is not one
  */
 export function parseForm(body: Buffer, contentType: string): FormPart[] {
-  const boundary = boundaryOf(contentType);
-  if (boundary === undefined)
-    throw invalid('The content type multipart/form-data must name its boundary.');
+  const boundary = headerParameters(contentType)?.get('boundary') ?? '';
+  if (boundary === '' || boundary.length > 70)
+    throw invalidForm('The content type multipart/form-data must name its boundary.');
   const mark = Buffer.from(`--${boundary}`);
+  let next = findMark(body, mark, 0);
+  if (next === undefined) throw invalidForm('The body has no part that its boundary begins.');
   const parts: FormPart[] = [];
-  let at = body.indexOf(mark);
-  // Only a line of its own is a boundary; what comes before the first one is nothing.
-  while (at > 0 && !(body[at - 1] === newline)) at = body.indexOf(mark, at + 1);
-  if (at < 0) throw invalid('The body has no part that its boundary begins.');
-  at += mark.length;
-  while (!isClosing(body, at)) {
-    const start = endOfLine(body, at);
-    const end = nextMark(body, mark, start);
-    if (end < 0) throw invalid('The body ends within a part.');
-    parts.push(readPart(body.subarray(start, end)));
-    if (parts.length > partsMax) throw invalid(`The form has more than ${partsMax} parts.`);
-    at = end + 2 + mark.length;
+  while (!next.closes) {
+    const start = next.end;
+    next = findMark(body, mark, start);
+    if (next === undefined) throw invalidForm('The body ends within a part.');
+    parts.push(readPart(body.subarray(start, Math.max(start, next.start))));
+    if (parts.length > partsMax) throw invalidForm(`The form has more than ${partsMax} parts.`);
   }
   return parts;
 }
 
+/** A boundary in the body: where the part before it ends, and the next one begins. */
+interface Mark {
+  start: number;
+  end: number;
+  /** No part follows. */
+  closes: boolean;
+}
+
+const carriageReturn = 0x0d;
 const newline = 0x0a;
 const hyphen = 0x2d;
+const space = 0x20;
+const tab = 0x09;
 
-function boundaryOf(contentType: string): string | undefined {
-  const match = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i.exec(contentType);
-  return match?.[1] ?? match?.[2];
-}
-
-function isClosing(body: Buffer, at: number): boolean {
-  return body[at] === hyphen && body[at + 1] === hyphen;
-}
-
-function endOfLine(body: Buffer, at: number): number {
-  const end = body.indexOf('\r\n', at);
-  if (end < 0) throw invalid('The body ends within a boundary.');
-  return end + 2;
-}
-
-/** Where the line end before the next boundary is. */
-function nextMark(body: Buffer, mark: Buffer, from: number): number {
-  // An empty part's boundary follows its headers at once.
-  let at = body.indexOf(mark, from);
-  while (at >= 0 && !(body[at - 2] === 0x0d && body[at - 1] === newline))
-    at = body.indexOf(mark, at + 1);
-  return at < 0 ? -1 : at - 2;
+/** Only a line that holds nothing else is a boundary: the same bytes may stand within a file. */
+function findMark(body: Buffer, mark: Buffer, from: number): Mark | undefined {
+  for (let at = body.indexOf(mark, from); at >= 0; at = body.indexOf(mark, at + 1)) {
+    const isLineStart =
+      at === 0 || (body[at - 1] === newline && body[at - 2] === carriageReturn && at >= 2);
+    if (!isLineStart) continue;
+    const after = at + mark.length;
+    const start = Math.max(0, at - 2);
+    if (body[after] === hyphen && body[after + 1] === hyphen)
+      return { start, end: after + 2, closes: true };
+    let end = after;
+    while (body[end] === space || body[end] === tab) end++;
+    if (body[end] === carriageReturn && body[end + 1] === newline)
+      return { start, end: end + 2, closes: false };
+  }
+  return undefined;
 }
 
 function readPart(bytes: Buffer): FormPart {
-  const end = bytes.indexOf('\r\n\r\n');
-  if (end < 0) throw invalid('A part of the form has no headers.');
-  const headers = new Map(
-    bytes
-      .toString('utf8', 0, end)
-      .split('\r\n')
-      .map((line) => {
-        const colon = line.indexOf(':');
-        return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()];
-      }),
-  );
-  const disposition = headers.get('content-disposition') ?? '';
-  const name = parameter(disposition, 'name');
-  if (name === undefined) throw invalid('A part of the form has no name.');
+  const end = bytes.subarray(0, headBytesMax).indexOf('\r\n\r\n');
+  if (end < 0) throw invalidForm('A part of the form has no headers.');
+  const headers = partHeaders(bytes.toString('utf8', 0, end));
+  const disposition = headerParameters(headers.get('content-disposition') ?? '');
+  const name = disposition?.get('name');
+  if (disposition === undefined || name === undefined)
+    throw invalidForm('A part of the form has no name.');
+  const encoding = headers.get('content-transfer-encoding')?.toLowerCase() ?? 'binary';
+  if (!['binary', '8bit', '7bit'].includes(encoding))
+    throw invalidForm('The parts of a form must not be encoded for the transfer.');
   return {
     name,
-    filename: parameter(disposition, 'filename'),
+    filename: extended(disposition.get('filename*')) ?? disposition.get('filename'),
     contentType: headers.get('content-type'),
     data: bytes.subarray(end + 4),
   };
 }
 
-function parameter(disposition: string, name: string): string | undefined {
-  const match = new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;]+))`, 'i').exec(
-    disposition,
-  );
-  return match?.[1]?.replace(/\\(.)/g, '$1') ?? match?.[2];
-}
-
-/** The text fields as an object, so that configs and conditions can see them; repeated names become lists. */
-export function formFields(parts: readonly FormPart[]): JsonObject {
-  const fields: JsonObject = {};
-  for (const { name, filename, data } of parts) {
-    if (filename !== undefined || data.length > fieldBytesMax || name === '__proto__') continue;
-    const value = fieldValue(data.toString('utf8'));
-    const present = fields[name];
-    if (present === undefined) fields[name] = value;
-    else fields[name] = Array.isArray(present) ? [...present, value] : [present, value];
+function partHeaders(text: string): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of text.split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
+    if (name === '' || headers.has(name) || /[\r\n\0]/.test(line))
+      throw invalidForm('A part of the form has headers that cannot be read.');
+    headers.set(name, line.slice(colon + 1).trim());
   }
-  return fields;
+  return headers;
 }
 
-/** Forms know only text; these two words mean what JSON means by them. */
-function fieldValue(text: string): string | boolean {
-  return text === 'true' ? true : text === 'false' ? false : text;
+/** `UTF-8''na%C3%AFve.mp3` */
+function extended(value: string | undefined): string | undefined {
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1];
+  if (encoded === undefined) return value;
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    // Not what it says: a file all the same, under the name as it stands.
+    return value;
+  }
 }
 
-/** The form with these fields in place of its own, and its files as they were. */
-export function writeForm(
-  parts: readonly FormPart[],
-  fields: JsonObject,
-): { data: Buffer; contentType: string } {
-  const boundary = `sluice-${randomBytes(16).toString('hex')}`;
-  const pieces: Buffer[] = [];
-  for (const [name, value] of Object.entries(fields))
-    for (const one of Array.isArray(value) ? value : [value]) {
-      const text = typeof one === 'string' ? one : JSON.stringify(one);
-      pieces.push(head(boundary, name, undefined, undefined), Buffer.from(`${text}\r\n`));
-    }
-  for (const { name, filename, contentType, data } of parts)
-    if (filename !== undefined || data.length > fieldBytesMax)
-      pieces.push(head(boundary, name, filename, contentType), data, Buffer.from('\r\n'));
-  pieces.push(Buffer.from(`--${boundary}--\r\n`));
-  return {
-    data: Buffer.concat(pieces),
-    contentType: `multipart/form-data; boundary=${boundary}`,
-  };
-}
-
-function head(
-  boundary: string,
-  name: string,
-  filename: string | undefined,
-  contentType: string | undefined,
-): Buffer {
-  const file = filename === undefined ? '' : `; filename="${quoted(filename)}"`;
-  const type = contentType === undefined ? '' : `\r\nContent-Type: ${contentType}`;
-  return Buffer.from(
-    `--${boundary}\r\nContent-Disposition: form-data; name="${quoted(name)}"${file}${type}\r\n\r\n`,
-  );
-}
-
-/** As browsers write it: a name can neither end its quotes nor its line. */
-function quoted(text: string): string {
-  return text.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('request.invalid_form', { field: 'body', message });
+export function invalidForm(message: string, field = 'body'): GatewayError {
+  return new GatewayError('request.invalid_form', { field, message });
 }

@@ -1,16 +1,8 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { Endpoint } from '@sluice/providers';
 import type { Exchange, Reply, Stage } from '../pipeline/exchange.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
-
-/** What can be explained: the endpoints with a body of ours, and where they are. */
-const explainable: readonly { endpoint: Endpoint; pathname: string }[] = [
-  { endpoint: 'chatComplete', pathname: '/v1/chat/completions' },
-  { endpoint: 'complete', pathname: '/v1/completions' },
-  { endpoint: 'embed', pathname: '/v1/embeddings' },
-  { endpoint: 'messages', pathname: '/v1/messages' },
-];
+import { endpointPaths } from './endpoints.ts';
 
 /**
  * `POST /v1/explain`: body and headers of a request, and which endpoint it is
@@ -45,7 +37,7 @@ function askedEndpoint(exchange: Exchange): Pick<Exchange, 'route' | 'pathname'>
       : inQuery !== null
         ? ['query.endpoint', inQuery]
         : ['x-service-explain-endpoint', typeof inHeader === 'string' ? inHeader : undefined];
-  const found = asked === undefined ? explainable[0] : find(asked);
+  const found = asked === undefined ? endpointPaths[0] : find(asked);
   if (found === undefined)
     throw new GatewayError('request.invalid_field', {
       field,
@@ -57,9 +49,9 @@ function askedEndpoint(exchange: Exchange): Pick<Exchange, 'route' | 'pathname'>
 /** By id, or by path with or without `/v1`. */
 function find(asked: string) {
   const path = `/${asked.replace(/^\//, '').replace(/^v1\//, '')}`;
-  return explainable.find(
+  return endpointPaths.find(
     ({ endpoint, pathname }) => endpoint === asked || pathname === `/v1${path}`,
   );
 }
 
-const known = explainable.map(({ pathname }) => pathname.slice('/v1/'.length)).join(', ');
+const known = endpointPaths.map(({ pathname }) => pathname.slice('/v1/'.length)).join(', ');

@@ -158,7 +158,8 @@ async function receive(
   const passesOn =
     exchange.route.isProxy ||
     // Sound is heard while it is made.
-    (wire?.mode === 'native' && wire.entry.format === 'openai-speech') ||
+    (wire?.callerFormat === 'openai-speech' &&
+      (wire.mode === 'native' || (isSuccess && isSound(call)))) ||
     // An answer without a body is not of any format.
     exchange.method === 'HEAD' ||
     (compressed && wire?.mode === 'native');
@@ -193,6 +194,11 @@ async function receive(
     reply,
     !isSuccess && context.mayRetry && isFinalFault(call.status, bytes.toString('utf8')),
   );
+}
+
+/** Speech in a vendor's own words may still be JSON around it. */
+function isSound(call: UpstreamCall): boolean {
+  return /^(?:audio\/|application\/octet-stream)/i.test(String(call.headers['content-type']));
 }
 
 /** Runs the checks of a complete answer and records what the caller will see of it. */

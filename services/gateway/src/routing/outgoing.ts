@@ -5,6 +5,7 @@ import {
   type CallContext,
   type CallFacts,
   type EndpointEntry,
+  type FormPart,
   type JsonObject,
   pathOf,
   prepareCall,
@@ -14,7 +15,7 @@ import {
 import type { Dispatcher } from 'undici';
 import { carriesBody } from '../http/body-stream.ts';
 import { replaceTopLevelString } from '../http/edit-json.ts';
-import { writeForm } from '../http/multipart.ts';
+import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { checkUpstreamUrl, type HostRules } from '../upstream/host-rules.ts';
@@ -116,16 +117,13 @@ function prepareUnified(
       ? { ...exchange.json, model: target.model }
       : exchange.json);
   const encoded = call.encode(asked, context);
+  const edits = { target, shaped, encoded: encoded.body };
   refuseDropped(exchange, encoded.dropped);
   if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
   return {
     ...common,
     headers: withRequestHeaders(headers, encoded.headers),
-    body:
-      encoded.bytes?.data ??
-      (exchange.form === undefined
-        ? bodyBytes(exchange.body, target, shaped, encoded.body)
-        : formBytes(exchange, target, shaped, headers)),
+    body: encoded.bytes?.data ?? sentBytes(exchange.body, exchange.form, call, edits, headers),
     sentJson: encoded.body ?? asked,
     droppedParams: encoded.dropped,
   };
@@ -139,21 +137,42 @@ function refuseDropped(exchange: Exchange, dropped: readonly string[]): void {
   });
 }
 
-/** A form that nothing changed goes as it came; else its fields are written anew around the same files. */
-function formBytes(
-  exchange: Exchange,
-  target: Target,
-  shaped: JsonObject | undefined,
+/** What of the caller's body is to be different upstream. */
+interface Edits {
+  target: Target;
+  /** After the config's parameters. */
+  shaped: JsonObject | undefined;
+  /** In the upstream's words. */
+  encoded: JsonObject | undefined;
+}
+
+/** The body as it is sent; a form stays one, unless the upstream's words are JSON. */
+function sentBytes(
+  received: Buffer,
+  form: readonly FormPart[] | undefined,
+  call: WireCall,
+  edits: Edits,
   headers: Record<string, string | string[]>,
 ): Buffer {
-  const received = exchange.body as Buffer;
-  if (exchange.form === undefined || (shaped === undefined && !target.rewritesModel))
-    return received;
-  const fields = shaped ?? exchange.json ?? {};
-  const form = writeForm(
-    exchange.form,
-    target.model === '' ? fields : { ...fields, model: target.model },
-  );
+  if (form === undefined) return bodyBytes(received, call, edits);
+  if (call.mode === 'translated' && edits.encoded !== undefined) {
+    headers['content-type'] = 'application/json';
+    return Buffer.from(JSON.stringify(edits.encoded));
+  }
+  return formBytes(received, form, edits, headers);
+}
+
+/** A form that nothing changed goes as it came; else its fields are written anew around the same files. */
+function formBytes(
+  received: Buffer,
+  parts: readonly FormPart[],
+  { target, shaped, encoded }: Edits,
+  headers: Record<string, string | string[]>,
+): Buffer {
+  const changed = encoded ?? shaped;
+  if (changed === undefined && !target.rewritesModel) return received;
+  const fields = changed ?? formFields(parts);
+  const form = writeForm(parts, target.model === '' ? fields : { ...fields, model: target.model });
   headers['content-type'] = form.contentType;
   return form.data;
 }
@@ -169,19 +188,17 @@ function joinPaths(base: URL, path: string, search: string): string {
 }
 
 /** The caller's bytes where nothing changed, a surgical edit where only the model's name did, else new JSON. */
-function bodyBytes(
-  received: Buffer,
-  target: Target,
-  shaped: JsonObject | undefined,
-  encoded: JsonObject | undefined,
-): Buffer {
+function bodyBytes(received: Buffer, call: WireCall, { target, shaped, encoded }: Edits): Buffer {
   const rebuilt = encoded ?? shaped;
-  if (rebuilt !== undefined) {
-    if (target.rewritesModel && encoded !== undefined && 'model' in rebuilt)
-      return Buffer.from(JSON.stringify({ ...rebuilt, model: target.model }));
-    return Buffer.from(JSON.stringify(rebuilt));
-  }
-  return target.rewritesModel ? replaceTopLevelString(received, 'model', target.model) : received;
+  if (rebuilt === undefined)
+    return target.rewritesModel ? replaceTopLevelString(received, 'model', target.model) : received;
+  // A translation was given the right name, and may have made another of it.
+  const namesCallers = call.mode === 'native' && encoded !== undefined && 'model' in rebuilt;
+  return Buffer.from(
+    JSON.stringify(
+      target.rewritesModel && namesCallers ? { ...rebuilt, model: target.model } : rebuilt,
+    ),
+  );
 }
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
@@ -224,12 +241,12 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
   };
 }
 
-/** The native call whose path this is, so that its usage can be read on the way. */
+/** The call whose path this is, so that its usage can be read on the way: native, or in the vendor's words. */
 function knownCall(target: Target, path: string): WireCall | undefined {
   for (const [endpoint, row] of Object.entries(target.entry.endpoints)) {
     if (!('path' in row) || row.path !== path) continue;
     const call = prepareCall(target.entry, endpoint as keyof typeof target.entry.endpoints);
-    if (call.mode === 'native') return call;
+    if (call.mode === 'native' || row.dialect !== undefined) return call;
   }
   return undefined;
 }

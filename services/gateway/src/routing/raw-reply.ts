@@ -5,7 +5,7 @@ import type { StreamReply } from '../pipeline/exchange.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord } from '../usage/attempt-record.ts';
 import type { Outgoing } from './outgoing.ts';
-import { replyHeaders } from './reply-headers.ts';
+import { droppedParams, replyHeaders } from './reply-headers.ts';
 
 const { Outcome } = usage;
 
@@ -22,6 +22,7 @@ export function rawReply(
   const headers = replyHeaders(call.headers, true);
   const length = call.headers['content-length'];
   if (length !== undefined) headers['content-length'] = length;
+  droppedParams(headers, outgoing.droppedParams);
   const tap = openTap(outgoing, call);
   let isWhole = false;
   return {
@@ -75,9 +76,12 @@ function openTap(outgoing: Outgoing, call: UpstreamCall): Tap | undefined {
   const wire = outgoing.call;
   const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
   if (wire === undefined || !isPlain || call.status >= 300) return undefined;
-  return call.isEventStream
-    ? new StreamTap(wire.openStream(outgoing.context, outgoing.sentJson))
-    : new BodyTap(wire, outgoing.context, { status: call.status, headers: call.headers });
+  if (call.isEventStream)
+    return new StreamTap(wire.openStream(outgoing.context, outgoing.sentJson));
+  const head = { status: call.status, headers: call.headers };
+  // What speech costs stands in the request: hours of it need not be kept.
+  const bytesMax = wire.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
+  return new BodyTap(wire, outgoing.context, head, bytesMax);
 }
 
 class StreamTap implements Tap {
@@ -102,18 +106,22 @@ class BodyTap implements Tap {
   private readonly wire: WireCall;
   private readonly context: CallContext;
   private readonly head: ReplyHead;
+  private readonly bytesMax: number;
   private chunks: Buffer[] | undefined = [];
   private total = 0;
 
-  constructor(wire: WireCall, context: CallContext, head: ReplyHead) {
+  /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
+  constructor(wire: WireCall, context: CallContext, head: ReplyHead, bytesMax: number) {
     this.wire = wire;
     this.context = context;
     this.head = head;
+    this.bytesMax = bytesMax;
   }
 
   add(chunk: Buffer): void {
+    if (this.bytesMax === 0) return;
     this.total += chunk.length;
-    if (this.total > keptBytesMax) this.chunks = undefined;
+    if (this.total > this.bytesMax) this.chunks = undefined;
     else this.chunks?.push(chunk);
   }
 

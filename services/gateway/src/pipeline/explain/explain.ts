@@ -5,7 +5,7 @@ import type { LimitStore } from '../../policies/limit-store.ts';
 import { requestFacts } from '../../policies/request-facts.ts';
 import { RequestLimits } from '../../policies/request-limits.ts';
 import type { Exchange, Reply, Stage } from '../exchange.ts';
-import { readJsonRequest } from '../stages/read-request.ts';
+import { readRequest } from '../stages/read-request.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';
 import { type ExplainedConfig, type Explanation, explainedFault } from './explanation.ts';
@@ -34,7 +34,7 @@ export async function explain(
   exchange.limits = new RequestLimits(deps.limits, key, bundle, requestFacts(exchange));
   const checks = await exchange.limits.peekRequest();
   const configFault = await faultOf(deps.resolveConfig, exchange);
-  const bodyFault = await faultOf(readJsonRequest, exchange);
+  const bodyFault = await faultOf(readRequest, exchange);
   if (bodyFault !== undefined && isUnreadable(bodyFault)) throw bodyFault;
   const planned =
     configFault === undefined && bodyFault === undefined

@@ -1,7 +1,8 @@
 import { GatewayError } from '@sluice/errors';
-import type { JsonObject } from '@sluice/providers';
+import type { Endpoint, JsonObject } from '@sluice/providers';
+import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
-import { formFields, parseForm } from '../../http/multipart.ts';
+import { parseForm } from '../../http/multipart.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 
 /** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
@@ -13,7 +14,7 @@ export const readJsonRequest: Stage = async (exchange, next) => {
 };
 
 /** A multipart body, whose text fields stand for the JSON; without one, JSON is taken as well. */
-export const readFormRequest: Stage = async (exchange, next) => {
+const readFormRequest: Stage = async (exchange, next) => {
   const type = exchange.headers['content-type'];
   if (type === undefined || !/^multipart\/form-data\b/i.test(type))
     return readJsonRequest(exchange, next);
@@ -23,6 +24,19 @@ export const readFormRequest: Stage = async (exchange, next) => {
   note(exchange, formFields(exchange.form));
   return next();
 };
+
+const formEndpoints: ReadonlySet<Endpoint> = new Set([
+  'imageEdit',
+  'imageVariation',
+  'createTranscription',
+  'createTranslation',
+]);
+
+/** The body of a unified endpoint, whichever it takes. */
+export const readRequest: Stage = (exchange, next) =>
+  formEndpoints.has(exchange.route.endpoint)
+    ? readFormRequest(exchange, next)
+    : readJsonRequest(exchange, next);
 
 function note(exchange: Exchange, json: JsonObject): void {
   const { model, stream, user } = json;
