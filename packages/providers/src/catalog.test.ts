@@ -54,7 +54,12 @@ describe('entries', () => {
     '%s has a base without trailing slash, a source and paths that begin with one',
     (id) => {
       const provider = findProvider(id)!;
-      const facts = { model: 'a-model', stream: false, setting: () => 'a-setting' };
+      const facts = {
+        model: 'a-model',
+        stream: false,
+        setting: () => 'a-setting',
+        request: { voice: 'a-voice' },
+      };
       // Empty where a custom host must name it.
       if (provider.baseUrl !== '')
         expect(baseUrlOf(provider, undefined, facts)).toMatch(/^https?:\/\/[^/].*[^/]$/);
