@@ -38,10 +38,13 @@ export function encodeMessages(
   const work: Work = { family, names: new DocumentNames(), dropped, usedTools: new Set() };
   const system: JsonObject[] = [];
   const messages: EncodedMessages['messages'] = [];
-  for (const message of request.messages) {
+  for (const [index, message] of request.messages.entries()) {
     if (message.name !== undefined) dropped.push(`${message.path}.name`);
     const isSystem = message.role === 'system' || message.role === 'developer';
-    const blocks = encodeParts(message, isSystem, work);
+    // A turn with results of tools was taken apart: its other parts came after them.
+    const before = request.messages[index - 1];
+    const offset = before?.path === message.path ? before.parts.length : 0;
+    const blocks = encodeParts(message, isSystem, offset, work);
     if (isSystem) {
       system.push(...blocks);
       continue;
@@ -74,10 +77,15 @@ function trimPrefill(last: EncodedMessages['messages'][number] | undefined): voi
   if (typeof block?.text === 'string') block.text = block.text.trimEnd();
 }
 
-function encodeParts(message: ChatMessage, isSystem: boolean, work: Work): JsonObject[] {
+function encodeParts(
+  message: ChatMessage,
+  isSystem: boolean,
+  offset: number,
+  work: Work,
+): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const [index, part] of message.parts.entries()) {
-    const block = encodePart(part, message, index, work);
+    const block = encodePart(part, message, offset + index, work);
     if (block === SKIPPED) continue;
     const fits = block !== undefined && (!isSystem || isSystemBlock(block));
     if (!fits) {
