@@ -53,6 +53,25 @@ describe('requests', () => {
     });
   }
 
+  it.each([
+    ['amazon.nova-2-lite-v1:0', { topK: 5, reasoning: { effort: 'low' } }],
+    ['cohere.command-r-v1:0', { topK: 5, seed: 1, frequencyPenalty: 0.1, presencePenalty: 0.2 }],
+    ['ai21.j2-mid-v1', { frequencyPenalty: 0.1, presencePenalty: 0.2 }],
+    ['openai.gpt-oss-20b-1:0', { reasoning: { effort: 'high' } }],
+    ['anthropic.claude-opus-4-6-v1', { user: 'u', topK: 5 }],
+    ['meta.llama3-8b-instruct-v1:0', { user: 'u', serviceTier: 'flex' }],
+  ])('reads back where %s keeps its own fields', (name, fields) => {
+    const extensions = { format: 'openai-chat', fields: {} };
+    const request = { model: name, messages: [], stream: false, extensions, ...fields };
+    const { body, dropped } = bedrockConverse.encodeRequest(request, context());
+    expect(dropped).toEqual([]);
+    expect(bedrockConverse.decodeRequest(body).request).toEqual({
+      ...request,
+      model: '',
+      extensions: { format: 'bedrock-converse', fields: {} },
+    });
+  });
+
   it('leaves the caller’s body as it came', () => {
     for (const fixture of fixtures('bedrock-converse', 'request')) {
       const body = fixture.json();

@@ -20,6 +20,7 @@ import {
   stringOf,
 } from '../json-access.ts';
 import { decodeBlocks } from './decode-blocks.ts';
+import { takeModelFields } from './decode-model-fields.ts';
 import { decodeCachePoint, FORMAT } from './wire.ts';
 
 const KNOWN = new Set(
@@ -35,6 +36,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const additional = { ...objectOf(body.additionalModelRequestFields) };
   const metadata = { ...objectOf(body.requestMetadata) };
   const toolConfig = objectOf(body.toolConfig);
+  const { effort, user, ...sampling } = takeModelFields(additional);
   const system = decodeBlocks(body.system, 'system');
   const decoded: ChatMessage[] =
     system.length === 0 ? [] : [{ role: 'system', parts: system, path: 'system' }];
@@ -45,14 +47,12 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     outputTokensMax: numberOf(inference.maxTokens),
     temperature: numberOf(inference.temperature),
     topP: numberOf(inference.topP),
-    topK: numberOf(take(additional, 'top_k')),
     stop: arrayOf(inference.stopSequences)?.filter((entry) => typeof entry === 'string'),
-    user:
-      stringOf(objectOf(take(additional, 'metadata'))?.user_id) ??
-      stringOf(take(metadata, 'user_id')),
+    user: user ?? stringOf(take(metadata, 'user_id')),
     serviceTier: stringOf(objectOf(body.serviceTier)?.type),
     responseFormat: decodeOutput(objectOf(body.outputConfig)),
-    reasoning: decodeReasoning(additional),
+    reasoning: decodeReasoning(additional, effort),
+    ...sampling,
   });
   const fields: JsonObject = {};
   for (const key in body) if (!KNOWN.has(key)) fields[key] = body[key] as JsonValue;
@@ -146,19 +146,17 @@ function decodeOutput(config: JsonObject | undefined): ResponseFormat | undefine
   };
 }
 
-function decodeReasoning(additional: JsonObject): Reasoning | undefined {
-  const thinking = objectOf(additional.thinking);
-  const { effort, ...outputConfig } = objectOf(additional.output_config) ?? {};
+function decodeReasoning(
+  additional: JsonObject,
+  effort: string | undefined,
+): Reasoning | undefined {
+  const thinking = objectOf(take(additional, 'thinking'));
   const mode = thinking?.type;
   const decoded = compact<Reasoning>({
     mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
     budgetTokens: numberOf(thinking?.budget_tokens),
     display: stringOf(thinking?.display),
-    effort: stringOf(effort) ?? stringOf(additional.reasoning_effort),
+    effort,
   });
-  delete additional.thinking;
-  delete additional.output_config;
-  delete additional.reasoning_effort;
-  if (Object.keys(outputConfig).length > 0) additional.output_config = outputConfig;
   return Object.keys(decoded).length === 0 ? undefined : decoded;
 }
