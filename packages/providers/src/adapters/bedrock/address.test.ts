@@ -157,6 +157,15 @@ describe('addresses', () => {
     ).toThrow(expect.objectContaining({ code: 'provider.endpoint_unsupported' }));
   });
 
+  it.each([
+    ['meta.llama3-8b-instruct-v1:0', false, 'bedrock/llama-prompt'],
+    ['meta.llama3-8b-instruct-v1:0', true, 'bedrock-converse'],
+    ['amazon.nova-pro-v1:0', false, 'bedrock-converse'],
+  ])('completes with %s, stream %s, in %s', (model, stream, format) => {
+    const call = prepareCall(bedrock, 'complete', { model, stream, setting: () => undefined });
+    expect(call.upstreamFormat).toBe(format);
+  });
+
   it('reads betas from the header that Anthropic’s clients send, and from no other bare one', () => {
     const setting = readSettings(bedrock, {}, { 'anthropic-beta': 'b', 'aws-region': 'eu-west-1' });
     expect(setting('anthropic-beta')).toBe('b');
