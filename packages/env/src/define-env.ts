@@ -46,6 +46,11 @@ export function secret(about: string): EnvSpec<string> {
   );
 }
 
+/** A secret that need not be there. */
+export function optionalSecret(about: string): EnvSpec<string | undefined> {
+  return spec(about, (raw) => (raw === undefined || raw === '' ? undefined : raw), true);
+}
+
 /** A required secret of exactly `bytes` bytes, in hex or base64. */
 export function bytesSecret(about: string, bytes: number): EnvSpec<Buffer> {
   return spec(
@@ -126,7 +131,8 @@ export function url(about: string, fallback?: string): EnvSpec<string | undefine
 /**
  * Reads every variable of the table. A value that names an existing file by a
  * path beginning with `/`, `./` or `../` is replaced by the file's trimmed
- * content, except for variables whose name ends in _PATH or _DIR.
+ * content, except for variables that name a file on purpose: those that end in
+ * _PATH, _DIR or _FILE, and the paths of addresses, which end in _URI.
  * @throws Error listing every fault, one a line.
  */
 export function defineEnv<S extends Record<string, EnvSpec<unknown>>>(
@@ -148,6 +154,7 @@ export function defineEnv<S extends Record<string, EnvSpec<unknown>>>(
 }
 
 function fileContent(name: string, raw: string | undefined): string | undefined {
-  if (raw === undefined || !/^\.{0,2}\//.test(raw) || /_(PATH|DIR)$/.test(name)) return raw;
+  if (raw === undefined || !/^\.{0,2}\//.test(raw) || /_(PATH|DIR|FILE|URI)$/.test(name))
+    return raw;
   return existsSync(raw) ? readFileSync(raw, 'utf8').trim() : raw;
 }

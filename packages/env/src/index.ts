@@ -11,6 +11,7 @@ export {
   type EnvValues,
   integer,
   oneOf,
+  optionalSecret,
   optionalText,
   secret,
   text,

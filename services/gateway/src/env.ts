@@ -5,11 +5,13 @@ import {
   defineEnv,
   integer,
   oneOf,
+  optionalSecret,
   optionalText,
   secret,
   text,
   url,
 } from '@sluice/env';
+import { cloudSettings } from './cloud-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -86,6 +88,14 @@ export const env = defineEnv(
     ),
     UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 512, 1),
     TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
+    OUTBOUND_VALIDATIONS_MAX: integer('provider names resolved and checked at the same time', 5, 1),
+    HTTPS_PROXY: optionalSecret('proxy to providers at https:// addresses; a URL'),
+    HTTP_PROXY: optionalSecret('proxy to providers at http:// addresses; a URL'),
+    NO_PROXY: optionalText('providers reached without a proxy: names, addresses, ranges, or `*`'),
+    // The lower-case names are the older ones, and win in common tools.
+    https_proxy: optionalSecret('see HTTPS_PROXY'),
+    http_proxy: optionalSecret('see HTTP_PROXY'),
+    no_proxy: optionalText('see NO_PROXY'),
     OWN_HOSTS: csv('public names of this gateway, refused as custom hosts'),
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
     MAX_ROOT_CONFIG_TARGETS: integer('targets at the top of a config', 1000, 1),
@@ -98,6 +108,7 @@ export const env = defineEnv(
     ),
     DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 25_000, 0, timerMsMax),
     ENABLE_PROMETHEUS: bool('serve /metrics', true),
+    ...cloudSettings,
   },
   process.env,
 );

@@ -48,6 +48,7 @@ import { StickyChildren } from './routing/state/sticky-children.ts';
 import { createConnectGuard } from './upstream/guarded-connect.ts';
 import { makeHostRules } from './upstream/host-rules.ts';
 import { createUpstreamPools } from './upstream/pools.ts';
+import { readProxies } from './upstream/proxies.ts';
 import { UsageRecorder } from './usage/attempt-record.ts';
 import { createGrpcSink } from './usage/grpc-sink.ts';
 import { createNatsSink } from './usage/nats-sink.ts';
@@ -128,7 +129,15 @@ export function wire(env: Env): Gateway {
     ownHosts: [...(env.OWN_HOSTS ?? []), `${env.HOST}:${env.PORT}`],
   });
   const pools = createUpstreamPools({
-    guard: createConnectGuard({ rules: hostRules }),
+    guard: createConnectGuard({
+      rules: hostRules,
+      validationsMax: env.OUTBOUND_VALIDATIONS_MAX,
+      proxies: readProxies({
+        httpsProxy: env.https_proxy ?? env.HTTPS_PROXY,
+        httpProxy: env.http_proxy ?? env.HTTP_PROXY,
+        noProxy: env.no_proxy ?? env.NO_PROXY,
+      }),
+    }),
     connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
   });
   const admin = createAdminForwarder(env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788', prefixes);
@@ -141,7 +150,7 @@ export function wire(env: Env): Gateway {
   const route = routeToTarget({
     ...deadlines,
     pools,
-    authoriser: createAuthoriser(),
+    authoriser: createAuthoriser({ pools, hostRules, cloud: env }),
     hostRules,
     recorder,
     plan,

@@ -1,47 +1,61 @@
-import { GatewayError } from '@sluice/errors';
-import type { AuthRecipe, ReadSetting } from '@sluice/providers';
-import type { Dispatcher } from 'undici';
-
-/** A request that is ready but for the proof of who asks. */
-export interface UnauthorisedRequest {
-  recipe: AuthRecipe;
-  apiKey: string;
-  setting: ReadSetting;
-  /** Of the caller's request; some clouds take it as session tags. */
-  metadata: Readonly<Record<string, string>>;
-  origin: string;
-  /** With the query. */
-  path: string;
-  method: string;
-  headers: Readonly<Record<string, string | string[]>>;
-  body: Dispatcher.DispatchOptions['body'];
-  signal: AbortSignal;
-}
-
-export interface AuthorisedRequest {
-  headers: Record<string, string | string[]>;
-  body: Dispatcher.DispatchOptions['body'];
-}
+import type { AuthRecipe } from '@sluice/providers';
+import type { CloudSettings } from '../cloud-settings.ts';
+import type { HostRules } from '../upstream/host-rules.ts';
+import type { UpstreamPools } from '../upstream/pools.ts';
+import { authoriseAws } from './aws/aws.ts';
+import { authoriseAzure } from './azure.ts';
+import { authoriseGoogle } from './google.ts';
+import { authoriseOci } from './oci.ts';
+import { TokenCache } from './token-cache.ts';
+import { createTokenEndpoints } from './token-endpoint.ts';
+import type {
+  AuthorisationTools,
+  AuthorisedRequest,
+  UnauthorisedRequest,
+} from './unauthorised-request.ts';
 
 /** Makes signatures and fetches tokens, for the recipes that need more than a header. */
 export interface Authoriser {
-  /** @throws GatewayError `provider.authorisation_failed`, `provider.setting_missing` */
+  /** @throws GatewayError `provider.authorisation_failed`, `provider.setting_missing`, `provider.setting_invalid` */
   authorise(request: UnauthorisedRequest): Promise<AuthorisedRequest>;
 }
 
-const ofEachCall: ReadonlySet<AuthRecipe['type']> = new Set(['aws', 'google', 'azure', 'oci']);
+export interface AuthoriserDeps {
+  pools: UpstreamPools;
+  hostRules: HostRules;
+  cloud: CloudSettings;
+  nowMs?: () => number;
+}
 
 /** Whether this recipe is an authoriser's work; the others are headers already. */
 export function isMadeForEachCall({ type }: AuthRecipe): boolean {
-  return ofEachCall.has(type);
+  return type === 'aws' || type === 'google' || type === 'azure' || type === 'oci';
 }
 
-export const createAuthoriser = (): Authoriser => ({
-  authorise({ recipe }) {
-    return Promise.reject(
-      new GatewayError('provider.authorisation_failed', {
-        message: `This release cannot authorise with ${recipe.type}.`,
-      }),
-    );
-  },
-});
+export function createAuthoriser(deps: AuthoriserDeps): Authoriser {
+  const nowMs = deps.nowMs ?? Date.now;
+  const tools: AuthorisationTools = {
+    cloud: deps.cloud,
+    hostRules: deps.hostRules,
+    nowMs,
+    tokens: new TokenCache({ nowMs }),
+    askTokenEndpoint: createTokenEndpoints(deps.pools),
+  };
+  return {
+    async authorise(request) {
+      const { recipe } = request;
+      switch (recipe.type) {
+        case 'aws':
+          return authoriseAws(request, recipe.service, tools);
+        case 'google':
+          return authoriseGoogle(request, tools);
+        case 'azure':
+          return authoriseAzure(request, recipe.keyHeader, tools);
+        case 'oci':
+          return authoriseOci(request, tools);
+        default:
+          return { ...request, headers: { ...request.headers } };
+      }
+    },
+  };
+}

@@ -1,6 +1,8 @@
 import { type CompiledPolicy, type Counter, compilePolicies, entityCounters } from '@sluice/engine';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
+import type { TlsIdentity } from '../upstream/guarded-connect.ts';
+import { readTlsIdentity } from '../upstream/tls-identity.ts';
 import type { ConfigTable } from './config-table.ts';
 
 /**
@@ -37,6 +39,8 @@ export interface SavedProvider {
   readonly status: string;
   readonly apiKey: string;
   readonly configurations: Readonly<Record<string, unknown>>;
+  /** For private upstreams; only ever from what admins saved. */
+  readonly tls: TlsIdentity | undefined;
   readonly customHost: string;
   readonly customHeaders: Readonly<Record<string, string>>;
   readonly allowAllModels: boolean;
@@ -83,17 +87,17 @@ export function plainLimit(limit: config.RateLimit): { type: string; unit: strin
 }
 
 function savedProvider(provider: config.Provider, workspaceId: string): SavedProvider {
-  const configurations = parseJson(provider.configurationsJson);
+  const parsed = parseJson(provider.configurationsJson);
+  const configurations =
+    typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
   return {
     slug: provider.slug,
     entry: findProvider(provider.provider),
     providerId: provider.provider,
     status: provider.status,
     apiKey: provider.apiKey,
-    configurations:
-      typeof configurations === 'object' && configurations !== null
-        ? (configurations as Record<string, unknown>)
-        : {},
+    configurations,
+    tls: readTlsIdentity(configurations),
     customHost: provider.customHost,
     customHeaders: lowerCased(provider.customHeaders),
     allowAllModels: provider.allowAllModels,

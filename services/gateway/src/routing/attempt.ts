@@ -7,6 +7,7 @@ import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchan
 import { UpstreamCall } from '../upstream/call.ts';
 import type { UpstreamPools } from '../upstream/pools.ts';
 import type { AttemptRecord, UsageRecorder } from '../usage/attempt-record.ts';
+import { adminsSettings } from './admins-settings.ts';
 import type { Outgoing } from './outgoing.ts';
 import { rawReply } from './raw-reply.ts';
 import { droppedParams, replyHeaders } from './reply-headers.ts';
@@ -61,7 +62,7 @@ export async function attempt(
   try {
     const signed = authorised(exchange, target, outgoing, context, deps);
     const sent = signed instanceof Promise ? await signed : signed;
-    call = new UpstreamCall(deps.pools.pool(outgoing.origin), {
+    call = new UpstreamCall(deps.pools.pool(sent.origin, target.saved?.tls), {
       path: outgoing.path,
       method: outgoing.method,
       headers: sent.headers,
@@ -89,6 +90,8 @@ export async function attempt(
   }
 }
 
+type Sent = Pick<Outgoing, 'origin' | 'headers' | 'body'>;
+
 /** The request as it is sent: with the proof of who asks, where that is made for each call. */
 function authorised(
   exchange: Exchange,
@@ -96,13 +99,14 @@ function authorised(
   outgoing: Outgoing,
   context: AttemptContext,
   deps: AttemptDeps,
-): Promise<Pick<Outgoing, 'headers' | 'body'>> | Pick<Outgoing, 'headers' | 'body'> {
+): Promise<Sent> | Sent {
   const { auth, origin, path, method, headers, body } = outgoing;
   if (!isMadeForEachCall(auth)) return outgoing;
   return deps.authoriser.authorise({
     recipe: auth,
     apiKey: target.apiKey,
     setting: target.setting,
+    savedSetting: adminsSettings(target, outgoing),
     metadata: exchange.metadata,
     origin,
     path,

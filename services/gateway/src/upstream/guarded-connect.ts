@@ -3,6 +3,12 @@ import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node
 import { GatewayError } from '@sluice/errors';
 import { buildConnector, errors } from 'undici';
 import { checkHostAndPort, type HostRules, isAddressAllowed } from './host-rules.ts';
+import { createResolver } from './limited-resolver.ts';
+import type { Proxies } from './proxies.ts';
+import { openTunnel } from './proxy-tunnel.ts';
+import { secureContextOf, type TlsIdentity } from './tls-identity.ts';
+
+export type { TlsIdentity };
 
 /**
  * Opens connections to upstreams, and only to addresses that were checked: the
@@ -25,19 +31,12 @@ export interface ConnectGuardOptions {
   validationsMax?: number;
   /** How many may wait for that. */
   waitingMax?: number;
+  /** Who opens connections in our place; undefined = nobody. */
+  proxies?: Proxies;
   /** All addresses of a name; for tests. */
   lookup?: (hostname: string) => Promise<readonly Address[]>;
   /** For tests. */
   openSocket?: OpenSocket;
-}
-
-/** What identifies us to an upstream, or an upstream to us, beyond the system's defaults. */
-export interface TlsIdentity {
-  /** Names the identity: connections are shared only within one. */
-  id: string;
-  ca?: string | Buffer | (string | Buffer)[];
-  cert?: string | Buffer;
-  key?: string | Buffer;
 }
 
 export interface ConnectGuard {
@@ -83,30 +82,42 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
     return addresses.slice(0, addressesMax);
   }
 
+  /** A socket to the host, not yet secured: through its proxy, or to a checked address. */
+  async function open(
+    { protocol, hostname, port }: { protocol: string; hostname: string; port: number },
+    attempt: Attempt,
+  ): Promise<void> {
+    const proxy = options.proxies?.find(protocol, hostname, port);
+    if (proxy !== undefined) {
+      // The name is checked as always; what it resolves to is the proxy's to know.
+      checkHostAndPort(hostname, port, options.rules, 'host');
+      attempt.opened(await openTunnel(proxy, hostname, port, (socket) => attempt.owns(socket)));
+      return;
+    }
+    const addresses = await checkedAddresses(hostname, port);
+    if (attempt.isOver) return;
+    const socket = openSocket(addresses, port);
+    attempt.owns(socket);
+    socket.once('error', (error) => attempt.fail(error));
+    socket.once('connect', () => attempt.opened(socket));
+  }
+
   function connector(tls?: TlsIdentity): buildConnector.connector {
-    const { id: _, ...identity } = tls ?? { id: '' };
+    const identity = tls === undefined ? {} : { secureContext: secureContextOf(tls) };
     const secure = buildConnector({ ...identity, allowH2: false, timeout: connectTimeoutMs });
     return (target, callback) => {
-      const attempt = new Attempt(connectTimeoutMs, callback);
+      const { protocol } = target;
       const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1');
-      const port = Number(target.port) || (target.protocol === 'https:' ? 443 : 80);
-      const open = (addresses: readonly Address[]): void => {
-        if (attempt.isOver) return;
-        const socket = openSocket(addresses, port);
-        attempt.owns(socket);
-        socket.once('error', (error) => attempt.fail(error));
-        socket.once('connect', () => {
-          if (target.protocol !== 'https:') return attempt.succeed(socket);
-          // undici takes the name for SNI and for the certificate from `host`.
-          secure({ ...target, hostname, httpSocket: socket }, (error, secured) => {
-            if (error === null) attempt.succeed(secured);
-            else attempt.fail(error);
-          });
+      const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
+      const attempt = new Attempt(connectTimeoutMs, callback, (socket) => {
+        if (protocol !== 'https:') return attempt.succeed(socket);
+        // undici takes the name for SNI and for the certificate from `host`.
+        secure({ ...target, hostname, httpSocket: socket }, (error, secured) => {
+          if (error === null) attempt.succeed(secured);
+          else attempt.fail(error);
         });
-      };
-      checkedAddresses(hostname, port)
-        .then(open)
-        .catch((error: Error) => attempt.fail(error));
+      });
+      open({ protocol, hostname, port }, attempt).catch((error: Error) => attempt.fail(error));
     };
   }
 
@@ -117,19 +128,32 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
 class Attempt {
   isOver = false;
   readonly #callback: buildConnector.Callback;
+  readonly #onOpen: (socket: Socket) => void;
   readonly #timer: NodeJS.Timeout;
   #socket: Socket | undefined;
 
-  constructor(timeoutMs: number, callback: buildConnector.Callback) {
+  constructor(
+    timeoutMs: number,
+    callback: buildConnector.Callback,
+    onOpen: (socket: Socket) => void,
+  ) {
     this.#callback = callback;
+    this.#onOpen = onOpen;
     this.#timer = setTimeout(
       () => this.fail(new errors.ConnectTimeoutError(`not connected within ${timeoutMs} ms`)),
       timeoutMs,
     );
   }
 
+  /** A failure of the attempt ends this socket. */
   owns(socket: Socket): void {
     this.#socket = socket;
+    if (this.isOver) socket.destroy();
+  }
+
+  opened(socket: Socket): void {
+    if (this.isOver) socket.destroy();
+    else this.#onOpen(socket);
   }
 
   succeed(socket: Socket): void {
@@ -150,7 +174,6 @@ class Attempt {
   }
 }
 
-/** Node's own address racing, fed with the checked addresses instead of a second look-up. */
 /**
  * All sockets read into one buffer, and what came is copied to its own size.
  * By default each read takes 64 KiB from the system's heap and gives most of it
@@ -162,6 +185,7 @@ function pushCopy(this: Socket, bytesRead: number, buffer: Uint8Array): boolean 
   return this.push(Buffer.from(buffer.subarray(0, bytesRead)));
 }
 
+/** Node's own address racing, fed with the checked addresses instead of a second look-up. */
 function openPinnedSocket(addresses: readonly Address[], port: number): Socket {
   const lookup: LookupFunction = (_hostname, options, callback) => {
     if (options.all) callback(null, [...addresses]);
@@ -179,51 +203,4 @@ function openPinnedSocket(addresses: readonly Address[], port: number): Socket {
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);
   return socket;
-}
-
-interface ResolverOptions {
-  lookup: (hostname: string) => Promise<readonly Address[]>;
-  runningMax: number;
-  waitingMax: number;
-}
-
-/**
- * Resolves names, a few at a time. Connections to one name share its look-up, so
- * that one slow name holds one place. A place is given back only when the look-up
- * really ends, since a look-up cannot be cancelled; who waits has a deadline of
- * its own. The answer is not kept: the next connection asks again.
- */
-function createResolver({
-  lookup,
-  runningMax,
-  waitingMax,
-}: ResolverOptions): (hostname: string) => Promise<readonly Address[]> {
-  const underway = new Map<string, Promise<readonly Address[]>>();
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  async function run(hostname: string): Promise<readonly Address[]> {
-    // A finished look-up hands its place to the first who waits, so the count stays as it is.
-    if (running < runningMax) running += 1;
-    else await new Promise<void>((turn) => waiting.push(turn));
-    try {
-      return await lookup(hostname);
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) running -= 1;
-      else next();
-    }
-  }
-
-  return (hostname) => {
-    const known = underway.get(hostname);
-    if (known !== undefined) return known;
-    if (running >= runningMax && waiting.length >= waitingMax) {
-      const detail = { reason: 'too many names wait to be resolved' };
-      return Promise.reject(new GatewayError('upstream.unreachable', { detail }));
-    }
-    const answer = run(hostname).finally(() => underway.delete(hostname));
-    underway.set(hostname, answer);
-    return answer;
-  };
 }

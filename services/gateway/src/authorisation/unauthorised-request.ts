@@ -1,0 +1,44 @@
+import type { AuthRecipe, ReadSetting } from '@sluice/providers';
+import type { Dispatcher } from 'undici';
+import type { CloudSettings } from '../cloud-settings.ts';
+import type { HostRules } from '../upstream/host-rules.ts';
+import type { TokenCache } from './token-cache.ts';
+import type { AskTokenEndpoint } from './token-endpoint.ts';
+
+/** A request that is ready but for the proof of who asks. */
+export interface UnauthorisedRequest {
+  recipe: AuthRecipe;
+  apiKey: string;
+  setting: ReadSetting;
+  /**
+   * The settings as admins saved them, without what callers and configs say.
+   * Undefined when the provider or its address is the caller's own: the
+   * identity of this machine is not lent to those.
+   */
+  savedSetting: ReadSetting | undefined;
+  /** Of the caller's request; AWS takes it as session tags. */
+  metadata: Readonly<Record<string, string>>;
+  origin: string;
+  /** With the query. */
+  path: string;
+  method: string;
+  headers: Readonly<Record<string, string | string[]>>;
+  body: Dispatcher.DispatchOptions['body'];
+  signal: AbortSignal;
+}
+
+export interface AuthorisedRequest {
+  /** Another partition of a cloud has other addresses than the catalogue says. */
+  origin: string;
+  headers: Record<string, string | string[]>;
+  body: Dispatcher.DispatchOptions['body'];
+}
+
+/** What the recipes work with. */
+export interface AuthorisationTools {
+  cloud: CloudSettings;
+  tokens: TokenCache;
+  askTokenEndpoint: AskTokenEndpoint;
+  hostRules: HostRules;
+  nowMs: () => number;
+}

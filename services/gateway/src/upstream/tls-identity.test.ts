@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleBundle } from '../../test/exchange.ts';
+import { createConnectGuard } from './guarded-connect.ts';
+import { makeHostRules } from './host-rules.ts';
+import { createUpstreamPools } from './pools.ts';
+import { readTlsIdentity } from './tls-identity.ts';
+
+const pem = (name: string) =>
+  readFileSync(new URL(`../../test/certificates/${name}.pem`, import.meta.url), 'utf8');
+const authority = pem('authority');
+const client = { tls_cert: pem('client'), tls_key: pem('client-key') };
+
+describe('readTlsIdentity', () => {
+  it('is nothing without one of its settings', () => {
+    expect(readTlsIdentity({ aws_region: 'x', tls_ca: '', tls_key: 7 })).toBeUndefined();
+  });
+
+  it('names equal identities alike, and different ones differently', () => {
+    const id = (configurations: object) =>
+      readTlsIdentity(configurations as Record<string, unknown>)?.id;
+    expect(id({ tls_ca: authority })).toBe(id({ tlsCa: authority }));
+    expect(id({ tls_ca: authority })).not.toBe(id({ tls_ca: authority, ...client }));
+    expect(id({ tls_ca: authority })).not.toBe(id({ tls_cert: authority }));
+  });
+
+  it('reads a PEM whose line ends were written out', () => {
+    expect(readTlsIdentity({ tls_ca: authority.replaceAll('\n', '\\n') })?.ca).toBe(authority);
+  });
+
+  it('comes from what admins saved', () => {
+    const bundle = exampleBundle({
+      providers: [
+        { slug: 'own', provider: 'openai', configurationsJson: JSON.stringify(client) },
+        { slug: 'plain', provider: 'openai', configurationsJson: '{}' },
+      ] as never,
+    });
+    expect(bundle.providers.get('own')?.tls?.cert).toBe(client.tls_cert);
+    expect(bundle.providers.get('plain')?.tls).toBeUndefined();
+  });
+});
+
+describe('a private upstream', () => {
+  const seen: string[] = [];
+  const server = createServer(
+    {
+      key: pem('server-key'),
+      cert: pem('server'),
+      ca: authority,
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
+    (req, res) => {
+      const socket = req.socket as TLSSocket;
+      const subject = socket.authorized ? String(socket.getPeerCertificate().subject.CN) : 'nobody';
+      seen.push(subject);
+      res.writeHead(socket.authorized ? 200 : 403).end(subject);
+    },
+  );
+  const pools = createUpstreamPools({
+    guard: createConnectGuard({
+      rules: makeHostRules({ trusted: ['localhost'], production: true }),
+    }),
+  });
+  let origin = '';
+  beforeAll(async () => {
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    origin = `https://localhost:${(server.address() as AddressInfo).port}`;
+  });
+  afterAll(async () => {
+    await pools.close(0);
+    server.closeAllConnections();
+    await new Promise((done) => server.close(done));
+  });
+  const get = async (configurations: Record<string, unknown>) => {
+    const pool = pools.pool(origin, readTlsIdentity(configurations));
+    const { statusCode, body } = await pool.request({ path: '/', method: 'GET' });
+    return [statusCode, await body.text()];
+  };
+
+  it('is trusted by its own authority, and knows us by our certificate', async () => {
+    expect(await get({ tls_ca: authority, ...client })).toEqual([200, 'sluice gateway']);
+  });
+
+  it('does not know us without a certificate, and connections are not shared with who has one', async () => {
+    await get({ tls_ca: authority, ...client });
+    expect(await get({ tls_ca: authority })).toEqual([403, 'nobody']);
+  });
+
+  it('is not trusted by the system’s authorities', async () => {
+    const before = seen.length;
+    await expect(get(client)).rejects.toThrow(/certificate/);
+    await expect(get({})).rejects.toThrow(/certificate/);
+    expect(seen.length).toBe(before);
+  });
+
+  it.each([
+    { tls_ca: authority, tls_cert: client.tls_cert },
+    { tls_key: client.tls_key },
+    { tls_ca: authority, tls_cert: 'no PEM', tls_key: client.tls_key },
+    { ...client, tls_key: pem('server-key') },
+  ])('is not called with an identity that is none (%#)', async (configurations) => {
+    const call = get(configurations).catch((error: unknown) => error);
+    expect(await call).toMatchObject({ code: 'provider.setting_invalid' });
+    expect(String(await call)).not.toContain('BEGIN');
+  });
+});
