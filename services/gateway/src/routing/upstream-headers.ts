@@ -31,6 +31,9 @@ const neverForwarded = new Set([
   'x-google-metadata-request',
 ]);
 
+/** Where providers look for who asks. */
+const proofs = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as const;
+
 /** Unified endpoints: credentials and type of ours, and what the caller asked to forward. */
 export function unifiedHeaders(
   exchange: Exchange,
@@ -73,7 +76,11 @@ export function proxyHeaders(
   if (carriesServiceKey(exchange, exchange.headers.authorization)) delete headers.authorization;
   if (carriesServiceKey(exchange, exchange.headers['x-api-key'])) delete headers['x-api-key'];
   for (const [name, value] of Object.entries(target.entry.headers ?? {})) headers[name] ??= value;
-  Object.assign(headers, credentialHeaders(exchange, target, undefined), target.customHeaders);
+  const credential = credentialHeaders(exchange, target, undefined);
+  // Two proofs side by side would leave it to the provider whose account it is.
+  if (proofs.some((name) => credential[name] !== undefined))
+    for (const name of proofs) delete headers[name];
+  Object.assign(headers, credential, target.customHeaders);
   // A reply whose usage we read must not be compressed on the way.
   if (readsReply) headers['accept-encoding'] = 'identity';
   return headers;

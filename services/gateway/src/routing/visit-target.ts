@@ -9,6 +9,7 @@ import type { HookRun } from '../guardrails/hook-results.ts';
 import type { Exchange, Reply } from '../pipeline/exchange.ts';
 import type { HostRules } from '../upstream/host-rules.ts';
 import { type CallDeps, callTarget, canResend, endsRequest } from './call-target.ts';
+import { credentialOf } from './credential-of.ts';
 import { type Outgoing, prepareOutgoing } from './outgoing.ts';
 import { addGatewayHeaders } from './reply-headers.ts';
 import { resolveTarget, type Target } from './target.ts';
@@ -162,7 +163,7 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     endpoint: route.endpoint,
     organisationId: bundle.source.organisationId,
     workspaceId: bundle.source.workspaceId,
-    credential: credentialOf(target, outgoing),
+    credential: credentialOf(exchange.headers, target, outgoing),
     provider: target.entry.id,
     origin: outgoing.origin,
     path: outgoing.path,
@@ -178,18 +179,6 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     strictOpenAiCompliance: target.strictOpenAiCompliance,
   });
 }
-
-/** Whose account answers: a saved provider's, under its name, or the very headers that say so. */
-function credentialOf(target: Target, { headers }: Outgoing): string {
-  const isCallers = target.planned.apiKey !== undefined || target.saved === undefined;
-  const isForwarded = target.forwardHeaders?.some((name) =>
-    credentialNames.has(name.toLowerCase()),
-  );
-  if (!isCallers && isForwarded !== true) return `@${target.saved?.slug}`;
-  return JSON.stringify([target.apiKey, headers.authorization, headers['x-api-key']]);
-}
-
-const credentialNames: ReadonlySet<string> = new Set(['authorization', 'x-api-key']);
 
 /** A kept answer. Its output was checked when it was kept; what the input's checks found is told with it. */
 async function fromCache(

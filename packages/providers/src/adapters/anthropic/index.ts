@@ -1,5 +1,19 @@
-import type { ProviderEntry } from '../../contract.ts';
+import type { AuthRecipe, ProviderEntry } from '../../contract.ts';
 import { anthropicModels } from '../../dialects/models/index.ts';
+
+/**
+ * Keys have a header of their own. A token of a subscription, as Claude Code
+ * sends it, is a bearer token, and no key may stand beside it.
+ */
+const auth: AuthRecipe = {
+  type: 'headers',
+  make: (apiKey) => {
+    if (apiKey === '') return {};
+    return apiKey.startsWith('sk-ant-oat')
+      ? { authorization: `Bearer ${apiKey}` }
+      : { 'x-api-key': apiKey };
+  },
+};
 
 /**
  * Anthropic speaks its own format, which `codecs/anthropic-messages` knows:
@@ -9,7 +23,7 @@ export const anthropic: ProviderEntry = {
   id: 'anthropic',
   name: 'Anthropic',
   baseUrl: 'https://api.anthropic.com/v1',
-  auth: { type: 'header', header: 'x-api-key' },
+  auth,
   endpoints: {
     messages: { format: 'anthropic-messages', path: '/messages' },
     messagesCountTokens: { format: 'anthropic-count-tokens', path: '/messages/count_tokens' },

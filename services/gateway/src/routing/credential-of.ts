@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { prefix } from '../http/caller-headers.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { Target } from './target.ts';
+
+/**
+ * Whose account answers: a saved provider's, under its name, or the very
+ * headers and settings that say so. What is kept for one must not be given to
+ * another, so all that a caller or a config adds to the credential counts.
+ * Holds secrets: for hashing only.
+ */
+export function credentialOf(
+  callerHeaders: IncomingHttpHeaders,
+  target: Target,
+  { headers }: Pick<Outgoing, 'headers'>,
+): string {
+  const settings = addedSettings(callerHeaders, target);
+  const isCallers = target.planned.apiKey !== undefined || target.saved === undefined;
+  const isForwarded = target.forwardHeaders?.some((name) =>
+    credentialNames.includes(name.toLowerCase()),
+  );
+  if (!isCallers && isForwarded !== true)
+    return settings.length === 0
+      ? `@${target.saved?.slug}`
+      : JSON.stringify([`@${target.saved?.slug}`, settings]);
+  return JSON.stringify([
+    target.apiKey,
+    credentialNames.map((name) => headers[name]),
+    settings,
+    target.saved?.slug,
+  ]);
+}
+
+/** Headers that the key of the cache leaves out because they are told apart here. */
+const credentialNames = [
+  'authorization',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+  'proxy-authorization',
+  'cookie',
+];
+
+/** Settings of the provider that stand in headers or in the config, such as keys, roles and tokens. */
+function addedSettings(callerHeaders: IncomingHttpHeaders, target: Target): unknown[] {
+  const settings: unknown[] = [];
+  for (const name of target.entry.settings ?? []) {
+    const value = callerHeaders[prefix + name];
+    if (value !== undefined) settings.push([name, value]);
+  }
+  const { configurations } = target.planned;
+  if (Object.keys(configurations).length > 0) settings.push(configurations);
+  return settings;
+}
