@@ -13,6 +13,7 @@ export async function collectBody(
   signal: AbortSignal,
 ): Promise<Buffer | undefined> {
   if (body === null || body === undefined) return undefined;
+  if (Buffer.isBuffer(body)) return body;
   if (typeof body === 'string') return Buffer.from(body);
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   if (!(body instanceof Readable)) throw new GatewayError('internal');
