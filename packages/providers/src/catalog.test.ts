@@ -131,6 +131,16 @@ describe('prepareCall', () => {
 });
 
 describe('authHeaders', () => {
+  it('sends Anthropic a subscription’s token as one, without a key beside it', () => {
+    const headers = (apiKey: string) =>
+      authHeaders(findProvider('anthropic')!, { apiKey, configurations: {} }, {});
+    expect(headers('sk-ant-oat01-x')).toEqual({
+      authorization: 'Bearer sk-ant-oat01-x',
+      'anthropic-version': '2023-06-01',
+    });
+    expect(headers('')).toEqual({ 'anthropic-version': '2023-06-01' });
+  });
+
   it('sends Anthropic its key, its version and the caller’s betas', () => {
     const headers = authHeaders(
       findProvider('anthropic')!,
