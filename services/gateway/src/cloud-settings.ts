@@ -44,6 +44,10 @@ export const cloudSettings = {
     ['', 'workload'],
     '',
   ),
+  GCP_WIF_AUDIENCE: optionalText(
+    'workload identity provider that trusts this machine’s AWS identity',
+  ),
+  GCP_WIF_SERVICE_ACCOUNT_EMAIL: optionalText('service account taken after that'),
   GCE_METADATA_HOST: text('host, or host:port, of Google’s metadata service', '169.254.169.254'),
 
   AZURE_AUTHORITY_HOST: url('where Entra gives tokens', 'https://login.microsoftonline.com'),

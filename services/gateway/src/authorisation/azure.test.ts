@@ -159,6 +159,56 @@ describe('mode entra', () => {
   });
 });
 
+describe('mode entraFederated', () => {
+  const saved = {
+    'azure-auth-mode': 'entraFederated',
+    'azure-entra-tenant-id': 'tenant-1',
+    'azure-entra-client-id': 'client-1',
+  };
+  const start = async () => {
+    const aws = await startTokenServer(() => ({
+      body: '<GetWebIdentityTokenResult><WebIdentityToken>eyJ.aws</WebIdentityToken></GetWebIdentityTokenResult>',
+    }));
+    const entraServer = await tokens();
+    const authoriser = exampleAuthoriser({
+      AWS_ACCESS_KEY_ID: 'AKIDMACHINE',
+      AWS_SECRET_ACCESS_KEY: 'SECRETMACHINE',
+      AWS_REGION: 'eu-central-1',
+      AWS_ENDPOINT_URL_STS: aws.url,
+      AZURE_AUTHORITY_HOST: entraServer.url,
+    });
+    return { aws, entraServer, authoriser };
+  };
+
+  it('trades AWS’s word for who this machine is', async () => {
+    const { aws, entraServer, authoriser } = await start();
+    const sent = await authoriser.authorise(exampleCall({ ...azure(), saved }));
+    expect(sent.headers.authorization).toBe('Bearer eyJ.1');
+    expect(Object.fromEntries(aws.asked[0]?.form ?? [])).toMatchObject({
+      Action: 'GetWebIdentityToken',
+      'Audience.member.1': 'api://AzureADTokenExchange',
+      SigningAlgorithm: 'RS256',
+    });
+    expect(aws.asked[0]?.headers.authorization).toMatch(
+      /Credential=AKIDMACHINE\/\d+\/eu-central-1\/sts\//,
+    );
+    expect(entraServer.asked[0]?.form.get('client_assertion')).toBe('eyJ.aws');
+    expect(entraServer.asked[0]?.form.get('client_id')).toBe('client-1');
+  });
+
+  it('is not for callers', async () => {
+    const { aws, authoriser } = await start();
+    for (const call of [
+      exampleCall({ ...azure(), settings: saved }),
+      exampleCall({ ...azure(), saved, settings: { 'azure-entra-tenant-id': 'theirs' } }),
+    ])
+      expect(await failureOf(authoriser.authorise(call))).toMatchObject({
+        code: 'provider.authorisation_failed',
+      });
+    expect(aws.asked).toEqual([]);
+  });
+});
+
 describe('mode managed', () => {
   const saved = { 'azure-auth-mode': 'managed', 'azure-managed-client-id': 'client-9' };
 

@@ -3,6 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import { SignJWT } from 'jose';
 import { checkUpstreamUrl } from '../upstream/host-rules.ts';
 import { settingInvalid, settingMissing } from './failure.ts';
+import { cloudPlatform as scope, tradeAwsIdentity } from './google-federation.ts';
 import { lendHostIdentity } from './host-identity.ts';
 import { askMetadata } from './metadata-service.ts';
 import { bareToken, withCredential } from './own-headers.ts';
@@ -16,7 +17,6 @@ import type {
 
 /** https://developers.google.com/identity/protocols/oauth2/service-account */
 const tokenUrl = 'https://oauth2.googleapis.com/token';
-const scope = 'https://www.googleapis.com/auth/cloud-platform';
 const jsonSetting = 'vertex-service-account-json';
 
 export async function authoriseGoogle(
@@ -45,7 +45,9 @@ function findToken(
   }
   lendHostIdentity(request, tools.cloud, ['vertex-auth-type']);
   return tools.tokens.get(tokenKey('google-workload'), request.signal, (signal) =>
-    askWorkloadIdentity(tools, signal),
+    tools.cloud.GCP_WIF_AUDIENCE === undefined
+      ? askWorkloadIdentity(tools, signal)
+      : tradeAwsIdentity(tools.cloud.GCP_WIF_AUDIENCE, tools, signal),
   );
 }
 

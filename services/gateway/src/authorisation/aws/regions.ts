@@ -22,6 +22,11 @@ export function regionOf(
   return region;
 }
 
+/** Where this machine asks AWS for what belongs to no region of a provider. */
+export function homeRegion(cloud: CloudSettings): string {
+  return cloud.AWS_REGION ?? cloud.AWS_DEFAULT_REGION ?? 'us-east-1';
+}
+
 function domainOf(region: string, cloud: CloudSettings): string {
   return (
     cloud.AWS_ENDPOINT_DOMAIN ?? (region.startsWith('cn-') ? `${publicDomain}.cn` : publicDomain)

@@ -20,7 +20,7 @@ export interface SignatureScope {
 }
 
 /** What a signature is made of: the fewer headers are signed, the fewer can be changed on the way and break it. */
-const signedHeaders = /^(?:content-type|range|x-amz-.*)$/;
+const signedHeaders = /^(?:content-type|range|x-amz-.*|x-goog-cloud-target-resource)$/;
 /** What a caller's own signature would bring along. */
 const foreign = /^(?:authorization|date|host|x-amz-(?:date|security-token|content-sha256))$/;
 

@@ -1,5 +1,6 @@
 import { authorisationFailed, errorName } from '../failure.ts';
 import type { Issued } from '../token-cache.ts';
+import type { TokenReply } from '../token-endpoint.ts';
 import type { AuthorisationTools } from '../unauthorised-request.ts';
 import type { AwsCredentials } from './credentials.ts';
 import { stsUrl } from './regions.ts';
@@ -28,15 +29,7 @@ export async function assumeRole(
     form.set(`Tags.member.${index + 1}.Key`, key);
     form.set(`Tags.member.${index + 1}.Value`, value);
   }
-  const origin = stsUrl(region, tools.cloud);
-  const body = form.toString();
-  const signed = await signRequest(
-    { method: 'POST', origin, path: '/', headers: formHeaders, body: Buffer.from(body) },
-    { service: 'sts', region, credentials: base, atMs: tools.nowMs() },
-  );
-  // The connection says which host is meant.
-  const { host: _, ...headers } = signed as Record<string, string>;
-  const reply = await tools.askTokenEndpoint({ step, url: `${origin}/`, headers, body, signal });
+  const reply = await askSigned(step, form, base, region, tools, signal);
   // A trust policy may allow the role and not the tags: then it knows no rule about tags either.
   if (tags.length > 0 && reply.status === 403 && errorCode(reply.text) === 'AccessDenied')
     return assumeRole({ roleArn, externalId, tags: [] }, base, region, tools, signal);
@@ -64,6 +57,52 @@ export async function assumeRoleWithWebIdentity(
   return readCredentials(step, reply);
 }
 
+/**
+ * A statement of AWS about who we are there, for others to trust.
+ * https://docs.aws.amazon.com/STS/latest/APIReference/API_GetWebIdentityToken.html
+ */
+export async function getWebIdentityToken(
+  audience: string,
+  base: AwsCredentials,
+  region: string,
+  tools: StsTools,
+  signal: AbortSignal,
+): Promise<string> {
+  const step = 'AWS STS GetWebIdentityToken';
+  const form = new URLSearchParams({
+    Action: 'GetWebIdentityToken',
+    Version: '2011-06-15',
+    'Audience.member.1': audience,
+    SigningAlgorithm: 'RS256',
+    DurationSeconds: '300',
+  });
+  const { status, text } = await askSigned(step, form, base, region, tools, signal);
+  if (status !== 200)
+    throw authorisationFailed(step, `answered ${status}${errorName(errorCode(text))}`);
+  const token = element(text, 'WebIdentityToken');
+  if (!token) throw authorisationFailed(step, 'answered without a token');
+  return token;
+}
+
+async function askSigned(
+  step: string,
+  form: URLSearchParams,
+  credentials: AwsCredentials,
+  region: string,
+  { askTokenEndpoint, cloud, nowMs }: StsTools,
+  signal: AbortSignal,
+): Promise<TokenReply> {
+  const origin = stsUrl(region, cloud);
+  const body = form.toString();
+  const signed = await signRequest(
+    { method: 'POST', origin, path: '/', headers: formHeaders, body: Buffer.from(body) },
+    { service: 'sts', region, credentials, atMs: nowMs() },
+  );
+  // The connection says which host is meant.
+  const { host: _, ...headers } = signed as Record<string, string>;
+  return askTokenEndpoint({ step, url: `${origin}/`, headers, body, signal });
+}
+
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded; charset=utf-8' };
 
 function roleForm(action: string, roleArn: string, { cloud }: StsTools): URLSearchParams {
@@ -75,10 +114,7 @@ function roleForm(action: string, roleArn: string, { cloud }: StsTools): URLSear
   });
 }
 
-function readCredentials(
-  step: string,
-  { status, text }: { status: number; text: string },
-): Issued<AwsCredentials> {
+function readCredentials(step: string, { status, text }: TokenReply): Issued<AwsCredentials> {
   if (status !== 200)
     throw authorisationFailed(step, `answered ${status}${errorName(errorCode(text))}`);
   const accessKeyId = element(text, 'AccessKeyId');
