@@ -1,10 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { GatewayError } from '@sluice/errors';
 import { errors, Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -22,6 +19,9 @@ const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
+
+const pem = (name: string) =>
+  readFileSync(new URL(`../../test/certificates/${name}.pem`, import.meta.url), 'utf8');
 
 const production = makeHostRules({ trusted: [], production: true });
 const v4 = (...addresses: string[]): Address[] =>
@@ -144,14 +144,14 @@ describe('rebinding', () => {
   it('finds no second look-up to lie to: the socket goes to the answers that were checked', async () => {
     const port = await listen(createServer(answerWithHost));
     let lookups = 0;
-    const rules = makeHostRules({ trusted: ['upstream.example.com'], production: true });
+    const rules = makeHostRules({ trusted: ['llm.example.com'], production: true });
     const lookup = async () => {
       lookups += 1;
       return v4('127.0.0.1');
     };
     // The name does not exist outside of this test; a look-up by the system would fail.
-    const reply = await fetchVia({ rules, lookup }, `http://upstream.example.com:${port}`);
-    expect(reply.host).toBe(`upstream.example.com:${port}`);
+    const reply = await fetchVia({ rules, lookup }, `http://llm.example.com:${port}`);
+    expect(reply.host).toBe(`llm.example.com:${port}`);
     expect(lookups).toBe(1);
   });
 
@@ -189,18 +189,18 @@ describe('connecting for real', () => {
   });
 
   it('keeps the name for SNI and the certificate check, and refuses a certificate for another name', async () => {
-    const certificate = selfSigned('upstream.example.com');
+    const certificate = { key: pem('server-key'), cert: pem('server') };
     const port = await listen(createTlsServer(certificate, answerWithHost));
     const rules = makeHostRules({ trusted: ['example.com'], production: true });
     const options = { rules, lookup: async () => v4('127.0.0.1') };
-    const tls = { id: 'test', ca: certificate.cert };
-    const reply = await fetchVia(options, `https://upstream.example.com:${port}`, tls);
-    expect(reply).toEqual({ host: `upstream.example.com:${port}`, sni: 'upstream.example.com' });
+    const tls = { id: 'test', ca: pem('authority') };
+    const reply = await fetchVia(options, `https://llm.example.com:${port}`, tls);
+    expect(reply).toEqual({ host: `llm.example.com:${port}`, sni: 'llm.example.com' });
     await expect(fetchVia(options, `https://other.example.com:${port}`, tls)).rejects.toMatchObject(
       { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
     );
-    await expect(fetchVia(options, `https://upstream.example.com:${port}`)).rejects.toMatchObject({
-      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    await expect(fetchVia(options, `https://llm.example.com:${port}`)).rejects.toMatchObject({
+      code: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     });
   });
 
@@ -331,26 +331,3 @@ describe('look-ups', () => {
     expect(await second).toBeInstanceOf(errors.ConnectTimeoutError);
   });
 });
-
-function selfSigned(name: string): { key: Buffer; cert: Buffer } {
-  const folder = mkdtempSync(join(tmpdir(), 'guarded-connect-'));
-  cleanups.push(() => rmSync(folder, { recursive: true }));
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const request = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    `/CN=${name}`,
-    '-addext',
-    `subjectAltName=DNS:${name}`,
-  ];
-  execFileSync('openssl', [...request, '-keyout', key, '-out', cert], { stdio: 'ignore' });
-  return { key: readFileSync(key), cert: readFileSync(cert) };
-}

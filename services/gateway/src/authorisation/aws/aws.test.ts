@@ -67,8 +67,12 @@ describe('mode accessKey', () => {
     expect(
       await at('aws-external-anthropic', 'https://aws-external-anthropic.us-west-2.api.aws'),
     ).toBe('AKIDCALLER/20260101/us-west-2/aws-external-anthropic/aws4_request');
-    expect(await at('bedrock', 'https://vpce-1.example.com')).toBe(
-      'AKIDCALLER/20260101/eu-central-1/bedrock/aws4_request',
+    for (const own of ['https://vpce-1.example.com', 'https://llm.my-app-1.example.com'])
+      expect(await at('bedrock', own)).toBe(
+        'AKIDCALLER/20260101/eu-central-1/bedrock/aws4_request',
+      );
+    expect(await at('s3', 'https://vpce-1.s3.us-east-1.vpce.amazonaws.com')).toBe(
+      'AKIDCALLER/20260101/us-east-1/s3/aws4_request',
     );
   });
 

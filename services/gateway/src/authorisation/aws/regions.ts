@@ -3,8 +3,9 @@ import { settingInvalid, settingMissing } from '../failure.ts';
 
 const publicDomain = 'amazonaws.com';
 
-/** A region in a host: `bedrock-runtime.eu-central-1.amazonaws.com`. */
-const regionOfHost = /(?:^|\.)([a-z]{2}(?:-[a-z]+)+-\d)\.(?:[a-z0-9-]+\.)+[a-z]{2,}$/;
+/** A region in a host of AWS: `bedrock-runtime.eu-central-1.amazonaws.com`. Other hosts may look alike. */
+const regionOfHost =
+  /\.([a-z]{2}(?:-[a-z]+)+-\d)\.(?:[a-z0-9-]+\.)*(?:amazonaws\.com(?:\.cn)?|api\.aws)$/;
 
 /** Where a request goes decides how it is signed; without a region in the host, the settings do. */
 export function regionOf(
