@@ -115,7 +115,7 @@ describe('resolveTarget', () => {
       'config.custom_host',
     ],
     ['the model', { model: 'gpt-own-host' }, 'https://model.example', 'model.custom_host'],
-    ['the provider', { model: 'gpt-4o' }, 'https://saved.example/v1', '@main.custom_host'],
+    ['the provider', { model: 'gpt-4o' }, 'https://saved.example/v1/', '@main.custom_host'],
   ])(
     'the host comes from %s',
     (_name, request: ExampleRequest & { model: string; config?: object }, url, field) => {

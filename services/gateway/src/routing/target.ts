@@ -8,7 +8,6 @@ import {
 } from '@sluice/providers';
 import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
 import { carriesBody } from '../http/body-stream.ts';
-import { withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /** Where one attempt goes: provider, credential and address. */
@@ -24,7 +23,7 @@ export interface Target {
   /** The provider's settings, from config, credential and headers. */
   setting: ReadSetting;
   customHeaders: Readonly<Record<string, string>>;
-  /** An address in place of the provider's, without a trailing slash, and where it was given, for error messages. */
+  /** An address in place of the provider's as it was given, not yet checked, and where that was, for error messages. */
   customHost: { url: string; field: string } | undefined;
   /** The model to ask for, without `@slug/`; empty when the request names none. */
   model: string;
@@ -54,7 +53,6 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
   const model = named.model ?? upstreamModel(exchange, planned);
   const modelRow = saved?.models.get(model);
   if (saved !== undefined) checkModel(saved, model, exchange);
-  const host = customHost(exchange, planned, saved, modelRow?.customHost);
   const configurations = { ...saved?.configurations, ...planned.configurations };
   return {
     planned,
@@ -68,7 +66,7 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
       modelRow === undefined
         ? (saved?.customHeaders ?? noHeaders)
         : { ...saved?.customHeaders, ...lowerCased(modelRow.customHeaders) },
-    customHost: host === undefined ? undefined : { ...host, url: withoutTrailingSlashes(host.url) },
+    customHost: customHost(exchange, planned, saved, modelRow?.customHost),
     model,
     rewritesModel: exchange.model !== '' && model !== exchange.model,
     timeoutMs: exchange.caller.requestTimeoutMs ?? planned.requestTimeoutMs,
