@@ -177,6 +177,8 @@ const leaf = z.strictObject({
   custom_host: z.string().max(2048).optional(),
   forward_headers: z.array(z.string()).max(100).optional(),
   strict_open_ai_compliance: z.boolean().optional(),
+  /** Refuse requests with fields that the target's format cannot carry. */
+  strict_params: z.boolean().optional(),
   input_guardrails: guardrailShorthand.optional(),
   output_guardrails: guardrailShorthand.optional(),
   before_request_hooks: hooks.optional(),

@@ -17,6 +17,7 @@ export interface Inherited {
   readonly idleTimeoutMs: number | undefined;
   readonly forwardHeaders: readonly string[] | undefined;
   readonly strictOpenAiCompliance: boolean | undefined;
+  readonly strictParams: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -40,6 +41,7 @@ export const nothingInherited: Inherited = {
   idleTimeoutMs: undefined,
   forwardHeaders: undefined,
   strictOpenAiCompliance: undefined,
+  strictParams: undefined,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -71,6 +73,7 @@ export function inherit(
     idleTimeoutMs: node.idle_timeout ?? parent.idleTimeoutMs,
     forwardHeaders: node.forward_headers ?? parent.forwardHeaders,
     strictOpenAiCompliance: node.strict_open_ai_compliance ?? parent.strictOpenAiCompliance,
+    strictParams: node.strict_params ?? parent.strictParams,
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -109,6 +112,7 @@ export function resolveLeaf(
     idleTimeoutMs: inherited.idleTimeoutMs,
     forwardHeaders: inherited.forwardHeaders,
     strictOpenAiCompliance: inherited.strictOpenAiCompliance,
+    strictParams: inherited.strictParams,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,

@@ -24,6 +24,8 @@ export interface ResolvedTarget {
   readonly idleTimeoutMs: number | undefined;
   readonly forwardHeaders: readonly string[] | undefined;
   readonly strictOpenAiCompliance: boolean | undefined;
+  /** Refuse what the provider's format cannot carry. */
+  readonly strictParams: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;

@@ -98,6 +98,10 @@ export const env = defineEnv(
     no_proxy: optionalText('see NO_PROXY'),
     OWN_HOSTS: csv('public names of this gateway, refused as custom hosts'),
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
+    STRICT_PARAMS: bool(
+      'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
+      false,
+    ),
     MAX_ROOT_CONFIG_TARGETS: integer('targets at the top of a config', 1000, 1),
     MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
     MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),

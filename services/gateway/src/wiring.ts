@@ -152,6 +152,7 @@ export function wire(env: Env): Gateway {
     pools,
     authoriser: createAuthoriser({ pools, hostRules, cloud: env }),
     hostRules,
+    strictParams: env.STRICT_PARAMS,
     recorder,
     plan,
     cache,

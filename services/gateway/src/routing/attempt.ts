@@ -10,7 +10,7 @@ import type { AttemptRecord, UsageRecorder } from '../usage/attempt-record.ts';
 import { adminsSettings } from './admins-settings.ts';
 import type { Outgoing } from './outgoing.ts';
 import { rawReply } from './raw-reply.ts';
-import { droppedParams, replyHeaders } from './reply-headers.ts';
+import { replyHeaders } from './reply-headers.ts';
 import { streamReply } from './stream-reply.ts';
 import type { Target } from './target.ts';
 
@@ -187,7 +187,6 @@ async function receive(
   const headers = replyHeaders(call.headers, decoded.body === undefined);
   if (decoded.body !== undefined)
     headers['content-type'] = decoded.contentType ?? 'application/json';
-  droppedParams(headers, outgoing.droppedParams);
   const body = decoded.body ?? bytes;
   const plain: BodyReply = { kind: 'body', status: call.status, headers, body };
   const reply = isSuccess ? await inspected(context, plain, decoded.facts) : plain;
@@ -240,7 +239,6 @@ async function streamed(
   headers['content-type'] = String(call.headers['content-type'] ?? 'text/event-stream');
   if (outgoing.call?.mode === 'translated' || outgoing.call?.entry.envelope?.openUnframer)
     headers['content-type'] = 'text/event-stream; charset=utf-8';
-  droppedParams(headers, outgoing.droppedParams);
   const stream = streamReply({
     call,
     reader,

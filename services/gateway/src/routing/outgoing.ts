@@ -118,7 +118,6 @@ function prepareUnified(
       : exchange.json);
   const encoded = call.encode(asked, context);
   const edits = { target, shaped, encoded: encoded.body };
-  refuseDropped(exchange, encoded.dropped);
   if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
   return {
     ...common,
@@ -127,14 +126,6 @@ function prepareUnified(
     sentJson: encoded.body ?? asked,
     droppedParams: encoded.dropped,
   };
-}
-
-function refuseDropped(exchange: Exchange, dropped: readonly string[]): void {
-  if (!exchange.caller.strictParams || dropped.length === 0) return;
-  throw new GatewayError('request.params_dropped', {
-    field: dropped[0],
-    message: `The provider cannot take: ${dropped.join(', ')}.`,
-  });
 }
 
 /** What of the caller's body is to be different upstream. */

@@ -32,12 +32,3 @@ export function addGatewayHeaders(
   headers['x-service-retry-attempt-count'] = String(retryCount);
   headers['x-service-cache-status'] = cacheStatus;
 }
-
-/** Names what of the request the provider's format cannot carry. */
-export function droppedParams(headers: ReplyHeaders, dropped: readonly string[]): void {
-  if (dropped.length > 0)
-    headers['x-service-dropped-params'] = dropped
-      .slice(0, 50)
-      .join(',')
-      .replace(/[^\x20-\x7e]/g, '?');
-}

@@ -10,6 +10,7 @@ import type { Exchange, Reply } from '../pipeline/exchange.ts';
 import type { HostRules } from '../upstream/host-rules.ts';
 import { type CallDeps, callTarget, canResend, endsRequest } from './call-target.ts';
 import { credentialOf } from './credential-of.ts';
+import { refuseDropped, tellDropped } from './dropped-params.ts';
 import { type Outgoing, prepareOutgoing } from './outgoing.ts';
 import { addGatewayHeaders } from './reply-headers.ts';
 import { resolveTarget, type Target } from './target.ts';
@@ -17,6 +18,8 @@ import { TargetChecks } from './target-checks.ts';
 
 export interface VisitDeps extends CallDeps {
   hostRules: HostRules;
+  /** Refuse what a provider's format cannot carry, whatever config and caller say. */
+  strictParams: boolean;
   guardrails: Guardrails;
   cache: ReplyCache;
   logger: Logger;
@@ -70,11 +73,13 @@ async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise
     shaped = run.request ?? shaped;
   }
   const outgoing = prepareOutgoing(exchange, target, shaped, deps.hostRules);
+  refuseDropped(exchange, target, outgoing, deps);
   const looking =
     target.planned.cache === undefined ? undefined : lookUp(exchange, target, outgoing, deps);
   const found = looking instanceof Promise ? await looking : looking;
   if (found !== undefined) exchange.cacheStatus = found.status;
-  if (found?.reply !== undefined) return fromCache(exchange, target, found.reply, checks, deps);
+  if (found?.reply !== undefined)
+    return fromCache(exchange, target, outgoing, found.reply, checks, deps);
   try {
     return await call(exchange, target, outgoing, checks, found?.fill, deps);
   } finally {
@@ -145,6 +150,7 @@ async function call(
     if (fill !== undefined && reply.status === 200) reply = fill.keepStream(reply, wasWhole);
     reply = checks.onStream(reply);
   }
+  tellDropped(reply.headers, outgoing);
   return finished(exchange, target, reply, stops);
 }
 
@@ -184,11 +190,13 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
 async function fromCache(
   exchange: Exchange,
   target: Target,
+  outgoing: Outgoing,
   kept: Reply,
   checks: TargetChecks,
   deps: VisitDeps,
 ): Promise<Visit> {
   const reply = kept.kind === 'body' ? checks.onKeptBody(kept) : checks.onStream(kept, false);
   await deps.recorder.answerFromCache(exchange, target, reply.status);
+  tellDropped(reply.headers, outgoing);
   return finished(exchange, target, reply, false);
 }
