@@ -86,3 +86,59 @@ export const streamEvents: readonly Buffer[] = [
   Buffer.from('data: [DONE]\n\n'),
 ];
 export const streamBytes = streamEvents.reduce((sum, { length }) => sum + length, 0);
+
+/** The same answers from an upstream that speaks Anthropic's format. */
+const message = {
+  id: 'msg_bench0123456789abcdefgh',
+  type: 'message',
+  role: 'assistant',
+  model: 'claude-haiku-4-5-20251001',
+};
+const messageUsage = {
+  input_tokens: 312,
+  cache_creation_input_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: 0 },
+  output_tokens: 148,
+  service_tier: 'standard',
+};
+
+export const messageReply = Buffer.from(
+  JSON.stringify({
+    ...message,
+    content: [{ type: 'text', text: sentence.repeat(8) }],
+    stop_reason: 'end_turn',
+    stop_sequence: null,
+    usage: messageUsage,
+  }),
+);
+
+const messageEvent = (type: string, rest: object): Buffer =>
+  Buffer.from(`event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`);
+
+/** 100 events: start, start of the text, 95 of content, its end, finish with usage, end. */
+export const messageEvents: readonly Buffer[] = [
+  messageEvent('message_start', {
+    message: {
+      ...message,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { ...messageUsage, output_tokens: 1 },
+    },
+  }),
+  messageEvent('content_block_start', { index: 0, content_block: { type: 'text', text: '' } }),
+  ...Array.from({ length: 95 }, (_, i) =>
+    messageEvent('content_block_delta', {
+      index: 0,
+      delta: { type: 'text_delta', text: ` word${i % 10}` },
+    }),
+  ),
+  messageEvent('content_block_stop', { index: 0 }),
+  messageEvent('message_delta', {
+    delta: { stop_reason: 'end_turn', stop_sequence: null },
+    usage: { output_tokens: 148 },
+  }),
+  messageEvent('message_stop', {}),
+];
+export const messageEventBytes = messageEvents.reduce((sum, { length }) => sum + length, 0);

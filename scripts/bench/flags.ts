@@ -4,6 +4,7 @@ import type { CommandLine } from './subject.ts';
 export const measurementNames = [
   'unary',
   'stream',
+  'translated',
   'saturation',
   'latency',
   'ttfb',

@@ -4,7 +4,7 @@ import { findCores } from './cores.ts';
 import { type Figure, isMet, ratioOf, renderTable } from './figure.ts';
 import { type Flags, type MeasurementName, parseFlags, usage } from './flags.ts';
 import { measureColdStart } from './measure/cold-start.ts';
-import { measureStreamCpu, measureUnaryCpu } from './measure/cpu.ts';
+import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
 import { measureRouting } from './measure/routing.ts';
@@ -66,6 +66,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await warmUp(bench, only.has('stream') || only.has('ttfb'));
   await measure('unary', () => measureUnaryCpu(bench));
   await measure('stream', () => measureStreamCpu(bench));
+  await measure('translated', () => measureTranslatedCpu(bench));
   await measure('saturation', () => measureSaturation(bench));
   await measure('latency', () => measureLatency(bench));
   await measure('ttfb', () => measureFirstByte(bench));

@@ -52,7 +52,8 @@ export async function startWholeSluice(
       workspace_key: key,
       workspace_id: workspaceId,
     } = sluice.credentials;
-    await createProvider(baseUrl, adminKey, workspaceId, upstreamOrigin);
+    await createProvider(baseUrl, adminKey, workspaceId, upstreamOrigin, 'openai', 'bench');
+    await createProvider(baseUrl, adminKey, workspaceId, upstreamOrigin, 'anthropic', 'claude');
     await createRateLimit(baseUrl, adminKey, workspaceId);
     const url = `${baseUrl}/chat/completions`;
     const headers = { 'x-service-api-key': key, 'x-service-provider': '@bench' };
@@ -69,6 +70,7 @@ export async function startWholeSluice(
       name: 'sluice',
       url,
       headers,
+      translated: { url, headers: { ...headers, 'x-service-provider': '@claude' } },
       pid,
       haltRest: () => haltRest(sluice),
       openRoutingWorkspace: () =>
@@ -98,16 +100,18 @@ async function createProvider(
   adminKey: string,
   workspaceId: string,
   upstreamOrigin: string,
+  aiProviderId: string,
+  slug: string,
 ): Promise<void> {
   await post(`${baseUrl}/integrations`, adminKey, {
-    name: 'Bench upstream',
-    slug: 'bench',
-    ai_provider_id: 'openai',
+    name: `Bench upstream, ${aiProviderId}`,
+    slug,
+    ai_provider_id: aiProviderId,
     key: 'sk-bench',
     workspace_id: workspaceId,
     configurations: { custom_host: `${upstreamOrigin}/v1` },
     create_default_provider: true,
-    default_provider_slug: 'bench',
+    default_provider_slug: slug,
   });
 }
 

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unaryRequest } from './canned.ts';
+import { messageEventBytes, messageReply, unaryRequest } from './canned.ts';
 import { pinned } from './cores.ts';
 import { startPart } from './parts.ts';
 import type { RoutingPlaces } from './routing-workspace.ts';
+import type { Place } from './workbench.ts';
 
 /** Something whose cost is measured: a proxy or gateway in front of the bench's upstream. */
 export interface Subject {
@@ -21,6 +22,8 @@ export interface Subject {
    * them go on. What they were sent meanwhile waits for them.
    */
   haltRest?(): () => void;
+  /** Where chat requests go that lead to an upstream of Anthropic's format. */
+  readonly translated?: Pick<Place, 'url' | 'headers' | 'replies'>;
   /** Fills a workspace with configs, for what routing by them costs. */
   openRoutingWorkspace?(): Promise<RoutingPlaces>;
   stop(): Promise<void>;
@@ -48,6 +51,15 @@ export async function startBareProxy(
     name,
     url,
     headers: {},
+    // It translates nothing: what it is sent and what it sends are the same as a gateway's.
+    translated: {
+      url: `http://127.0.0.1:${port}/v1/messages`,
+      headers: {},
+      replies: {
+        unary: { bytesMin: messageReply.length, endsWith: '}' },
+        stream: { bytesMin: messageEventBytes, endsWith: '}' },
+      },
+    },
     pid: () => part.pid,
     async restart() {
       await part.stop();

@@ -2,6 +2,8 @@
 export const targets = {
   unaryCpuRatio: 2,
   streamCpuRatio: 1.15,
+  translatedUnaryCpuRatio: 2.5,
+  translatedStreamCpuRatio: 1.6,
   saturationRps: 8_000,
   addedLatencyP50Ms: 0.5,
   addedLatencyP99Ms: 2,

@@ -1,11 +1,11 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { paceMark, streamEvents, unaryReply } from './canned.ts';
+import { messageEvents, messageReply, paceMark, streamEvents, unaryReply } from './canned.ts';
 
 /**
  * The bench's model provider, a process of its own: answers every POST with the
- * same chat reply or the same 100 events. A child of `main.ts`, which reads the
- * port from its first message.
+ * same chat reply or the same 100 events, in Anthropic's format at `/messages`.
+ * A child of `main.ts`, which reads the port from its first message.
  *
  * Events leave one at a time, because written at once they would arrive
  * together and hide what a proxy spends on each. The caller chooses the pace
@@ -13,6 +13,7 @@ import { paceMark, streamEvents, unaryReply } from './canned.ts';
  */
 interface OpenStream {
   res: ServerResponse;
+  events: readonly Buffer[];
   sent: number;
   everyMs: number;
   nextAt: number;
@@ -24,10 +25,10 @@ function tick(): void {
   const now = performance.now();
   for (const stream of open) {
     if (now < stream.nextAt) continue;
-    stream.res.write(streamEvents[stream.sent]);
+    stream.res.write(stream.events[stream.sent]);
     stream.nextAt += stream.everyMs;
     stream.sent += 1;
-    if (stream.sent < streamEvents.length) continue;
+    if (stream.sent < stream.events.length) continue;
     stream.res.end();
     open.delete(stream);
   }
@@ -36,15 +37,15 @@ function tick(): void {
   ticking = undefined;
 }
 
-function startStream(res: ServerResponse, everyMs: number): void {
+function startStream(res: ServerResponse, events: readonly Buffer[], everyMs: number): void {
   res.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'x-request-id': 'req_bench',
     'openai-processing-ms': '12',
   });
   // The role comes with the first token, as vendors send it: they have nothing to say before.
-  res.write(Buffer.concat(streamEvents.slice(0, 2)));
-  const stream = { res, sent: 2, everyMs, nextAt: performance.now() + everyMs };
+  res.write(Buffer.concat(events.slice(0, 2)));
+  const stream = { res, events, sent: 2, everyMs, nextAt: performance.now() + everyMs };
   open.add(stream);
   res.on('close', () => open.delete(stream));
   ticking ??= setInterval(tick, 1);
@@ -61,17 +62,19 @@ const server = createServer((req, res) => {
       );
   });
   req.on('end', () => {
+    const isMessages = req.url?.endsWith('/messages') === true;
     if (everyMs !== undefined) {
-      startStream(res, everyMs);
+      startStream(res, isMessages ? messageEvents : streamEvents, everyMs);
       return;
     }
+    const reply = isMessages ? messageReply : unaryReply;
     res.writeHead(200, {
       'content-type': 'application/json',
-      'content-length': unaryReply.length,
+      'content-length': reply.length,
       'x-request-id': 'req_bench',
       'openai-processing-ms': '12',
     });
-    res.end(unaryReply);
+    res.end(reply);
   });
 });
 server.keepAliveTimeout = 120_000;

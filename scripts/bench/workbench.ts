@@ -29,7 +29,20 @@ export interface Place {
   /** One more header, different for each request. */
   varied?: VariedHeader;
   pid?(): number;
+  /** What its replies are when they are not the upstream's chat replies. */
+  replies?: { unary: ExpectedReply; stream: ExpectedReply };
 }
+
+/** A gateway may rewrite a reply; it may not lose most of it. */
+export interface ExpectedReply {
+  bytesMin: number;
+  endsWith: string;
+}
+
+const chatReplies: NonNullable<Place['replies']> = {
+  unary: { bytesMin: unaryReply.length / 2, endsWith: '}' },
+  stream: { bytesMin: streamBytes / 2, endsWith: '[DONE]' },
+};
 
 export interface Shape {
   connections: number;
@@ -44,6 +57,8 @@ export interface Shape {
 export async function runRound(bench: Workbench, place: Place, shape: Shape): Promise<Round> {
   const { eventEveryMs, ...limits } = shape;
   const stream = eventEveryMs !== undefined;
+  const replies = place.replies ?? chatReplies;
+  const expected = stream ? replies.stream : replies.unary;
   const before = place.pid === undefined ? undefined : usageOf(place.pid());
   const result = await bench.load.send({
     ...limits,
@@ -52,9 +67,8 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     varied: place.varied,
     body: stream ? streamRequest(eventEveryMs) : unaryRequest,
     rampMs: (eventEveryMs ?? 0) * streamEvents.length,
-    // A gateway may rewrite the reply; it may not lose most of it.
-    replyBytesMin: (stream ? streamBytes : unaryReply.length) / 2,
-    replyEndsWith: stream ? '[DONE]' : '}',
+    replyBytesMin: expected.bytesMin,
+    replyEndsWith: expected.endsWith,
   });
   const after = place.pid === undefined ? undefined : usageOf(place.pid());
   if (result.requests === 0 || result.faults > result.requests / 100) {

@@ -1,55 +1,85 @@
 import type { Figure } from '../figure.ts';
+import { firstAnswer } from '../subject.ts';
 import { targets } from '../targets.ts';
-import { interleave, median, type Round, type Shape, type Workbench } from '../workbench.ts';
+import {
+  interleave,
+  median,
+  type Place,
+  type Round,
+  runRound,
+  type Shape,
+  type Workbench,
+} from '../workbench.ts';
+
+const unaryShape = ({ quick }: Workbench): Shape => ({
+  connections: 32,
+  requestsMax: quick ? 10_000 : 20_000,
+  durationMsMax: 30_000,
+});
+const streamShape = ({ quick }: Workbench): Shape => ({
+  connections: 50,
+  requestsMax: quick ? 500 : 1_500,
+  durationMsMax: 30_000,
+  eventEveryMs: 2,
+});
 
 /** CPU time of one unary chat request. */
 export function measureUnaryCpu(bench: Workbench): Promise<Figure[]> {
-  const shape: Shape = {
-    connections: 32,
-    requestsMax: bench.quick ? 10_000 : 20_000,
-    durationMsMax: 30_000,
-  };
-  return measureCpu(
-    bench,
-    'CPU per unary request',
-    targets.unaryCpuRatio,
-    bench.quick ? 4 : 10,
-    shape,
-  );
+  return measureCpu(bench, bench.subjects, 'CPU per unary request', {
+    target: targets.unaryCpuRatio,
+    rounds: bench.quick ? 4 : 10,
+    shape: unaryShape(bench),
+  });
 }
 
 /** CPU time of one streamed chat request of 100 events. */
 export function measureStreamCpu(bench: Workbench): Promise<Figure[]> {
-  const shape: Shape = {
-    connections: 50,
-    requestsMax: bench.quick ? 500 : 1_500,
-    durationMsMax: 30_000,
-    eventEveryMs: 2,
-  };
-  return measureCpu(
-    bench,
-    'CPU per stream of 100 events',
-    targets.streamCpuRatio,
-    bench.quick ? 4 : 8,
-    shape,
+  return measureCpu(bench, bench.subjects, 'CPU per stream of 100 events', {
+    target: targets.streamCpuRatio,
+    rounds: bench.quick ? 4 : 8,
+    shape: streamShape(bench),
+  });
+}
+
+/** Both again, with an upstream that speaks another format. The bare proxy passes the same bytes on as they are. */
+export async function measureTranslatedCpu(bench: Workbench): Promise<Figure[]> {
+  const places = bench.subjects.flatMap(({ name, pid, translated }): Place[] =>
+    translated === undefined ? [] : [{ name, pid, ...translated }],
   );
+  const [unary, stream] = [unaryShape(bench), streamShape(bench)];
+  for (const place of places) {
+    await firstAnswer(place.url, place.headers, AbortSignal.timeout(60_000));
+    await runRound(bench, place, unary);
+    await runRound(bench, place, stream);
+  }
+  return [
+    ...(await measureCpu(bench, places, 'CPU per translated unary request', {
+      target: targets.translatedUnaryCpuRatio,
+      rounds: bench.quick ? 4 : 10,
+      shape: unary,
+    })),
+    ...(await measureCpu(bench, places, 'CPU per translated stream of 100 events', {
+      target: targets.translatedStreamCpuRatio,
+      rounds: bench.quick ? 4 : 8,
+      shape: stream,
+    })),
+  ];
 }
 
 async function measureCpu(
   bench: Workbench,
+  places: readonly Place[],
   figure: string,
-  target: number,
-  rounds: number,
-  shape: Shape,
+  { target, rounds, shape }: { target: number; rounds: number; shape: Shape },
 ): Promise<Figure[]> {
-  const results = await interleave(bench, bench.subjects, rounds, shape);
+  const results = await interleave(bench, places, rounds, shape);
   const cpu = (of: readonly Round[]): number[] => of.map((round) => round.cpuUsPerRequest);
   const bare = cpu(results[0]!);
-  return bench.subjects.map((subject, index) => {
+  return places.map((place, index) => {
     const values = cpu(results[index]!);
     const share = median(results[index]!.map((round) => round.coreShare));
     const common: Figure = {
-      subject: subject.name,
+      subject: place.name,
       figure,
       unit: 'µs',
       measured: median(values),
