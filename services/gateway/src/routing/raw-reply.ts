@@ -5,7 +5,7 @@ import type { StreamReply } from '../pipeline/exchange.ts';
 import type { UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord } from '../usage/attempt-record.ts';
 import type { Outgoing } from './outgoing.ts';
-import { droppedParams, replyHeaders } from './reply-headers.ts';
+import { replyHeaders } from './reply-headers.ts';
 
 const { Outcome } = usage;
 
@@ -22,7 +22,6 @@ export function rawReply(
   const headers = replyHeaders(call.headers, true);
   const length = call.headers['content-length'];
   if (length !== undefined) headers['content-length'] = length;
-  droppedParams(headers, outgoing.droppedParams);
   const tap = openTap(outgoing, call);
   let isWhole = false;
   return {
