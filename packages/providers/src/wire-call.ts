@@ -9,6 +9,7 @@ import { NativeCall } from './codecs/native-call.ts';
 import { ociChat } from './codecs/oci-chat/index.ts';
 import { openAiChat } from './codecs/openai-chat/index.ts';
 import { openAiCompletions } from './codecs/openai-completions/index.ts';
+import { openAiResponses } from './codecs/openai-responses/index.ts';
 import { palmChat } from './codecs/palm-chat/index.ts';
 import { TranslatedCall } from './codecs/translated-call.ts';
 import { tritonGenerate } from './codecs/triton-generate/index.ts';
@@ -47,6 +48,7 @@ const callerFormats: Record<Endpoint, WireFormat> = {
 /** Formats that translate into each other, both ways. */
 export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
   'openai-chat': openAiChat,
+  'openai-responses': openAiResponses,
   'anthropic-messages': anthropicMessages,
   'cohere-chat': cohereChat,
   gemini,

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contextFor, fixtures, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
+import type { ProviderEntry } from '../contract.ts';
 import { prepareCall } from '../wire-call.ts';
+
+/** Offers responses alone, as some models do. */
+const responsesOnly: ProviderEntry = {
+  ...findProvider('openai')!,
+  endpoints: { createModelResponse: findProvider('openai')!.endpoints.createModelResponse! },
+};
 
 const ways = [
   { name: 'chat, native', provider: 'openai', endpoint: 'chatComplete', format: 'openai-chat' },
@@ -19,11 +26,44 @@ const ways = [
     format: 'anthropic-messages',
   },
   { name: 'messages from OpenAI', provider: 'openai', endpoint: 'messages', format: 'openai-chat' },
+  {
+    name: 'responses, native',
+    provider: 'openai',
+    endpoint: 'createModelResponse',
+    format: 'openai-responses',
+  },
+  {
+    name: 'responses from chat',
+    provider: 'z-ai',
+    endpoint: 'createModelResponse',
+    format: 'openai-chat',
+  },
+  {
+    name: 'responses from Anthropic',
+    provider: 'anthropic',
+    endpoint: 'createModelResponse',
+    format: 'anthropic-messages',
+  },
+  {
+    name: 'chat from responses',
+    provider: responsesOnly,
+    endpoint: 'chatComplete',
+    format: 'openai-responses',
+  },
+  {
+    name: 'messages from responses',
+    provider: responsesOnly,
+    endpoint: 'messages',
+    format: 'openai-responses',
+  },
 ] as const;
+
+const entryOf = (provider: string | ProviderEntry): ProviderEntry =>
+  typeof provider === 'string' ? findProvider(provider)! : provider;
 
 describe('any split of a stream’s bytes gives the same bytes and the same facts', () => {
   for (const { name, provider, endpoint, format } of ways) {
-    const entry = findProvider(provider)!;
+    const entry = entryOf(provider);
     const streams = fixtures(format, 'stream');
 
     it(name, () => {
@@ -53,7 +93,7 @@ describe('any split of a stream’s bytes gives the same bytes and the same fact
 
   it('garbage never throws, and never counts as complete', () => {
     for (const { provider, endpoint } of ways) {
-      const entry = findProvider(provider)!;
+      const entry = entryOf(provider);
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(300)), (bytes, cuts) => {
           const reader = prepareCall(entry, endpoint).openStream(contextFor(entry), {});

@@ -37,6 +37,8 @@ export interface StreamDecoder {
 export interface StreamEncoder {
   /** The caller's bytes for one event, as text; often empty. */
   encode(event: ChatStreamEvent): string;
+  /** In place of the codec's, for formats that count their events. */
+  errorEvent?(fault: StreamFault & { code?: string }): string;
 }
 
 /** The caller's side of a chat format: its requests are read, its replies written. */

@@ -12,6 +12,8 @@ import type { StreamTap } from './native-stream.ts';
 import { OpenAiTap } from './openai-chat/tap.ts';
 import { decodeUsage as decodeOpenAiUsage } from './openai-chat/wire.ts';
 import { MediaTap, readImages, readTranscript } from './openai-media/index.ts';
+import { ResponsesTap } from './openai-responses/tap.ts';
+import { decodeUsage as decodeResponsesUsage, rawFinishOf } from './openai-responses/wire.ts';
 
 /** What is read of a format whose bytes are not changed. */
 export interface NativeFormat {
@@ -30,6 +32,7 @@ export interface NativeFormat {
 const formats: Partial<Record<WireFormat, NativeFormat>> = {
   'openai-chat': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
   'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
+  'openai-responses': { read: readResponse, openTap: () => new ResponsesTap() },
   'openai-embeddings': { read: readEmbeddings },
   'openai-moderations': { read: readModerations },
   'openai-images': { read: readImages, openTap: () => new MediaTap() },
@@ -68,6 +71,17 @@ function readChoices(body: JsonObject): ReplyFacts | undefined {
     model: stringOf(body.model),
     finishReason: stringOf(objectOf(choices[0])?.finish_reason),
     usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readResponse(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.output) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    finishReason: rawFinishOf(body),
+    usage: usage === undefined ? undefined : decodeResponsesUsage(usage),
   });
 }
 

@@ -30,6 +30,8 @@ export class StreamState {
 export interface StreamTap {
   /** The format has no markers that tell where there is something to learn: every event is read. */
   readonly readsAll?: boolean;
+  /** Larger events pass by unread; `SSE_EVENT_BYTES_MAX` when absent. */
+  readonly eventBytesMax?: number;
   /** Every event of the preamble, then those with a marker. `body` is the event's JSON. */
   read(body: JsonBody, event: SseEvent, state: StreamState): void;
   /** Data that is no JSON object but belongs to the format, e.g. `[DONE]`. */
@@ -46,13 +48,14 @@ type JsonBody = NonNullable<ReturnType<typeof parseObject>>;
  * event, content only where a marker says that there is something to learn.
  */
 export class NativeStreamReader implements StreamReader {
-  #framer = new SseFramer();
+  #framer: SseFramer;
   #state = new StreamState();
   #tap: StreamTap;
   #started = false;
 
   constructor(tap: StreamTap) {
     this.#tap = tap;
+    this.#framer = new SseFramer(tap.eventBytesMax);
   }
 
   get phase(): StreamReader['phase'] {

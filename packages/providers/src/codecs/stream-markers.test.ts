@@ -14,6 +14,9 @@ describe('findMarker', () => {
     '{"type":"message_delta"}',
     '{"type": "message_stop"}',
     '{"type":"error"}',
+    '{"type":"response.completed","response":{"usage":null}}',
+    '{"type": "response.incomplete"}',
+    '{"sequence_number":7,"type":"response.failed"}',
   ])('sees %s, at an even and at an odd place', (text) => {
     expect(found(text)).toBe(true);
     expect(found(` ${text}`)).toBe(true);
@@ -22,6 +25,9 @@ describe('findMarker', () => {
   it.each([
     '{"usage":null,"finish_reason":null,"error":null}',
     '{"type":"content_block_delta"}',
+    '{"type":"response.output_text.delta","delta":"response.completed"}',
+    '{"type":"response.created","response":{"status":"completed","usage":null}}',
+    '{"type":"response.mcp_call.failed"}',
     JSON.stringify({ content: '"usage":{"error":{"finish_reason":"stop"' }),
     '{"my_usage":{},"object":"x","reason":"y","terror":{}}',
     'data: hello',

@@ -1,7 +1,8 @@
 /**
  * Finds, in the bytes of whole SSE events, the few things that a native stream
  * must be read for: `"usage":{`, `"finish_reason":"`, `"error":{`,
- * `"type":"message_…"`, `"type":"error"` and a closing `[DONE]`. One pass over
+ * `"type":"message_…"`, `"type":"error"`, the ends of a response
+ * (`"type":"response.completed"`, `.incomplete`, `.failed`) and a closing `[DONE]`. One pass over
  * every second byte and nothing allocated: this runs for every event of every
  * stream, where a JSON.parse each would cost more than all the rest.
  *
@@ -22,6 +23,8 @@ const ERROR = Buffer.from('"error');
 const TYPE = Buffer.from('"type');
 const MESSAGE = Buffer.from('"message_');
 const ERROR_VALUE = Buffer.from('"error"');
+const RESPONSE = Buffer.from('"response.');
+const RESPONSE_ENDS = ['completed"', 'incomplete"', 'failed"'].map((end) => Buffer.from(end));
 const DONE = Buffer.from('[DONE]');
 
 /** Where the next marked key's colon is, at or after `from`; -1 when there is none. */
@@ -58,7 +61,9 @@ function isMarker(bytes: Buffer, colon: number): boolean {
       if (value !== QUOTE || bytes[quote - 2] !== 0x70) return false;
       return (
         endsWith(bytes, TYPE, quote) &&
-        (startsWith(bytes, MESSAGE, start) || startsWith(bytes, ERROR_VALUE, start))
+        (startsWith(bytes, MESSAGE, start) ||
+          startsWith(bytes, ERROR_VALUE, start) ||
+          isResponseEnd(bytes, start))
       );
     case 0x6e: // …n: "finish_reason"
       return value === QUOTE && endsWith(bytes, FINISH, quote);
@@ -67,6 +72,11 @@ function isMarker(bytes: Buffer, colon: number): boolean {
     default:
       return false;
   }
+}
+
+function isResponseEnd(bytes: Buffer, start: number): boolean {
+  if (!startsWith(bytes, RESPONSE, start)) return false;
+  return RESPONSE_ENDS.some((end) => startsWith(bytes, end, start + RESPONSE.length));
 }
 
 function endsWith(bytes: Buffer, key: Buffer, end: number): boolean {

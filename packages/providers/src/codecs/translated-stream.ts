@@ -51,7 +51,8 @@ export class TranslatedStreamReader implements StreamReader {
   }
 
   errorEvent(fault: StreamFault & { code?: string }): Buffer {
-    return this.#caller.errorEvent(fault);
+    const counted = this.#encoder.errorEvent?.(fault);
+    return counted === undefined ? this.#caller.errorEvent(fault) : Buffer.from(counted);
   }
 
   #translate(events: Buffer): string {

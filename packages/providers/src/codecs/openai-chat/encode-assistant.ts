@@ -1,14 +1,14 @@
 import type { ChatMessage, ChatPart, JsonObject } from '@sluice/contracts';
 
 /**
- * An assistant's turn. Thinking goes back only to providers that have a field
- * for it, and only within a tool loop.
+ * An assistant's turn; undefined when nothing of it can be told. Thinking goes
+ * back only to providers that have a field for it, and only within a tool loop.
  */
 export function encodeAssistant(
   message: ChatMessage,
   dropped: string[],
   thinkingField: string | undefined,
-): JsonObject {
+): JsonObject | undefined {
   const texts: string[] = [];
   const thoughts: string[] = [];
   const refusals: string[] = [];
@@ -25,6 +25,8 @@ export function encodeAssistant(
       calls.push({ id: part.id, type: 'function', function: fn });
     } else dropped.push(`${message.path}.${nameOf(part)}`);
   }
+  const isEmpty = texts.length + refusals.length + calls.length === 0;
+  if (isEmpty && message.parts.length > 0) return undefined;
   const body: JsonObject = {
     role: 'assistant',
     content: texts.length === 0 ? null : texts.join(''),

@@ -17,6 +17,18 @@ import { compact } from '../json-access.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
 import { FORMAT } from './wire.ts';
 
+/** OpenAI's other format, and its fields that mean the same here. */
+const KIN = 'openai-responses';
+const SHARED = new Set([
+  'metadata',
+  'moderation',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'verbosity',
+]);
+
 /** Model → wire. */
 export function encodeRequest(
   request: ChatRequest,
@@ -27,9 +39,10 @@ export function encodeRequest(
   const quirks = context.provider.quirks ?? {};
   for (const message of request.messages) encodeMessage(message, messages, dropped, quirks);
   const own = request.extensions.format === FORMAT;
-  if (!own) dropped.push(...Object.keys(request.extensions.fields));
+  const isKin = own || request.extensions.format === KIN;
+  const extensions = own ? request.extensions.fields : sharedFields(request, dropped);
   if (request.cacheControl !== undefined) dropped.push('cache_control');
-  const takesTopK = own || quirks.takesTopK === true;
+  const takesTopK = isKin || quirks.takesTopK === true;
   const body = compact<Record<string, unknown>>({
     model: request.model,
     messages,
@@ -55,14 +68,24 @@ export function encodeRequest(
     seed: request.seed,
     stop: request.stop,
     user: request.user,
-    service_tier: own ? request.serviceTier : undefined,
+    service_tier: isKin ? request.serviceTier : undefined,
     response_format: encodeResponseFormat(request.responseFormat),
     reasoning_effort: encodeEffort(request.reasoning),
-    ...(own ? request.extensions.fields : {}),
+    ...extensions,
   });
   if (!takesTopK && request.topK !== undefined) dropped.push('top_k');
-  if (!own && request.serviceTier !== undefined) dropped.push('service_tier');
+  if (!isKin && request.serviceTier !== undefined) dropped.push('service_tier');
   return { body: body as JsonObject, dropped };
+}
+
+function sharedFields({ extensions }: ChatRequest, dropped: string[]): JsonObject {
+  const result: JsonObject = {};
+  for (const key in extensions.fields) {
+    const value = extensions.fields[key];
+    if (value !== undefined && extensions.format === KIN && SHARED.has(key)) result[key] = value;
+    else dropped.push(key);
+  }
+  return result;
 }
 
 function encodeMessage(
@@ -83,7 +106,9 @@ function encodeMessage(
       dropped.push(`${message.path}.document.citations`);
   }
   if (message.role === 'assistant') {
-    out.push({ ...encodeAssistant(message, dropped, quirks.thinkingField), ...named });
+    const answer = encodeAssistant(message, dropped, quirks.thinkingField);
+    // A turn of which nothing can be told is refused as it stands, and missed by nobody.
+    if (answer !== undefined) out.push({ ...answer, ...named });
     return;
   }
   const images: ChatPart[] = [];
@@ -210,7 +235,7 @@ function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | 
 }
 
 /** An effort stands for a budget where only a budget was given. */
-function encodeEffort(reasoning: Reasoning | undefined): string | undefined {
+export function encodeEffort(reasoning: Reasoning | undefined): string | undefined {
   if (reasoning === undefined) return undefined;
   if (reasoning.effort !== undefined) return reasoning.effort;
   if (reasoning.mode === 'disabled') return 'none';

@@ -1,0 +1,83 @@
+import type { ChatPart, FilePart, ImagePart, JsonObject, JsonValue } from '@sluice/contracts';
+import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
+import { invalidField } from '../invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { FORMAT } from './wire.ts';
+
+/** A string, or a list of parts. `path` is that of the list itself. */
+export function decodeContent(
+  content: JsonValue | undefined,
+  path: string,
+  dropped: string[],
+): ChatPart[] {
+  if (typeof content === 'string') return [{ type: 'text', text: content }];
+  const list = arrayOf(content);
+  if (list === undefined) throw invalidField(path, 'must be a string or a list of parts');
+  return list.map((value, index) => {
+    const part = objectOf(value);
+    if (part === undefined) throw invalidField(`${path}[${index}]`, 'must be an object');
+    return decodePart(part, `${path}[${index}]`, dropped);
+  });
+}
+
+function decodePart(part: JsonObject, path: string, dropped: string[]): ChatPart {
+  if (part.prompt_cache_breakpoint != null) dropped.push(`${path}.prompt_cache_breakpoint`);
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+    case 'summary_text': {
+      const text = stringOf(part.text);
+      if (text === undefined) throw invalidField(`${path}.text`, 'must be a string');
+      // Sources of an earlier answer have other shapes elsewhere, and nothing depends on them.
+      if (arrayOf(part.annotations)?.length) dropped.push(`${path}.annotations`);
+      return { type: 'text', text };
+    }
+    case 'refusal':
+      return { type: 'refusal', text: stringOf(part.refusal) ?? '' };
+    case 'input_image':
+      return imagePart(part, path);
+    case 'input_file':
+      return filePart(part, path);
+    case 'input_audio': {
+      const audio = objectOf(part.input_audio);
+      return {
+        type: 'audio',
+        format: stringOf(audio?.format) ?? 'wav',
+        data: stringOf(audio?.data) ?? '',
+      };
+    }
+    default:
+      return { type: 'foreign', format: FORMAT, value: part };
+  }
+}
+
+function imagePart(part: JsonObject, path: string): ImagePart | FilePart {
+  const detail = stringOf(part.detail);
+  const detailed = detail === undefined ? {} : { detail };
+  const url = stringOf(part.image_url);
+  if (url === undefined) {
+    const fileId = stringOf(part.file_id);
+    if (fileId === undefined) throw invalidField(path, 'needs image_url or file_id');
+    return { type: 'image', source: { kind: 'file-id', fileId }, ...detailed };
+  }
+  const source = sourceOfUrl(url, `${path}.image_url`);
+  const isImage = source.kind !== 'base64' || source.mediaType.startsWith('image/');
+  if (source.kind === 'text' || !isImage) return { type: 'file', source };
+  return { type: 'image', source, ...detailed };
+}
+
+function filePart(part: JsonObject, path: string): FilePart {
+  const named = compact({ filename: stringOf(part.filename) });
+  const fileId = stringOf(part.file_id);
+  if (fileId !== undefined) return { type: 'file', source: { kind: 'file-id', fileId }, ...named };
+  const url = stringOf(part.file_url);
+  if (url !== undefined)
+    return { type: 'file', source: sourceOfUrl(url, `${path}.file_url`, part), ...named };
+  const data = stringOf(part.file_data);
+  if (data === undefined) throw invalidField(path, 'needs file_data, file_url or file_id');
+  const source = data.startsWith('data:')
+    ? sourceOfUrl(data, `${path}.file_data`)
+    : sourceOfBase64('application/pdf', data);
+  return { type: 'file', source, ...named };
+}

@@ -1,0 +1,124 @@
+import type { ChatMessage, ChatPart, JsonObject, JsonValue } from '@sluice/contracts';
+import { invalidField } from '../invalid-field.ts';
+import { arrayOf, objectOf, stringOf } from '../json-access.ts';
+import { decodeContent } from './decode-content.ts';
+import { openFromCaller } from './sealed-thinking.ts';
+
+/** `input`: a text, or a list of items. What one turn of the model consists of becomes one message. */
+export function decodeInput(input: JsonValue | undefined, dropped: string[]): ChatMessage[] {
+  if (typeof input === 'string')
+    return [{ role: 'user', parts: [{ type: 'text', text: input }], path: 'input' }];
+  const items = arrayOf(input);
+  if (items === undefined) throw invalidField('input', 'must be a string or a list of items');
+  const turns = new Turns();
+  for (const [index, value] of items.entries()) {
+    const path = `input[${index}]`;
+    const item = objectOf(value);
+    if (item === undefined) throw invalidField(path, 'must be an object');
+    decodeItem(item, path, turns, dropped);
+  }
+  return turns.messages;
+}
+
+function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: string[]): void {
+  switch (item.type ?? 'message') {
+    case 'message':
+      decodeMessage(item, path, turns, dropped);
+      break;
+    case 'reasoning': {
+      const { part, isForeign } = openFromCaller(item);
+      if (isForeign) dropped.push(`${path}.encrypted_content`);
+      if (part.type === 'redacted-thinking' || part.text !== '' || part.signature !== undefined)
+        turns.add([part], path);
+      break;
+    }
+    case 'function_call':
+      turns.add([functionCall(item, path)], path);
+      break;
+    case 'function_call_output':
+      turns.push({ role: 'tool', parts: [functionCallOutput(item, path, dropped)], path });
+      break;
+    case 'item_reference':
+      throw invalidField(path, 'refers to an item that is stored elsewhere: send the item itself');
+    default:
+      // What a provider's own tools left behind means nothing to another provider.
+      dropped.push(path);
+  }
+}
+
+function decodeMessage(item: JsonObject, path: string, turns: Turns, dropped: string[]): void {
+  const parts = decodeContent(item.content, `${path}.content`, dropped);
+  switch (item.role) {
+    case 'assistant':
+      turns.add(parts, path);
+      break;
+    case 'user':
+    case 'system':
+    case 'developer':
+      turns.push({ role: item.role, parts, path });
+      break;
+    // Some write the results of tools as they do elsewhere.
+    case 'tool': {
+      const toolCallId = stringOf(item.call_id) ?? stringOf(item.tool_call_id);
+      if (toolCallId === undefined) throw invalidField(`${path}.call_id`, 'must be a string');
+      turns.push({ role: 'tool', parts: [toolResult(toolCallId, parts)], path });
+      break;
+    }
+    default:
+      throw invalidField(`${path}.role`, 'must be user, assistant, system or developer');
+  }
+}
+
+function functionCall(item: JsonObject, path: string): ChatPart {
+  const id = stringOf(item.call_id);
+  const name = stringOf(item.name);
+  if (id === undefined) throw invalidField(`${path}.call_id`, 'must be a string');
+  if (name === undefined) throw invalidField(`${path}.name`, 'must be a string');
+  return { type: 'tool-call', id, name, arguments: stringOf(item.arguments) ?? '' };
+}
+
+function functionCallOutput(item: JsonObject, path: string, dropped: string[]): ChatPart {
+  const id = stringOf(item.call_id);
+  if (id === undefined) throw invalidField(`${path}.call_id`, 'must be a string');
+  return toolResult(id, decodeContent(item.output, `${path}.output`, dropped));
+}
+
+function toolResult(toolCallId: string, parts: ChatPart[]): ChatPart {
+  const content = parts.filter(
+    (part) =>
+      part.type === 'text' ||
+      part.type === 'image' ||
+      part.type === 'file' ||
+      part.type === 'foreign',
+  );
+  return { type: 'tool-result', toolCallId, content };
+}
+
+/**
+ * Messages as they grow. Thoughts, text and calls of one turn are items here
+ * and parts elsewhere, where a call's result must follow the message that has
+ * the call; so a turn goes on until its calls are over, or new words begin.
+ */
+class Turns {
+  messages: ChatMessage[] = [];
+  #open: ChatMessage | undefined;
+
+  push(message: ChatMessage): void {
+    this.#open = undefined;
+    this.messages.push(message);
+  }
+
+  add(parts: ChatPart[], path: string): void {
+    const isCall = parts[0]?.type === 'tool-call';
+    if (this.#open === undefined || (!isCall && hasEnded(this.#open))) {
+      this.#open = { role: 'assistant', parts: [], path };
+      this.messages.push(this.#open);
+    }
+    this.#open.parts.push(...parts);
+  }
+}
+
+function hasEnded({ parts }: ChatMessage): boolean {
+  const has = (type: ChatPart['type']): boolean => parts.some((part) => part.type === type);
+  return (has('text') || has('refusal')) && !has('tool-call');
+}

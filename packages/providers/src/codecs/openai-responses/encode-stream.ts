@@ -1,0 +1,164 @@
+import type { ChatStreamEvent, ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import type { StreamFault } from '../../contract.ts';
+import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { arrayOf } from '../json-access.ts';
+import { EventWriter } from './event-writer.ts';
+import { OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts';
+import {
+  endState,
+  headOf,
+  itemId,
+  type ResponseHead,
+  type ResponseState,
+  responseObject,
+} from './response-object.ts';
+import { sealForCaller } from './sealed-thinking.ts';
+
+/**
+ * Stream events → events of a response. A message or a thought is open until
+ * something else begins; calls stay open to the end, since pieces of parallel
+ * ones may alternate.
+ */
+export class ResponsesStreamEncoder implements StreamEncoder {
+  #options: ReplyOptions;
+  #writer = new EventWriter();
+  #head: ResponseHead | undefined;
+  #open: OpenMessage | OpenReasoning | undefined;
+  #calls = new Map<number, OpenCall>();
+  /** By their places; an item takes its own when it is over. */
+  #output: JsonObject[] = [];
+  #items = 0;
+  #usage: ChatUsage | undefined;
+  #finish: FinishReason = 'stop';
+
+  constructor(options: ReplyOptions) {
+    this.#options = options;
+  }
+
+  encode(event: ChatStreamEvent): string {
+    // The format tells one answer: those beyond the first have no place.
+    if ('choice' in event && event.choice !== 0) return '';
+    switch (event.type) {
+      case 'reply-start':
+        return this.#start(event);
+      case 'text-delta': {
+        const logprobs = arrayOf(event.logprobs?.content) ?? [];
+        return this.#inMessage((message) => message.text(event.block, event.text, logprobs));
+      }
+      case 'refusal-delta':
+        return this.#inMessage((message) => message.refusal(event.text));
+      case 'citation':
+        return this.#inMessage((message) => message.cite(event.block, event.citation));
+      case 'thinking-delta':
+        return this.#inReasoning(event.block, (thought) => thought.think(event.text));
+      case 'thinking-signature':
+        return this.#seal(event.block, { type: 'thinking', text: '', signature: event.signature });
+      case 'redacted-thinking':
+        return this.#seal(event.block, { type: 'redacted-thinking', data: event.data });
+      case 'tool-call-start':
+        return this.#callStart(event);
+      case 'tool-call-delta':
+        return this.#calls.get(event.call)?.add(event.arguments) ?? '';
+      case 'usage':
+        this.#usage = event.usage;
+        return '';
+      case 'finish':
+        this.#finish = event.reason;
+        return '';
+      case 'reply-end':
+        return this.#end();
+      case 'fault':
+        return this.#fail(event);
+      default:
+        return '';
+    }
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): string {
+    return this.#writer.error(fault);
+  }
+
+  #start(event: Parameters<typeof headOf>[0] = {}): string {
+    if (this.#head !== undefined) return '';
+    this.#head = headOf(event, this.#options);
+    const response = this.#response({ status: 'in_progress', output: [] });
+    const created = this.#writer.event('response.created', { response });
+    return created + this.#writer.event('response.in_progress', { response });
+  }
+
+  #response(state: ResponseState): JsonObject {
+    this.#head ??= headOf({}, this.#options);
+    return responseObject(this.#head, state, this.#options);
+  }
+
+  #inMessage(write: (message: OpenMessage) => string): string {
+    if (this.#open instanceof OpenMessage) return write(this.#open);
+    const { events, index, id } = this.#next('msg');
+    const message = new OpenMessage(this.#writer, index, id);
+    this.#open = message;
+    return events + message.open() + write(message);
+  }
+
+  #inReasoning(block: number, write: (thought: OpenReasoning) => string): string {
+    if (this.#open instanceof OpenReasoning && this.#open.block === block) return write(this.#open);
+    const { events, index, id } = this.#next('rs');
+    const thought = new OpenReasoning(this.#writer, index, id, block);
+    this.#open = thought;
+    return events + thought.open() + write(thought);
+  }
+
+  #seal(block: number, part: Parameters<typeof sealForCaller>[0]): string {
+    return this.#inReasoning(block, (thought) => {
+      thought.encryptedContent = sealForCaller(part);
+      return '';
+    });
+  }
+
+  #callStart(event: { call: number; id: string; name: string }): string {
+    const { events, index, id } = this.#next('fc');
+    const named = { callId: event.id, name: event.name };
+    const call = new OpenCall(this.#writer, index, id, named);
+    this.#calls.set(event.call, call);
+    return events + call.open();
+  }
+
+  /** The place of an item that begins, before which the one that is open ends. */
+  #next(prefix: 'msg' | 'rs' | 'fc'): { events: string; index: number; id: string } {
+    const events = this.#start() + this.#close(this.#open, 'completed');
+    this.#open = undefined;
+    const index = this.#items++;
+    return { events, index, id: itemId(prefix, this.#head?.id ?? '', index) };
+  }
+
+  #close(item: OpenItem | undefined, status: 'completed' | 'incomplete'): string {
+    if (item === undefined) return '';
+    const closed = item.close(status);
+    this.#output[item.index] = closed.item;
+    return closed.events;
+  }
+
+  #end(): string {
+    let events = this.#start();
+    const cutStatus = endState(this.#finish, [], undefined).status;
+    const rest: OpenItem[] = [...this.#calls.values()];
+    if (this.#open !== undefined) rest.push(this.#open);
+    for (const item of rest.sort((a, b) => a.index - b.index)) {
+      const isCut = cutStatus === 'incomplete' && item.index === this.#items - 1;
+      events += this.#close(item, isCut ? 'incomplete' : 'completed');
+    }
+    const state = endState(this.#finish, this.#output, this.#usage);
+    return events + this.#last(state);
+  }
+
+  #last(state: ResponseState): string {
+    return this.#writer.event(`response.${state.status}`, { response: this.#response(state) });
+  }
+
+  /** Told twice: as clients raise it, and as the end of the response. */
+  #fail({ kind, message, status }: Extract<ChatStreamEvent, { type: 'fault' }>): string {
+    const told = `${this.#options.provider} error: ${message}`;
+    const events = this.#start() + this.errorEvent({ type: kind, message: told, status });
+    const output = this.#output.filter((item) => item !== undefined);
+    return events + this.#last({ status: 'failed', output, error: { code: kind, message: told } });
+  }
+}

@@ -1,0 +1,89 @@
+import type { ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { faultOf } from './errors.ts';
+import { signatureOf, thoughtOf } from './sealed-thinking.ts';
+import { decodeFinish, decodeUsage, FORMAT, rawFinishOf } from './wire.ts';
+
+/**
+ * Wire → model; undefined when the body is not a response.
+ * @throws GatewayError('upstream.error') for one that failed, which is told with status 200
+ */
+export function decodeReply(body: JsonObject): ChatReply | undefined {
+  const output = arrayOf(body.output);
+  if (output === undefined) return undefined;
+  if (body.status === 'failed') throw failure(body);
+  const parts = output.flatMap((item) => decodeItem(objectOf(item) ?? {}));
+  const usage = objectOf(body.usage);
+  const logprobs = logprobsOf(output.map((item) => objectOf(item) ?? {}));
+  return compact<ChatReply>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    createdSeconds: numberOf(body.created_at),
+    choices: [
+      compact({
+        index: 0,
+        parts,
+        finishReason: decodeFinish(
+          body,
+          parts.some((part) => part.type === 'tool-call'),
+        ),
+        rawFinishReason: rawFinishOf(body),
+        logprobs,
+      }),
+    ],
+    usage: usage === undefined ? undefined : decodeUsage(usage),
+    serviceTier: stringOf(body.service_tier),
+    extensions: { format: FORMAT, fields: {} },
+  });
+}
+
+function failure(body: JsonObject): GatewayError {
+  const fault = faultOf(body);
+  return new GatewayError(
+    'upstream.error',
+    fault && { message: fault.message, type: fault.type, status: fault.status },
+  );
+}
+
+function decodeItem(item: JsonObject): ChatPart[] {
+  switch (item.type) {
+    case 'message':
+      return (arrayOf(item.content) ?? []).map((part) => decodePart(objectOf(part) ?? {}));
+    case 'reasoning': {
+      const encrypted = stringOf(item.encrypted_content);
+      const text = thoughtOf(item);
+      if (encrypted === undefined) return text === '' ? [] : [{ type: 'thinking', text }];
+      return [{ type: 'thinking', text, signature: signatureOf(encrypted) }];
+    }
+    case 'function_call':
+      return [
+        {
+          type: 'tool-call',
+          id: stringOf(item.call_id) ?? '',
+          name: stringOf(item.name) ?? '',
+          arguments: stringOf(item.arguments) ?? '',
+        },
+      ];
+    default:
+      return [{ type: 'foreign', format: FORMAT, value: item }];
+  }
+}
+
+function decodePart(part: JsonObject): ChatPart {
+  if (part.type === 'refusal') return { type: 'refusal', text: stringOf(part.refusal) ?? '' };
+  if (part.type !== 'output_text') return { type: 'foreign', format: FORMAT, value: part };
+  const annotations = (arrayOf(part.annotations) ?? []) as JsonObject[];
+  const text = stringOf(part.text) ?? '';
+  return annotations.length === 0
+    ? { type: 'text', text }
+    : { type: 'text', text, citations: annotations };
+}
+
+/** In the shape that chat completions have them. */
+function logprobsOf(items: JsonObject[]): JsonObject | undefined {
+  const content = items
+    .flatMap((item) => (item.type === 'message' ? (arrayOf(item.content) ?? []) : []))
+    .flatMap((part) => arrayOf(objectOf(part)?.logprobs) ?? []);
+  return content.length === 0 ? undefined : { content, refusal: null };
+}

@@ -1,0 +1,63 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { StreamFault } from '../../contract.ts';
+import { objectOf, stringOf } from '../json-access.ts';
+import { invalidStream, type StreamState, type StreamTap } from '../native-stream.ts';
+import type { SseEvent } from '../sse.ts';
+import { errorEvent, faultOf } from './errors.ts';
+import { decodeUsage, rawFinishOf } from './wire.ts';
+
+/** Events that tell nothing of the answer yet. */
+const PREAMBLE = new Set([
+  'response.created',
+  'response.queued',
+  'response.in_progress',
+  'keepalive',
+  'ping',
+]);
+
+/** Watches native streams of responses. */
+export class ResponsesTap implements StreamTap {
+  /** The last event repeats the whole answer, which may hold pictures. */
+  readonly eventBytesMax = 16 * 1024 * 1024;
+
+  read(body: JsonObject, event: SseEvent, state: StreamState): void {
+    const type = stringOf(body.type) ?? event.name;
+    const response = objectOf(body.response);
+    state.facts.id ??= stringOf(response?.id);
+    state.facts.model ??= stringOf(response?.model);
+    switch (type) {
+      case 'response.completed':
+      case 'response.incomplete': {
+        const usage = objectOf(response?.usage);
+        if (usage !== undefined) state.facts.usage = decodeUsage(usage);
+        state.facts.finishReason = rawFinishOf(response ?? {}) ?? type.slice('response.'.length);
+        state.phase = 'complete';
+        break;
+      }
+      case 'response.failed':
+      case 'error':
+        state.fail(faultOf(body) ?? invalidStream('The provider reported an error.'));
+        break;
+      case '': {
+        // No event of the format; some servers tell of errors as they do in other formats.
+        const fault = faultOf(body);
+        if (fault !== undefined) state.fail(fault);
+        break;
+      }
+      default:
+        if (!PREAMBLE.has(type)) state.phase = 'content';
+    }
+  }
+
+  /** Some compatible servers end with what ends a chat. */
+  readText(data: string): boolean {
+    return data.trim() === '' || data.trim() === '[DONE]';
+  }
+
+  /** A response that did not end is cut, whatever came before. */
+  atEnd(): void {}
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return errorEvent(fault);
+  }
+}

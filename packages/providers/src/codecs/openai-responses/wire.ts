@@ -1,0 +1,62 @@
+/**
+ * Words of OpenAI's Responses format that more than one file here needs.
+ * https://platform.openai.com/docs/api-reference/responses
+ */
+import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { countOf, objectOf, stringOf } from '../json-access.ts';
+
+export const FORMAT = 'openai-responses';
+
+/** Input already includes cached tokens here. */
+export function decodeUsage(usage: JsonObject): ChatUsage {
+  const input = objectOf(usage.input_tokens_details);
+  const output = objectOf(usage.output_tokens_details);
+  return {
+    inputTokens: countOf(usage.input_tokens),
+    outputTokens: countOf(usage.output_tokens),
+    cacheReadTokens: countOf(input?.cached_tokens),
+    cacheWriteTokens: countOf(input?.cache_write_tokens),
+    cacheWrite1hTokens: 0,
+    reasoningTokens: countOf(output?.reasoning_tokens),
+    inputAudioTokens: countOf(input?.audio_tokens),
+    outputAudioTokens: countOf(output?.audio_tokens),
+  };
+}
+
+export function encodeUsage(usage: ChatUsage): JsonObject {
+  return {
+    input_tokens: usage.inputTokens,
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens,
+      cache_write_tokens: usage.cacheWriteTokens,
+    },
+    output_tokens: usage.outputTokens,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens },
+    total_tokens: usage.inputTokens + usage.outputTokens,
+  };
+}
+
+/** How a response ended, as the format says it: the reason where it is incomplete, else the status. */
+export function rawFinishOf(response: JsonObject): string | undefined {
+  return stringOf(objectOf(response.incomplete_details)?.reason) ?? stringOf(response.status);
+}
+
+export function decodeFinish(response: JsonObject, hasCalls: boolean): FinishReason {
+  if (response.status === 'completed') return hasCalls ? 'tool-calls' : 'stop';
+  if (response.status !== 'incomplete') return 'other';
+  switch (objectOf(response.incomplete_details)?.reason) {
+    case 'max_output_tokens':
+      return 'length';
+    case 'content_filter':
+      return 'content-filter';
+    default:
+      return 'other';
+  }
+}
+
+/** `reason` is set where the response is incomplete. */
+export function encodeFinish(reason: FinishReason): { status: string; reason?: string } {
+  if (reason === 'length') return { status: 'incomplete', reason: 'max_output_tokens' };
+  if (reason === 'content-filter') return { status: 'incomplete', reason: 'content_filter' };
+  return { status: 'completed' };
+}
