@@ -8,12 +8,14 @@ import type { JsonObject } from '@sluice/contracts';
 import { assembleMessage } from './assemble-anthropic-messages.ts';
 import { assembleChat } from './assemble-openai-chat.ts';
 import { assembleCompletion } from './assemble-openai-completions.ts';
+import { assembleResponse } from './assemble-openai-responses.ts';
 import type { StreamableFormat } from './replay.ts';
 import { parseSseEvents, type SseEvent } from './sse.ts';
 
 const assemblers: Record<StreamableFormat, (events: SseEvent[]) => JsonObject | undefined> = {
   'openai-chat': assembleChat,
   'openai-completions': assembleCompletion,
+  'openai-responses': assembleResponse,
   'anthropic-messages': assembleMessage,
 };
 

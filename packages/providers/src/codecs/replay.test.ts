@@ -8,7 +8,7 @@ import { replayAsStream, type StreamableFormat } from './replay.ts';
 import { REPLAY_PIECE_MAX, textPieces } from './replay-pieces.ts';
 import { parseSseEvents } from './sse.ts';
 
-const streamed = ['openai-chat', 'anthropic-messages'] as const;
+const streamed = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const;
 
 function replay(format: StreamableFormat, reply: JsonObject, includeUsage = false): Buffer {
   return Buffer.concat(replayAsStream(format, reply, { includeUsage }) ?? []);
@@ -107,6 +107,48 @@ const generated: Record<StreamableFormat, fc.Arbitrary<JsonObject>> = {
     },
     { system_fingerprint: fc.constant('fp_1') },
   ),
+  'openai-responses': withKeys(
+    {
+      id: fc.constant('resp_1'),
+      object: fc.constant('response'),
+      created_at: fc.constant(1_741_569_952),
+      status: fc.constantFrom('completed', 'incomplete'),
+      output: fc.array(
+        fc.oneof(
+          withKeys({
+            id: shortText,
+            type: fc.constant('message'),
+            content: fc.array(
+              fc.oneof(
+                withKeys(
+                  { type: fc.constant('output_text'), text, annotations: fc.array(input) },
+                  { logprobs: fc.array(input) },
+                ),
+                withKeys({ type: fc.constant('refusal'), refusal: text }),
+              ),
+            ),
+          }),
+          withKeys({
+            id: shortText,
+            type: fc.constant('reasoning'),
+            summary: fc.array(withKeys({ type: fc.constant('summary_text'), text })),
+            encrypted_content: shortText,
+          }),
+          withKeys({
+            id: shortText,
+            type: fc.constant('function_call'),
+            call_id: shortText,
+            name: shortText,
+            arguments: text,
+          }),
+          withKeys({ id: shortText, type: fc.constant('something_new'), value: json }),
+        ),
+        { maxLength: 4 },
+      ),
+      usage: withKeys({ input_tokens: count, output_tokens: count, total_tokens: count }),
+    },
+    { instructions: fc.option(shortText), tools: fc.array(input) },
+  ),
   'anthropic-messages': withKeys(
     {
       id: fc.constant('msg_1'),
@@ -156,7 +198,8 @@ describe('replayAsStream and assembleStream', () => {
         fc.property(generated[format], (reply) => {
           for (const chunk of chunksOf(replay(format, reply))) {
             const choice = (chunk.choices as JsonObject[] | undefined)?.[0];
-            const delta = (choice?.delta ?? chunk.delta ?? choice ?? {}) as JsonObject;
+            const told = choice?.delta ?? chunk.delta ?? choice ?? {};
+            const delta = (typeof told === 'string' ? { text: told } : told) as JsonObject;
             for (const field of ['content', 'refusal', 'reasoning_content', 'text', 'thinking']) {
               const piece = delta[field];
               if (typeof piece !== 'string') continue;
@@ -305,6 +348,55 @@ describe('assembleStream', () => {
     });
   });
 
+  it('refuses a response that failed, is cut, or has something beside it', () => {
+    const response: JsonObject = { id: 'r', status: 'completed', output: [] };
+    const whole = replay('openai-responses', response).toString();
+    const assembled = (stream: string) => assembleStream('openai-responses', Buffer.from(stream));
+    expect(assembled(whole)).toEqual(response);
+    expect(assembled(`${whole}data: [DONE]\n\n`)).toEqual(response);
+    expect(assembled(whole.slice(0, whole.lastIndexOf('event:')))).toBeUndefined();
+    expect(assembled(`${whole}data: {"hook_results":{}}\n\n`)).toBeUndefined();
+    expect(assembled(`data: {"hook_results":{}}\n\n${whole}`)).toBeUndefined();
+    const failed = whole.replaceAll('response.completed', 'response.failed');
+    expect(assembled(failed)).toBeUndefined();
+  });
+
+  it('tells a response with all events of its parts', () => {
+    const reply: JsonObject = {
+      id: 'r',
+      status: 'incomplete',
+      output: [
+        {
+          id: 'm',
+          type: 'message',
+          content: [{ type: 'output_text', text: 'a', annotations: [1] }],
+        },
+        { id: 'f', type: 'function_call', call_id: 'c', name: 'n', arguments: '{}' },
+      ],
+    };
+    const events = parseSseEvents(replay('openai-responses', reply));
+    expect(events.map(({ name }) => name.slice('response.'.length))).toEqual([
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.annotation.added',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'output_item.done',
+      'incomplete',
+    ]);
+    for (const status of ['failed', 'in_progress', 'queued'])
+      expect(
+        replayAsStream('openai-responses', { ...reply, status }, { includeUsage: true }),
+      ).toBeUndefined();
+  });
+
   it('refuses a message that is cut, unordered, or has an unknown event', () => {
     const whole = parseSseEvents(
       replay('anthropic-messages', {
@@ -335,6 +427,7 @@ describe('whatever a provider says', () => {
     'content_blocks text citation thinking signature logprobs usage finish_reason type __proto__',
     'message_start content_block_start content_block content_block_delta text_delta constructor',
     'input_json_delta partial_json content_block_stop message_delta message_stop citations_delta',
+    'response response.completed output reasoning summary output_text annotations refusal status',
   ];
   const word = fc.constantFrom(...words.join(' ').split(' '));
   const { anything } = fc.letrec<{ anything: JsonValue }>((tie) => ({
@@ -356,7 +449,8 @@ describe('whatever a provider says', () => {
         for (const format of Object.keys(generated) as StreamableFormat[]) {
           assembleStream(format, Buffer.from(stream));
           assembleStream(format, Buffer.from(garbage));
-          for (const likely of [reply, { type: 'message', ...reply, content: events }])
+          const response = { status: 'completed', ...reply, output: events };
+          for (const likely of [reply, response, { type: 'message', ...reply, content: events }])
             replayAsStream(format, { ...likely, choices: events }, { includeUsage: true });
         }
       }),

@@ -6,12 +6,17 @@ import type { JsonObject } from '@sluice/contracts';
 import { replayMessage } from './replay-anthropic-messages.ts';
 import { replayChat } from './replay-openai-chat.ts';
 import { replayCompletion } from './replay-openai-completions.ts';
+import { replayResponse } from './replay-openai-responses.ts';
 
 /** Formats whose replies exist both as JSON and as a stream. */
-export type StreamableFormat = 'openai-chat' | 'openai-completions' | 'anthropic-messages';
+export type StreamableFormat =
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-responses'
+  | 'anthropic-messages';
 
 export interface ReplayOptions {
-  /** The request's `stream_options.include_usage`; only OpenAI's formats ask. */
+  /** The request's `stream_options.include_usage`; only OpenAI's chat and completions ask. */
   includeUsage: boolean;
 }
 
@@ -21,6 +26,7 @@ const replayers: Record<
 > = {
   'openai-chat': replayChat,
   'openai-completions': replayCompletion,
+  'openai-responses': replayResponse,
   'anthropic-messages': replayMessage,
 };
 

@@ -8,6 +8,8 @@ import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
 interface OpenBlock {
   kind: 'text' | 'thinking' | 'tool';
   call: number;
+  /** Of a thought: each has a signature of its own. */
+  thought?: number;
 }
 
 interface WaitingCall {
@@ -46,14 +48,14 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         return this.#start(event.id, event.model);
       case 'text-delta':
       case 'refusal-delta':
-        return this.#delta('text', { type: 'text_delta', text: event.text });
+        return this.#text({ type: 'text_delta', text: event.text });
       case 'thinking-delta':
-        return this.#delta('thinking', { type: 'thinking_delta', thinking: event.text });
+        return this.#think(event.block, { type: 'thinking_delta', thinking: event.text });
       case 'thinking-signature':
-        return this.#delta('thinking', { type: 'signature_delta', signature: event.signature });
+        return this.#think(event.block, { type: 'signature_delta', signature: event.signature });
       case 'citation':
         return shownCitations([event.citation])
-          .map((citation) => this.#delta('text', { type: 'citations_delta', citation }))
+          .map((citation) => this.#text({ type: 'citations_delta', citation }))
           .join('');
       case 'redacted-thinking':
         return this.#whole({ type: 'redacted_thinking', data: event.data });
@@ -99,17 +101,20 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     return eventText('message_start', { message });
   }
 
-  #delta(kind: 'text' | 'thinking', delta: JsonObject): string {
-    let out = '';
-    if (this.#open?.kind !== kind) {
-      out += this.#closeAll();
-      const block: JsonObject =
-        kind === 'text'
-          ? { type: 'text', text: '' }
-          : { type: 'thinking', thinking: '', signature: '' };
-      out += this.#openBlock({ kind, call: -1 }, block);
-    }
-    return out + this.#blockDelta(delta);
+  #text(delta: JsonObject): string {
+    if (this.#open?.kind === 'text') return this.#blockDelta(delta);
+    const opened =
+      this.#closeAll() + this.#openBlock({ kind: 'text', call: -1 }, { type: 'text', text: '' });
+    return opened + this.#blockDelta(delta);
+  }
+
+  #think(thought: number, delta: JsonObject): string {
+    if (this.#open?.kind === 'thinking' && this.#open.thought === thought)
+      return this.#blockDelta(delta);
+    const block = { type: 'thinking', thinking: '', signature: '' };
+    const opened =
+      this.#closeAll() + this.#openBlock({ kind: 'thinking', call: -1, thought }, block);
+    return opened + this.#blockDelta(delta);
   }
 
   #whole(block: JsonObject): string {

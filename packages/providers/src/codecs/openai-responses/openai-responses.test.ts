@@ -190,6 +190,34 @@ describe('thoughts on their way through a caller', () => {
     });
   });
 
+  it('are blocks of their own in a stream, each with its own proof', () => {
+    const thought = (id: string, output_index: number) => [
+      { type: 'response.output_item.added', output_index, item: { id, type: 'reasoning' } },
+      {
+        type: 'response.output_item.done',
+        output_index,
+        item: {
+          id,
+          type: 'reasoning',
+          summary: [{ type: 'summary_text', text: `Thought ${id}.` }],
+          encrypted_content: id,
+        },
+      },
+    ];
+    const stream = [...thought('a', 0), ...thought('b', 1)]
+      .map((event) => `data: ${JSON.stringify(event)}\n\n`)
+      .join('');
+    const reader = messages.openStream(contextFor(responsesOnly), { model: 'm' });
+    const told = parseSseEvents(reader.push(Buffer.from(stream))).map(({ data }) => {
+      const { type, index, delta } = parseObject(data)!;
+      return [type, index, delta];
+    });
+    const signed = (signature: string) => ({ type: 'signature_delta', signature });
+    expect(told.filter(([type]) => type === 'content_block_start')).toHaveLength(2);
+    expect(told).toContainEqual(['content_block_delta', 0, signed('openai:encrypted:a')]);
+    expect(told).toContainEqual(['content_block_delta', 1, signed('openai:encrypted:b')]);
+  });
+
   it('are not shown to a provider that did not have them', () => {
     const history = {
       model: 'm',
