@@ -5,6 +5,7 @@ import { anthropicVendor, countTokens, createMessage } from './anthropic-message
 import { createChatCompletion } from './openai-chat.ts';
 import { createCompletion } from './openai-completions.ts';
 import { createEmbeddings } from './openai-embeddings.ts';
+import { createResponse } from './openai-responses.ts';
 import { listModels, openAiVendor, retrieveModel } from './openai-vendor.ts';
 import { type DemoAnswer, type DemoEndpoint, type Vendor, VendorFault } from './protocol.ts';
 import { scriptOf } from './scripted-model.ts';
@@ -20,6 +21,7 @@ const endpoints: Readonly<Record<string, DemoEndpoint>> = {
   '/v1/chat/completions': createChatCompletion,
   '/v1/completions': createCompletion,
   '/v1/embeddings': createEmbeddings,
+  '/v1/responses': createResponse,
   '/v1/messages': createMessage,
   '/v1/messages/count_tokens': countTokens,
 };

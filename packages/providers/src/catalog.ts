@@ -85,7 +85,7 @@ const entries: readonly ProviderEntry[] = [
     baseUrl: 'http://127.0.0.1:8799/v1',
     auth: { type: 'none' },
     endpoints: {
-      ...offering('chatComplete', 'complete', 'embed', 'listModels'),
+      ...offering('chatComplete', 'complete', 'embed', 'createModelResponse', 'listModels'),
       messages: { format: 'anthropic-messages', path: '/messages' },
     },
     headers: anthropic.headers,

@@ -1,0 +1,214 @@
+// Wire format: https://platform.openai.com/docs/api-reference/responses
+import { answerTo, answerWith, tokensIn } from './answer-text.ts';
+import { createdAt, invalidType, missing, optionalNumber } from './openai-vendor.ts';
+import {
+  type DemoAnswer,
+  type DemoBody,
+  type DemoContext,
+  isObject,
+  type JsonObject,
+  VendorFault,
+} from './protocol.ts';
+import { type DemoItem, streamResponse } from './responses-stream.ts';
+import { sampleFor } from './schema-sample.ts';
+
+const thought = 'The user wants an answer. I will repeat what was said.';
+const encryptedThought = Buffer.from('sluice demo thought').toString('base64');
+
+export function createResponse(body: DemoBody, context: DemoContext): DemoAnswer {
+  const input = checkInput(body.input);
+  for (const state of ['previous_response_id', 'conversation', 'prompt'])
+    if (body[state] !== undefined && body[state] !== null)
+      throw new VendorFault(404, `Nothing is stored here that '${state}' could refer to.`, {
+        param: state,
+      });
+  const tokensMax = optionalNumber(body.max_output_tokens, 'max_output_tokens', 1);
+  optionalNumber(body.temperature, 'temperature', 0, 2);
+  const items = [...thoughts(body), ...answer(body, input, context, tokensMax)];
+  const response = describeResponse(body, input, items, context);
+  return body.stream === true
+    ? {
+        kind: 'sse',
+        events: streamResponse(response, items),
+        eventDelayMs: context.script.eventDelayMs,
+      }
+    : { kind: 'json', body: response };
+}
+
+function checkInput(input: unknown): JsonObject[] {
+  if (input === undefined) throw missing('input');
+  if (typeof input === 'string') return [{ role: 'user', content: input }];
+  if (!Array.isArray(input)) throw invalidType('input', 'an array of input items', input);
+  for (const [index, item] of input.entries()) {
+    if (!isObject(item)) throw invalidType(`input[${index}]`, 'an object', item);
+    const type = item.type ?? 'message';
+    if (type === 'message' && item.content === undefined) throw missing(`input[${index}].content`);
+    if (type === 'function_call_output' && typeof item.call_id !== 'string')
+      throw missing(`input[${index}].call_id`);
+  }
+  return input as JsonObject[];
+}
+
+/** A model that is asked to reason does, and shows of it what was asked for. */
+function thoughts(body: DemoBody): DemoItem[] {
+  const reasoning = isObject(body.reasoning) ? body.reasoning : {};
+  if (typeof reasoning.effort !== 'string' || reasoning.effort === 'none') return [];
+  const wanted = Array.isArray(body.include) ? body.include : [];
+  return [
+    {
+      kind: 'thought',
+      summary: typeof reasoning.summary === 'string' ? thought : undefined,
+      encrypted: wanted.includes('reasoning.encrypted_content') ? encryptedThought : undefined,
+    },
+  ];
+}
+
+function answer(
+  body: DemoBody,
+  input: JsonObject[],
+  context: DemoContext,
+  tokensMax: number | undefined,
+): DemoItem[] {
+  const last = input.at(-1) ?? {};
+  if (last.type === 'function_call_output') {
+    const results = input.slice(input.findLastIndex(({ type }) => type !== last.type) + 1);
+    const said = results.map((item) => textOf(item.output)).join(', ');
+    return [{ kind: 'text', answer: answerWith(`The tool said: ${said}`, tokensMax) }];
+  }
+  const text = textOf(last.content);
+  const tools = chosenTools(body, text);
+  if (tools.length > 0 && last.role === 'user')
+    return tools.map(({ name, parameters }) => ({
+      kind: 'call',
+      name: String(name),
+      arguments: JSON.stringify(
+        sampleFor(parameters ?? { type: 'object', properties: {} }, text || 'example'),
+      ),
+    }));
+  const json = jsonAnswer(body.text, text);
+  const said =
+    json === undefined ? answerTo(text, context.script, tokensMax) : answerWith(json, tokensMax);
+  return [{ kind: 'text', answer: said }];
+}
+
+/** The first tool, as a model asked a simple question would; all of them when the prompt says "parallel". */
+function chosenTools(body: DemoBody, text: string): JsonObject[] {
+  if (body.tools === undefined || body.tool_choice === 'none') return [];
+  if (!Array.isArray(body.tools)) throw invalidType('tools', 'an array of objects', body.tools);
+  const tools = body.tools.map((tool: unknown, index) => {
+    if (!isObject(tool) || typeof tool.name !== 'string') throw missing(`tools[${index}].name`);
+    return tool;
+  });
+  if (isObject(body.tool_choice) && body.tool_choice.type === 'function') {
+    const { name } = body.tool_choice;
+    const named = tools.filter((tool) => tool.name === name);
+    if (named.length > 0) return named;
+    throw new VendorFault(400, `Tool choice '${String(name)}' not found in 'tools' parameter.`, {
+      param: 'tool_choice',
+    });
+  }
+  return /\bparallel\b/i.test(text) && body.parallel_tool_calls !== false
+    ? tools
+    : tools.slice(0, 1);
+}
+
+function jsonAnswer(text: unknown, hint: string): string | undefined {
+  const format = isObject(text) && isObject(text.format) ? text.format : {};
+  if (format.type === 'json_schema')
+    return JSON.stringify(sampleFor(format.schema, hint || 'example'));
+  return format.type === 'json_object' ? JSON.stringify({ answer: hint }) : undefined;
+}
+
+/** Pictures are told by their number, so that a test sees that they arrived. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  const parts = Array.isArray(content) ? content.filter(isObject) : [];
+  const images = parts.filter((part) => part.type === 'input_image').length;
+  const text = parts.map((part) => (typeof part.text === 'string' ? part.text : '')).join('');
+  return images === 0 ? text : `${text} [${images} image${images > 1 ? 's' : ''}]`;
+}
+
+function describeResponse(
+  body: DemoBody,
+  input: JsonObject[],
+  items: DemoItem[],
+  context: DemoContext,
+): JsonObject {
+  const inputTokens = Math.ceil(
+    (JSON.stringify(input).length + String(body.instructions ?? '').length) / 4,
+  );
+  const outputTokens = items.reduce((sum, item) => sum + tokensOf(item), 0);
+  const reasoningTokens = items[0]?.kind === 'thought' ? tokensOf(items[0]) : 0;
+  const id = (context.bytes + inputTokens * 65_536).toString(36);
+  const isCut = items.some((item) => item.kind === 'text' && item.answer.isCut);
+  return {
+    id: `resp_demo${id}`,
+    object: 'response',
+    created_at: createdAt,
+    completed_at: isCut ? null : createdAt,
+    status: isCut ? 'incomplete' : 'completed',
+    background: false,
+    error: null,
+    incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: body.metadata ?? {},
+    model: body.model,
+    output: items.map((item, index) => wholeItem(item, id, index)),
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...(body.reasoning as object) },
+    service_tier: 'default',
+    store: body.store ?? true,
+    temperature: body.temperature ?? 1,
+    text: { format: { type: 'text' }, ...(body.text as object) },
+    tool_choice: body.tool_choice ?? 'auto',
+    tools: body.tools ?? [],
+    top_p: body.top_p ?? 1,
+    truncation: 'disabled',
+    usage: {
+      input_tokens: inputTokens,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: outputTokens,
+      output_tokens_details: { reasoning_tokens: reasoningTokens },
+      total_tokens: inputTokens + outputTokens,
+    },
+    user: body.user ?? null,
+  };
+}
+
+function tokensOf(item: DemoItem): number {
+  if (item.kind === 'text') return item.answer.tokens;
+  return item.kind === 'call' ? tokensIn(item.name + item.arguments) : tokensIn(thought);
+}
+
+function wholeItem(item: DemoItem, id: string, index: number): JsonObject {
+  switch (item.kind) {
+    case 'thought':
+      return {
+        id: `rs_demo${id}${index}`,
+        type: 'reasoning',
+        summary: item.summary === undefined ? [] : [{ type: 'summary_text', text: item.summary }],
+        ...(item.encrypted === undefined ? {} : { encrypted_content: item.encrypted }),
+      };
+    case 'text': {
+      const text = item.answer.pieces.join('');
+      return {
+        id: `msg_demo${id}${index}`,
+        type: 'message',
+        status: item.answer.isCut ? 'incomplete' : 'completed',
+        role: 'assistant',
+        content: [{ type: 'output_text', text, annotations: [], logprobs: [] }],
+      };
+    }
+    case 'call':
+      return {
+        id: `fc_demo${id}${index}`,
+        type: 'function_call',
+        status: 'completed',
+        call_id: `call_demo${index}`,
+        name: item.name,
+        arguments: item.arguments,
+      };
+  }
+}
