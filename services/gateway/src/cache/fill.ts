@@ -1,7 +1,7 @@
 import type { Endpoint } from '@sluice/providers';
 import type { ReplySink, StreamReply } from '../pipeline/exchange.ts';
 import type { Lead } from './flights.ts';
-import { deliver } from './forms.ts';
+import { deliver, isAnswer } from './forms.ts';
 import type { CacheFill } from './request.ts';
 import type { CacheStore, ReplyForm } from './store.ts';
 
@@ -39,7 +39,9 @@ export class Fill implements CacheFill {
   }
 
   keepBody(body: Buffer, contentType: string): void {
-    if (jsonType.test(contentType)) this.#keep('json', contentType, body);
+    const { endpoint } = this.#subject;
+    if (jsonType.test(contentType) && isAnswer(endpoint, body))
+      this.#keep('json', contentType, body);
     else this.#end();
   }
 

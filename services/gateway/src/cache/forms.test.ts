@@ -17,7 +17,11 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 /** From now on the server answers with this JSON, told as the cache tells it. */
-function serve(endpoint: 'chatComplete' | 'complete' | 'messages', json: object, form: ReplyForm) {
+function serve(
+  endpoint: 'chatComplete' | 'complete' | 'messages' | 'createModelResponse',
+  json: object,
+  form: ReplyForm,
+) {
   const held = {
     form: 'json',
     contentType: 'application/json',
@@ -150,6 +154,61 @@ describe('a stored message, read by the anthropic client as a stream', () => {
     const stream = anthropic.messages.stream({ model: 'm', max_tokens: 9, messages: [] });
     const final = await stream.finalMessage();
     expect(JSON.parse(JSON.stringify(final))).toMatchObject(message);
+  });
+});
+
+describe('a stored response, read by the openai client as a stream', () => {
+  it('comes out as it was', async () => {
+    const response = {
+      id: 'resp_1',
+      object: 'response',
+      created_at: 1_741_569_952,
+      status: 'completed',
+      model: 'gpt-5',
+      output: [
+        {
+          id: 'rs_1',
+          type: 'reasoning',
+          summary: [{ type: 'summary_text', text }],
+          encrypted_content: 'gAAA',
+        },
+        {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          status: 'completed',
+          content: [
+            {
+              type: 'output_text',
+              text,
+              annotations: [
+                { type: 'url_citation', url: 'u', title: 't', start_index: 0, end_index: 1 },
+              ],
+              logprobs: [],
+            },
+            { type: 'refusal', refusal: 'No.' },
+          ],
+        },
+        {
+          id: 'fc_1',
+          type: 'function_call',
+          status: 'completed',
+          call_id: 'call_a',
+          name: 'f',
+          arguments: JSON.stringify({ city: text }),
+        },
+      ],
+      usage: { input_tokens: 3, output_tokens: 4, total_tokens: 7 },
+    };
+    serve('createModelResponse', response, 'stream');
+    const stream = openai.responses.stream({ model: 'm', input: 'x' });
+    let read = '';
+    stream.on('response.output_text.delta', ({ delta }) => {
+      read += delta;
+    });
+    const final = await stream.finalResponse();
+    expect(JSON.parse(JSON.stringify(final))).toMatchObject(response);
+    expect(read).toBe(text);
   });
 });
 

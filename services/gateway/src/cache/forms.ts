@@ -14,6 +14,7 @@ const formats: Partial<Record<Endpoint, StreamableFormat | 'json-only'>> = {
   chatComplete: 'openai-chat',
   complete: 'openai-completions',
   messages: 'anthropic-messages',
+  createModelResponse: 'openai-responses',
   embed: 'json-only',
   rerank: 'json-only',
   moderate: 'json-only',
@@ -21,19 +22,31 @@ const formats: Partial<Record<Endpoint, StreamableFormat | 'json-only'>> = {
   ocr: 'json-only',
 };
 
-export function isEligible(endpoint: Endpoint): boolean {
+export function isEligible({ endpoint, sentJson }: CacheRequest): boolean {
+  // What goes on at the provider while nobody waits, or is written to there, is not only an answer.
+  if (endpoint === 'createModelResponse')
+    return sentJson.background !== true && (sentJson.conversation ?? null) === null;
   return formats[endpoint] !== undefined;
+}
+
+/** Whether a whole answer with status 200 is one: a response says for itself how it ended. */
+export function isAnswer(endpoint: Endpoint, body: Buffer): boolean {
+  if (endpoint !== 'createModelResponse') return true;
+  const status = parse(body)?.status;
+  return status === 'completed' || status === 'incomplete';
 }
 
 /** The form in which a request wants its answer. */
 export function wantedForm(request: CacheRequest): ReplyForm {
   if (!request.wantsStream) return 'json';
   const options = request.sentJson.stream_options;
-  // Messages always tell their usage.
-  if (request.endpoint === 'messages' || typeof options !== 'object' || options === null)
+  // Messages and responses always tell their usage.
+  if (alwaysTellUsage.has(request.endpoint) || typeof options !== 'object' || options === null)
     return 'stream';
   return (options as JsonObject).include_usage === true ? 'stream-with-usage' : 'stream';
 }
+
+const alwaysTellUsage: ReadonlySet<Endpoint> = new Set(['messages', 'createModelResponse']);
 
 /** An answer in the form a request wants it. */
 export interface Delivery {

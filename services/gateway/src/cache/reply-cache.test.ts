@@ -114,6 +114,29 @@ describe('a look-up', () => {
       expect((await ask(over)).status).toBe('MISS');
   });
 
+  it('serves responses too, whole as JSON and as a stream', async () => {
+    const over = { endpoint: 'createModelResponse', sentJson: { model: 'm', input: 'x' } } as const;
+    const response = { id: 'resp_1', object: 'response', status: 'completed', output: [] };
+    await askAndKeep(over, Buffer.from(JSON.stringify(response)));
+    expect(textOf((await ask(over)).reply)).toBe(JSON.stringify(response));
+    expect(textOf((await ask({ ...over, wantsStream: true })).reply)).toContain(
+      'event: response.completed',
+    );
+  });
+
+  it('keeps no response that failed, or goes on without the caller', async () => {
+    const endpoint = 'createModelResponse';
+    for (const status of ['failed', 'queued', 'in_progress']) {
+      const over = { endpoint, sentJson: { model: 'm', input: status } } as const;
+      await askAndKeep(over, Buffer.from(JSON.stringify({ object: 'response', status })));
+      expect((await ask(over)).status).toBe('MISS');
+    }
+    for (const field of ['background', 'conversation']) {
+      const sentJson = { model: 'm', input: 'x', [field]: true };
+      expect((await ask({ endpoint, sentJson })).status).toBe('DISABLED');
+    }
+  });
+
   it('serves embeddings too', async () => {
     const embedding = Buffer.from('{"data":[]}');
     await askAndKeep({ endpoint: 'embed' }, embedding);

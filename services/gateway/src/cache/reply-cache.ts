@@ -63,7 +63,7 @@ export class ReplyCache {
    */
   lookUp(request: CacheRequest): CacheLookup | Promise<CacheLookup> {
     const { rule, signal } = request;
-    if (rule === undefined || !isEligible(request.endpoint)) return disabled;
+    if (rule === undefined || !isEligible(request)) return disabled;
     if (signal.aborted) throw new GatewayError('request.aborted');
     const form = wantedForm(request);
     const maxAgeMs = (rule.maxAgeS ?? maxAgeSDefault) * 1000;

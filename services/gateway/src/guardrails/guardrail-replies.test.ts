@@ -94,10 +94,11 @@ describe('hookResultsItem', () => {
     );
   });
 
-  it('is a named event for messages', () => {
-    expect(hookResultsItem('messages', 'after_request_hooks', [ran])?.toString()).toBe(
-      `event: hook_results\ndata: ${JSON.stringify({ hook_results: { after_request_hooks: [ran] } })}\n\n`,
-    );
+  it('is a named event for messages and responses', () => {
+    for (const endpoint of ['messages', 'createModelResponse'] as const)
+      expect(hookResultsItem(endpoint, 'after_request_hooks', [ran])?.toString()).toBe(
+        `event: hook_results\ndata: ${JSON.stringify({ hook_results: { after_request_hooks: [ran] } })}\n\n`,
+      );
   });
 
   it('is nothing when no hook ran', () => {

@@ -52,9 +52,12 @@ export function hookResultsItem(
 ): Buffer | undefined {
   if (!results.some(hasRun)) return undefined;
   const data = JSON.stringify({ hook_results: { [key]: results } });
-  const name = endpoint === 'messages' ? 'event: hook_results\n' : '';
+  const name = namedEvents.has(endpoint) ? 'event: hook_results\n' : '';
   return Buffer.from(`${name}data: ${data}\n\n`);
 }
+
+/** Their streams name every event. */
+const namedEvents: ReadonlySet<Endpoint> = new Set(['messages', 'createModelResponse']);
 
 function resultsJson(before: readonly HookResult[], after: readonly HookResult[]): JsonObject {
   const results: unknown = { before_request_hooks: before, after_request_hooks: after };

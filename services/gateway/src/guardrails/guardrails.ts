@@ -87,10 +87,16 @@ const inputEndpoints: ReadonlySet<Endpoint> = new Set([
   'chatComplete',
   'complete',
   'messages',
+  'createModelResponse',
   'embed',
 ]);
 
-const outputEndpoints: ReadonlySet<Endpoint> = new Set(['chatComplete', 'complete', 'messages']);
+const outputEndpoints: ReadonlySet<Endpoint> = new Set([
+  'chatComplete',
+  'complete',
+  'messages',
+  'createModelResponse',
+]);
 
 /** Such a check passes whatever it should refuse: somebody has to know, but need not for every request. */
 function faultLog(logger: Logger): (checkId: string, error: Error) => void {

@@ -25,6 +25,14 @@ const messages = [
   'event: message_stop\ndata: {"type":"message_stop"}\n\n',
 ].join('');
 
+const responses = [
+  'event: response.created\ndata: {"type":"response.created","response":{"model":"m","output":[]}}\n\n',
+  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"Grüße "}\n\n',
+  'event: response.reasoning_summary_text.delta\ndata: {"type":"response.reasoning_summary_text.delta","delta":"hm"}\n\n',
+  'event: response.output_text.delta\ndata: {"type":"response.output_text.delta","delta":"🙂"}\n\n',
+  'event: response.completed\ndata: {"type":"response.completed","response":{"model":"m","output":[]}}\n\n',
+].join('');
+
 const completion =
   'data: {"choices":[{"index":0,"text":"Grüße "}]}\n\ndata: {"choices":[{"text":"🙂"}]}\n\ndata: [DONE]\n\n';
 
@@ -102,6 +110,7 @@ describe('withHookItems', () => {
     ['complete', completion],
     ['chatComplete', chat.replaceAll('\n', '\r\n')],
     ['messages', messages.replaceAll('\n', '\r\n')],
+    ['createModelResponse', responses],
   ] as const)('hears the text of %s however the bytes are cut', async (endpoint, stream) => {
     const bytes = Buffer.from(stream);
     for (const size of [1, 2, 3, 7, 64, bytes.length]) {
@@ -281,6 +290,19 @@ describe('withHookItems', () => {
         role: 'assistant',
         model: '',
         content: [{ type: 'tool_use', id: 'c', name: 'f' }],
+      },
+    ],
+    [
+      'createModelResponse',
+      'data: {"type":"response.output_item.added","item":{"type":"function_call","call_id":"c","name":"f"}}\n\n' +
+        responses,
+      {
+        object: 'response',
+        model: 'm',
+        output: [
+          { type: 'message', content: [{ type: 'output_text', text: 'Grüße 🙂' }] },
+          { type: 'function_call', call_id: 'c', name: 'f' },
+        ],
       },
     ],
     [

@@ -56,6 +56,15 @@ export class StreamText {
         const content = text === '' ? tools : [{ type: 'text', text }, ...tools];
         return { type: 'message', role: 'assistant', model, content };
       }
+      case 'createModelResponse': {
+        const calls = this.toolCalls.map(({ id, name }) => ({
+          type: 'function_call',
+          call_id: id,
+          name,
+        }));
+        const said = { type: 'message', content: [{ type: 'output_text', text }] };
+        return { object: 'response', model, output: text === '' ? calls : [said, ...calls] };
+      }
       case 'complete':
         return { object: 'text_completion', model, choices: [{ index: 0, text }] };
       default: {
@@ -106,6 +115,7 @@ export class StreamText {
     }
     if (event === undefined) return;
     if (this.endpoint === 'messages') this.readMessagesEvent(event);
+    else if (this.endpoint === 'createModelResponse') this.readResponseEvent(event);
     else this.readChunk(event);
   }
 
@@ -142,6 +152,25 @@ export class StreamText {
         return;
       }
       case 'message_stop':
+        this.sawEnd = true;
+    }
+  }
+
+  private readResponseEvent(event: JsonObject): void {
+    const { item, response } = event;
+    const model = objectOf(response)?.model;
+    if (typeof model === 'string') this.model = model;
+    switch (event.type) {
+      case 'response.output_text.delta':
+        this.addText(event.delta);
+        return;
+      case 'response.output_item.added': {
+        const { type, call_id, name } = objectOf(item) ?? {};
+        if (type === 'function_call') this.addTool(String(call_id), name);
+        return;
+      }
+      case 'response.completed':
+      case 'response.incomplete':
         this.sawEnd = true;
     }
   }

@@ -31,6 +31,49 @@ describe('textsOf', () => {
     ['a prompt', exampleContext({ endpoint: 'complete', request: { prompt: 'p' } }), 'p'],
     ['prompts', exampleContext({ endpoint: 'complete', request: { prompt: ['p', 'q'] } }), 'p\nq'],
     ['tokens', exampleContext({ endpoint: 'complete', request: { prompt: [1, 2] } }), ''],
+    [
+      'the input of a response',
+      exampleContext({ endpoint: 'createModelResponse', request: { input: 'i' } }),
+      'i',
+    ],
+    [
+      'the last item of an input',
+      exampleContext({
+        endpoint: 'createModelResponse',
+        request: {
+          instructions: 's',
+          input: [
+            { role: 'user', content: 'a' },
+            { role: 'user', content: [{ type: 'input_text', text: 'b' }, { type: 'input_image' }] },
+          ],
+        },
+      }),
+      'b',
+    ],
+    [
+      'what a tool returned last',
+      exampleContext({
+        endpoint: 'createModelResponse',
+        request: { input: [{ type: 'function_call_output', call_id: 'c', output: 'sunny' }] },
+      }),
+      'sunny',
+    ],
+    [
+      'the messages of an output, as one',
+      exampleContext({
+        event: 'afterRequest',
+        endpoint: 'createModelResponse',
+        response: {
+          output: [
+            { type: 'reasoning', summary: [{ type: 'summary_text', text: 'x' }] },
+            { type: 'message', content: [{ type: 'output_text', text: 'It is ' }] },
+            { type: 'function_call', name: 'f' },
+            { type: 'message', content: [{ type: 'output_text', text: 'so.' }] },
+          ],
+        },
+      }),
+      'It is so.',
+    ],
     ['an input', exampleContext({ endpoint: 'embed', request: { input: ['a', 'b'] } }), 'a\nb'],
     ['an answer', answering('yes'), 'yes'],
     ['an answer without content', answering(null), ''],
@@ -85,6 +128,28 @@ describe('textsOf', () => {
       ],
     });
     expect(context.request).toEqual(before);
+  });
+
+  it('replaces in the messages of an output, and in the last item of an input', () => {
+    const message = (...texts: string[]): JsonObject => ({
+      type: 'message',
+      content: texts.map((text) => ({ type: 'output_text', text, annotations: [] })),
+    });
+    const call = { type: 'function_call', name: 'f' };
+    const endpoint = 'createModelResponse';
+    const response: JsonObject = { id: 'x', output: [message('a', 'b'), call, message('c')] };
+    const context = exampleContext({ event: 'afterRequest', endpoint, response });
+    expect(textsOf(context).replace(['A', null, 'C'])).toEqual({
+      id: 'x',
+      output: [message('A', 'b'), call, message('C')],
+    });
+    const input = [call, { role: 'user', content: 'a' }];
+    expect(textsOf(exampleContext({ endpoint, request: { input } })).replace(['A'])).toEqual({
+      input: [call, { role: 'user', content: 'A' }],
+    });
+    expect(textsOf(exampleContext({ endpoint, request: { input: 'a' } })).replace(['A'])).toEqual({
+      input: 'A',
+    });
   });
 
   it('replaces in the first choice only', () => {

@@ -11,8 +11,9 @@ export interface Texts {
 }
 
 /**
- * Of a request: the content of the last message, the prompt, or the embedding's
- * input. Of a response: the first choice, or the text blocks of a message.
+ * Of a request: the content of the last message or item, the prompt, or the
+ * embedding's input. Of a response: the first choice, the text blocks of a
+ * message, or the messages of an output.
  * Whatever has another shape reads as no text.
  */
 export function textsOf(context: HookContext): Texts {
@@ -33,6 +34,8 @@ function requestTexts({ endpoint, request }: HookContext): Texts {
     }
     case 'complete':
       return content(request.prompt, '\n', (value) => ({ ...request, prompt: value }));
+    case 'createModelResponse':
+      return lastItemTexts(request);
     case 'embed':
       return content(request.input, '\n', (value) => ({ ...request, input: value }));
     default:
@@ -40,10 +43,51 @@ function requestTexts({ endpoint, request }: HookContext): Texts {
   }
 }
 
+/** What the caller says last in a list of items: a message, or what a tool returned. */
+function lastItemTexts(request: JsonObject): Texts {
+  const items = arrayOf(request.input);
+  if (items === undefined) return content(request.input, '\n', (input) => ({ ...request, input }));
+  const last = objectOf(items.at(-1));
+  if (last === undefined) return noTexts(request);
+  const field = last.type === 'function_call_output' ? 'output' : 'content';
+  return content(last[field], '\n', (value) => ({
+    ...request,
+    input: [...items.slice(0, -1), { ...last, [field]: value }],
+  }));
+}
+
+function outputTexts(response: JsonObject): Texts {
+  const items = arrayOf(response.output) ?? [];
+  const messages = items.map((value) => {
+    const item = objectOf(value) ?? {};
+    const isMessage = item.type === 'message';
+    return isMessage
+      ? content(item.content, '', (written) => ({ ...item, content: written }))
+      : undefined;
+  });
+  const parts = messages.flatMap((message) => message?.parts ?? []);
+  return {
+    parts,
+    joined: parts.join(''),
+    replace(replaced) {
+      let next = 0;
+      const output = items.map((item, index) => {
+        const message = messages[index];
+        if (message === undefined) return item;
+        const start = next;
+        next += message.parts.length;
+        return message.replace(replaced.slice(start, next));
+      });
+      return { ...response, output };
+    },
+  };
+}
+
 function responseTexts({ endpoint, response = {} }: HookContext): Texts {
   // Blocks of one message are one text, cut where the model quotes or calls a tool.
   if (endpoint === 'messages')
     return content(response.content, '', (value) => ({ ...response, content: value }));
+  if (endpoint === 'createModelResponse') return outputTexts(response);
   const choices = arrayOf(response.choices);
   const first = objectOf(choices?.[0]);
   if (choices === undefined || first === undefined) return noTexts(response);
@@ -94,8 +138,11 @@ function content(
 function textOfItem(item: JsonValue): string | undefined {
   if (typeof item === 'string') return item;
   const part = objectOf(item);
-  return part?.type === 'text' && typeof part.text === 'string' ? part.text : undefined;
+  if (part === undefined || !textTypes.has(part.type)) return undefined;
+  return typeof part.text === 'string' ? part.text : undefined;
 }
+
+const textTypes: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_text']);
 
 function noTexts(document: JsonObject): Texts {
   return { parts: [], joined: '', replace: () => document };

@@ -44,6 +44,8 @@ function prefixed({ endpoint, request }: HookContext, prefix: Prefix): JsonObjec
       return prefix.role === 'system'
         ? prefixedSystem(request, prefix)
         : prefixedMessages(request, prefix);
+    case 'createModelResponse':
+      return prefixedInput(request, prefix);
     case 'complete':
       return prefixedPrompt(request, prefix);
     default:
@@ -75,6 +77,18 @@ function prefixedSystem(request: JsonObject, prefix: Prefix): JsonObject | undef
   return { ...request, system: prefixedContent(request.system, prefix.text) };
 }
 
+/** Instructions are the system prompt here; an input that is a text is the user's. */
+function prefixedInput(request: JsonObject, prefix: Prefix): JsonObject | undefined {
+  if (prefix.role === 'system') {
+    if (prefix.onlyIfEmpty && !isEmpty(request.instructions)) return undefined;
+    return { ...request, instructions: prefixedContent(request.instructions, prefix.text) };
+  }
+  const { input } = request;
+  const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
+  const changed = messages === undefined ? undefined : prefixedMessages({ messages }, prefix);
+  return changed?.messages === undefined ? undefined : { ...request, input: changed.messages };
+}
+
 /** A list of texts is as many prompts; one of tokens cannot be added to. */
 function prefixedPrompt(request: JsonObject, prefix: Prefix): JsonObject | undefined {
   const { prompt } = request;
@@ -88,8 +102,12 @@ function prefixedPrompt(request: JsonObject, prefix: Prefix): JsonObject | undef
 function prefixedContent(content: JsonValue | undefined, text: string): JsonValue {
   const parts = arrayOf(content);
   if (parts === undefined) return text + (typeof content === 'string' ? content : '');
-  const at = parts.findIndex((part) => objectOf(part)?.type === 'text');
-  if (at === -1) return [{ type: 'text', text }, ...parts];
+  const at = parts.findIndex((part) => /^(?:input_)?text$/.test(String(objectOf(part)?.type)));
+  // Parts of one list are of one format, which prefixes its types or does not.
+  const type = parts.some((part) => /^input_/.test(String(objectOf(part)?.type)))
+    ? 'input_text'
+    : 'text';
+  if (at === -1) return [{ type, text }, ...parts];
   const part = objectOf(parts[at]) ?? {};
   return parts.with(at, { ...part, text: text + (typeof part.text === 'string' ? part.text : '') });
 }

@@ -152,6 +152,14 @@ describe('default.notNull', () => {
         response: { content: [{ type: 'tool_use', id: 'c', name: 'f', input: {} }] },
       }),
     ],
+    [
+      'a response that calls a function',
+      exampleContext({
+        event: 'afterRequest',
+        endpoint: 'createModelResponse',
+        response: { output: [{ type: 'function_call', name: 'f' }] },
+      }),
+    ],
   ])('lets %s be', async (_what, context) => {
     expect(await verdictOf('default.notNull', {}, context)).toBe(true);
     expect(await verdictOf('default.notNull', { not: true }, context)).toBe(true);
@@ -469,6 +477,31 @@ describe('default.addPrefix', () => {
       { prefix: 'p' },
       { endpoint: 'complete', request: { prompt: [1, 2] } },
       undefined,
+    ],
+    [
+      'into an input that is a text',
+      { prefix: '> ' },
+      { endpoint: 'createModelResponse', request: { input: 'hello' } },
+      { input: [{ role: 'user', content: '> hello' }] },
+    ],
+    [
+      'into the parts of an item',
+      { prefix: '> ' },
+      {
+        endpoint: 'createModelResponse',
+        request: { input: [{ role: 'user', content: [{ type: 'input_image' }] }] },
+      },
+      {
+        input: [
+          { role: 'user', content: [{ type: 'input_text', text: '> ' }, { type: 'input_image' }] },
+        ],
+      },
+    ],
+    [
+      'into the instructions of a response',
+      { prefix: 'p ', applyToRole: 'system' },
+      { endpoint: 'createModelResponse', request: { input: 'a', instructions: 'q' } },
+      { input: 'a', instructions: 'p q' },
     ],
     [
       'not into embeddings',

@@ -31,6 +31,10 @@ export const notNull: CheckKind = {
 };
 
 function callsTools({ event, endpoint, request, response }: HookContext): boolean {
+  if (endpoint === 'createModelResponse') {
+    const items = event === 'beforeRequest' ? [arrayOf(request.input)?.at(-1)] : response?.output;
+    return arrayOf(items)?.some((item) => /_call$/.test(String(objectOf(item)?.type))) ?? false;
+  }
   const message =
     event === 'beforeRequest'
       ? objectOf(arrayOf(request.messages)?.at(-1))
