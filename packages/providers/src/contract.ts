@@ -126,6 +126,13 @@ export interface EndpointEntry {
   headers?: Readonly<Record<string, string>>;
 }
 
+/** Paths of pass-through calls, and the format that replies come in there. */
+export interface KnownPaths {
+  /** Of the path without its query, as the caller wrote it behind `/v1` or `/v1/proxy`. */
+  pattern: RegExp;
+  format: WireFormat;
+}
+
 /** For endpoints that differ by model, e.g. Vertex AI's publishers. */
 export interface EndpointChoice {
   /** Undefined = the model is not offered at this endpoint. */
@@ -228,6 +235,8 @@ export interface ProviderEntry {
   /** Those of them that the vendor's own clients send, without the service prefix. */
   bareSettings?: readonly string[];
   quirks?: Quirks;
+  /** Further paths whose replies can be read when they pass through, e.g. those that name the model. */
+  knownPaths?: readonly KnownPaths[];
   /** Where the facts come from: a URL or document, and a date. */
   source: string;
   /** What users should know, in a sentence: retired, moved, not verified … */

@@ -19,6 +19,7 @@ import type {
   Endpoint,
   EndpointChoice,
   EndpointEntry,
+  KnownPaths,
   ProviderEntry,
   WireCall,
   WireFormat,
@@ -102,6 +103,32 @@ export function prepareCall(
   throw new GatewayError('provider.endpoint_unsupported', {
     message: `The provider ${provider.id} does not offer the endpoint ${endpoint}${facts.model === '' ? '' : ' for this model'}.`,
   });
+}
+
+/**
+ * The native call that a pass-through path comes to, so that its reply can be
+ * read on the way; undefined where nothing is known of the path.
+ */
+export function passThroughCall(provider: ProviderEntry, path: string): WireCall | undefined {
+  for (const endpoint in provider.endpoints) {
+    const found = provider.endpoints[endpoint as Endpoint];
+    if (found === undefined || isChoice(found) || found.path !== path) continue;
+    const call = prepareCall(provider, endpoint as Endpoint);
+    if (call.mode === 'native') return call;
+  }
+  const known = provider.knownPaths?.find(({ pattern }) => pattern.test(path));
+  return known === undefined ? undefined : nativeCallOf(known);
+}
+
+const passingThrough = new WeakMap<KnownPaths, WireCall>();
+
+function nativeCallOf(known: KnownPaths): WireCall {
+  let call = passingThrough.get(known);
+  if (call === undefined) {
+    call = new NativeCall({ format: known.format, path: '' });
+    passingThrough.set(known, call);
+  }
+  return call;
 }
 
 /** The call of `asked` by way of what the provider has at `offered`. */

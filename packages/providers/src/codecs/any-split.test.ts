@@ -25,6 +25,8 @@ const ways = [
     endpoint: 'chatComplete',
     format: 'anthropic-messages',
   },
+  { name: 'chat from Gemini', provider: 'google', endpoint: 'chatComplete', format: 'gemini' },
+  { name: 'messages from Gemini', provider: 'google', endpoint: 'messages', format: 'gemini' },
   { name: 'messages from OpenAI', provider: 'openai', endpoint: 'messages', format: 'openai-chat' },
   {
     name: 'responses, native',

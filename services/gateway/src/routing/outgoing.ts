@@ -7,6 +7,7 @@ import {
   type EndpointEntry,
   type FormPart,
   type JsonObject,
+  passThroughCall,
   pathOf,
   prepareCall,
   type WireCall,
@@ -111,13 +112,17 @@ function prepareUnified(
   const headers = unifiedHeaders(exchange, target, call.entry);
   if (exchange.body === undefined || exchange.json === undefined)
     return { ...common, headers, body: null, sentJson: {}, droppedParams: [] };
-  const asked =
-    shaped ??
-    (target.rewritesModel && call.mode === 'translated'
-      ? { ...exchange.json, model: target.model }
-      : exchange.json);
+  const asked = target.rewritesModel && 'model' in json ? { ...json, model: target.model } : json;
   const encoded = call.encode(asked, context);
+<<<<<<< HEAD
   const edits = { target, shaped, encoded: encoded.body };
+=======
+  const edits = {
+    target,
+    shaped: shaped === undefined ? undefined : asked,
+    encoded: encoded.body,
+  };
+>>>>>>> c7b28f3 (feat(gateway): Gemini's pass-through is read, models stay as envelopes name them)
   if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
   return {
     ...common,
@@ -131,7 +136,7 @@ function prepareUnified(
 /** What of the caller's body is to be different upstream. */
 interface Edits {
   target: Target;
-  /** After the config's parameters. */
+  /** After the config's parameters, with the model to ask for. */
   shaped: JsonObject | undefined;
   /** In the upstream's words. */
   encoded: JsonObject | undefined;
@@ -145,7 +150,7 @@ function sentBytes(
   edits: Edits,
   headers: Record<string, string | string[]>,
 ): Buffer {
-  if (form === undefined) return bodyBytes(received, call, edits);
+  if (form === undefined) return bodyBytes(received, edits);
   if (call.mode === 'translated' && edits.encoded !== undefined) {
     headers['content-type'] = 'application/json';
     return Buffer.from(JSON.stringify(edits.encoded));
@@ -179,17 +184,10 @@ function joinPaths(base: URL, path: string, search: string): string {
 }
 
 /** The caller's bytes where nothing changed, a surgical edit where only the model's name did, else new JSON. */
-function bodyBytes(received: Buffer, call: WireCall, { target, shaped, encoded }: Edits): Buffer {
+function bodyBytes(received: Buffer, { target, shaped, encoded }: Edits): Buffer {
   const rebuilt = encoded ?? shaped;
-  if (rebuilt === undefined)
-    return target.rewritesModel ? replaceTopLevelString(received, 'model', target.model) : received;
-  // A translation was given the right name, and may have made another of it.
-  const namesCallers = call.mode === 'native' && encoded !== undefined && 'model' in rebuilt;
-  return Buffer.from(
-    JSON.stringify(
-      target.rewritesModel && namesCallers ? { ...rebuilt, model: target.model } : rebuilt,
-    ),
-  );
+  if (rebuilt !== undefined) return Buffer.from(JSON.stringify(rebuilt));
+  return target.rewritesModel ? replaceTopLevelString(received, 'model', target.model) : received;
 }
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
@@ -202,7 +200,7 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
       field: 'path',
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
-  const call = knownCall(target, rest);
+  const call = passThroughCall(target.entry, rest);
   const bodyless =
     exchange.method === 'GET' || exchange.method === 'DELETE' || exchange.method === 'HEAD';
   const headers = proxyHeaders(exchange, target, call !== undefined);

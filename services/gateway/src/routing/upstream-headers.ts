@@ -70,11 +70,9 @@ export function proxyHeaders(
   const named = connectionTokens(exchange.headers.connection);
   for (const [name, value] of Object.entries(exchange.headers)) {
     if (value === undefined || hopByHop.has(name) || named?.has(name) || isOurs(name)) continue;
-    headers[name] = value;
+    // The service key must not travel on, wherever it was sent.
+    if (!carriesServiceKey(exchange, value)) headers[name] = value;
   }
-  // The service key must not travel on, wherever it was sent.
-  if (carriesServiceKey(exchange, exchange.headers.authorization)) delete headers.authorization;
-  if (carriesServiceKey(exchange, exchange.headers['x-api-key'])) delete headers['x-api-key'];
   for (const [name, value] of Object.entries(target.entry.headers ?? {})) headers[name] ??= value;
   const credential = credentialHeaders(exchange, target, undefined);
   // Two proofs side by side would leave it to the provider whose account it is.

@@ -179,7 +179,8 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     metadata: exchange.metadata,
     namespace: caller.cacheNamespace,
     upstreamHeaders: outgoing.headers,
-    wantsStream: outgoing.sentJson.stream === true,
+    // Not every format says so in the body.
+    wantsStream: outgoing.context.stream,
     forceRefresh: caller.cacheForceRefresh,
     signal: exchange.signal,
     strictOpenAiCompliance: target.strictOpenAiCompliance,

@@ -39,6 +39,12 @@ export const google: ProviderEntry = {
       dialect: models,
     },
   },
+  knownPaths: [
+    {
+      pattern: /^\/v1[a-z0-9]*\/(?:models|tunedModels)\/[^/]+:(?:streamG|g)enerateContent$/,
+      format: 'gemini',
+    },
+  ],
   // Labels are Vertex AI's alone.
   quirks: { drop: ['labels'] },
   source: 'https://ai.google.dev/api, November 2026',

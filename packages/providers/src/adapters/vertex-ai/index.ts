@@ -52,6 +52,14 @@ export const vertexAi: ProviderEntry = {
     rerank,
     listModels,
   },
+  knownPaths: [
+    { pattern: /\/models\/[^/]+:(?:streamG|g)enerateContent$/, format: 'gemini' },
+    {
+      pattern: /\/publishers\/anthropic\/models\/[^/]+:(?:streamR|r)awPredict$/,
+      format: 'anthropic-messages',
+    },
+    { pattern: /\/endpoints\/[^/]+\/chat\/completions$/, format: 'openai-chat' },
+  ],
   callerHeaders: ['anthropic-beta'],
   settings: [
     'vertex-project-id',

@@ -61,7 +61,7 @@ function citationOf(page: JsonValue | undefined, text: string | undefined): Json
   const url = stringOf(web?.uri);
   if (url === undefined) return undefined;
   return compact({
-    type: 'web_search_result_location',
+    type: 'url_citation',
     url,
     title: stringOf(web?.title),
     cited_text: text,
