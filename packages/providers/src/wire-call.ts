@@ -106,15 +106,15 @@ export function prepareCall(
 }
 
 /**
- * The native call that a pass-through path comes to, so that its reply can be
- * read on the way; undefined where nothing is known of the path.
+ * The call that a pass-through path comes to, native or in the vendor's words,
+ * so that its reply can be read on the way; undefined where nothing is known of the path.
  */
 export function passThroughCall(provider: ProviderEntry, path: string): WireCall | undefined {
   for (const endpoint in provider.endpoints) {
     const found = provider.endpoints[endpoint as Endpoint];
     if (found === undefined || isChoice(found) || found.path !== path) continue;
     const call = prepareCall(provider, endpoint as Endpoint);
-    if (call.mode === 'native') return call;
+    if (call.mode === 'native' || found.dialect !== undefined) return call;
   }
   const known = provider.knownPaths?.find(({ pattern }) => pattern.test(path));
   return known === undefined ? undefined : nativeCallOf(known);

@@ -229,13 +229,3 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
     droppedParams: [],
   };
 }
-
-/** The call whose path this is, so that its usage can be read on the way: native, or in the vendor's words. */
-function knownCall(target: Target, path: string): WireCall | undefined {
-  for (const [endpoint, row] of Object.entries(target.entry.endpoints)) {
-    if (!('path' in row) || row.path !== path) continue;
-    const call = prepareCall(target.entry, endpoint as keyof typeof target.entry.endpoints);
-    if (call.mode === 'native' || row.dialect !== undefined) return call;
-  }
-  return undefined;
-}
