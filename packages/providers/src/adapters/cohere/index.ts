@@ -1,7 +1,9 @@
 import type { ProviderEntry } from '../../contract.ts';
-import { models } from './models.ts';
+import { cohereEmbeddings } from '../../dialects/embeddings/index.ts';
+import { cohereModels } from '../../dialects/models/index.ts';
+import { cohereRerank } from '../../dialects/rerank/index.ts';
 
-/** Cohere's chat is a format of its own, which `codecs/cohere-chat` knows. */
+/** Cohere's chat is a format of its own, which `codecs/cohere-chat` knows; paths bring their version. */
 export const cohere: ProviderEntry = {
   id: 'cohere',
   name: 'Cohere',
@@ -9,12 +11,9 @@ export const cohere: ProviderEntry = {
   auth: { type: 'bearer' },
   endpoints: {
     chatComplete: { format: 'cohere-chat', path: '/v2/chat' },
-    listModels: {
-      format: 'cohere/models',
-      path: '/v1/models?page_size=1000',
-      method: 'GET',
-      dialect: models,
-    },
+    embed: { format: 'cohere/embeddings', path: '/v2/embed', dialect: cohereEmbeddings },
+    rerank: { format: 'cohere/rerank', path: '/v2/rerank', dialect: cohereRerank },
+    listModels: cohereModels,
   },
   source: 'https://docs.cohere.com/reference/chat, November 2026',
 };

@@ -1,5 +1,6 @@
 import { modelPath } from '../../address.ts';
 import type { EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
+import { workersAiModels } from '../../dialects/models/index.ts';
 import { images } from './images.ts';
 
 const responses: EndpointEntry = { format: 'openai-responses', path: '/v1/responses' };
@@ -24,6 +25,11 @@ export const workersAi: ProviderEntry = {
       format: 'workers-ai/images',
       path: ({ model }) => `/run/${modelPath(model).replaceAll('%40', '@')}`,
       dialect: images,
+    },
+    listModels: {
+      format: 'workers-ai/models',
+      path: '/models/search?per_page=1000',
+      dialect: workersAiModels,
     },
   },
   settings: ['workers-ai-account-id'],

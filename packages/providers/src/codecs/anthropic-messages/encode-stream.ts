@@ -12,6 +12,8 @@ interface OpenBlock {
   thought?: number;
 }
 
+type Start = Extract<ChatStreamEvent, { type: 'reply-start' }>;
+
 interface WaitingCall {
   call: number;
   id: string;
@@ -45,7 +47,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     if ('choice' in event && event.choice !== 0) return '';
     switch (event.type) {
       case 'reply-start':
-        return this.#start(event.id, event.model);
+        return this.#start(event);
       case 'text-delta':
       case 'refusal-delta':
         return this.#text({ type: 'text_delta', text: event.text });
@@ -84,7 +86,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     }
   }
 
-  #start(id?: string, model?: string): string {
+  #start({ id, model, serviceTier }: Start = { type: 'reply-start' }): string {
     if (this.#started) return '';
     this.#started = true;
     const { provider, nowMs, requestedModel } = this.#options;
@@ -96,7 +98,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       content: [],
       stop_reason: null,
       stop_sequence: null,
-      usage: encodeUsage(noUsage),
+      usage: encodeUsage(noUsage, serviceTier),
     };
     return eventText('message_start', { message });
   }

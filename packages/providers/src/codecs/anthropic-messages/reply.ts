@@ -52,7 +52,8 @@ function decodeBlock(block: JsonObject): ChatPart {
       return compact({
         type: 'thinking' as const,
         text: stringOf(block.thinking) ?? '',
-        signature: stringOf(block.signature),
+        // Replies translated from other formats have an empty one: it proves nothing.
+        signature: stringOf(block.signature) || undefined,
       });
     case 'redacted_thinking':
       return { type: 'redacted-thinking', data: stringOf(block.data) ?? '' };
@@ -85,7 +86,7 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
     content: content as JsonValue[],
     stop_reason: hasCalls && stop === 'end_turn' ? 'tool_use' : stop,
     stop_sequence: choice?.stopSequence ?? null,
-    usage: encodeUsage(reply.usage ?? noUsage),
+    usage: encodeUsage(reply.usage ?? noUsage, reply.serviceTier),
     provider: options.provider,
   };
 }

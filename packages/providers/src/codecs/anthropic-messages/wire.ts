@@ -67,15 +67,30 @@ export function mergeUsage(first: JsonObject, later: JsonObject): JsonObject {
   return merged;
 }
 
-export function encodeUsage(usage: ChatUsage): JsonObject {
+export function encodeUsage(usage: ChatUsage, serviceTier?: string): JsonObject {
   const uncached = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
-  return {
+  const body: JsonObject = {
     input_tokens: Math.max(0, uncached),
     cache_creation_input_tokens: usage.cacheWriteTokens,
     cache_read_input_tokens: usage.cacheReadTokens,
     output_tokens: usage.outputTokens,
   };
+  if (usage.cacheWriteTokens > 0)
+    body.cache_creation = {
+      ephemeral_5m_input_tokens: usage.cacheWriteTokens - usage.cacheWrite1hTokens,
+      ephemeral_1h_input_tokens: usage.cacheWrite1hTokens,
+    };
+  if (usage.reasoningTokens > 0)
+    body.output_tokens_details = { thinking_tokens: usage.reasoningTokens };
+  const tier = serviceTiers.get(serviceTier ?? '');
+  if (tier !== undefined) body.service_tier = tier;
+  return body;
 }
+
+/** Those the format knows, by the names of the chat model. */
+const serviceTiers = new Map(
+  Object.entries({ default: 'standard', priority: 'priority', batch: 'batch' }),
+);
 
 /** What OpenAI calls `default` is `standard` here. */
 export function decodeServiceTier(usage: JsonObject): string | undefined {

@@ -202,21 +202,3 @@ describe('streams', () => {
     expect(play(chat.openStream(context, {}), cut, []).phases.at(-1)).not.toBe('complete');
   });
 });
-
-describe('models', () => {
-  const list = prepareCall(cohere, 'listModels');
-
-  it('are listed as OpenAI lists them', () => {
-    const bytes = Buffer.from('{"models":[{"name":"command-a"},{"nameless":1}]}');
-    expect(JSON.parse(String(list.decode(bytes, context, okHead).body))).toEqual({
-      object: 'list',
-      data: [{ id: 'command-a', object: 'model', created: 0, owned_by: 'cohere' }],
-    });
-  });
-
-  it('are not read out of something else', () => {
-    expect(() => list.decode(Buffer.from('{"data":[]}'), context, okHead)).toThrow(
-      expect.objectContaining({ code: 'upstream.invalid_response' }),
-    );
-  });
-});

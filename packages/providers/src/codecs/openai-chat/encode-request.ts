@@ -134,6 +134,7 @@ function encodeToolResult(
   const texts: string[] = [];
   for (const piece of part.content) {
     if (piece.type === 'text') texts.push(piece.text);
+    else if (piece.type === 'file' && piece.source.kind === 'text') texts.push(piece.source.text);
     else if (piece.type === 'foreign')
       dropped.push(`${message.path}.tool_result.${piece.value.type}`);
     else images.push(piece);
