@@ -66,7 +66,8 @@ function safe(name: string, value: string): string {
 
 /** A model's name as one segment of a path: slashes, colons and all are encoded. */
 export function modelSegment(model: string): string {
-  if (model === '' || model === '.' || model === '..')
+  // Half of a character has no encoding.
+  if (model === '' || model === '.' || model === '..' || !model.isWellFormed())
     throw new GatewayError('request.invalid_field', {
       field: 'body.model',
       message: 'body.model must name a model.',

@@ -58,6 +58,14 @@ const ways = [
     endpoint: 'messages',
     format: 'openai-responses',
   },
+  { name: 'chat from Cohere', provider: 'cohere', endpoint: 'chatComplete', format: 'cohere-chat' },
+  { name: 'messages from Oracle', provider: 'oracle', endpoint: 'messages', format: 'oci-chat' },
+  {
+    name: 'completions from Anthropic',
+    provider: 'anthropic',
+    endpoint: 'complete',
+    format: 'anthropic-messages',
+  },
 ] as const;
 
 const entryOf = (provider: string | ProviderEntry): ProviderEntry =>

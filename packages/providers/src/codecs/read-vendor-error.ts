@@ -32,14 +32,16 @@ export function readVendorError(status: number, text: string): ErrorFacts {
     );
   const message =
     stringOf(body.error) ??
+    textsOf(body.error) ??
     stringOf(body.message) ??
+    detailOf(objectOf(body.message)?.detail) ??
     stringOf(body.Message) ??
     stringOf(body.err_msg) ??
     detailOf(body.detail) ??
     errorsOf(body.errors);
   return {
     message: message ?? unreadable(text, status),
-    type: stringOf(body.type) ?? stringOf(body.name) ?? detailType(body.detail),
+    type: typeOf(body) ?? null,
     param: stringOf(body.param) ?? null,
     code: codeOf(body.code),
   };
@@ -52,6 +54,25 @@ function facts(message: string, code: string | null = null): ErrorFacts {
 function codeOf(code: JsonValue | undefined): string | null {
   if (typeof code === 'number') return String(code);
   return stringOf(code) ?? null;
+}
+
+/** AWS puts its namespace in front, as in `com.amazon#Throttled`; Oracle's code is the type as well. */
+function typeOf(body: JsonObject): string | undefined {
+  const isOracle = body.error === undefined && typeof body.message === 'string';
+  return (
+    stringOf(body.type) ??
+    stringOf(body.name) ??
+    stringOf(body.__type)?.split('#').at(-1) ??
+    detailType(body.detail) ??
+    detailType(objectOf(body.message)?.detail) ??
+    (isOracle ? stringOf(body.code) : undefined)
+  );
+}
+
+/** Hugging Face may list what is wrong. */
+function textsOf(error: JsonValue | undefined): string | undefined {
+  const texts = arrayOf(error)?.filter((text) => typeof text === 'string') ?? [];
+  return texts.length === 0 ? undefined : texts.join('; ');
 }
 
 /** `detail`: a text, or FastAPI's list of faults with their places. */
@@ -67,8 +88,8 @@ function detailOf(detail: JsonValue | undefined): string | undefined {
   return items.length > 0 ? items.join('; ') : stringOf(objectOf(detail)?.message);
 }
 
-function detailType(detail: JsonValue | undefined): string | null {
-  return stringOf(objectOf(arrayOf(detail)?.[0])?.type) ?? null;
+function detailType(detail: JsonValue | undefined): string | undefined {
+  return stringOf(objectOf(arrayOf(detail)?.[0])?.type);
 }
 
 function errorsOf(errors: JsonValue | undefined): string | undefined {

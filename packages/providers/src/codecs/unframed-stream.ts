@@ -5,6 +5,7 @@ import type {
   StreamReader,
   Unframer,
 } from '../contract.ts';
+import { EMPTY } from './native-stream.ts';
 
 /** The reader, behind the unframer that the endpoint's envelope wants, if it wants one. */
 export function unframed(reader: StreamReader, entry: EndpointEntry): StreamReader {
@@ -38,6 +39,8 @@ class UnframedStreamReader implements StreamReader {
   }
 
   push(chunk: Buffer): Buffer {
+    // Nothing after a break can make the stream whole again.
+    if (this.#unframer.fault !== undefined) return EMPTY;
     return this.#reader.push(this.#unframer.push(chunk));
   }
 

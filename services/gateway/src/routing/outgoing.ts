@@ -114,15 +114,11 @@ function prepareUnified(
     return { ...common, headers, body: null, sentJson: {}, droppedParams: [] };
   const asked = target.rewritesModel && 'model' in json ? { ...json, model: target.model } : json;
   const encoded = call.encode(asked, context);
-<<<<<<< HEAD
-  const edits = { target, shaped, encoded: encoded.body };
-=======
   const edits = {
     target,
     shaped: shaped === undefined ? undefined : asked,
     encoded: encoded.body,
   };
->>>>>>> c7b28f3 (feat(gateway): Gemini's pass-through is read, models stay as envelopes name them)
   if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
   return {
     ...common,
