@@ -508,6 +508,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
       ['/v1/explain/messages?endpoint=embed', {}, 'messages'],
       ['/v1/explain?endpoint=/v1/embeddings', {}, 'embed'],
       ['/v1/explain?endpoint=completions', {}, 'complete'],
+      ['/v1/explain/images/generations', {}, 'imageGenerate'],
       ['/v1/explain?endpoint=messages', { 'x-service-explain-endpoint': 'embed' }, 'messages'],
       ['/v1/explain', { 'x-service-explain-endpoint': 'embed' }, 'embed'],
       ['/v1/explain', { 'x-portkey-explain-endpoint': '/v1/messages' }, 'messages'],
@@ -517,7 +518,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
     });
 
     it.each([
-      ['/v1/explain/images/generations', {}, 'path'],
+      ['/v1/explain/files', {}, 'path'],
       ['/v1/explain?endpoint=', {}, 'query.endpoint'],
       ['/v1/explain?endpoint=proxy', {}, 'query.endpoint'],
       ['/v1/explain', { 'x-service-explain-endpoint': 'models' }, 'x-service-explain-endpoint'],

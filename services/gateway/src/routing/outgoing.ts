@@ -124,7 +124,8 @@ function prepareUnified(
     ...common,
     headers: withRequestHeaders(headers, encoded.headers),
     body: encoded.bytes?.data ?? sentBytes(exchange.body, exchange.form, call, edits, headers),
-    sentJson: encoded.body ?? asked,
+    // A dialect makes its reply of both, so that what it used up decides over the answer, too.
+    sentJson: call.entry.dialect === undefined ? (encoded.body ?? asked) : asked,
     droppedParams: encoded.dropped,
   };
 }

@@ -63,7 +63,9 @@ function checkContentType(exchange: Exchange): void {
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
     throw new GatewayError('request.unsupported_content_type', {
       field: 'content-type',
-      message: 'This endpoint takes application/json.',
+      message: formEndpoints.has(exchange.route.endpoint)
+        ? 'This endpoint takes multipart/form-data or application/json.'
+        : 'This endpoint takes application/json.',
     });
   checkEncoding(exchange);
 }
