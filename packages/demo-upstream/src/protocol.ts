@@ -17,6 +17,7 @@ type HeaderValues = Readonly<Record<string, string>>;
 
 export type DemoAnswer =
   | { kind: 'json'; body: unknown; headers?: HeaderValues }
+  | { kind: 'bytes'; contentType: string; pieces: readonly Buffer[]; headers?: HeaderValues }
   /** Each event is framed already. */
   | { kind: 'sse'; events: Iterable<string>; eventDelayMs: number; headers?: HeaderValues };
 

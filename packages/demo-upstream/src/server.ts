@@ -2,12 +2,17 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { anthropicVendor, countTokens, createMessage } from './anthropic-messages.ts';
+import { formAsJson } from './form-body.ts';
+import { createSpeech, createTranscript } from './openai-audio.ts';
 import { createChatCompletion } from './openai-chat.ts';
 import { createCompletion } from './openai-completions.ts';
 import { createEmbeddings } from './openai-embeddings.ts';
+import { createImages } from './openai-images.ts';
+import { createModeration } from './openai-moderations.ts';
 import { createResponse } from './openai-responses.ts';
 import { listModels, openAiVendor, retrieveModel } from './openai-vendor.ts';
 import { type DemoAnswer, type DemoEndpoint, type Vendor, VendorFault } from './protocol.ts';
+import { createRerank } from './rerank.ts';
 import { scriptOf } from './scripted-model.ts';
 
 export interface DemoUpstream {
@@ -22,6 +27,13 @@ const endpoints: Readonly<Record<string, DemoEndpoint>> = {
   '/v1/completions': createCompletion,
   '/v1/embeddings': createEmbeddings,
   '/v1/responses': createResponse,
+  '/v1/rerank': createRerank,
+  '/v1/moderations': createModeration,
+  '/v1/images/generations': createImages,
+  '/v1/images/edits': createImages,
+  '/v1/audio/speech': createSpeech,
+  '/v1/audio/transcriptions': createTranscript,
+  '/v1/audio/translations': createTranscript,
   '/v1/messages': createMessage,
   '/v1/messages/count_tokens': countTokens,
 };
@@ -104,6 +116,7 @@ function vendorOf(path: string): Vendor {
   return path.startsWith('/v1/messages') ? anthropicVendor : openAiVendor;
 }
 
+/** The body as text; a form as the JSON that stands for it. */
 async function readText(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -112,9 +125,9 @@ async function readText(request: IncomingMessage): Promise<string> {
     if (length > bodyBytesMax) throw new VendorFault(413, 'The request is too large.');
     chunks.push(chunk);
   }
-  return (chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length)).toString(
-    'utf8',
-  );
+  const body = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, length);
+  const isForm = /^multipart\/form-data\b/i.test(request.headers['content-type'] ?? '');
+  return isForm ? formAsJson(body, request) : body.toString('utf8');
 }
 
 async function send(response: ServerResponse, answer: DemoAnswer): Promise<void> {
@@ -122,16 +135,18 @@ async function send(response: ServerResponse, answer: DemoAnswer): Promise<void>
     sendJson(response, 200, answer.body, answer.headers);
     return;
   }
+  const isStream = answer.kind === 'sse';
   response.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
+    'content-type': isStream ? 'text/event-stream; charset=utf-8' : answer.contentType,
+    ...(isStream ? { 'cache-control': 'no-cache' } : {}),
     ...answer.headers,
   });
-  for (const event of answer.events) {
+  const delayMs = isStream ? answer.eventDelayMs : 0;
+  for (const piece of isStream ? answer.events : answer.pieces) {
     if (response.destroyed) return;
-    if (!response.write(event)) await drained(response);
+    if (!response.write(piece)) await drained(response);
     // One turn of the loop per event: written in one turn they would leave as one packet, which no model does.
-    await (answer.eventDelayMs > 0 ? delay(answer.eventDelayMs) : new Promise(setImmediate));
+    await (delayMs > 0 ? delay(delayMs) : new Promise(setImmediate));
   }
   response.end();
 }

@@ -16,6 +16,7 @@ import { vertexAi } from './adapters/vertex-ai/index.ts';
 import { workersAi } from './adapters/workers-ai/index.ts';
 import { specialists } from './catalog/specialists.ts';
 import type { Endpoint, EndpointEntry, ProviderEntry, Quirks } from './contract.ts';
+import { commonRerank } from './dialects/rerank/index.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
 const openAiEndpoints = {
@@ -85,7 +86,20 @@ const entries: readonly ProviderEntry[] = [
     baseUrl: 'http://127.0.0.1:8799/v1',
     auth: { type: 'none' },
     endpoints: {
-      ...offering('chatComplete', 'complete', 'embed', 'createModelResponse', 'listModels'),
+      ...offering(
+        'chatComplete',
+        'complete',
+        'embed',
+        'createModelResponse',
+        'moderate',
+        'imageGenerate',
+        'imageEdit',
+        'createSpeech',
+        'createTranscription',
+        'createTranslation',
+        'listModels',
+      ),
+      rerank: { format: 'common/rerank', path: '/rerank', dialect: commonRerank },
       messages: { format: 'anthropic-messages', path: '/messages' },
     },
     headers: anthropic.headers,

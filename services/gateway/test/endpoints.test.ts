@@ -58,7 +58,7 @@ async function formAt(request: { headers: object; body: Buffer }): Promise<FormD
 
 const sha = (data: Uint8Array) => createHash('sha256').update(data).digest('hex');
 
-async function recordOf(response: Response) {
+async function recordOf(response: { headers: Pick<Headers, 'get'> }) {
   const [record] = await lab.records.of(response.headers.get('x-service-request-id') ?? '', 1);
   if (record === undefined) throw new Error('no record');
   return record;
@@ -168,25 +168,40 @@ describe('POST /v1/rerank', () => {
   });
 
   it('passes the cohere-ai client’s own calls through', async () => {
-    const own = { id: 'r-1', results: [{ index: 1, relevance_score: 0.7 }], meta: {} };
-    const embedded = { id: 'e-1', embeddings: { float: [[1]] }, texts: ['x'], meta: {} };
-    const { upstream, headers } = await vendor('jina', json(200, own), json(200, embedded));
+    const own = {
+      id: 'r-1',
+      results: [{ index: 1, relevance_score: 0.7 }],
+      meta: { billed_units: { search_units: 1 } },
+    };
+    const embedded = {
+      id: 'e-1',
+      embeddings: { float: [[1]] },
+      texts: ['x'],
+      meta: { billed_units: { input_tokens: 1000 } },
+    };
+    const { upstream, headers } = await vendor('cohere', json(200, own), json(200, embedded));
     const cohere = new CohereClientV2({
       token: 'sk-vendor',
       environment: `${origin()}/v1/proxy`,
       headers: { ...headers, 'x-service-api-key': key() },
     } as ConstructorParameters<typeof CohereClientV2>[0]);
-    const ranked = await cohere.rerank({ model: 'rerank-v3.5', query: 'q', documents });
+    const { data: ranked, rawResponse: first } = await cohere
+      .rerank({ model: 'rerank-v3.5', query: 'q', documents })
+      .withRawResponse();
     expect(ranked).toMatchObject({ id: 'r-1', results: [{ index: 1, relevanceScore: 0.7 }] });
-    const vectors = await cohere.embed({
-      model: 'embed-v4.0',
-      texts: ['x'],
-      inputType: 'search_query',
-      embeddingTypes: ['float'],
-    });
+    const { data: vectors, rawResponse: second } = await cohere
+      .embed({
+        model: 'embed-v4.0',
+        texts: ['x'],
+        inputType: 'search_query',
+        embeddingTypes: ['float'],
+      })
+      .withRawResponse();
     expect(vectors.embeddings.float).toEqual([[1]]);
     expect(upstream.requests.map(({ path }) => path)).toEqual(['/v2/rerank', '/v2/embed']);
     expect(upstream.requests[0]?.json()).toEqual({ model: 'rerank-v3.5', query: 'q', documents });
+    expect(await recordOf(first)).toMatchObject({ searchUnits: 1n, isProxyCall: true });
+    expect(await recordOf(second)).toMatchObject({ inputTokens: 1000n, costNanoUsd: 120_000n });
   });
 
   it('counts search units, also where the path is passed through', async () => {
@@ -384,7 +399,7 @@ describe('POST /v1/audio/speech', () => {
       if (total >= half.length) release();
     }
     expect(sha(Buffer.concat(pieces))).toBe(sha(sound));
-    expect(await recordOf(response as unknown as Response)).toMatchObject({
+    expect(await recordOf(response)).toMatchObject({
       characters: 7n,
       endpoint: 'createSpeech',
     });
@@ -609,6 +624,37 @@ describe('POST /v1/audio/transcriptions', () => {
     leave.abort();
     await expect(asking).rejects.toBeInstanceOf(OpenAI.APIUserAbortError);
     await expect.poll(() => request.aborted).toBe(true);
+  });
+});
+
+describe('@demo', () => {
+  it('shows every one of them', async () => {
+    trial = lab.trial();
+    const client = openAiAt({ 'x-service-provider': '@demo', authorization: 'Bearer any' });
+    const file = await toFile(sound, 'speech.mp3');
+    const heard = await client.audio.transcriptions.create({ model: 'whisper-1', file });
+    expect(heard.text).toContain('150000 bytes');
+    const drawn = await client.images.generate({ model: 'dall-e-3', prompt: 'x' });
+    expect(drawn.data).toHaveLength(1);
+    const flagged = await client.moderations.create({ input: 'attack', model: 'omni' });
+    expect(flagged.results[0]?.flagged).toBe(true);
+    const spoken = await client.audio.speech.create({ model: 'tts-1', input: 'x', voice: 'alloy' });
+    expect((await spoken.arrayBuffer()).byteLength).toBe(44 + 2400);
+    const ranked = await post(
+      '/v1/rerank',
+      {},
+      {
+        model: '@demo/demo-rerank',
+        query: 'red fox',
+        documents: [{ title: 'dog' }, { title: 'red fox' }],
+        return_documents: true,
+      },
+    );
+    expect(await ranked.json()).toMatchObject({
+      results: [{ index: 1, relevance_score: 1, document: { title: 'red fox' } }, { index: 0 }],
+      usage: { search_units: 1 },
+      provider: 'demo',
+    });
   });
 });
 

@@ -3,7 +3,6 @@ export { encodeModels, type ListedModel, modelListDialect, secondsOf } from './l
 export {
   anthropicModels,
   bareModels,
-  cohereModels,
   deepgramModels,
   elevenLabsModels,
   pineconeModels,
