@@ -19,6 +19,9 @@ export interface SseEvent {
 
 /** The end of the last blank line in `bytes`, or 0 when there is none. */
 export function endOfLastEvent(bytes: Buffer): number {
+  // Nearly always: an event a chunk.
+  const { length } = bytes;
+  if (length > 1 && bytes[length - 1] === LF && bytes[length - 2] === LF) return length;
   let end = bytes.lastIndexOf('\n\n') + 2;
   if (end === 1) end = 0;
   if (bytes.indexOf(CR) === -1) return end;

@@ -6,6 +6,10 @@ import type { SseEvent } from '../sse.ts';
 import { faultOf } from './errors.ts';
 import { decodeServiceTier, decodeStopReason, decodeUsage, FORMAT, mergeUsage } from './wire.ts';
 
+/** Nearly every event, as the vendor spells it, and without escapes: read at a third of a parser's cost. */
+const plainTextDelta =
+  /^\{"type":"content_block_delta","index":(0|[1-9]\d{0,8}),"delta":\{"type":"text_delta","text":"([^"\\\p{Cc}]*)"\} *\}$/u;
+
 /** Events → stream events. Tool blocks are numbered from 0, in the order they open. */
 export class AnthropicStreamDecoder implements StreamDecoder {
   #usage: JsonObject = {};
@@ -15,9 +19,11 @@ export class AnthropicStreamDecoder implements StreamDecoder {
   #silent = new Set<number>();
 
   decode(event: SseEvent): ChatStreamEvent[] {
-    if (event.data.trim() === '') return [];
+    const plain = plainTextDelta.exec(event.data);
+    if (plain !== null)
+      return [{ type: 'text-delta', choice: 0, block: Number(plain[1]), text: plain[2] as string }];
     const body = parseObject(event.data);
-    if (body === undefined) return [invalid];
+    if (body === undefined) return event.data.trim() === '' ? [] : [invalid];
     switch (body.type) {
       case 'message_start':
         return this.#start(objectOf(body.message) ?? {});
