@@ -2,7 +2,8 @@ import type { ChatMessage, ChatPart, JsonObject, JsonValue } from '@sluice/contr
 import { invalidField } from '../invalid-field.ts';
 import { arrayOf, objectOf, stringOf } from '../json-access.ts';
 import { decodeContent } from './decode-content.ts';
-import { openFromCaller } from './sealed-thinking.ts';
+import { decodePicture } from './pictures.ts';
+import { openFromCaller, partSignatureOf } from './sealed-thinking.ts';
 
 /** `input`: a text, or a list of items. What one turn of the model consists of becomes one message. */
 export function decodeInput(input: JsonValue | undefined, dropped: string[]): ChatMessage[] {
@@ -26,6 +27,11 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
       decodeMessage(item, path, turns, dropped);
       break;
     case 'reasoning': {
+      const signature = partSignatureOf(item);
+      if (signature !== undefined) {
+        turns.sign(signature);
+        break;
+      }
       const { part, isForeign } = openFromCaller(item);
       if (isForeign) dropped.push(`${path}.encrypted_content`);
       if (part.type === 'redacted-thinking' || part.text !== '' || part.signature !== undefined)
@@ -40,9 +46,12 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
       break;
     case 'item_reference':
       throw invalidField(path, 'refers to an item that is stored elsewhere: send the item itself');
-    default:
+    default: {
+      const picture = decodePicture(item);
+      if (picture !== undefined) turns.add([picture], path);
       // What a provider's own tools left behind means nothing to another provider.
-      dropped.push(path);
+      else dropped.push(path);
+    }
   }
 }
 
@@ -115,6 +124,13 @@ class Turns {
       this.messages.push(this.#open);
     }
     this.#open.parts.push(...parts);
+  }
+
+  /** What proves the part told last. */
+  sign(signature: string): void {
+    const last = this.#open?.parts.at(-1);
+    if (last?.type === 'text' || last?.type === 'tool-call' || last?.type === 'image')
+      last.signature = signature;
   }
 }
 

@@ -4,6 +4,7 @@ import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../json-acce
 import { INVALID_STREAM } from '../native-stream.ts';
 import type { SseEvent } from '../sse.ts';
 import { faultOf } from './errors.ts';
+import { decodePicture } from './pictures.ts';
 import { signatureOf, THOUGHT_SEPARATOR, thoughtOf } from './sealed-thinking.ts';
 import { decodeFinish, decodeUsage, FORMAT, rawFinishOf } from './wire.ts';
 
@@ -176,6 +177,9 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         return this.#messageDone(at, item);
       default: {
         const block = this.#block(`${at}`);
+        const picture = decodePicture(item);
+        if (picture !== undefined)
+          return [{ type: 'image', choice: 0, block, source: picture.source }];
         return [{ type: 'foreign-part', choice: 0, block, format: FORMAT, value: item }];
       }
     }

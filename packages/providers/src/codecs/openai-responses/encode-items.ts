@@ -36,6 +36,8 @@ function reportMarks(message: ChatMessage, dropped: string[]): void {
   for (const part of message.parts) {
     if ('cacheControl' in part && part.cacheControl !== undefined)
       dropped.push(`${message.path}.cache_control`);
+    if (part.type !== 'thinking' && 'signature' in part)
+      dropped.push(`${message.path}.thought_signature`);
     if (part.type === 'file' && part.context !== undefined)
       dropped.push(`${message.path}.document.context`);
     if (part.type === 'file' && part.citable !== undefined)

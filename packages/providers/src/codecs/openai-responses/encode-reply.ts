@@ -10,8 +10,9 @@ import {
   reasoningItem,
   refusalPart,
 } from './output-items.ts';
+import { encodePicture } from './pictures.ts';
 import { endState, headOf, itemId, responseObject } from './response-object.ts';
-import { sealForCaller } from './sealed-thinking.ts';
+import { sealForCaller, sealPart } from './sealed-thinking.ts';
 import { FORMAT } from './wire.ts';
 
 /** Model → wire. Several choices cannot be told here: the first is the response. */
@@ -48,14 +49,22 @@ function encodeParts(
       }
       content.push(encoded);
       (output.at(-1) as JsonObject).status = status;
-      continue;
+    } else {
+      const item = wholeItem(part, responseId, output.length, status);
+      if (item === undefined) continue;
+      output.push(item);
+      content = undefined;
     }
-    const item = wholeItem(part, responseId, output.length, status);
-    if (item === undefined) continue;
-    output.push(item);
+    const proof = proofOf(part);
+    if (proof === undefined) continue;
+    output.push(reasoningItem(itemId('rs', responseId, output.length), '', sealPart(proof)));
     content = undefined;
   }
   return output;
+}
+
+function proofOf(part: ChatPart): string | undefined {
+  return part.type !== 'thinking' && 'signature' in part ? part.signature : undefined;
 }
 
 function contentPart(part: ChatPart, logprobs: JsonValue[]): JsonObject | undefined {
@@ -81,6 +90,8 @@ function wholeItem(
       const call = { id, callId: part.id, name, arguments: part.arguments || '{}' };
       return functionCallItem(call, status);
     }
+    case 'image':
+      return encodePicture(part.source, itemId('ig', responseId, index));
     case 'foreign':
       return part.format === FORMAT ? part.value : undefined;
     default:

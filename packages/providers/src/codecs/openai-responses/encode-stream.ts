@@ -3,7 +3,10 @@ import type { StreamFault } from '../../contract.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { arrayOf } from '../json-access.ts';
 import { EventWriter } from './event-writer.ts';
-import { OpenCall, type OpenItem, OpenMessage, OpenReasoning } from './open-items.ts';
+import { OpenCall, type OpenItem, OpenReasoning } from './open-items.ts';
+import { OpenMessage } from './open-message.ts';
+import { reasoningItem } from './output-items.ts';
+import { encodePicture } from './pictures.ts';
 import {
   endState,
   headOf,
@@ -12,7 +15,7 @@ import {
   type ResponseState,
   responseObject,
 } from './response-object.ts';
-import { sealForCaller } from './sealed-thinking.ts';
+import { sealForCaller, sealPart } from './sealed-thinking.ts';
 
 /**
  * Stream events → events of a response. A message or a thought is open until
@@ -55,8 +58,16 @@ export class ResponsesStreamEncoder implements StreamEncoder {
         return this.#seal(event.block, { type: 'thinking', text: '', signature: event.signature });
       case 'redacted-thinking':
         return this.#seal(event.block, { type: 'redacted-thinking', data: event.data });
+      case 'text-signature':
+        return (
+          this.#inMessage((message) => message.touch(event.block)) + this.#prove(event.signature)
+        );
+      case 'image': {
+        const drawn = this.#whole('ig', (id) => encodePicture(event.source, id));
+        return drawn === '' ? '' : drawn + this.#prove(event.signature);
+      }
       case 'tool-call-start':
-        return this.#callStart(event);
+        return this.#callStart(event) + this.#prove(event.signature);
       case 'tool-call-delta':
         return this.#calls.get(event.call)?.add(event.arguments) ?? '';
       case 'usage':
@@ -114,6 +125,23 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     });
   }
 
+  /** An item that is there at once. */
+  #whole(prefix: 'ig' | 'rs', make: (id: string) => JsonObject | undefined): string {
+    if (make('') === undefined) return '';
+    const { events, index, id } = this.#next(prefix);
+    const item = make(id) as JsonObject;
+    this.#output[index] = item;
+    const fields = { output_index: index, item };
+    const added = this.#writer.event('response.output_item.added', fields);
+    return events + added + this.#writer.event('response.output_item.done', fields);
+  }
+
+  /** The signature of the part before. */
+  #prove(signature: string | undefined): string {
+    if (signature === undefined) return '';
+    return this.#whole('rs', (id) => reasoningItem(id, '', sealPart(signature)));
+  }
+
   #callStart(event: { call: number; id: string; name: string }): string {
     const { events, index, id } = this.#next('fc');
     const named = { callId: event.id, name: event.name };
@@ -123,7 +151,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   /** The place of an item that begins, before which the one that is open ends. */
-  #next(prefix: 'msg' | 'rs' | 'fc'): { events: string; index: number; id: string } {
+  #next(prefix: Parameters<typeof itemId>[0]): { events: string; index: number; id: string } {
     const events = this.#start() + this.#close(this.#open, 'completed');
     this.#open = undefined;
     const index = this.#items++;

@@ -1,139 +1,15 @@
-/** Items of an answer while they are told: each writes its own events, and is told whole when it closes. */
-import type { JsonObject, JsonValue } from '@sluice/contracts';
+/**
+ * Items of an answer while they are told: each writes its own events, and is
+ * told whole when it closes. Messages, which have parts, are in `open-message.ts`.
+ */
+import type { JsonObject } from '@sluice/contracts';
 import type { EventWriter } from './event-writer.ts';
-import {
-  annotationsOf,
-  functionCallItem,
-  type ItemStatus,
-  messageItem,
-  outputText,
-  reasoningItem,
-  refusalPart,
-  summaryText,
-} from './output-items.ts';
+import { functionCallItem, type ItemStatus, reasoningItem, summaryText } from './output-items.ts';
 
 export interface OpenItem {
   /** Its place in the output. */
   readonly index: number;
   close(status: ItemStatus): { events: string; item: JsonObject };
-}
-
-export class OpenMessage implements OpenItem {
-  readonly index: number;
-  #writer: EventWriter;
-  #id: string;
-  #content: JsonObject[] = [];
-  #part: OpenPart | undefined;
-
-  constructor(writer: EventWriter, index: number, id: string) {
-    this.#writer = writer;
-    this.index = index;
-    this.#id = id;
-  }
-
-  open(): string {
-    return added(this.#writer, this.index, messageItem(this.#id, 'in_progress', []));
-  }
-
-  /** `block`: the part of the answer that the text belongs to. */
-  text(block: number, text: string, logprobs: JsonValue[]): string {
-    const opened = this.#openPart('output_text', block);
-    return opened + (this.#part as OpenPart).add(text, logprobs);
-  }
-
-  refusal(text: string): string {
-    const opened = this.#openPart('refusal', REFUSAL_BLOCK);
-    return opened + (this.#part as OpenPart).add(text, []);
-  }
-
-  cite(block: number, citation: JsonObject): string {
-    const opened = this.#openPart('output_text', block);
-    (this.#part as OpenPart).citations.push(citation);
-    return opened;
-  }
-
-  close(status: ItemStatus): { events: string; item: JsonObject } {
-    const events = this.#closePart();
-    const item = messageItem(this.#id, status, this.#content);
-    return { events: events + done(this.#writer, this.index, item), item };
-  }
-
-  #openPart(type: PartType, block: number): string {
-    if (this.#part?.type === type && this.#part.block === block) return '';
-    const closed = this.#closePart();
-    const place = {
-      item_id: this.#id,
-      output_index: this.index,
-      content_index: this.#content.length,
-    };
-    this.#part = new OpenPart(this.#writer, type, block, place);
-    return closed + this.#part.open();
-  }
-
-  #closePart(): string {
-    if (this.#part === undefined) return '';
-    const { events, part } = this.#part.close();
-    this.#part = undefined;
-    this.#content.push(part);
-    return events;
-  }
-}
-
-/** Refusals are not numbered: those of one message are one part. */
-const REFUSAL_BLOCK = -1;
-
-type PartType = 'output_text' | 'refusal';
-
-class OpenPart {
-  readonly type: PartType;
-  readonly block: number;
-  readonly citations: JsonObject[] = [];
-  #writer: EventWriter;
-  #place: JsonObject;
-  #deltaHead: string;
-  #text = '';
-  #logprobs: JsonValue[] = [];
-
-  constructor(writer: EventWriter, type: PartType, block: number, place: JsonObject) {
-    this.#writer = writer;
-    this.type = type;
-    this.block = block;
-    this.#place = place;
-    this.#deltaHead = writer.deltaHead(`response.${type}.delta`, place);
-  }
-
-  open(): string {
-    const part = this.type === 'refusal' ? refusalPart('') : outputText('');
-    return this.#writer.event('response.content_part.added', { ...this.#place, part });
-  }
-
-  add(text: string, logprobs: JsonValue[]): string {
-    this.#text += text;
-    if (this.type === 'refusal') return this.#writer.delta(this.#deltaHead, text);
-    this.#logprobs.push(...logprobs);
-    const told = logprobs.length === 0 ? '[]' : JSON.stringify(logprobs);
-    return this.#writer.delta(this.#deltaHead, text, `,"logprobs":${told}`);
-  }
-
-  /** Sources are about the whole text, so they are told when all of it is there. */
-  close(): { events: string; part: JsonObject } {
-    const text = this.#text;
-    const logprobs = this.#logprobs;
-    const annotations = annotationsOf(this.citations, text);
-    let events = '';
-    for (const [annotation_index, annotation] of annotations.entries())
-      events += this.#writer.event('response.output_text.annotation.added', {
-        ...this.#place,
-        annotation_index,
-        annotation,
-      });
-    const isRefusal = this.type === 'refusal';
-    const part = isRefusal ? refusalPart(text) : outputText(text, annotations, logprobs);
-    const whole = isRefusal ? { refusal: text } : { text, logprobs };
-    events += this.#writer.event(`response.${this.type}.done`, { ...this.#place, ...whole });
-    events += this.#writer.event('response.content_part.done', { ...this.#place, part });
-    return { events, part };
-  }
 }
 
 export class OpenReasoning implements OpenItem {
@@ -241,10 +117,10 @@ export class OpenCall implements OpenItem {
   }
 }
 
-function added(writer: EventWriter, output_index: number, item: JsonObject): string {
+export function added(writer: EventWriter, output_index: number, item: JsonObject): string {
   return writer.event('response.output_item.added', { output_index, item });
 }
 
-function done(writer: EventWriter, output_index: number, item: JsonObject): string {
+export function done(writer: EventWriter, output_index: number, item: JsonObject): string {
   return writer.event('response.output_item.done', { output_index, item });
 }

@@ -8,6 +8,7 @@ import {
   okHead,
   play,
   pretty,
+  someFixtures,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { ProviderEntry } from '../../contract.ts';
@@ -18,6 +19,7 @@ import { openAiResponses } from './index.ts';
 
 const openai = findProvider('openai')!;
 const anthropic = findProvider('anthropic')!;
+const google = findProvider('google')!;
 const chatOnly = findProvider('z-ai')!;
 /** Offers this format alone, as some models do. */
 const responsesOnly: ProviderEntry = {
@@ -28,6 +30,7 @@ const native = prepareCall(openai, 'createModelResponse');
 /** Asked in this format, answered in another. */
 const viaChat = prepareCall(chatOnly, 'createModelResponse');
 const viaAnthropic = prepareCall(anthropic, 'createModelResponse');
+const viaGoogle = prepareCall(google, 'createModelResponse');
 /** Answers in this format, asked in another. */
 const chat = prepareCall(responsesOnly, 'chatComplete');
 const messages = prepareCall(responsesOnly, 'messages');
@@ -67,11 +70,11 @@ describe('requests', () => {
     });
   }
 
-  for (const [name, call] of [
-    ['openai-chat', chat],
-    ['anthropic-messages', messages],
+  for (const [name, call, names] of [
+    ['openai-chat', chat, ['tools', 'multimodal', 'thinking', 'unsupported-fields']],
+    ['anthropic-messages', messages, ['basic', 'documents', 'tools']],
   ] as const)
-    for (const fixture of fixtures(name, 'request'))
+    for (const fixture of someFixtures(name, 'request', ...names))
       it(`encodes ${name} ${fixture.name} for a model that offers only responses`, () =>
         expect(pretty(call.encode(fixture.json(), contextFor(responsesOnly)))).toMatchFileSnapshot(
           fixture.golden('responses.json'),
@@ -163,6 +166,32 @@ describe('thoughts on their way through a caller', () => {
       content: blocks,
     });
     expect(dropped).toEqual([]);
+  });
+
+  it('come back to Gemini, which signs what it says and calls', () => {
+    const parts = [
+      { text: 'Let me look.', thoughtSignature: 'TEXT' },
+      { functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'CALL' },
+      { functionCall: { name: 'g', args: {} } },
+    ];
+    const reply = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] };
+    const whole = viaGoogle.decode(Buffer.from(JSON.stringify(reply)), contextFor(google), okHead);
+    const reader = viaGoogle.openStream(contextFor(google), { model: 'gemini-3-pro' });
+    const told = reader.push(Buffer.from(`data: ${JSON.stringify(reply)}\n\n`));
+    const last = parseObject(parseSseEvents(Buffer.concat([told, reader.end()])).at(-1)?.data ?? '')
+      ?.response as JsonObject;
+    for (const { output } of [JSON.parse(String(whole.body)), last] as { output: JsonObject[] }[]) {
+      expect(output.map(({ type }) => type)).toEqual([
+        'message',
+        'reasoning',
+        'function_call',
+        'reasoning',
+        'function_call',
+      ]);
+      const input = [{ role: 'user', content: 'x' }, ...output];
+      const { body } = viaGoogle.encode({ model: 'gemini-3-pro', input }, contextFor(google));
+      expect((body as { contents: JsonObject[] }).contents[1]).toMatchObject({ parts });
+    }
   });
 
   it('come back to a provider of responses through callers of messages', () => {
@@ -266,11 +295,11 @@ describe('replies', () => {
     });
   }
 
-  for (const [format, call] of [
-    ['openai-chat', viaChat],
-    ['anthropic-messages', viaAnthropic],
+  for (const [format, call, names] of [
+    ['openai-chat', viaChat, ['text', 'tool-calls', 'refusal', 'reasoning-logprobs']],
+    ['anthropic-messages', viaAnthropic, ['citations', 'max-tokens', 'thinking-tools']],
   ] as const)
-    for (const fixture of fixtures(format, 'response'))
+    for (const fixture of someFixtures(format, 'response', ...names))
       it(`encodes ${format} ${fixture.name}, and repeats the request`, () => {
         const request = {
           model: 'asked',
@@ -329,19 +358,35 @@ describe('errors', () => {
 
 describe('streams', () => {
   const ways = [
-    { name: 'native', call: native, format: 'openai-responses' },
-    { name: 'chat', call: chat, format: 'openai-responses' },
-    { name: 'messages', call: messages, format: 'openai-responses' },
-    { name: 'responses', call: viaChat, format: 'openai-chat' },
-    { name: 'responses', call: viaAnthropic, format: 'anthropic-messages' },
+    { name: 'native', call: native, told: fixtures('openai-responses', 'stream') },
+    { name: 'chat', call: chat, told: fixtures('openai-responses', 'stream') },
+    { name: 'messages', call: messages, told: fixtures('openai-responses', 'stream') },
+    {
+      name: 'responses',
+      call: viaChat,
+      told: someFixtures(
+        'openai-chat',
+        'stream',
+        ...['text', 'parallel-tool-calls', 'refusal', 'mid-stream-error', 'reasoning-no-done'],
+      ),
+    },
+    {
+      name: 'responses',
+      call: viaAnthropic,
+      told: someFixtures(
+        'anthropic-messages',
+        'stream',
+        ...['thinking', 'parallel-tool-calls', 'max-tokens', 'mid-stream-error'],
+      ),
+    },
   ];
-  for (const { name, call, format } of ways) {
+  for (const { name, call, told } of ways) {
     const open = () =>
       call.openStream(contextFor(openai, name !== 'chat', { request: { model: 'asked' } }), {
         model: 'm',
       });
-    for (const fixture of fixtures(format, 'stream'))
-      it(`${name}: reads ${format} ${fixture.name} the same however it is cut`, async () => {
+    for (const fixture of told)
+      it(`${name}: reads ${call.upstreamFormat} ${fixture.name} the same however it is cut`, async () => {
         const whole = play(open(), fixture.bytes, []);
         const { phases, facts, fault } = play(open(), fixture.bytes, everywhere(fixture.bytes));
         if (name === 'native') {

@@ -2,6 +2,7 @@ import type { ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
 import { faultOf } from './errors.ts';
+import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf } from './sealed-thinking.ts';
 import { decodeFinish, decodeUsage, FORMAT, rawFinishOf } from './wire.ts';
 
@@ -66,7 +67,7 @@ function decodeItem(item: JsonObject): ChatPart[] {
         },
       ];
     default:
-      return [{ type: 'foreign', format: FORMAT, value: item }];
+      return [decodePicture(item) ?? { type: 'foreign', format: FORMAT, value: item }];
   }
 }
 

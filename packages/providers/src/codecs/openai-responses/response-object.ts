@@ -28,7 +28,11 @@ export function headOf(
 const UPSTREAM_ID_MAX = 48;
 
 /** An item's id: the response's own, and the item's place in it. */
-export function itemId(prefix: 'msg' | 'rs' | 'fc', responseId: string, index: number): string {
+export function itemId(
+  prefix: 'msg' | 'rs' | 'fc' | 'ig',
+  responseId: string,
+  index: number,
+): string {
   return `${prefix}_${responseId.slice('resp_'.length)}_${index}`;
 }
 

@@ -9,6 +9,8 @@
  *   another format, beside the text that it signs in the item's summary;
  * - `sluice:redacted:<data>` in `encrypted_content`: redacted thinking, which
  *   has no summary;
+ * - `sluice:part:<signature>` in `encrypted_content`: the signature of the text,
+ *   call or picture before the item, which has no summary;
  * - `openai:encrypted:<encrypted_content>` as a signature: this format's own.
  */
 import type { JsonObject, RedactedThinkingPart, ThinkingPart } from '@sluice/contracts';
@@ -16,6 +18,7 @@ import { arrayOf, objectOf, stringOf } from '../json-access.ts';
 
 const SIGNATURE = 'sluice:signature:';
 const REDACTED = 'sluice:redacted:';
+const PART = 'sluice:part:';
 const ENCRYPTED = 'openai:encrypted:';
 
 /** The `encrypted_content` that tells a caller of a thought's proof. */
@@ -24,6 +27,17 @@ export function sealForCaller(part: ThinkingPart | RedactedThinkingPart): string
   const { signature } = part;
   if (signature === undefined) return undefined;
   return encryptedContentOf(signature) ?? SIGNATURE + signature;
+}
+
+/** The same of what follows the part that this signature proves. */
+export function sealPart(signature: string): string {
+  return PART + signature;
+}
+
+/** Undefined where the item is a thought. */
+export function partSignatureOf(item: JsonObject): string | undefined {
+  const sealed = stringOf(item.encrypted_content);
+  return sealed?.startsWith(PART) ? sealed.slice(PART.length) : undefined;
 }
 
 /**
