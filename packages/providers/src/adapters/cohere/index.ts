@@ -1,7 +1,7 @@
 import type { ProviderEntry } from '../../contract.ts';
 import { cohereEmbeddings } from '../../dialects/embeddings/index.ts';
-import { cohereModels } from '../../dialects/models/index.ts';
 import { cohereRerank } from '../../dialects/rerank/index.ts';
+import { models } from './models.ts';
 
 /** Cohere's chat is a format of its own, which `codecs/cohere-chat` knows; paths bring their version. */
 export const cohere: ProviderEntry = {
@@ -13,7 +13,12 @@ export const cohere: ProviderEntry = {
     chatComplete: { format: 'cohere-chat', path: '/v2/chat' },
     embed: { format: 'cohere/embeddings', path: '/v2/embed', dialect: cohereEmbeddings },
     rerank: { format: 'cohere/rerank', path: '/v2/rerank', dialect: cohereRerank },
-    listModels: cohereModels,
+    listModels: {
+      format: 'cohere/models',
+      path: '/v1/models?page_size=1000',
+      method: 'GET',
+      dialect: models,
+    },
   },
   source: 'https://docs.cohere.com/reference/chat, November 2026',
 };
