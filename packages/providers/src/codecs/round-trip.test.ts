@@ -4,6 +4,7 @@ import type {
   ChatReply,
   ChatRequest,
   ChatStreamEvent,
+  ChatTool,
   JsonObject,
 } from '@sluice/contracts';
 import fc from 'fast-check';
@@ -54,6 +55,15 @@ const expressible: Record<string, readonly Feature[]> = {
     ] as const),
     ...(['top-k', 'penalties', 'seed', 'logprobs', 'stop', 'json', 'schema', 'budget'] as const),
     ...(['reply-id', 'reply-thinking', 'reply-logprobs', 'streamed-thinking'] as const),
+  ],
+  // Files get a name where they have none, and ids and signatures what tells where they came from.
+  'openai-responses': [
+    'model',
+    ...(['image-url', 'image-detail', 'file-url', 'file-id', 'call-ids', 'result-images'] as const),
+    ...(['strict-tools', 'choice-none', 'choice-of-tool', 'one-call-at-a-time'] as const),
+    ...(['top-p', 'user', 'json', 'schema', 'schema-name', 'effort', 'reply-model'] as const),
+    ...(['created', 'refusal', 'content-filter', 'reasoning-tokens', 'reply-thinking'] as const),
+    ...(['streamed-thinking'] as const),
   ],
   gemini: [
     ...([
@@ -182,15 +192,27 @@ function requestFacts(value: ChatRequest, features: Features): object {
     stream: features.has('model') ? rest.stream : undefined,
     format,
     thinking,
-    tools: tools?.map(({ path: _, ...tool }) => tool),
+    tools: tools?.map(toolFacts),
     parts: messages.flatMap((message) =>
       message.parts.map((part) => ({
         role: message.role === 'developer' ? 'system' : message.role,
         ...(message.name === undefined ? {} : { name: message.name }),
-        part: withId(part, ids),
+        part: withoutDefaults(withId(part, ids)),
       })),
     ),
   };
+}
+
+/** A tool is not strict unless it says so. */
+function toolFacts({ path: _, ...tool }: ChatTool): object {
+  return 'strict' in tool && tool.strict === false ? { ...tool, strict: undefined } : tool;
+}
+
+/** The model chooses how closely to look at a picture unless it is told. */
+function withoutDefaults(part: ChatPart): ChatPart {
+  if (part.type === 'tool-result')
+    return { ...part, content: part.content.map(withoutDefaults) as typeof part.content };
+  return part.type === 'image' && part.detail === 'auto' ? { ...part, detail: undefined } : part;
 }
 
 /** Calls by their order, where a format has no ids for them. */

@@ -33,7 +33,7 @@ export function encodeMessages(messages: ChatMessage[], dropped: string[]): Enco
       const block = encodePart(part, message, out);
       if (part.type !== 'thinking' && 'signature' in part)
         dropped.push(`${message.path}.thought_signature`);
-      if (part.type === 'image' && part.detail !== undefined)
+      if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')
         dropped.push(`${message.path}.image_url.detail`);
       if (block === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
       else if (block !== EMPTY) blocks.push(block);

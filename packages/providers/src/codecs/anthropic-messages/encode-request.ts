@@ -228,7 +228,7 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
   };
   if (tool.description !== undefined) result.description = tool.description;
   if (tool.cacheControl !== undefined) result.cache_control = { ...tool.cacheControl };
-  if (tool.strict !== undefined) dropped.push(`${tool.path}.function.strict`);
+  if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
   for (const key in tool.extensions) {
     const value = tool.extensions[key];
     if (TOOL_FIELDS.has(key) && value !== undefined) result[key] = value;

@@ -118,7 +118,8 @@ function encodePart(
     case 'refusal':
       return part.text.trim() === '' ? SKIPPED : { text: part.text };
     case 'image':
-      if (part.detail !== undefined) work.dropped.push(`${message.path}.image_url.detail`);
+      if (part.detail !== undefined && part.detail !== 'auto')
+        work.dropped.push(`${message.path}.image_url.detail`);
       return encodeMedia(part, `${message.path}.content[${index}]`, work.names);
     case 'file':
       return encodeMedia(part, `${message.path}.content[${index}]`, work.names);

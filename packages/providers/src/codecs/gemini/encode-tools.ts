@@ -82,7 +82,7 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
   if (tool.description !== undefined) result.description = tool.description;
   // The schema as it is: the older `parameters` takes only a part of JSON Schema.
   if (tool.parameters !== undefined) result.parametersJsonSchema = tool.parameters;
-  if (tool.strict !== undefined) dropped.push(`${tool.path}.function.strict`);
+  if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
   if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
   for (const key in tool.extensions) {
     const value = tool.extensions[key];

@@ -152,7 +152,7 @@ function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObje
       dropped.push(tool.path);
       return [];
     }
-    if (tool.strict !== undefined) dropped.push(`${tool.path}.function.strict`);
+    if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
     if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
     for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
     const { name, description, parameters } = tool;
