@@ -73,6 +73,7 @@ const groups: Record<string, { endpoint: Endpoint; dialects: Record<string, Spok
     endpoint: 'listModels',
     dialects: {
       anthropic: models.anthropicModels,
+      cohere: models.cohereModels,
       'workers-ai': models.workersAiModels,
       bare: models.bareModels,
       elevenlabs: models.elevenLabsModels,

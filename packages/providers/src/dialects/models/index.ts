@@ -3,6 +3,7 @@ export { encodeModels, type ListedModel, modelListDialect, secondsOf } from './l
 export {
   anthropicModels,
   bareModels,
+  cohereModels,
   deepgramModels,
   elevenLabsModels,
   pineconeModels,

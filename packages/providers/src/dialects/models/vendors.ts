@@ -22,6 +22,22 @@ export const anthropicModels: EndpointEntry = {
   }),
 };
 
+/** https://docs.cohere.com/reference/list-models */
+export const cohereModels: EndpointEntry = {
+  format: 'cohere/models',
+  path: '/v1/models?page_size=1000',
+  method: 'GET',
+  dialect: modelListDialect({
+    items: 'models',
+    read: (item) =>
+      named(item, 'name', {
+        endpoints: item.endpoints as string[],
+        context_length: item.context_length as number,
+      }),
+    paging: ['next_page_token'],
+  }),
+};
+
 /** https://developers.cloudflare.com/api/resources/ai/subresources/models. Relative to the account's `/ai`. */
 export const workersAiModels = modelListDialect({
   items: 'result',
