@@ -43,6 +43,17 @@ const expressible: Record<string, readonly Feature[]> = {
     ...(['reply-redacted', 'content-filter', 'stop-sequence', 'cache-writes'] as const),
     ...(['cache-writes-1h', 'reasoning-tokens', 'streamed-thinking'] as const),
   ],
+  // Files want a name, ids and signatures are marked as this format's, an error is told in words,
+  // tools are strict unless they say no, and alternatives are told with their likelihoods only.
+  'openai-responses': [
+    'model',
+    ...(['image-url', 'image-detail', 'file-url', 'file-id', 'audio', 'call-ids'] as const),
+    ...(['result-images', 'choice-none', 'choice-of-tool', 'top-p'] as const),
+    ...(['one-call-at-a-time', 'logprobs', 'user', 'json', 'schema'] as const),
+    ...(['schema-name', 'effort', 'reply-model', 'created', 'service-tier'] as const),
+    ...(['reply-thinking', 'refusal', 'content-filter', 'cache-writes'] as const),
+    ...(['reasoning-tokens', 'reply-logprobs', 'streamed-thinking'] as const),
+  ],
   'cohere-chat': [
     'model',
     ...([

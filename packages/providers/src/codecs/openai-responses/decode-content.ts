@@ -54,7 +54,8 @@ function decodePart(part: JsonObject, path: string, dropped: string[]): ChatPart
 
 function imagePart(part: JsonObject, path: string): ImagePart | FilePart {
   const detail = stringOf(part.detail);
-  const detailed = detail === undefined ? {} : { detail };
+  // The format wants it said that nothing is asked for.
+  const detailed = detail === undefined || detail === 'auto' ? {} : { detail };
   const url = stringOf(part.image_url);
   if (url === undefined) {
     const fileId = stringOf(part.file_id);

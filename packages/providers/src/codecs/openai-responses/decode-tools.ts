@@ -1,6 +1,6 @@
 import type { ChatTool, FunctionTool, JsonObject, JsonValue, ToolChoice } from '@sluice/contracts';
 import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
 import { cacheControlOf } from '../openai-chat/decode-parts.ts';
 
 export interface DecodedTools {
@@ -44,7 +44,8 @@ function decodeTool(value: JsonValue, path: string): FunctionTool {
   const rest = compact({
     description: stringOf(tool.description),
     parameters: objectOf(tool.parameters),
-    strict: booleanOf(tool.strict),
+    // Only here must it be said that a tool is not strict.
+    strict: tool.strict === true ? true : undefined,
     extensions: Object.keys(extensions).length === 0 ? undefined : extensions,
   });
   return { type: 'function', name, path, ...rest, ...cacheControlOf(tool) };

@@ -73,7 +73,7 @@ export function responseObject(
     output,
     usage: usage === undefined ? null : encodeUsage(usage),
     ...echo(request),
-    service_tier: head.serviceTier ?? 'default',
+    service_tier: head.serviceTier ?? null,
     provider,
   };
 }
