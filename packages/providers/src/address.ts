@@ -46,22 +46,39 @@ export function requiredSetting(setting: ReadSetting, name: string): string {
       field: `x-service-${name}`,
       message: `This provider needs the setting ${name}: send x-service-${name}, or keep it in the provider.`,
     });
-  return safe(name, value);
+  return checkedSetting(name, value);
 }
 
 /** The same for a setting that has a default. */
 export function optionalSetting(setting: ReadSetting, name: string, fallback: string): string {
   const value = setting(name);
-  return value === undefined ? fallback : safe(name, value);
+  return value === undefined ? fallback : checkedSetting(name, value);
 }
 
-function safe(name: string, value: string): string {
+/** A setting's value, once it is known to lead nowhere else. */
+export function checkedSetting(name: string, value: string): string {
   if (!safeSetting.test(value) || value.includes('..'))
     throw new GatewayError('provider.setting_invalid', {
       field: `x-service-${name}`,
       message: `The setting ${name} may have only letters, digits, dots, hyphens and underscores.`,
     });
   return value;
+}
+
+/**
+ * A setting that is an address. The caller may have sent it, along with a key
+ * that is not his to see: so it must lead to the vendor.
+ */
+export function addressSetting(name: string, value: string, domains: readonly string[]): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  const host = url?.hostname ?? '';
+  const known = domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
+  if (url?.protocol !== 'https:' || !known || url.username !== '' || url.search !== '')
+    throw new GatewayError('provider.setting_invalid', {
+      field: `x-service-${name}`,
+      message: `The setting ${name} must be an https address of ${domains.join(' or ')}; others are named by the custom host.`,
+    });
+  return value.replace(/\/+$/, '');
 }
 
 /** A model's name as one segment of a path: slashes, colons and all are encoded. */

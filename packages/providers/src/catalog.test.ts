@@ -1,39 +1,73 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { contextFor, okHead } from '../test/fixtures.ts';
+import { outgoing } from '../test/outgoing.ts';
+import { hasProviderFixture, providerFixture } from '../test/provider-fixtures.ts';
 import { baseUrlOf, pathOf } from './address.ts';
 import { authHeaders, withRequestHeaders } from './auth-headers.ts';
-import { specialists } from './catalog/specialists.ts';
+import { compatibleProviders } from './catalog/compatible.ts';
+import { movedProviders } from './catalog/moved.ts';
+import { proxiedProviders } from './catalog/proxied.ts';
+import { selfHostedProviders } from './catalog/self-hosted.ts';
+import { providersWithDialects } from './catalog/with-dialects.ts';
+import { providersWithQuirks } from './catalog/with-quirks.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import { isChoice, noFacts, prepareCall } from './wire-call.ts';
+import { isChoice, prepareCall } from './wire-call.ts';
 
-/** Those with a dialect of their own have a folder, and tests there. */
-const folders = readdirSync(join(import.meta.dirname, 'adapters'));
-const others = [...folders, 'openai', 'demo', ...specialists.map(({ id }) => id)];
-const compatible = providerIds().filter((id) => !others.includes(id));
+const ids = providerIds();
+/** Entries without a folder, and so without tests of their own. */
+const tables = [
+  compatibleProviders,
+  providersWithQuirks,
+  providersWithDialects,
+  movedProviders,
+  selfHostedProviders,
+  proxiedProviders,
+];
 
-describe('compatible providers', () => {
-  it('are ten', () => {
-    expect(compatible).toHaveLength(10);
+describe('fixtures', () => {
+  it.each(tables.flat().map(({ id }) => id))('%s has one, as every entry of a table must', (id) => {
+    expect(hasProviderFixture(id)).toBe(true);
   });
 
-  for (const id of compatible) {
-    it(`${id} is called at the address and with the authorisation of its fixture`, () => {
-      const file = join(import.meta.dirname, '../fixtures', `${id}.json`);
-      const fixture = JSON.parse(readFileSync(file, 'utf8'));
+  for (const id of ids.filter(hasProviderFixture)) {
+    const fixture = providerFixture(id);
+    const provider = findProvider(id)!;
+
+    if (fixture.request !== undefined)
+      it(`${id} is called at the address and with the authorisation of its fixture`, () => {
+        const settings = Object.entries(fixture.settings ?? {});
+        const { url, headers } = outgoing(provider, fixture, {
+          endpoint: 'chatComplete',
+          ...(fixture.model === undefined ? {} : { model: fixture.model }),
+          configurations: Object.fromEntries(
+            settings.map(([name, value]) => [name.replaceAll('-', '_'), value]),
+          ),
+          expect: {},
+        });
+        expect({ url, headers }).toEqual(fixture.request);
+      });
+
+    for (const [index, call] of (fixture.calls ?? []).entries())
+      it(`${id} is called as call ${index} of its fixture says: ${call.endpoint}`, () => {
+        const before = structuredClone(call.body);
+        const found = outgoing(provider, fixture, call);
+        const { body, ...rest } = call.expect;
+        expect(found).toMatchObject(rest);
+        expect(found.error).toBe(rest.error);
+        if (rest.headers !== undefined) expect(found.headers).toEqual(rest.headers);
+        if (call.body !== undefined && rest.error === undefined) expect(found.body).toEqual(body);
+        expect(call.body).toEqual(before);
+      });
+  }
+});
+
+describe('compatible providers', () => {
+  it.each(compatibleProviders.map(({ id }) => id))(
+    '%s gets the body as it came, but for a role it does not know',
+    (id) => {
       const provider = findProvider(id)!;
       const call = prepareCall(provider, 'chatComplete');
       expect(call.mode).toBe('native');
-      expect({
-        url: baseUrlOf(provider, call.entry, noFacts) + pathOf(call.entry, noFacts),
-        headers: authHeaders(provider, { apiKey: fixture.apiKey, configurations: {} }, {}),
-      }).toEqual(fixture.request);
-    });
-
-    it(`${id} gets the body as it came, but for a role it does not know`, () => {
-      const provider = findProvider(id)!;
-      const call = prepareCall(provider, 'chatComplete');
       const encode = (role: string) =>
         call.encode(
           { model: 'm', new_field: 1, messages: [{ role, content: 'x' }] },
@@ -45,36 +79,59 @@ describe('compatible providers', () => {
         new_field: 1,
         messages: [{ role: 'system', content: 'x' }],
       });
-    });
-  }
-});
-
-describe('entries', () => {
-  it.each(providerIds())(
-    '%s has a base without trailing slash, a source and paths that begin with one',
-    (id) => {
-      const provider = findProvider(id)!;
-      const facts = {
-        model: 'a-model',
-        stream: false,
-        setting: () => 'a-setting',
-        request: { voice: 'a-voice' },
-      };
-      // Empty where a custom host must name it.
-      if (provider.baseUrl !== '')
-        expect(baseUrlOf(provider, undefined, facts)).toMatch(/^https?:\/\/[^/].*[^/]$/);
-      expect(provider.source).not.toBe('');
-      for (const offered of Object.values(provider.endpoints))
-        for (const entry of isChoice(offered) ? offered.all : [offered])
-          expect(pathOf(entry, facts)).toMatch(/^\//);
     },
   );
 
-  it('does not know whom it does not list', () => {
+  it.each(ids.filter((id) => !['openai', 'azure-openai', 'passthrough', 'demo'].includes(id)))(
+    '%s is not sent the role developer in a chat completion of its own format',
+    (id) => {
+      const provider = findProvider(id)!;
+      const offered = provider.endpoints.chatComplete;
+      const all = offered === undefined ? [] : isChoice(offered) ? offered.all : [offered];
+      for (const entry of all)
+        if (entry.format === 'openai-chat')
+          expect((entry.quirks ?? provider.quirks)?.developerAsSystem).toBe(true);
+    },
+  );
+});
+
+describe('entries', () => {
+  it.each(ids)(
+    '%s has a base without trailing slash, a source with a date and paths that begin with one slash',
+    (id) => {
+      const provider = findProvider(id)!;
+      const setting = (name: string) => (name.endsWith('-url') ? undefined : 'a-setting');
+      const request = { voice: 'a-voice' };
+      const facts = { model: 'a-model', stream: false, setting, request };
+      // Where nothing but a custom host or an address as a setting names it.
+      if (provider.baseUrl !== '' && id !== 'azure-ai')
+        expect(baseUrlOf(provider, undefined, facts)).toMatch(/^https?:\/\/[^/].*[^/]$/);
+      expect(provider.source).not.toBe('');
+      if (/^https?:/.test(provider.source)) expect(provider.source).toMatch(/, .+$/);
+      for (const offered of Object.values(provider.endpoints))
+        for (const entry of isChoice(offered) ? offered.all : [offered])
+          expect(pathOf(entry, { ...facts, proxyPath: '/x' })).toMatch(/^\/[^/]/);
+    },
+  );
+
+  it('have names and aliases of their own', () => {
+    const names = ids.flatMap((id) => [id, ...(findProvider(id)!.aliases ?? [])]);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each([
+    ['open-ai', 'openai'],
+    ['fireworks', 'fireworks-ai'],
+    ['azure-foundry', 'azure-ai'],
+  ])('are found by the name %s, too', (alias, id) => {
+    expect(findProvider(alias)?.id).toBe(id);
+  });
+
+  it('do not know whom they do not list', () => {
     expect(findProvider('constructor')).toBeUndefined();
   });
 
-  it('keeps the demo at its local port, without authorisation, native in both chat formats', () => {
+  it('keep the demo at its local port, without authorisation, native in both chat formats', () => {
     const demo = findProvider('demo')!;
     expect(demo.baseUrl).toBe('http://127.0.0.1:8799/v1');
     expect(authHeaders(demo, { apiKey: 'unused', configurations: {} }, {})).toEqual({

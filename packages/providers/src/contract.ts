@@ -97,6 +97,8 @@ export interface CallFacts {
   setting: ReadSetting;
   /** The caller's body, for addresses that carry a part of it; absent where none is at hand. */
   request?: JsonObject;
+  /** Of a pass-through call: what the caller asked for, e.g. `/files`, without the query. */
+  proxyPath?: string;
 }
 
 /**
@@ -203,6 +205,8 @@ export interface Quirks {
   outputTokensField?: string;
   /** Translated requests may carry `top_k`, which OpenAI does not know. */
   takesTopK?: boolean;
+  /** Fields of translated requests alone, e.g. to have thinking apart from the answer. */
+  translated?: Readonly<Record<string, JsonValue>>;
   /** The field of assistant messages that takes thinking back, needed between the calls of a tool loop. */
   thinkingField?: string;
 }
@@ -215,6 +219,7 @@ export interface ProviderEntry {
   /** Without a trailing slash; empty for those who have no address of their own (a custom host names it). */
   baseUrl: Template;
   auth: AuthRecipe;
+  /** A `proxy` entry gives pass-through calls another address or path; they need none. */
   endpoints: Partial<Record<Endpoint, EndpointEntry | EndpointChoice>>;
   /** Sent with every request, e.g. `anthropic-version`. */
   headers?: Readonly<Record<string, string>>;

@@ -164,8 +164,7 @@ function formBytes(
 ): Buffer {
   const changed = encoded ?? shaped;
   if (changed === undefined && !target.rewritesModel) return received;
-  const fields = changed ?? formFields(parts);
-  const form = writeForm(parts, target.model === '' ? fields : { ...fields, model: target.model });
+  const form = writeForm(parts, changed ?? { ...formFields(parts), model: target.model });
   headers['content-type'] = form.contentType;
   return form.data;
 }
@@ -189,14 +188,15 @@ function bodyBytes(received: Buffer, { target, shaped, encoded }: Edits): Buffer
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
 function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Outgoing {
-  const context = contextOf(exchange, target, exchange.json ?? {});
-  const base = checkedBase(target, undefined, context, rules);
   const rest = exchange.pathname.replace(/^\/v1(?:\/proxy)?(?=\/|$)/, '');
   if (hasDotSegment(rest))
     throw new GatewayError('request.invalid_field', {
       field: 'path',
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
+  const context = { ...contextOf(exchange, target, exchange.json ?? {}), proxyPath: rest };
+  const entry = proxyEntry(target);
+  const base = checkedBase(target, entry, context, rules);
   const call = passThroughCall(target.entry, rest);
   const bodyless =
     exchange.method === 'GET' || exchange.method === 'DELETE' || exchange.method === 'HEAD';
@@ -218,11 +218,17 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
     context,
     origin: base.origin,
     method: exchange.method as Dispatcher.HttpMethod,
-    path: joinPaths(base, rest, exchange.search),
+    path: joinPaths(base, entry === undefined ? rest : pathOf(entry, context), exchange.search),
     auth: call?.entry.auth ?? target.entry.auth,
     headers,
     body,
     sentJson: exchange.json ?? {},
     droppedParams: [],
   };
+}
+
+/** What the provider says of pass-through calls, if anything. */
+function proxyEntry(target: Target): EndpointEntry | undefined {
+  const offered = target.entry.endpoints.proxy;
+  return offered === undefined || 'choose' in offered ? undefined : offered;
 }

@@ -1,33 +1,47 @@
-import { modelSegment, requiredSetting } from '../../address.ts';
+import { checkedSetting, modelSegment, requiredSetting } from '../../address.ts';
+import { stringOf } from '../../codecs/json-access.ts';
 import type { CallFacts, JsonObject, ProviderEntry } from '../../contract.ts';
 
-/** `deployment:adapter`: the deployment stands in the path, the adapter in the body, empty for none. */
-function split(model: string): { deployment: string; adapter: string } {
-  const colon = model.indexOf(':');
-  if (colon === -1) return { deployment: model, adapter: '' };
-  return { deployment: model.slice(0, colon), adapter: model.slice(colon + 1) };
-}
-
-function path({ model, setting }: CallFacts): string {
-  const tenant = requiredSetting(setting, 'predibase-tenant-id');
-  const deployment = modelSegment(split(model).deployment);
-  return `/${tenant}/deployments/v2/llms/${deployment}/v1/chat/completions`;
-}
-
-function nameAdapter(body: JsonObject): JsonObject {
-  return { ...body, model: split(String(body.model ?? '')).adapter };
-}
-
-/** OpenAI's format, at an address of the tenant's deployment. */
+/**
+ * The tenant and the deployment stand in the path; the body's model is the
+ * adapter on top of it, or empty. Models are named `deployment[:adapter]`.
+ */
 export const predibase: ProviderEntry = {
   id: 'predibase',
   name: 'Predibase',
   baseUrl: 'https://serving.app.predibase.com',
   auth: { type: 'bearer' },
   endpoints: {
-    chatComplete: { format: 'openai-chat', path, envelope: { wrap: nameAdapter } },
+    chatComplete: {
+      format: 'openai-chat',
+      path: (facts) =>
+        `/${tenantOf(facts)}/deployments/v2/llms/${deploymentOf(facts.model)}/v1/chat/completions`,
+      envelope: { wrap: nameAdapter },
+    },
   },
   settings: ['predibase-tenant-id'],
-  quirks: { developerAsSystem: true },
+  quirks: { clamp: { temperature: [0, 1], n: [1, 1] }, developerAsSystem: true },
   source: 'https://docs.predibase.com/user-guide/inference/migrate-openai, November 2026',
+  note: 'The tenant is the setting predibase-tenant-id, or the user of the request.',
 };
+
+function nameAdapter(body: JsonObject): JsonObject {
+  const model = String(body.model ?? '');
+  return { ...body, model: model.slice(`${baseOf(model)}:`.length) };
+}
+
+function tenantOf({ setting, request }: CallFacts): string {
+  const user = stringOf(request?.user);
+  return setting('predibase-tenant-id') === undefined && user !== undefined
+    ? checkedSetting('predibase-tenant-id', user)
+    : requiredSetting(setting, 'predibase-tenant-id');
+}
+
+function deploymentOf(model: string): string {
+  return modelSegment(baseOf(model));
+}
+
+function baseOf(model: string): string {
+  const colon = model.indexOf(':');
+  return colon === -1 ? model : model.slice(0, colon);
+}

@@ -72,6 +72,7 @@ export function encodeRequest(
     response_format: encodeResponseFormat(request.responseFormat),
     reasoning_effort: encodeEffort(request.reasoning),
     ...extensions,
+    ...quirks.translated,
   });
   if (!takesTopK && request.topK !== undefined) dropped.push('top_k');
   if (!isKin && request.serviceTier !== undefined) dropped.push('service_tier');

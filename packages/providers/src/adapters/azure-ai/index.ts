@@ -1,0 +1,120 @@
+import { openAiEndpoints } from '../../catalog/openai-endpoints.ts';
+import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
+import { azureOcr } from '../../dialects/ocr/index.ts';
+import { azureRerank } from '../../dialects/rerank/index.ts';
+import { azureAuthSettings } from '../azure-openai/settings.ts';
+import { foundryUrl, isClaude, originOf, servesAllVendors, versioned } from './address.ts';
+import { itemsWithTypes } from './responses.ts';
+
+/**
+ * Models of many vendors in one resource, or in a deployment of their own. All
+ * but Claude speak OpenAI's formats; Claude speaks Anthropic's, under
+ * `/anthropic`.
+ */
+export const azureAi: ProviderEntry = {
+  id: 'azure-ai',
+  name: 'Azure AI Foundry',
+  aliases: ['azure-foundry'],
+  baseUrl: foundryUrl,
+  auth: { type: 'azure', keyHeader: 'authorization' },
+  endpoints: {
+    // Claude's chat is served by way of its messages.
+    chatComplete: unlessClaude(openAiEndpoints.chatComplete),
+    complete: unlessClaude(openAiEndpoints.complete),
+    embed: at(openAiEndpoints.embed),
+    imageGenerate: at(openAiEndpoints.imageGenerate),
+    imageEdit: at(openAiEndpoints.imageEdit),
+    createSpeech: at(openAiEndpoints.createSpeech),
+    createTranscription: at(openAiEndpoints.createTranscription),
+    createTranslation: at(openAiEndpoints.createTranslation),
+    rerank: byVendor(
+      { format: 'azure-ai/rerank', path: '/rerank', dialect: azureRerank, quirks: {} },
+      '/providers/cohere/v2/rerank',
+    ),
+    ocr: byVendor(
+      { format: 'azure-ai/ocr', path: '/ocr', dialect: azureOcr, quirks: {} },
+      '/providers/mistral/azure/ocr',
+    ),
+    createModelResponse: nativeResponses(),
+    messages: onlyClaude({ format: 'anthropic-messages', path: '/v1/messages' }),
+    messagesCountTokens: onlyClaude({
+      format: 'anthropic-count-tokens',
+      path: '/v1/messages/count_tokens',
+    }),
+    proxy: { format: 'raw', path: (facts) => versioned(facts.proxyPath ?? '', facts) },
+  },
+  // Fields that a model does not know are dropped by the service, not refused.
+  headers: { 'extra-parameters': 'drop' },
+  callerHeaders: ['anthropic-version', 'anthropic-beta'],
+  settingHeaders: {
+    'extra-parameters': 'azure-extra-params',
+    'azureml-model-deployment': 'azure-deployment-name',
+  },
+  settings: [
+    'azure-foundry-url',
+    'azure-api-version',
+    'azure-endpoint-name',
+    'azure-deployment-name',
+    'azure-extra-params',
+    'provider-responses-proxy',
+    ...azureAuthSettings,
+  ],
+  quirks: { developerAsSystem: true },
+  source:
+    'https://learn.microsoft.com/azure/ai-foundry/model-inference/concepts/endpoints, November 2026',
+};
+
+/** At OpenAI's path, with the version where the address needs one. */
+function at(entry: EndpointEntry): EndpointEntry {
+  return { ...entry, path: (facts) => versioned(String(entry.path), facts) };
+}
+
+function unlessClaude(entry: EndpointEntry): EndpointChoice {
+  const versionedEntry = at(entry);
+  return {
+    all: [versionedEntry],
+    choose: (facts) => (isClaude(facts) ? undefined : versionedEntry),
+  };
+}
+
+function onlyClaude(entry: EndpointEntry): EndpointChoice {
+  const claude: EndpointEntry = {
+    ...entry,
+    baseUrl: claudeUrl,
+    auth: { type: 'azure', keyHeader: 'x-api-key' },
+    headers: { 'anthropic-version': '2023-06-01' },
+  };
+  return { all: [claude], choose: (facts) => (isClaude(facts) ? claude : undefined) };
+}
+
+function claudeUrl(facts: CallFacts): string {
+  const url = foundryUrl(facts);
+  if (!url.includes('/anthropic')) return `${originOf(url)}/anthropic`;
+  return url.replace(/\/v1$/, '');
+}
+
+/** Where one resource serves all vendors, theirs apart from OpenAI's have a path for each. */
+function byVendor(entry: EndpointEntry, vendorPath: string): EndpointChoice {
+  const own = at(entry);
+  const atVendor: EndpointEntry = {
+    ...entry,
+    baseUrl: (facts) => originOf(foundryUrl(facts)),
+    path: vendorPath,
+  };
+  return {
+    all: [own],
+    choose: (facts) => (servesAllVendors(facts) ? atVendor : own),
+  };
+}
+
+/** Responses are emulated unless somebody says that the deployment has them. */
+function nativeResponses(): EndpointChoice {
+  const native: EndpointEntry = {
+    ...at(openAiEndpoints.createModelResponse),
+    envelope: itemsWithTypes,
+  };
+  return {
+    all: [native],
+    choose: ({ setting }) => (setting('provider-responses-proxy') === 'true' ? native : undefined),
+  };
+}

@@ -1,0 +1,93 @@
+import { modelSegment, requiredSetting } from '../../address.ts';
+import { openAiEndpoints } from '../../catalog/openai-endpoints.ts';
+import type {
+  CallContext,
+  CallFacts,
+  EndpointEntry,
+  Envelope,
+  JsonObject,
+  ProviderEntry,
+} from '../../contract.ts';
+import { azureAuthSettings, deploymentOf, UNVERSIONED } from './settings.ts';
+
+/** The body names the deployment where the path does not. */
+const namesDeployment: Envelope = {
+  wrap(body: JsonObject, context: CallContext): JsonObject | undefined {
+    const { name } = deploymentOf(context);
+    return name === undefined || body.model === name ? undefined : { ...body, model: name };
+  },
+};
+
+const namesDeploymentUnversioned: Envelope = {
+  wrap: (body, context) =>
+    isUnversioned(context) ? namesDeployment.wrap?.(body, context) : undefined,
+};
+
+/**
+ * OpenAI's formats, where a deployment stands for the model: in the path of
+ * each endpoint, or in the body where the API version is `v1`.
+ * https://learn.microsoft.com/azure/ai-foundry/openai/reference
+ */
+export const azureOpenAi: ProviderEntry = {
+  id: 'azure-openai',
+  name: 'Azure OpenAI',
+  baseUrl: ({ setting }) =>
+    `https://${requiredSetting(either(setting), 'azure-resource-name')}.openai.azure.com/openai`,
+  auth: { type: 'azure', keyHeader: 'api-key' },
+  endpoints: {
+    chatComplete: deployed(openAiEndpoints.chatComplete),
+    complete: deployed(openAiEndpoints.complete),
+    embed: deployed(openAiEndpoints.embed),
+    imageGenerate: deployed(openAiEndpoints.imageGenerate),
+    imageEdit: deployed(openAiEndpoints.imageEdit),
+    createSpeech: deployed(openAiEndpoints.createSpeech),
+    createTranscription: deployed(openAiEndpoints.createTranscription),
+    createTranslation: deployed(openAiEndpoints.createTranslation),
+    createModelResponse: undeployed(openAiEndpoints.createModelResponse),
+    listModels: undeployed(openAiEndpoints.listModels),
+    proxy: { format: 'raw', path: (facts) => versioned(facts.proxyPath ?? '', facts) },
+  },
+  callerHeaders: ['openai-beta'],
+  settings: [
+    'azure-resource-name',
+    'azure-deployment-id',
+    'azure-api-version',
+    'azure-model-name',
+    ...azureAuthSettings,
+  ],
+  // Reasoning models refuse `max_tokens`; every version since autumn 2024 knows the newer field.
+  quirks: { outputTokensField: 'max_completion_tokens' },
+  source: 'https://learn.microsoft.com/azure/ai-foundry/openai/reference, November 2026',
+};
+
+/** Configs call the resource by a shorter name. */
+function either(setting: CallFacts['setting']): CallFacts['setting'] {
+  return (name) => setting(name) ?? setting(name.replace(/^azure-/, ''));
+}
+
+function deployed(entry: EndpointEntry): EndpointEntry {
+  const path = (facts: CallFacts): string => {
+    const name = modelSegment(deploymentOf(facts).name ?? facts.model);
+    const own = String(entry.path);
+    return versioned(isUnversioned(facts) ? own : `/deployments/${name}${own}`, facts);
+  };
+  return { ...entry, path, envelope: namesDeploymentUnversioned };
+}
+
+function undeployed(entry: EndpointEntry): EndpointEntry {
+  return {
+    ...entry,
+    path: (facts) => versioned(String(entry.path), facts),
+    envelope: namesDeployment,
+  };
+}
+
+/** Without a version set, the one that needs none. */
+function isUnversioned(facts: CallFacts): boolean {
+  return (deploymentOf(facts).apiVersion ?? UNVERSIONED) === UNVERSIONED;
+}
+
+function versioned(path: string, facts: CallFacts): string {
+  if (!isUnversioned(facts)) return `${path}?api-version=${deploymentOf(facts).apiVersion}`;
+  return path.startsWith('/v1/') ? path : `/v1${path}`;
+}

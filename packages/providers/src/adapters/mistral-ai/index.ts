@@ -1,0 +1,46 @@
+import { ocr, offering } from '../../catalog/openai-endpoints.ts';
+import type { ProviderEntry } from '../../contract.ts';
+import { toolCallIds } from './tool-call-ids.ts';
+
+/** https://docs.mistral.ai/api. Unknown fields are refused with 422, hence the long list. */
+export const mistralAi: ProviderEntry = {
+  id: 'mistral-ai',
+  name: 'Mistral AI',
+  baseUrl: 'https://api.mistral.ai/v1',
+  auth: { type: 'bearer' },
+  endpoints: {
+    ...offering('embed', 'moderate', 'createTranscription', 'listModels'),
+    chatComplete: {
+      format: 'openai-chat',
+      // Code models complete between a prompt and a suffix; they answer as chats do.
+      path: ({ setting }) =>
+        setting('mistral-fim-completion') === 'true' ? '/fim/completions' : '/chat/completions',
+      envelope: toolCallIds,
+    },
+    ocr,
+  },
+  settings: ['mistral-fim-completion'],
+  quirks: {
+    rename: {
+      seed: 'random_seed',
+      safe_mode: 'safe_prompt',
+      max_completion_tokens: 'max_tokens',
+    },
+    drop: [
+      'stream_options',
+      'logit_bias',
+      'logprobs',
+      'top_logprobs',
+      'user',
+      'service_tier',
+      'store',
+    ],
+    clamp: { temperature: [0, 1.5] },
+    values: { tool_choice: { required: 'any' } },
+    modelPrefix: 'mistralai.',
+    developerAsSystem: true,
+  },
+  source:
+    'https://docs.mistral.ai/api; refusals: https://github.com/editor-code-assistant/eca/issues/231, November 2026',
+  note: 'Keys of Codestral want the custom host https://codestral.mistral.ai/v1.',
+};

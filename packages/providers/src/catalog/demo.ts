@@ -1,0 +1,32 @@
+import { anthropic } from '../adapters/anthropic/index.ts';
+import type { ProviderEntry } from '../contract.ts';
+import { commonRerank } from '../dialects/rerank/index.ts';
+import { offering } from './openai-endpoints.ts';
+
+/** The local server that stands in for a vendor, so that all can be tried without a key. */
+export const demo: ProviderEntry = {
+  id: 'demo',
+  name: 'Demo',
+  baseUrl: 'http://127.0.0.1:8799/v1',
+  auth: { type: 'none' },
+  endpoints: {
+    ...offering(
+      'chatComplete',
+      'complete',
+      'embed',
+      'createModelResponse',
+      'moderate',
+      'imageGenerate',
+      'imageEdit',
+      'createSpeech',
+      'createTranscription',
+      'createTranslation',
+      'listModels',
+    ),
+    rerank: { format: 'common/rerank', path: '/rerank', dialect: commonRerank },
+    messages: { format: 'anthropic-messages', path: '/messages' },
+  },
+  headers: anthropic.headers ?? {},
+  callerHeaders: anthropic.callerHeaders ?? [],
+  source: 'packages/demo-upstream',
+};

@@ -1,0 +1,19 @@
+import type { ProviderEntry } from '../contract.ts';
+import { openAiEndpoints } from './openai-endpoints.ts';
+
+export const openai: ProviderEntry = {
+  id: 'openai',
+  name: 'OpenAI',
+  aliases: ['open-ai'],
+  baseUrl: 'https://api.openai.com/v1',
+  auth: { type: 'bearer' },
+  endpoints: openAiEndpoints,
+  callerHeaders: ['openai-organization', 'openai-project', 'openai-beta'],
+  configurationHeaders: {
+    'openai-organization': 'openai_organization',
+    'openai-project': 'openai_project',
+    'openai-beta': 'openai_beta',
+  },
+  quirks: { outputTokensField: 'max_completion_tokens' },
+  source: 'https://platform.openai.com/docs/api-reference, November 2026',
+};

@@ -1,0 +1,59 @@
+import type { Envelope, StreamFault, Unframer } from '../contract.ts';
+import { EMPTY } from './native-stream.ts';
+import { SSE_EVENT_BYTES_MAX } from './sse.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** For providers that end each event with a line end alone, where a blank line belongs. */
+export const linewise: Envelope = { openUnframer: () => new LinewiseUnframer() };
+
+/**
+ * Makes every line an event of its own. A stream that has its blank lines
+ * already comes out byte for byte as it went in.
+ */
+class LinewiseUnframer implements Unframer {
+  readonly fault: StreamFault | undefined = undefined;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+
+  push(chunk: Buffer): Buffer {
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end === 0) return this.#hold(chunk);
+    const lines = Buffer.concat([...this.#held, chunk.subarray(0, end)]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    const rest = this.#hold(chunk.subarray(end));
+    const events = separated(lines);
+    return rest.length === 0 ? events : Buffer.concat([events, rest]);
+  }
+
+  end(): Buffer {
+    const rest = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return rest;
+  }
+
+  /** Keeps an unfinished line; one too long to keep goes on as it is. */
+  #hold(bytes: Buffer): Buffer {
+    if (bytes.length === 0) return EMPTY;
+    this.#held.push(Buffer.from(bytes));
+    this.#heldBytes += bytes.length;
+    return this.#heldBytes > SSE_EVENT_BYTES_MAX ? this.end() : EMPTY;
+  }
+}
+
+/** Whole lines, each with a blank line after it and no other blank lines. */
+function separated(lines: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let start = 0;
+  while (start < lines.length) {
+    const end = lines.indexOf(LF, start) + 1;
+    const isCrlf = lines[end - 2] === CR && end - 2 >= start;
+    const lineEnd = isCrlf ? end - 2 : end - 1;
+    if (lineEnd > start) parts.push(lines.subarray(start, end), lines.subarray(lineEnd, end));
+    start = end;
+  }
+  return Buffer.concat(parts);
+}
