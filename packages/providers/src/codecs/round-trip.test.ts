@@ -67,15 +67,6 @@ const expressible: Record<string, readonly Feature[]> = {
     ...(['top-k', 'penalties', 'seed', 'logprobs', 'stop', 'json', 'schema', 'budget'] as const),
     ...(['reply-id', 'reply-thinking', 'reply-logprobs', 'streamed-thinking'] as const),
   ],
-  // Files get a name where they have none, and ids and signatures what tells where they came from.
-  'openai-responses': [
-    'model',
-    ...(['image-url', 'image-detail', 'file-url', 'file-id', 'call-ids', 'result-images'] as const),
-    ...(['strict-tools', 'choice-none', 'choice-of-tool', 'one-call-at-a-time'] as const),
-    ...(['top-p', 'user', 'json', 'schema', 'schema-name', 'effort', 'reply-model'] as const),
-    ...(['created', 'refusal', 'content-filter', 'reasoning-tokens', 'reply-thinking'] as const),
-    ...(['streamed-thinking'] as const),
-  ],
   gemini: [
     ...([
       'file',
