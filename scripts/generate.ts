@@ -1,7 +1,12 @@
-/** `npm run generate`: rewrites packages/proto-stubs/src/gen from proto/. Run it after a change there and commit the result. */
+/**
+ * `npm run generate`: rewrites docs/providers.md from the catalogue of providers,
+ * and packages/proto-stubs/src/gen from proto/. Run it after a change there and
+ * commit the result.
+ */
 import { spawnSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { providerPage } from './docs/provider-table.ts';
 
 const root = resolve(import.meta.dirname, '..');
 const bin = `${root}/node_modules/.bin`;
@@ -10,6 +15,8 @@ const options = {
   stdio: 'inherit',
   env: { ...process.env, PATH: `${bin}:${process.env.PATH}` },
 } as const;
+
+writeFileSync(`${root}/docs/providers.md`, providerPage());
 
 const lint = spawnSync(`${bin}/buf`, ['lint'], options);
 if (lint.status !== 0) process.exit(lint.status ?? 1);

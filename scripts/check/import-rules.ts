@@ -46,6 +46,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/stack',
     'packages/demo-upstream',
     'packages/proto-stubs',
+    'packages/providers',
     'packages/rpc',
     'packages/contracts',
   ],

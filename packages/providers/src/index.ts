@@ -34,4 +34,4 @@ export type {
 } from './contract.ts';
 export { isFinalFault } from './final-faults.ts';
 export { readSettings } from './settings.ts';
-export { passThroughCall, prepareCall } from './wire-call.ts';
+export { modesOf, passThroughCall, prepareCall } from './wire-call.ts';

@@ -145,6 +145,25 @@ function callAt(
   return callFor(entry, asked);
 }
 
+/** How an endpoint is served, over all models there may be; empty = not at all. For lists of what there is. */
+export function modesOf(
+  provider: ProviderEntry,
+  endpoint: Endpoint,
+): ReadonlySet<WireCall['mode']> {
+  const modes = new Set<WireCall['mode']>();
+  for (const offeredAt of [endpoint, ...(standIns[endpoint] ?? [])]) {
+    const offered = provider.endpoints[offeredAt];
+    if (offered === undefined) continue;
+    for (const entry of isChoice(offered) ? offered.all : [offered]) {
+      const call = callFor(entry, endpoint);
+      if (call !== undefined) modes.add(call.mode);
+    }
+    // A choice may choose nothing, which leaves it to the next.
+    if (!isChoice(offered) && modes.size > 0) break;
+  }
+  return modes;
+}
+
 export function isChoice(offered: EndpointEntry | EndpointChoice): offered is EndpointChoice {
   return 'choose' in offered;
 }
