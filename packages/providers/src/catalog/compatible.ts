@@ -129,7 +129,8 @@ export const compatibleProviders: readonly ProviderEntry[] = [
     name: 'Nscale',
     baseUrl: 'https://inference.api.nscale.com/v1',
     endpoints: offering('chatComplete', 'imageGenerate', 'listModels'),
-    source: 'https://docs.nscale.com/docs/inference/serverless-models/overview, November 2026',
+    source:
+      'https://raw.githubusercontent.com/api-evangelist/nscale/refs/heads/main/apis.yml, November 2026',
   },
   {
     ...compatible,

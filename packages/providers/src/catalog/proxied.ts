@@ -10,7 +10,7 @@ export const proxiedProviders: readonly ProviderEntry[] = [
       `https://api.meshy.ai/openapi/${proxyPath?.includes('text-to-3d') === true ? 'v2' : 'v1'}`,
     auth: { type: 'bearer' },
     endpoints: {},
-    source: 'https://docs.meshy.ai/en/api/quick-start, November 2026',
+    source: 'https://docs.meshy.ai/api/quick-start, November 2026',
   },
   {
     id: 'milvus',
@@ -18,7 +18,7 @@ export const proxiedProviders: readonly ProviderEntry[] = [
     baseUrl: '',
     auth: { type: 'bearer' },
     endpoints: {},
-    source: 'https://milvus.io/api-reference/restful/v2.5.x/About.md, November 2026',
+    source: 'https://milvus.io/api-reference/restful/v2.4.x/About.md, November 2026',
   },
   {
     id: 'qdrant',
@@ -26,7 +26,7 @@ export const proxiedProviders: readonly ProviderEntry[] = [
     baseUrl: '',
     auth: { type: 'header', header: 'api-key' },
     endpoints: {},
-    source: 'https://qdrant.tech/documentation/guides/security, November 2026',
+    source: 'https://qdrant.tech/documentation/security, November 2026',
   },
   {
     id: 'replicate',
@@ -34,7 +34,7 @@ export const proxiedProviders: readonly ProviderEntry[] = [
     baseUrl: 'https://api.replicate.com/v1',
     auth: { type: 'bearer' },
     endpoints: {},
-    source: 'https://replicate.com/docs/reference/http, November 2026',
+    source: 'https://replicate.com/docs/topics/predictions/create-a-prediction, November 2026',
   },
   {
     id: 'scenario-ai',
@@ -43,7 +43,8 @@ export const proxiedProviders: readonly ProviderEntry[] = [
     auth: { type: 'basic', secretSetting: 'scenario-api-secret' },
     endpoints: {},
     settings: ['scenario-api-secret'],
-    source: 'https://docs.scenario.com/docs/authentication, November 2026',
+    source: 'address as other gateways use it, November 2026',
+    note: 'No documentation of the vendor was found to confirm the address.',
   },
   {
     id: 'tripo3d',
@@ -51,6 +52,6 @@ export const proxiedProviders: readonly ProviderEntry[] = [
     baseUrl: 'https://api.tripo3d.ai/v2/openapi',
     auth: { type: 'bearer' },
     endpoints: {},
-    source: 'https://platform.tripo3d.ai/docs/general, November 2026',
+    source: 'https://www.apidog.com/blog/how-to-use-tripo-3d-api, November 2026',
   },
 ];

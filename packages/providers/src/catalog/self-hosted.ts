@@ -19,7 +19,7 @@ export const selfHostedProviders: readonly ProviderEntry[] = [
       'listModels',
     ),
     quirks: { ...compatible.quirks, takesTopK: true },
-    source: 'https://localai.io/features, November 2026',
+    source: 'https://localai.io/basics/try, November 2026',
   },
   {
     ...compatible,
@@ -46,7 +46,7 @@ export const selfHostedProviders: readonly ProviderEntry[] = [
       embed: { format: 'openai-embeddings', path: '/v1/embeddings' },
       listModels: { format: 'openai-models', path: '/v1/models', method: 'GET' },
     },
-    source: 'https://docs.ollama.com/openai, November 2026',
+    source: 'https://www.developersdigest.tech/reference/api-compatibility/ollama, November 2026',
   },
   {
     // Whatever the custom host speaks: the formats that callers know, unedited.

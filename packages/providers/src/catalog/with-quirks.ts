@@ -39,8 +39,9 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     endpoints: offering('chatComplete', 'embed', 'listModels'),
     quirks: { ...compatible.quirks, takesTopK: true },
-    source: 'https://www.alibabacloud.com/help/en/model-studio, November 2026',
-    note: 'Keys of mainland China want the custom host https://dashscope.aliyuncs.com/compatible-mode/v1.',
+    source:
+      'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope, November 2026',
+    note: 'Keys of mainland China want the custom host https://dashscope.aliyuncs.com/compatible-mode/v1; workspaces may have one of their own.',
   },
   {
     ...compatible,
@@ -67,7 +68,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       chatComplete: { ...openAiEndpoints.chatComplete, envelope: linewise },
     },
     quirks: { ...compatible.quirks, takesTopK: true },
-    source: 'https://deepinfra.com/docs/openai_api, November 2026',
+    source: 'https://deepinfra.com/black-forest-labs/FLUX-pro/api, November 2026',
   },
   {
     ...compatible,
@@ -102,7 +103,8 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     ),
     // These are answered with 400.
     quirks: { ...compatible.quirks, drop: ['logprobs', 'top_logprobs', 'logit_bias'] },
-    source: 'https://console.groq.com/docs/openai, November 2026',
+    source:
+      'https://www.developersdigest.tech/reference/api-compatibility/groq; refused fields: https://hexdocs.pm/nexlm/Nexlm.Providers.Groq.html, November 2026',
   },
   {
     ...compatible,
@@ -113,8 +115,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...offering('chatComplete', 'createTranscription'),
       imageGenerate: { ...openAiEndpoints.imageGenerate, quirks: { clamp: { n: [1, 8] } } },
     },
-    source: 'https://www.lemonfox.ai/apis, November 2026',
-    note: 'The vendor documents neither tools nor structured output.',
+    source: 'address as other gateways use it, November 2026',
   },
   {
     ...compatible,
@@ -204,7 +205,8 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       'createModelResponse',
       'listModels',
     ),
-    source: 'https://docs.x.ai/docs/api-reference, November 2026',
+    source: 'https://docs.x.ai/api-reference, November 2026',
+    note: 'The vendor calls chat completions deprecated; new features come to the Responses API.',
   },
   {
     ...compatible,
@@ -214,6 +216,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     endpoints: offering('chatComplete', 'imageGenerate'),
     quirks: {
       ...compatible.quirks,
+      rename: { max_completion_tokens: 'max_tokens' },
       effortSwitchesThinking: true,
       thinkingField: 'reasoning_content',
     },
@@ -227,9 +230,10 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     endpoints: offering('chatComplete', 'embed', 'imageGenerate'),
     quirks: {
       ...compatible.quirks,
+      rename: { max_completion_tokens: 'max_tokens' },
       effortSwitchesThinking: true,
       thinkingField: 'reasoning_content',
     },
-    source: 'https://docs.z.ai/api-reference/introduction, November 2026',
+    source: 'https://docs.litellm.ai/docs/providers/bigmodel, November 2026',
   },
 ];

@@ -57,7 +57,8 @@ export const azureOpenAi: ProviderEntry = {
   ],
   // Reasoning models refuse `max_tokens`; every version since autumn 2024 knows the newer field.
   quirks: { outputTokensField: 'max_completion_tokens' },
-  source: 'https://learn.microsoft.com/azure/ai-foundry/openai/reference, November 2026',
+  source:
+    'https://docs.github.com/en/enterprise-cloud@latest/copilot/how-tos/copilot-sdk/auth/byok, November 2026',
 };
 
 /** Configs call the resource by a shorter name. */

@@ -21,6 +21,6 @@ export const huggingface: ProviderEntry = {
   },
   settings: ['huggingface-base-url'],
   quirks: { developerAsSystem: true },
-  source: 'https://huggingface.co/docs/inference-providers/index, November 2026',
+  source: 'https://huggingface.co/docs/inference-providers/providers/nscale, November 2026',
   note: 'A model may name who serves it after a colon, e.g. meta-llama/Llama-3.1-8B-Instruct:nscale.',
 };

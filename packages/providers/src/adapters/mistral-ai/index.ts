@@ -41,6 +41,6 @@ export const mistralAi: ProviderEntry = {
     developerAsSystem: true,
   },
   source:
-    'https://docs.mistral.ai/api; refusals: https://github.com/editor-code-assistant/eca/issues/231, November 2026',
+    'refused fields: https://github.com/editor-code-assistant/eca/issues/231 and https://github.com/mistralai/platform-docs-public/issues/7, November 2026',
   note: 'Keys of Codestral want the custom host https://codestral.mistral.ai/v1.',
 };
