@@ -1,3 +1,4 @@
+import { findProvider, providerIds } from '@sluice/providers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
 
@@ -73,6 +74,22 @@ describe('integrations', () => {
     });
     expect([taken.status, taken.body.data.field]).toEqual([400, 'body.default_provider_slug']);
     await workspace().get('/integrations/other').expect(404);
+  });
+
+  it('take every provider of the catalogue, by its id and by its other names', async () => {
+    const names = providerIds().flatMap((id) => [id, ...(findProvider(id)?.aliases ?? [])]);
+    const refused: string[] = [];
+    for (const name of names) {
+      const body = { name, slug: `of-${name}`, ai_provider_id: name };
+      const { status } = await workspace().post('/integrations', {
+        ...body,
+        create_default_provider: false,
+      });
+      if (status !== 200) refused.push(name);
+    }
+    expect(refused).toEqual([]);
+    const read = await workspace().get('/integrations/of-azure-foundry').expect(200);
+    expect(read.body.ai_provider_id).toBe('azure-foundry');
   });
 
   it.each([
