@@ -351,7 +351,9 @@ describe('forms', () => {
       Buffer.from(`--${boundary}--\r\nan epilogue`),
     ]);
   const formType = { 'content-type': `multipart/form-data; boundary="${boundary}"` };
-  const answered = Buffer.from(`{"text" :"\\u00e9", ${oddMembers}}`);
+  const answered = Buffer.from(
+    `{"text" :"\\u00e9", "data":[{ "b64_json":"\\u0041" }],${oddMembers}}`,
+  );
 
   it.each([
     '/v1/audio/transcriptions',
