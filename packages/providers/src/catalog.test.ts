@@ -11,7 +11,7 @@ import { selfHostedProviders } from './catalog/self-hosted.ts';
 import { providersWithDialects } from './catalog/with-dialects.ts';
 import { providersWithQuirks } from './catalog/with-quirks.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import { isChoice, prepareCall } from './wire-call.ts';
+import { isChoice, passThroughCall, prepareCall } from './wire-call.ts';
 
 const ids = providerIds();
 /** Entries without a folder, and so without tests of their own. */
@@ -165,6 +165,18 @@ describe('prepareCall', () => {
     expect(stream.push(Buffer.from('x')).toString()).toBe('x');
     stream.end();
     expect(stream.phase).toBe('complete');
+  });
+
+  it.each([
+    ['azure-openai', '/deployments/d/chat/completions', 'openai-chat'],
+    ['azure-openai', '/deployments/d/completions', 'openai-completions'],
+    ['azure-openai', '/v1/responses', 'openai-responses'],
+    ['azure-openai', '/files', undefined],
+    ['azure-ai', '/v1/messages', 'anthropic-messages'],
+    ['azure-ai', '/threads/t/messages', undefined],
+    ['databricks', '/ai-gateway/mlflow/v1/embeddings', 'openai-embeddings'],
+  ])('knows what passes through %s at %s', (id, path, format) => {
+    expect(passThroughCall(findProvider(id)!, path)?.entry.format).toBe(format);
   });
 
   it('reads usage of embeddings and completions, and leaves models alone', () => {

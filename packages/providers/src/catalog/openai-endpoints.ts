@@ -1,4 +1,4 @@
-import type { Endpoint, EndpointEntry, ProviderEntry } from '../contract.ts';
+import type { Endpoint, EndpointEntry, KnownPaths, ProviderEntry } from '../contract.ts';
 import { commonRerank } from '../dialects/rerank/index.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */
@@ -23,6 +23,14 @@ export type OpenAiEndpoint = keyof typeof openAiEndpoints;
 export function offering(...endpoints: OpenAiEndpoint[]): ProviderEntry['endpoints'] {
   return Object.fromEntries(endpoints.map((endpoint) => [endpoint, openAiEndpoints[endpoint]]));
 }
+
+/** The formats whose calls cost tokens, at whatever stands before OpenAI's paths. */
+export const openAiPathsAnywhere: readonly KnownPaths[] = [
+  { pattern: /\/chat\/completions$/, format: 'openai-chat' },
+  { pattern: /(?<!\/chat)\/completions$/, format: 'openai-completions' },
+  { pattern: /\/embeddings$/, format: 'openai-embeddings' },
+  { pattern: /\/responses$/, format: 'openai-responses' },
+];
 
 /** What compatible servers took over from others, at the paths they share. */
 export const rerank: EndpointEntry = {

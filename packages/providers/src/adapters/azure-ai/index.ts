@@ -1,4 +1,4 @@
-import { openAiEndpoints } from '../../catalog/openai-endpoints.ts';
+import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
 import { azureRerank } from '../../dialects/rerank/index.ts';
@@ -45,6 +45,10 @@ export const azureAi: ProviderEntry = {
   },
   // Fields that a model does not know are dropped by the service, not refused.
   headers: { 'extra-parameters': 'drop' },
+  knownPaths: [
+    ...openAiPathsAnywhere,
+    { pattern: /(?:^|\/v1)\/messages$/, format: 'anthropic-messages' },
+  ],
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
   settingHeaders: {
     'extra-parameters': 'azure-extra-params',

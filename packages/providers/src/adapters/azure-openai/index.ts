@@ -1,5 +1,5 @@
 import { modelSegment, requiredSetting } from '../../address.ts';
-import { openAiEndpoints } from '../../catalog/openai-endpoints.ts';
+import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type {
   CallContext,
   CallFacts,
@@ -47,6 +47,7 @@ export const azureOpenAi: ProviderEntry = {
     listModels: undeployed(openAiEndpoints.listModels),
     proxy: { format: 'raw', path: (facts) => versioned(facts.proxyPath ?? '', facts) },
   },
+  knownPaths: openAiPathsAnywhere,
   callerHeaders: ['openai-beta'],
   settings: [
     'azure-resource-name',

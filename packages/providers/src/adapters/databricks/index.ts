@@ -1,4 +1,5 @@
 import { checkedSetting, requiredSetting } from '../../address.ts';
+import { openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 
 /**
@@ -23,6 +24,10 @@ export const databricks: ProviderEntry = {
       headers: { 'anthropic-version': '2023-06-01' },
     }),
   },
+  knownPaths: [
+    ...openAiPathsAnywhere,
+    { pattern: /(?:^|\/v1)\/messages$/, format: 'anthropic-messages' },
+  ],
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
   settings: ['databricks-workspace', 'databricks-serving-endpoint-name'],
   quirks: { developerAsSystem: true },
