@@ -20,7 +20,7 @@ import { openAiResponses } from './index.ts';
 const openai = findProvider('openai')!;
 const anthropic = findProvider('anthropic')!;
 const google = findProvider('google')!;
-const chatOnly = findProvider('z-ai')!;
+const chatOnly = findProvider('cometapi')!;
 /** Offers this format alone, as some models do. */
 const responsesOnly: ProviderEntry = {
   ...openai,
