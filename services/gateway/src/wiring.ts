@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { configCaps, headerPrefixes, usageStream } from '@sluice/contracts';
 import { config, usage } from '@sluice/proto-stubs';
@@ -11,7 +12,6 @@ import {
   type Logger,
   type Metrics,
 } from '@sluice/telemetry';
-import type { Express } from 'express';
 import { Redis } from 'ioredis';
 import { createApp } from './app.ts';
 import { createAuthoriser } from './authorisation/authoriser.ts';
@@ -56,7 +56,7 @@ import { Outbox } from './usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from './usage/publisher.ts';
 
 export interface Gateway {
-  app: Express;
+  app: RequestListener;
   logger: Logger;
   start(): Promise<void>;
   /** Requests are over: sends what the outbox holds and lets go of everything. */

@@ -1,8 +1,7 @@
 import type { Endpoint } from '@sluice/providers';
 
 /**
- * The unified endpoints with a body, and where they are. The busiest come first,
- * since Express tries them one after the other.
+ * The unified endpoints with a body, and where they are. The busiest come first.
  */
 export const endpointPaths: readonly { endpoint: Endpoint; pathname: string }[] = [
   { endpoint: 'chatComplete', pathname: '/v1/chat/completions' },
