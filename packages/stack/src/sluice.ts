@@ -62,9 +62,10 @@ export interface Sluice {
 /**
  * The gateway makes many short-lived objects and keeps few: a young generation
  * of 4 MB halves its memory, a smaller one or an old one held smaller costs CPU
- * (docs/benchmarks.md).
+ * (docs/benchmarks.md). Cleaning it with several threads costs more in waking
+ * them than it saves.
  */
-export const gatewayNodeFlags = ['--max-semi-space-size=4'];
+export const gatewayNodeFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge'];
 
 /** Of glibc: one heap for the one thread that matters, and what is free at its end or large goes back at once. */
 export const gatewayMemory = {

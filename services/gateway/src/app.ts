@@ -34,7 +34,7 @@ export interface AppDeps extends ServeDeps {
 /**
  * Every request in: the unified endpoints at their exact paths go straight to
  * their handlers, all else through Express. Its router, and the prototypes it
- * gives each request, would be a tenth of what a short request costs.
+ * gives each request, would be a twentieth of what a short request costs.
  */
 export function createApp(deps: AppDeps): RequestListener {
   const app = createRoutes(deps);
