@@ -1,6 +1,20 @@
 import { GatewayError } from '@sluice/errors';
+import { objectOf, parseObject } from './json-access.ts';
+import { readVendorError } from './read-vendor-error.ts';
 
-/** The body is quoted for operators, not for callers. */
+/**
+ * A good status without a good body. Some vendors send their errors so
+ * (OpenRouter, MiniMax): those are passed on in their words; any other body is
+ * quoted for operators, not for callers.
+ */
 export function notTheFormat(text: string): GatewayError {
-  return new GatewayError('upstream.invalid_response', { detail: { body: text.slice(0, 2048) } });
+  const detail = { body: text.slice(0, 2048) };
+  const body = parseObject(text);
+  const isError = Boolean(body?.error) || objectOf(body?.base_resp) !== undefined;
+  if (!isError) return new GatewayError('upstream.invalid_response', { detail });
+  const { message } = readVendorError(200, text);
+  return new GatewayError('upstream.invalid_response', {
+    message: `The provider answered with an error in place of a reply: ${message}`,
+    detail,
+  });
 }
