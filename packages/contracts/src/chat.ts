@@ -221,6 +221,18 @@ export interface ChatUsage {
   outputAudioTokens: number;
 }
 
+/** What is not told counts as nothing. */
+export const noUsage: Readonly<ChatUsage> = {
+  inputTokens: 0,
+  outputTokens: 0,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWrite1hTokens: 0,
+  reasoningTokens: 0,
+  inputAudioTokens: 0,
+  outputAudioTokens: 0,
+};
+
 export interface ChatChoice {
   index: number;
   parts: ChatPart[];

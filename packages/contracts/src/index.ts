@@ -97,6 +97,7 @@ export type {
   ToolChoice,
   ToolResultPart,
 } from './chat.ts';
+export { noUsage } from './chat.ts';
 export {
   type ConfigNode,
   type ConfigParseResult,

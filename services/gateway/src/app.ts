@@ -37,13 +37,13 @@ export interface AppDeps extends ServeDeps {
  * gives each request, would be a twentieth of what a short request costs.
  */
 export function createApp(deps: AppDeps): RequestListener {
-  const app = createRoutes(deps);
   const direct = new Map(
     endpointPaths.map(({ endpoint, pathname }) => [
       pathname,
       serve({ endpoint, isProxy: false }, deps.pipelines.unified, deps),
     ]),
   );
+  const app = createRoutes(deps, direct);
   return (req, res) => {
     const handle = req.method === 'POST' ? direct.get(pathnameOf(req.url ?? '')) : undefined;
     if (handle === undefined) app(req, res);
@@ -57,17 +57,16 @@ function pathnameOf(url: string): string {
 }
 
 /** Routes in order: the unified endpoints as clients misspell them, then what is asked less often. */
-function createRoutes(deps: AppDeps): Express {
+function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListener>): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('query parser', false);
   // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
   app.set('case sensitive routing', true);
-  const { unified, models, proxy, explain } = deps.pipelines;
+  const { models, proxy, explain } = deps.pipelines;
 
-  for (const { endpoint, pathname } of endpointPaths)
-    app.post(pathname, serve({ endpoint, isProxy: false }, unified, deps));
+  for (const [pathname, handle] of unified) app.post(pathname, handle);
   app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
 
   const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];

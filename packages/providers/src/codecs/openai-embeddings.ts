@@ -2,8 +2,10 @@
  * The parts of OpenAI's embeddings that providers with other words need: what
  * was asked, and an answer made of vectors.
  */
+
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { CallContext, DecodedReply, Usage } from '../contract.ts';
+import { noUsage } from '@sluice/contracts';
+import type { CallContext, DecodedReply } from '../contract.ts';
 import { invalidField } from './invalid-field.ts';
 import { arrayOf, numberOf } from './json-access.ts';
 
@@ -58,14 +60,3 @@ function base64Of(values: readonly JsonValue[]): string {
   const floats = new Float32Array(values.map((value) => numberOf(value) ?? 0));
   return Buffer.from(floats.buffer).toString('base64');
 }
-
-const noUsage: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  reasoningTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
-};

@@ -1,18 +1,10 @@
+import { noUsage } from '@sluice/contracts';
 import { countOf, objectOf } from '../codecs/json-access.ts';
 import type { Usage } from '../contract.ts';
 
 /** Usage of an endpoint that only takes tokens in. */
 export function inputUsage(tokens: number): Usage {
-  return {
-    inputTokens: tokens,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    reasoningTokens: 0,
-    inputAudioTokens: 0,
-    outputAudioTokens: 0,
-  };
+  return { ...noUsage, inputTokens: tokens };
 }
 
 /** Input tokens in any of the vendors' spellings; undefined when none is there. */

@@ -81,7 +81,7 @@ describe('a service account', () => {
     '{}',
     JSON.stringify({ client_email: 'a@b' }),
     account({ private_key: 7 }),
-    account({ private_key: pem.replace('MII', 'XXX') }),
+    account({ private_key: pem.replace('MII', 'AAA') }),
   ])('that cannot be read is a fault of the setting (%#)', async (json) => {
     const call = exampleCall({ ...google, settings: { [jsonSetting]: json } });
     const error = await failureOf(exampleAuthoriser().authorise(call), [secretOf]);

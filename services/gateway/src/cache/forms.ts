@@ -5,6 +5,7 @@ import {
   replayAsStream,
   type StreamableFormat,
 } from '@sluice/providers';
+import { jsonObjectIn } from '../http/json-body.ts';
 import type { Reply, ReplySink } from '../pipeline/exchange.ts';
 import type { CacheRequest } from './request.ts';
 import type { CachedReply, ReplyForm } from './store.ts';
@@ -32,7 +33,7 @@ export function isEligible({ endpoint, sentJson }: CacheRequest): boolean {
 /** Whether a whole answer with status 200 is one: a response says for itself how it ended. */
 export function isAnswer(endpoint: Endpoint, body: Buffer): boolean {
   if (endpoint !== 'createModelResponse') return true;
-  const status = parse(body)?.status;
+  const status = jsonObjectIn(body)?.status;
   return status === 'completed' || status === 'incomplete';
 }
 
@@ -69,7 +70,7 @@ export function deliver(
     return { isStream: wanted !== 'json', contentType: held.contentType, body: held.body };
   const format = formats[endpoint];
   if (format === undefined || format === 'json-only') return undefined;
-  const json = held.form === 'json' ? parse(held.body) : assembleStream(format, held.body);
+  const json = held.form === 'json' ? jsonObjectIn(held.body) : assembleStream(format, held.body);
   if (json === undefined) return undefined;
   if (wanted === 'json')
     return {
@@ -80,18 +81,6 @@ export function deliver(
   const events = replayAsStream(format, json, { includeUsage: wanted === 'stream-with-usage' });
   if (events === undefined) return undefined;
   return { isStream: true, contentType: 'text/event-stream', body: Buffer.concat(events) };
-}
-
-function parse(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined;
-  } catch {
-    // Not ours to judge: whoever wants these bytes as they are gets them.
-    return undefined;
-  }
 }
 
 /** A reply of its own for each caller: whoever sends it adds headers. */

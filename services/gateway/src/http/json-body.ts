@@ -39,6 +39,18 @@ export function parseJsonBody(bytes: Buffer): JsonObject {
   return value;
 }
 
+/** The object that these bytes are as JSON; undefined when they are not one, which is for the caller to judge. */
+export function jsonObjectIn(bytes: Buffer): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(bytes.toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as JsonObject)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /** Whether a parsed value is nested deeper than so many levels. Recursion stops there. */

@@ -12,6 +12,7 @@ import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookSubject } from '../guardrails/hook-context.ts';
 import { type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
+import { jsonObjectIn } from '../http/json-body.ts';
 import type { BodyReply, Exchange, StreamReply } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
 
@@ -54,7 +55,7 @@ export class TargetChecks {
     if (this.target.planned.hooks === undefined && fill === undefined) return undefined;
     return async (body) => {
       const { hooks } = this.target.planned;
-      const response = hooks === undefined ? undefined : parsed(body);
+      const response = hooks === undefined ? undefined : jsonObjectIn(body);
       if (response === undefined) {
         fill?.keepBody(body, 'application/json');
         return undefined;
@@ -85,7 +86,7 @@ export class TargetChecks {
 
   onKeptBody(reply: BodyReply): BodyReply {
     const run = this.beforeRun;
-    const body = run === undefined ? undefined : parsed(reply.body);
+    const body = run === undefined ? undefined : jsonObjectIn(reply.body);
     if (run === undefined || body === undefined) return reply;
     return {
       ...reply,
@@ -166,15 +167,3 @@ export class TargetChecks {
 }
 
 const collectBytesMax = 1024 * 1024;
-
-function parsed(body: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as JsonObject)
-      : undefined;
-  } catch {
-    // Not an object: nothing for a check to look at, and the caller's all the same.
-    return undefined;
-  }
-}

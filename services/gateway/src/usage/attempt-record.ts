@@ -1,3 +1,4 @@
+import { noUsage } from '@sluice/contracts';
 import type { Counter } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { type Cost, costOfReply, lookUpRates, priceBookVersion, type Rates } from '@sluice/pricing';
@@ -218,17 +219,6 @@ interface Counted {
   tokens: Usage | undefined;
   units: ReplyUnits | undefined;
 }
-
-const noUsage: Usage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  reasoningTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
-};
 
 const ratesMax = 10_000;
 const ratesTtlMs = 5 * 60_000;

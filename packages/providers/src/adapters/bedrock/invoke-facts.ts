@@ -1,4 +1,4 @@
-import { noUsage } from '../../codecs/anthropic-messages/reply.ts';
+import { noUsage } from '@sluice/contracts';
 import { countOf } from '../../codecs/json-access.ts';
 import type { ReplyHead, Usage } from '../../contract.ts';
 

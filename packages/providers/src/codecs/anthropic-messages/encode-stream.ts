@@ -1,8 +1,9 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
+import { noUsage } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { shownCitations } from './citations.ts';
 import { errorEvent } from './errors.ts';
-import { noUsage, signatureField } from './reply.ts';
+import { signatureField } from './reply.ts';
 import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
 
 interface OpenBlock {

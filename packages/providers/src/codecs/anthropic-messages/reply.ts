@@ -1,4 +1,5 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
+import { noUsage } from '@sluice/contracts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { arrayOf, compact, objectOf, parseObject, stringOf } from '../json-access.ts';
 import { shownCitations } from './citations.ts';
@@ -90,17 +91,6 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
     provider: options.provider,
   };
 }
-
-export const noUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  reasoningTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
-};
 
 /** How a part is signed, for callers that are not strict. */
 export function signatureField(signature: string | undefined): JsonObject {

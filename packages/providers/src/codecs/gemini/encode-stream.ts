@@ -1,9 +1,10 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
+import { noUsage } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { candidateDetails, logprobsResult } from './candidates.ts';
 import { errorEvent } from './errors.ts';
 import { encodeSource } from './media.ts';
-import { callPart, noUsage, signedPart } from './reply.ts';
+import { callPart, signedPart } from './reply.ts';
 import { encodeFinishReason, encodeUsage, FORMAT } from './wire.ts';
 
 interface OpenCall {

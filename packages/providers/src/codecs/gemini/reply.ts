@@ -1,4 +1,5 @@
-import type { ChatChoice, ChatPart, ChatReply, ChatUsage, JsonObject } from '@sluice/contracts';
+import type { ChatChoice, ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
+import { noUsage } from '@sluice/contracts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { arrayOf, compact, numberOf, objectOf, parseObject, stringOf } from '../json-access.ts';
 import {
@@ -124,17 +125,6 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
   };
   return body as unknown as JsonObject;
 }
-
-export const noUsage: ChatUsage = {
-  inputTokens: 0,
-  outputTokens: 0,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWrite1hTokens: 0,
-  reasoningTokens: 0,
-  inputAudioTokens: 0,
-  outputAudioTokens: 0,
-};
 
 function encodePart(part: ChatPart): JsonObject[] {
   switch (part.type) {
