@@ -24,6 +24,15 @@ export {
   updateConfigBody,
   workspaceQuery,
 } from './admin/configs.ts';
+export type { Endpoint } from './admin/endpoint.ts';
+export {
+  type AdminEndpoints,
+  type AnswerOf,
+  adminEndpoints,
+  type BodyOf,
+  type EndpointId,
+  type QueryOf,
+} from './admin/endpoints.ts';
 export {
   type CreateIntegrationBody,
   createIntegrationBody,

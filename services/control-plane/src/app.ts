@@ -24,7 +24,7 @@ export function createApp(parts: AppParts): Express {
   app.use(requestContext(app, parts.trustedProxies, parts.headerPrefixes));
   app.use(healthRoutes(parts.health));
   const v1 = Router();
-  mountOperations(v1, parts.operations, parts.operationParts);
+  mountOperations({ v1, root: app }, parts.operations, parts.operationParts);
   app.use('/v1', v1);
   app.use(routeNotFound);
   app.use(renderError(parts.logger));

@@ -17,6 +17,7 @@ const types: Readonly<Record<string, string>> = {
   Json: 'jsonb',
   Bytes: 'bytea',
   'DateTime @db.Timestamptz(3)': 'timestamp(3) with time zone',
+  'Decimal @db.Decimal(38, 9)': 'numeric(38,9)',
   'String @db.Uuid': 'uuid',
 };
 
@@ -53,7 +54,7 @@ function table(name: string, body: string, tableNames: Map<string, string>): Sch
     }
     const column = /@map\("(\w+)"\)/.exec(attributes)?.[1] ?? fieldName;
     columnNames.set(fieldName, column);
-    const native = /@db\.\w+(?:\(\d+\))?/.exec(attributes)?.[0];
+    const native = /@db\.\w+(?:\([\d, ]+\))?/.exec(attributes)?.[0];
     const type =
       types[native === undefined ? fieldType : `${fieldType} ${native}`] ??
       `unknown ${fieldType} ${native}`;
@@ -78,9 +79,19 @@ function table(name: string, body: string, tableNames: Map<string, string>): Sch
     result.foreignKeys.push(
       `${mapped(relation[1] as string)} -> ${relation.groups?.target} on delete ${onDelete(relation[2] as string)}`,
     );
-  return { ...result, indexes: result.indexes.sort(), foreignKeys: result.foreignKeys.sort() };
+  return {
+    ...result,
+    columns: byName(result.columns),
+    indexes: result.indexes.sort(),
+    foreignKeys: result.foreignKeys.sort(),
+  };
 }
 
 function onDelete(action: string): string {
   return action.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+}
+
+/** A column that a later migration added stands last in the table, wherever the schema has it. */
+export function byName<T extends { name: string }>(columns: T[]): T[] {
+  return columns.sort((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -4,7 +4,7 @@ import { testDatabase } from '@sluice/testkit';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { applyMigrations } from '../src/migrations/apply.ts';
-import { parseSchema, type SchemaTable } from './parsed-schema.ts';
+import { byName, parseSchema, type SchemaTable } from './parsed-schema.ts';
 
 let client: Client;
 beforeAll(async () => {
@@ -20,9 +20,9 @@ it('schema.prisma and the migrated database describe the same tables', async () 
     await readFile(join(import.meta.dirname, '..', 'prisma', 'schema.prisma'), 'utf8'),
   );
   expect(expected.length).toBeGreaterThan(12);
-  const byName = (tables: SchemaTable[]) =>
+  const named = (tables: SchemaTable[]) =>
     Object.fromEntries(tables.map((table) => [table.name, table]));
-  expect(byName(await readTables())).toEqual(byName(expected));
+  expect(named(await readTables())).toEqual(named(expected));
 });
 
 async function readTables(): Promise<SchemaTable[]> {
@@ -38,7 +38,7 @@ async function readTables(): Promise<SchemaTable[]> {
 async function readTable(name: string): Promise<SchemaTable> {
   const columns = await client.query<SchemaTable['columns'][number]>(
     `SELECT attname AS name, format_type(atttypid, atttypmod) AS type, NOT attnotnull AS nullable, atthasdef AS "hasDefault"
-     FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`,
+     FROM pg_attribute WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped`,
     [name],
   );
   const indexes = await client.query<{ text: string }>(
@@ -57,7 +57,7 @@ async function readTable(name: string): Promise<SchemaTable> {
   );
   return {
     name,
-    columns: columns.rows,
+    columns: byName(columns.rows),
     indexes: indexes.rows.map((row) => row.text).sort(),
     foreignKeys: foreignKeys.rows.map((row) => row.text).sort(),
   };

@@ -90,3 +90,6 @@ export const hostField = z
 export const metadataField = z
   .record(z.string().min(1).max(128), z.union([z.string().max(1024), z.number(), z.boolean()]))
   .refine((metadata) => Object.keys(metadata).length <= 100, 'may hold 100 entries at most');
+
+/** An instant in an answer: ISO 8601 with milliseconds and `Z`. */
+export const instantText = z.iso.datetime({ precision: 3 });

@@ -21,6 +21,24 @@ export function pageQuery(sizes: { default: number; max: number }) {
     }));
 }
 
+/** The same for the lists that count pages from 1 and call the parameter `page`. */
+export function pageFromOneQuery(sizes: { default: number; max: number }) {
+  return z
+    .object({
+      page: queryInteger(1, 1_000_000).optional(),
+      page_size: queryInteger(1, sizes.max).optional(),
+    })
+    .transform((query) => ({
+      currentPage: (query.page ?? 1) - 1,
+      pageSize: query.page_size ?? sizes.default,
+    }));
+}
+
+/** `true`, `false`, `1` or `0` in a query. */
+export const queryFlag = z
+  .enum(['true', 'false', '1', '0'])
+  .transform((text) => text === 'true' || text === '1');
+
 export interface Page {
   currentPage: number;
   pageSize: number;

@@ -20,6 +20,9 @@ export interface NewAuditEntry {
   action: string;
   clientIp: string;
   detail?: Record<string, unknown>;
+  /** The resource before and after the change, JSON text with its secrets masked. */
+  before?: string | null;
+  after?: string | null;
 }
 
 /** What an organisation's chain begins with. */
@@ -30,7 +33,7 @@ export const chainStart: Buffer = Buffer.alloc(32);
  * fields, so that two entries with the same content are the same bytes.
  */
 export function canonicalEntry(entry: NewAuditEntry, sequence: bigint): string {
-  return JSON.stringify([
+  const fields: unknown[] = [
     entry.organisationId,
     sequence.toString(),
     entry.timestamp.toISOString(),
@@ -50,7 +53,12 @@ export function canonicalEntry(entry: NewAuditEntry, sequence: bigint): string {
     entry.action,
     entry.clientIp,
     entry.detail === undefined ? null : JSON.stringify(entry.detail),
-  ]);
+  ];
+  // Entries had neither once; those that have none are the bytes they were then.
+  const before = entry.before ?? null;
+  const after = entry.after ?? null;
+  if (before !== null || after !== null) fields.push(before, after);
+  return JSON.stringify(fields);
 }
 
 /** Binds an entry to everything before it. */

@@ -60,6 +60,8 @@ function presentEntry(row: AuditRow) {
     client_ip: row.clientIp,
     country: row.country ?? undefined,
     detail: row.detail ?? undefined,
+    before: row.before ?? undefined,
+    after: row.after ?? undefined,
     sequence: Number(row.sequence),
     previous_hash: Buffer.from(row.previousHash).toString('hex'),
     hash: Buffer.from(row.hash).toString('hex'),

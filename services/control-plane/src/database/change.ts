@@ -1,4 +1,5 @@
 import { canonicalEntry, entryHash, type NewAuditEntry } from '../audit-logs/chain.ts';
+import { maskedJson } from '../audit-logs/mask.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database, DatabaseClient } from './client.ts';
 import { fromDatabase } from './faults.ts';
@@ -16,11 +17,16 @@ export interface Change {
   touchWorkspace(id: string): void;
   /** What a gateway knows of this key is different now. */
   touchKey(id: string): void;
-  /** For the audit entry: what was changed, in which workspace, and what the request alone does not tell. */
+  /**
+   * For the audit entry: what was changed, in which workspace, how it was shown
+   * before and is shown after, and what the request alone does not tell.
+   */
   describe(facts: {
-    resourceId?: string;
-    workspaceId?: string;
-    detail?: Record<string, unknown>;
+    resourceId?: string | undefined;
+    workspaceId?: string | undefined;
+    before?: object | undefined;
+    after?: object | undefined;
+    detail?: Record<string, unknown> | undefined;
   }): void;
 }
 
@@ -49,7 +55,11 @@ export async function commitChange<T>(
           db,
           touchWorkspace: (id) => workspaces.add(id),
           touchKey: (id) => keys.add(id),
-          describe: (facts) => Object.assign(written, facts),
+          describe: ({ before, after, ...facts }) => {
+            Object.assign(written, facts);
+            if (before !== undefined) written.before = maskedJson(before);
+            if (after !== undefined) written.after = maskedJson(after);
+          },
         });
         const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
         notices.push(...(await bumpRevisions(db, [...workspaces])));

@@ -35,6 +35,8 @@ export interface Operation {
   readonly id: OperationId;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
+  /** Not below /v1. */
+  readonly atRoot?: boolean;
   readonly handle: (call: AdminCall) => Promise<object>;
 }
 
@@ -51,15 +53,22 @@ export interface OperationParts {
 /** The operation behind a mounted handler, for the test that walks the routes. */
 export const operationOf = new WeakMap<RequestHandler, OperationId>();
 
+/** Where operations go: below /v1, and at the root. */
+export interface Mounts {
+  v1: Router;
+  root: Router;
+}
+
 /** Mounts operations: authenticate, read the body, authorise, run, answer; refusals of changes are recorded. */
 export function mountOperations(
-  router: Router,
+  mounts: Mounts,
   list: readonly Operation[],
   parts: OperationParts,
 ): void {
   for (const operation of list) {
     const handler: RequestHandler = (req, res) => answer(operation, req, res, parts);
     operationOf.set(handler, operation.id);
+    const router = operation.atRoot === true ? mounts.root : mounts.v1;
     router[operation.method](operation.path, handler);
   }
 }

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/**
+ * One operation of the admin API as it is published: where it is, what it
+ * takes, what it answers. Validation, types, the OpenAPI document and the
+ * contract test all come from here.
+ *
+ * `operationId`  the published name; generated clients are made of it
+ * `path`         below `/v1`, parameters in braces
+ * `atRoot`       the path is not below `/v1`
+ * `plane`        who answers: `control` (the admin API), `data` (the gateway), `public` (no key needed)
+ * `query`        takes the parameters as text; without one, none is looked at
+ * `body`         without one, a body is not looked at; one that may be absent has a `prefault`
+ * `answer`       the body of a 200; what cannot be told is optional, not null, unless it is published as nullable
+ * `errors`       the published statuses; 400, 401, 403, 404, 409 and 500 where none is published
+ * `added`        not in the published description: ours, with what it is for
+ */
+export interface Endpoint<
+  Q extends z.ZodType = z.ZodType,
+  B extends z.ZodType = z.ZodType,
+  A extends z.ZodType = z.ZodType,
+> {
+  readonly operationId: string;
+  readonly tag: string;
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly path: string;
+  readonly atRoot?: boolean;
+  readonly plane?: 'control' | 'data' | 'public';
+  readonly query?: Q;
+  readonly body?: B;
+  readonly answer: A;
+  readonly errors?: readonly number[];
+  readonly added?: string;
+}
+
+/** Keeps the exact types of the schemas. */
+export function endpoint<
+  Q extends z.ZodType = z.ZodUndefined,
+  B extends z.ZodType = z.ZodUndefined,
+  A extends z.ZodType = z.ZodType,
+>(definition: Endpoint<Q, B, A>): Endpoint<Q, B, A> {
+  return definition;
+}
+
+/** What nearly every change answers. */
+export const nothing = z.strictObject({});

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { endpoint, nothing } from './endpoint.ts';
+import { instantText, referenceField } from './fields.ts';
+import { pageQuery } from './paging.ts';
+
+const label = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  description: z.string(),
+  color_code: z.string(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid(),
+  is_universal: z.boolean(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  status: z.string(),
+});
+
+const listLabelsResponse = z.object({
+  total: z.int(),
+  data: z.array(label),
+});
+
+const createLabelRequestInput = z.object({
+  organisation_id: z.uuid().optional(),
+  workspace_id: referenceField.optional(),
+  name: z.string().regex(/^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s]?[a-zA-Z0-9_-]*$/),
+  description: z.string().optional(),
+  color_code: z.string().optional(),
+});
+
+const createLabelResponse = z.object({
+  id: z.uuid(),
+});
+
+const updateLabelRequestInput = z.object({
+  name: z
+    .string()
+    .regex(/^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s]?[a-zA-Z0-9_-]*$/)
+    .optional(),
+  description: z.string().optional(),
+  color_code: z.string().optional(),
+});
+
+export const labelsEndpoints = {
+  'labels.list': endpoint({
+    operationId: 'listLabels',
+    tag: 'Labels',
+    method: 'get',
+    path: '/labels',
+    query: z
+      .object({
+        organisation_id: z.uuid().optional(),
+        workspace_id: referenceField.optional(),
+        search: z.string().optional(),
+      })
+      .and(pageQuery({ default: 100, max: 1000 })),
+    answer: listLabelsResponse,
+    errors: [400, 401, 403, 500],
+  }),
+  'labels.create': endpoint({
+    operationId: 'createLabel',
+    tag: 'Labels',
+    method: 'post',
+    path: '/labels',
+    body: createLabelRequestInput,
+    answer: createLabelResponse,
+    errors: [400, 401, 403, 500],
+  }),
+  'labels.read': endpoint({
+    operationId: 'getLabel',
+    tag: 'Labels',
+    method: 'get',
+    path: '/labels/{labelId}',
+    query: z.object({
+      organisation_id: z.uuid().optional(),
+      workspace_id: referenceField.optional(),
+    }),
+    answer: label,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'labels.update': endpoint({
+    operationId: 'updateLabel',
+    tag: 'Labels',
+    method: 'put',
+    path: '/labels/{labelId}',
+    body: updateLabelRequestInput,
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'labels.delete': endpoint({
+    operationId: 'deleteLabel',
+    tag: 'Labels',
+    method: 'delete',
+    path: '/labels/{labelId}',
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+};
