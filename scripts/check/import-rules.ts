@@ -11,6 +11,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/proto-stubs': [],
   'packages/providers': ['packages/errors'],
   'packages/engine': ['packages/errors'],
+  'packages/outbound': ['packages/errors'],
   'packages/pricing': ['packages/errors'],
   'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
   'packages/demo-upstream': [],
@@ -19,6 +20,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/gateway': [
     'packages/engine',
     'packages/env',
+    'packages/outbound',
     'packages/pricing',
     'packages/proto-stubs',
     'packages/providers',
@@ -28,6 +30,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/control-plane': [
     'packages/engine',
     'packages/env',
+    'packages/outbound',
     'packages/pricing',
     'packages/proto-stubs',
     'packages/providers',

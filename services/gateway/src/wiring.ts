@@ -3,6 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { configCaps, headerPrefixes, usageStream } from '@sluice/contracts';
+import {
+  createConnectGuard,
+  createUpstreamPools,
+  makeHostRules,
+  readProxies,
+} from '@sluice/outbound';
 import { config, usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import {
@@ -45,10 +51,6 @@ import { HedgeBudget } from './routing/state/hedge-budget.ts';
 import { Latencies } from './routing/state/latencies.ts';
 import { SharedCircuits } from './routing/state/shared-circuits.ts';
 import { StickyChildren } from './routing/state/sticky-children.ts';
-import { createConnectGuard } from './upstream/guarded-connect.ts';
-import { makeHostRules } from './upstream/host-rules.ts';
-import { createUpstreamPools } from './upstream/pools.ts';
-import { readProxies } from './upstream/proxies.ts';
 import { UsageRecorder } from './usage/attempt-record.ts';
 import { createGrpcSink } from './usage/grpc-sink.ts';
 import { createNatsSink } from './usage/nats-sink.ts';

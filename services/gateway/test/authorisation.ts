@@ -1,12 +1,10 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineEnv } from '@sluice/env';
+import { createConnectGuard, createUpstreamPools, makeHostRules } from '@sluice/outbound';
 import { type Authoriser, createAuthoriser } from '../src/authorisation/authoriser.ts';
 import type { UnauthorisedRequest } from '../src/authorisation/unauthorised-request.ts';
 import { cloudSettings } from '../src/cloud-settings.ts';
-import { createConnectGuard } from '../src/upstream/guarded-connect.ts';
-import { makeHostRules } from '../src/upstream/host-rules.ts';
-import { createUpstreamPools } from '../src/upstream/pools.ts';
 
 const cleanups: (() => unknown)[] = [];
 

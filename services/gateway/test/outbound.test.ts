@@ -1,7 +1,7 @@
+import { hostileUrls, neverTrustedUrls } from '@sluice/outbound';
 import { findProvider, providerIds } from '@sluice/providers';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { hostileUrls, neverTrustedUrls } from '../src/upstream/hostile-urls.ts';
 import {
   type Ask,
   byConfig,

@@ -1,25 +1,22 @@
-import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { eventually, json } from '@sluice/testkit';
+import { eventually, json, testCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatBody, chatReply, errorOf, type Scenario, startScenario } from './scenario.ts';
 
-const pem = (name: string) =>
-  readFileSync(new URL(`certificates/${name}.pem`, import.meta.url), 'utf8');
 const identity = {
-  tls_ca: pem('authority'),
-  tls_cert: pem('client'),
-  tls_key: pem('client-key'),
+  tls_ca: testCertificate('authority'),
+  tls_cert: testCertificate('client'),
+  tls_key: testCertificate('client-key'),
 };
 
 const callers: string[] = [];
 const upstream = createServer(
   {
-    key: pem('server-key'),
-    cert: pem('server'),
+    key: testCertificate('server-key'),
+    cert: testCertificate('server'),
     ca: identity.tls_ca,
     requestCert: true,
     rejectUnauthorized: false,

@@ -1,7 +1,6 @@
+import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import type { AuthRecipe } from '@sluice/providers';
 import type { CloudSettings } from '../cloud-settings.ts';
-import type { HostRules } from '../upstream/host-rules.ts';
-import type { UpstreamPools } from '../upstream/pools.ts';
 import { authoriseAws } from './aws/aws.ts';
 import { authoriseAzure } from './azure.ts';
 import { authoriseGoogle } from './google.ts';

@@ -1,7 +1,7 @@
 import { defineEnv } from '@sluice/env';
+import { makeHostRules } from '@sluice/outbound';
 import { describe, expect, it } from 'vitest';
 import { cloudSettings } from '../cloud-settings.ts';
-import { makeHostRules } from '../upstream/host-rules.ts';
 import { tradeAwsIdentity } from './google-federation.ts';
 import { TokenCache } from './token-cache.ts';
 import type { TokenReply, TokenRequest } from './token-endpoint.ts';

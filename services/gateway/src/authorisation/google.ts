@@ -1,7 +1,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { GatewayError } from '@sluice/errors';
+import { checkUpstreamUrl } from '@sluice/outbound';
 import { SignJWT } from 'jose';
-import { checkUpstreamUrl } from '../upstream/host-rules.ts';
 import { settingInvalid, settingMissing } from './failure.ts';
 import { cloudPlatform as scope, tradeAwsIdentity } from './google-federation.ts';
 import { lendHostIdentity } from './host-identity.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
+import type { UpstreamPools } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { UpstreamCall } from '../upstream/call.ts';
-import type { UpstreamPools } from '../upstream/pools.ts';
 import { authorisationFailed } from './failure.ts';
 
 export interface TokenRequest {

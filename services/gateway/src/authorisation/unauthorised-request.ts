@@ -1,7 +1,7 @@
+import type { HostRules } from '@sluice/outbound';
 import type { AuthRecipe, ReadSetting } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import type { CloudSettings } from '../cloud-settings.ts';
-import type { HostRules } from '../upstream/host-rules.ts';
 import type { TokenCache } from './token-cache.ts';
 import type { AskTokenEndpoint } from './token-endpoint.ts';
 

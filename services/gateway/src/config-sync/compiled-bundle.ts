@@ -1,8 +1,8 @@
 import { type CompiledPolicy, type Counter, compilePolicies, entityCounters } from '@sluice/engine';
+import type { TlsIdentity } from '@sluice/outbound';
+import { readTlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
-import type { TlsIdentity } from '../upstream/guarded-connect.ts';
-import { readTlsIdentity } from '../upstream/tls-identity.ts';
 import type { ConfigTable } from './config-table.ts';
 
 /**

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HeaderPrefixes, spelledHeaders, spellingOf } from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
+import { upstreamFailure } from '@sluice/outbound';
 import { Pool } from 'undici';
 import { bodyStream, carriesBody } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from '../http/header-names.ts';
 import { requestTarget } from '../http/request-target.ts';
-import { upstreamFailure } from '../upstream/call.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
 
 /** First path segments after `/v1` that belong to the admin API. */

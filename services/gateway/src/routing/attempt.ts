@@ -1,11 +1,11 @@
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
+import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
 import { isFinalFault, type ReplyFacts, type StreamReader } from '@sluice/providers';
 import { type Authoriser, isMadeForEachCall } from '../authorisation/authoriser.ts';
 import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
 import { UpstreamCall } from '../upstream/call.ts';
-import type { UpstreamPools } from '../upstream/pools.ts';
 import type { AttemptRecord, UsageRecorder } from '../usage/attempt-record.ts';
 import { adminsSettings } from './admins-settings.ts';
 import type { Outgoing } from './outgoing.ts';

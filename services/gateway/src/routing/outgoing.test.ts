@@ -1,7 +1,7 @@
 import { directConfig, type ResolvedTarget } from '@sluice/engine';
+import { makeHostRules } from '@sluice/outbound';
 import { describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
-import { makeHostRules } from '../upstream/host-rules.ts';
 import { prepareOutgoing } from './outgoing.ts';
 import { resolveTarget } from './target.ts';
 

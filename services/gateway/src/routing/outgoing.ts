@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { checkUpstreamUrl, type HostRules } from '@sluice/outbound';
 import {
   type AuthRecipe,
   baseUrlOf,
@@ -19,7 +20,6 @@ import { replaceTopLevelString } from '../http/edit-json.ts';
 import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
-import { checkUpstreamUrl, type HostRules } from '../upstream/host-rules.ts';
 import type { Target } from './target.ts';
 import { proxyHeaders, unifiedHeaders } from './upstream-headers.ts';
 

@@ -1,5 +1,6 @@
 import { type ResolvedTarget, shapeParams, type TargetResult } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { HostRules } from '@sluice/outbound';
 import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { CacheFill, ReplyCache } from '../cache/reply-cache.ts';
@@ -7,7 +8,6 @@ import { deniedReply } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookRun } from '../guardrails/hook-results.ts';
 import type { Exchange, Reply } from '../pipeline/exchange.ts';
-import type { HostRules } from '../upstream/host-rules.ts';
 import { type CallDeps, callTarget, canResend, endsRequest } from './call-target.ts';
 import { credentialOf } from './credential-of.ts';
 import { refuseDropped, tellDropped } from './dropped-params.ts';

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import type { GatewayError } from '@sluice/errors';
 import { Pool } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CallOptions, UpstreamCall, upstreamFailure } from './call.ts';
+import { type CallOptions, UpstreamCall } from './call.ts';
 
 /** How each test's upstream answers a connection that has asked for something. */
 let answer: (socket: Socket, asked: string) => void;
@@ -160,21 +160,5 @@ describe('UpstreamCall', () => {
     await call.head;
     expect(await codeOf(call.readAll(1000))).toBe('upstream.response_too_large');
     await expect.poll(() => sockets.size).toBe(0);
-  });
-});
-
-describe('upstreamFailure', () => {
-  it.each([
-    ['ECONNREFUSED', 'upstream.unreachable'],
-    ['ENOTFOUND', 'upstream.unreachable'],
-    ['UND_ERR_CONNECT_TIMEOUT', 'upstream.connect_timeout'],
-    ['CERT_HAS_EXPIRED', 'upstream.unreachable'],
-    ['HPE_INVALID_CONSTANT', 'upstream.invalid_response'],
-    ['ECONNRESET', 'upstream.reset'],
-  ])('%s is %s, also as a cause', (code, expected) => {
-    const error = Object.assign(new Error('x'), { code });
-    expect(upstreamFailure(error, false).code).toBe(expected);
-    expect(upstreamFailure(new Error('outer', { cause: error }), false).code).toBe(expected);
-    expect(upstreamFailure(new AggregateError([error]), false).code).toBe(expected);
   });
 });

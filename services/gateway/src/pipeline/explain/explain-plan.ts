@@ -12,13 +12,13 @@ import {
   walkPlan,
 } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { HostRules } from '@sluice/outbound';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitCheck } from '../../policies/request-limits.ts';
 import { endsRequest } from '../../routing/call-target.ts';
 import { addressCall } from '../../routing/outgoing.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { resolveTarget, type Target } from '../../routing/target.ts';
-import type { HostRules } from '../../upstream/host-rules.ts';
 import type { Exchange } from '../exchange.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import { type ExplainedLimit, type ExplainedStep, explainedFault } from './explanation.ts';

@@ -1,18 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { testCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleBundle } from '../../test/exchange.ts';
 import { createConnectGuard } from './guarded-connect.ts';
 import { makeHostRules } from './host-rules.ts';
 import { createUpstreamPools } from './pools.ts';
 import { readTlsIdentity } from './tls-identity.ts';
 
-const pem = (name: string) =>
-  readFileSync(new URL(`../../test/certificates/${name}.pem`, import.meta.url), 'utf8');
-const authority = pem('authority');
-const client = { tls_cert: pem('client'), tls_key: pem('client-key') };
+const authority = testCertificate('authority');
+const client = { tls_cert: testCertificate('client'), tls_key: testCertificate('client-key') };
 
 describe('readTlsIdentity', () => {
   it('is nothing without one of its settings', () => {
@@ -30,25 +27,14 @@ describe('readTlsIdentity', () => {
   it('reads a PEM whose line ends were written out', () => {
     expect(readTlsIdentity({ tls_ca: authority.replaceAll('\n', '\\n') })?.ca).toBe(authority);
   });
-
-  it('comes from what admins saved', () => {
-    const bundle = exampleBundle({
-      providers: [
-        { slug: 'own', provider: 'openai', configurationsJson: JSON.stringify(client) },
-        { slug: 'plain', provider: 'openai', configurationsJson: '{}' },
-      ] as never,
-    });
-    expect(bundle.providers.get('own')?.tls?.cert).toBe(client.tls_cert);
-    expect(bundle.providers.get('plain')?.tls).toBeUndefined();
-  });
 });
 
 describe('a private upstream', () => {
   const seen: string[] = [];
   const server = createServer(
     {
-      key: pem('server-key'),
-      cert: pem('server'),
+      key: testCertificate('server-key'),
+      cert: testCertificate('server'),
       ca: authority,
       requestCert: true,
       rejectUnauthorized: false,
@@ -101,7 +87,7 @@ describe('a private upstream', () => {
     { tls_ca: authority, tls_cert: client.tls_cert },
     { tls_key: client.tls_key },
     { tls_ca: authority, tls_cert: 'no PEM', tls_key: client.tls_key },
-    { ...client, tls_key: pem('server-key') },
+    { ...client, tls_key: testCertificate('server-key') },
   ])('is not called with an identity that is none (%#)', async (configurations) => {
     const call = get(configurations).catch((error: unknown) => error);
     expect(await call).toMatchObject({ code: 'provider.setting_invalid' });

@@ -1,23 +1,21 @@
-import { readFileSync } from 'node:fs';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { testCertificate } from '@sluice/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
-import { upstreamFailure } from './call.ts';
 import { createConnectGuard, type TlsIdentity } from './guarded-connect.ts';
 import { makeHostRules } from './host-rules.ts';
 import { createUpstreamPools } from './pools.ts';
 import { readProxies } from './proxies.ts';
+import { upstreamFailure } from './upstream-failure.ts';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-const pem = (name: string) =>
-  readFileSync(new URL(`../../test/certificates/${name}.pem`, import.meta.url), 'utf8');
-const privateCa: TlsIdentity = { id: 'private', ca: pem('authority') };
+const privateCa: TlsIdentity = { id: 'private', ca: testCertificate('authority') };
 
 async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
@@ -80,7 +78,10 @@ const echoHost = (req: IncomingMessage, res: { end(text: string): void }) =>
 
 describe('a proxy', () => {
   it('carries TLS to a name that it resolves, with its own credential and without ours', async () => {
-    const upstream = createHttpsServer({ key: pem('server-key'), cert: pem('server') }, echoHost);
+    const upstream = createHttpsServer(
+      { key: testCertificate('server-key'), cert: testCertificate('server') },
+      echoHost,
+    );
     const { port, asked } = await startProxy(await listen(upstream));
     const pools = poolsVia(`http://user:secret@127.0.0.1:${port}`);
     expect(await get(pools, 'https://llm.example.com', privateCa)).toBe('llm.example.com/x');
@@ -94,7 +95,10 @@ describe('a proxy', () => {
 
   it('may itself be reached over TLS, when its certificate is trusted', async () => {
     const { port } = await startProxy(await listen(createHttpServer(echoHost)));
-    const front = createHttpsServer({ key: pem('server-key'), cert: pem('server') });
+    const front = createHttpsServer({
+      key: testCertificate('server-key'),
+      cert: testCertificate('server'),
+    });
     front.on('connect', (req, client: Socket) => {
       const link = connect(port, '127.0.0.1', () => {
         link.write(`CONNECT ${req.url} HTTP/1.1\r\nhost: ${req.url}\r\n\r\n`);
@@ -110,7 +114,7 @@ describe('a proxy', () => {
     const before = getCACertificates('default');
     cleanups.push(() => setDefaultCACertificates(before));
     // What NODE_EXTRA_CA_CERTS does when a process starts.
-    setDefaultCACertificates([...before, pem('authority')]);
+    setDefaultCACertificates([...before, testCertificate('authority')]);
     expect(await get(poolsVia(proxy), 'http://llm.example.com')).toBe('llm.example.com/x');
   });
 

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
 import { GatewayError } from '@sluice/errors';
+import { testCertificate } from '@sluice/testkit';
 import { errors, Pool } from 'undici';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -19,9 +19,6 @@ const cleanups: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-const pem = (name: string) =>
-  readFileSync(new URL(`../../test/certificates/${name}.pem`, import.meta.url), 'utf8');
 
 const production = makeHostRules({ trusted: [], production: true });
 const v4 = (...addresses: string[]): Address[] =>
@@ -189,11 +186,11 @@ describe('connecting for real', () => {
   });
 
   it('keeps the name for SNI and the certificate check, and refuses a certificate for another name', async () => {
-    const certificate = { key: pem('server-key'), cert: pem('server') };
+    const certificate = { key: testCertificate('server-key'), cert: testCertificate('server') };
     const port = await listen(createTlsServer(certificate, answerWithHost));
     const rules = makeHostRules({ trusted: ['example.com'], production: true });
     const options = { rules, lookup: async () => v4('127.0.0.1') };
-    const tls = { id: 'test', ca: pem('authority') };
+    const tls = { id: 'test', ca: testCertificate('authority') };
     const reply = await fetchVia(options, `https://llm.example.com:${port}`, tls);
     expect(reply).toEqual({ host: `llm.example.com:${port}`, sni: 'llm.example.com' });
     await expect(fetchVia(options, `https://other.example.com:${port}`, tls)).rejects.toMatchObject(

@@ -1,0 +1,27 @@
+/**
+ * Calls to hosts that somebody else names, and to none that they must not
+ * reach. `host-rules.ts` judges an address as it is written, `guarded-connect.ts`
+ * what its name resolves to; start there.
+ */
+export {
+  type Address,
+  type ConnectGuard,
+  type ConnectGuardOptions,
+  createConnectGuard,
+  type OpenSocket,
+} from './guarded-connect.ts';
+export {
+  type CheckedUrl,
+  checkHostAndPort,
+  checkUpstreamUrl,
+  type HostRuleSettings,
+  type HostRules,
+  isAddressAllowed,
+  isTrustedHost,
+  makeHostRules,
+} from './host-rules.ts';
+export { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';
+export { createUpstreamPools, type UpstreamPools, type UpstreamPoolsOptions } from './pools.ts';
+export { type Proxies, type ProxySettings, readProxies } from './proxies.ts';
+export { readTlsIdentity, type TlsIdentity } from './tls-identity.ts';
+export { upstreamFailure } from './upstream-failure.ts';
