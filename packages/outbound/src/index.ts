@@ -11,6 +11,12 @@ export {
   type OpenSocket,
 } from './guarded-connect.ts';
 export {
+  createGuardedFetch,
+  type GuardedFetch,
+  type GuardedReply,
+  type GuardedRequest,
+} from './guarded-fetch.ts';
+export {
   type CheckedUrl,
   checkHostAndPort,
   checkUpstreamUrl,
