@@ -48,6 +48,7 @@ export {
   updateIntegrationWorkspacesBody,
 } from './admin/integrations.ts';
 export type { RateLimitSetting, UsageLimits } from './admin/limits.ts';
+export { type MetadataSchema, metadataSchema } from './admin/metadata-schema.ts';
 export type { Page } from './admin/paging.ts';
 export {
   type CreateProviderBody,
@@ -67,6 +68,19 @@ export {
   type UpdateRateLimitsPolicyBody,
   updateRateLimitsPolicyBody,
 } from './admin/rate-limits-policies.ts';
+export {
+  type ChangeOrganisationSettingsBody,
+  changeOrganisationSettingsBody,
+  changeWorkspaceSettingsBody,
+  defaultSettings,
+  organisationSettingsAnswer,
+  type Settings,
+  type SettingsChange,
+  type SettingsSection,
+  type SharedSection,
+  sharedSectionNames,
+  workspaceSettingsAnswer,
+} from './admin/settings.ts';
 export {
   type CreateWorkspaceBody,
   createWorkspaceBody,
