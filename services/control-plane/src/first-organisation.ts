@@ -1,6 +1,6 @@
 import { scopesOf } from '@sluice/contracts';
+import { insertMintedKey } from './api-keys/insert-minted-key.ts';
 import type { MintKey } from './api-keys/secrets.ts';
-import { insertApiKey } from './api-keys/store.ts';
 import { chainStart, type NewAuditEntry } from './audit-logs/chain.ts';
 import type { CredentialVault } from './credentials/envelope.ts';
 import { bytes, commitChange } from './database/change.ts';
@@ -93,36 +93,20 @@ export async function createOrganisation(
   await db.workspaceMember.create({
     data: { workspaceId: workspace.id, userId: ownerId, role: 'admin', ...times },
   });
-  const admin = parts.mintKey();
-  const service = parts.mintKey();
-  const shared = { organisationId, createdByUserId: ownerId, creationMode: 'auto', ...times };
-  await insertApiKey(
-    db,
-    {
-      ...shared,
-      id: newId(),
-      type: 'organisation-service',
-      name: 'First admin key',
-      slug: generateSlug('api-key', 'first-admin'),
-      scopes: [...scopesOf('organisation-service')],
-    },
-    admin,
-    now,
-  );
-  await insertApiKey(
-    db,
-    {
-      ...shared,
-      id: newId(),
-      workspaceId: workspace.id,
-      type: 'workspace-service',
-      name: 'First workspace key',
-      slug: generateSlug('api-key', 'first-workspace'),
-      scopes: [...scopesOf('workspace-service')],
-    },
-    service,
-    now,
-  );
+  const shared = { organisationId, createdByUserId: ownerId, creationMode: 'auto', now } as const;
+  const admin = await insertMintedKey(db, parts.mintKey, {
+    ...shared,
+    type: 'organisation-service',
+    name: 'First admin key',
+    scopes: scopesOf('organisation-service'),
+  });
+  const service = await insertMintedKey(db, parts.mintKey, {
+    ...shared,
+    workspaceId: workspace.id,
+    type: 'workspace-service',
+    name: 'First workspace key',
+    scopes: scopesOf('workspace-service'),
+  });
   return {
     admin_key: admin.key,
     workspace_key: service.key,

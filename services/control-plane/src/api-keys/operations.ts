@@ -2,6 +2,7 @@ import {
   type CreateApiKeyBody,
   type KeyType,
   keyTransitionMsMin,
+  maskServiceKey,
   type RotationPolicy,
   roleInWorkspace,
   rotationPeriodMs,
@@ -10,7 +11,7 @@ import {
 import { GatewayError } from '@sluice/errors';
 import { findConfig } from '../configs/store.ts';
 import type { Database } from '../database/client.ts';
-import { isUuid, newId } from '../database/ids.ts';
+import { isUuid } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
 import {
@@ -19,17 +20,16 @@ import {
   requireReach,
   requireWorkspace,
 } from '../http/target-workspace.ts';
-import { generateSlug } from '../slugs/generate-slug.ts';
 import { textMetadata } from '../workspaces/operations.ts';
 import { noJson } from '../workspaces/store.ts';
 import { requireHeldScopes, requireKnownScopes } from './granting.ts';
+import { insertMintedKey } from './insert-minted-key.ts';
 import type { MintKey } from './secrets.ts';
 import {
   type ApiKeyRow,
   countOrganisationKeys,
   findApiKey,
   findUser,
-  insertApiKey,
   removeApiKey,
   replaceSecret,
   updateApiKey,
@@ -66,41 +66,31 @@ export function createApiKey(
         ? await userOfKey(call, db, workspaceId ?? '', body.user_id)
         : undefined;
     const defaults = body.defaults ?? {};
-    const id = newId();
-    const minted = mintKey();
-    await insertApiKey(
-      db,
-      {
-        id,
-        organisationId: caller.organisationId,
-        workspaceId,
-        userId,
-        createdByUserId: caller.userId,
-        type,
-        name: body.name,
-        slug: generateSlug('api-key', body.name),
-        description: body.description ?? null,
-        scopes: body.scopes,
-        rateLimits: body.rate_limits ?? [],
-        usageLimits: body.usage_limits ?? noJson,
-        metadata: textMetadata(defaults.metadata),
-        configId: await configId(db, workspaceId, defaults.config_id),
-        allowConfigOverride: defaults.allow_config_override ?? true,
-        alertEmails: body.alert_emails ?? [],
-        expiresAt: body.expires_at ?? null,
-        rotationPolicy: body.rotation_policy ?? noJson,
-        createdAt: call.now,
-        updatedAt: call.now,
-      },
-      minted,
-      call.now,
-    );
+    const { id, key } = await insertMintedKey(db, mintKey, {
+      organisationId: caller.organisationId,
+      workspaceId,
+      userId,
+      createdByUserId: caller.userId,
+      type,
+      name: body.name,
+      description: body.description,
+      scopes: body.scopes,
+      rateLimits: body.rate_limits ?? undefined,
+      usageLimits: body.usage_limits ?? undefined,
+      metadata: textMetadata(defaults.metadata),
+      configId: await configId(db, workspaceId, defaults.config_id),
+      allowConfigOverride: defaults.allow_config_override,
+      alertEmails: body.alert_emails ?? undefined,
+      expiresAt: body.expires_at,
+      rotationPolicy: body.rotation_policy ?? undefined,
+      now: call.now,
+    });
     describe({
       resourceId: id,
       workspaceId,
-      detail: { api_key_id: id, key_masked: minted.masked },
+      detail: { api_key_id: id, key_masked: maskServiceKey(key) },
     });
-    return { id, key: minted.key };
+    return { id, key };
   });
 }
 
