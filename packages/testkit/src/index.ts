@@ -3,6 +3,8 @@
  * request. For tests only: nothing that ships imports it. `startStack` runs all
  * of Sluice; the other functions give one part each. What a test starts it stops.
  */
+
+export { freePort } from '@sluice/stack';
 export { type CertificateName, testCertificate } from './certificates.ts';
 export { eventually } from './eventually.ts';
 export { startNats } from './nats.ts';
