@@ -33,6 +33,7 @@ export {
   type EndpointId,
   type QueryOf,
 } from './admin/endpoints.ts';
+export { type ErrorForm, errorBodies } from './admin/error-bodies.ts';
 export {
   type CreateIntegrationBody,
   createIntegrationBody,

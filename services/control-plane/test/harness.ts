@@ -35,6 +35,8 @@ export interface Harness {
   readonly clock: { offsetMs: number };
   /** Requests with this key, or without one. */
   as(key: string | undefined): Caller;
+  /** The same, for the few paths that are not below `/v1`. */
+  atRoot(key: string | undefined): Caller;
   /** Starts another replica on the same database. */
   replica(): Promise<ControlPlane>;
   stop(): Promise<void>;
@@ -97,7 +99,7 @@ export async function startHarness(
     address: `127.0.0.1:${service.grpcPort}`,
     token,
   });
-  const base = `http://127.0.0.1:${service.httpPort}/v1`;
+  const root = `http://127.0.0.1:${service.httpPort}`;
   const replicas: ControlPlane[] = [];
   return {
     service,
@@ -107,15 +109,8 @@ export async function startHarness(
     first,
     other,
     clock,
-    as: (key) => {
-      const keyed = (test: Test) => (key === undefined ? test : test.set('x-service-api-key', key));
-      return {
-        get: (path) => keyed(supertest(base).get(path)),
-        post: (path, body) => keyed(supertest(base).post(path)).send(body),
-        put: (path, body) => keyed(supertest(base).put(path)).send(body),
-        delete: (path) => keyed(supertest(base).delete(path)),
-      };
-    },
+    as: (key) => callerOf(`${root}/v1`, key),
+    atRoot: (key) => callerOf(root, key),
     async replica() {
       const another = await startControlPlane(env, logger, now);
       replicas.push(another);
@@ -127,6 +122,16 @@ export async function startHarness(
       await ledger?.close(0);
       await db.$disconnect();
     },
+  };
+}
+
+function callerOf(base: string, key: string | undefined): Caller {
+  const keyed = (test: Test) => (key === undefined ? test : test.set('x-service-api-key', key));
+  return {
+    get: (path) => keyed(supertest(base).get(path)),
+    post: (path, body) => keyed(supertest(base).post(path)).send(body),
+    put: (path, body) => keyed(supertest(base).put(path)).send(body),
+    delete: (path) => keyed(supertest(base).delete(path)),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorForm } from './error-bodies.ts';
 
 /**
  * One operation of the admin API as it is published: where it is, what it
@@ -13,6 +14,7 @@ import { z } from 'zod';
  * `body`         without one, a body is not looked at; one that may be absent has a `prefault`
  * `answer`       the body of a 200; what cannot be told is optional, not null, unless it is published as nullable
  * `errors`       the published statuses; 400, 401, 403, 404, 409 and 500 where none is published
+ * `errorForm`    how its errors are written, where that is not the admin API's usual way
  * `added`        not in the published description: ours, with what it is for
  */
 export interface Endpoint<
@@ -30,6 +32,7 @@ export interface Endpoint<
   readonly body?: B;
   readonly answer: A;
   readonly errors?: readonly number[];
+  readonly errorForm?: ErrorForm;
   readonly added?: string;
 }
 

@@ -25,6 +25,7 @@ export const referenceField = z.string().trim().min(1).max(255);
 export const instantField = z
   .string()
   .max(64)
+  .meta({ format: 'date-time' })
   .transform((text, context) => {
     const date = parseInstant(text);
     if (date !== undefined) return date;

@@ -2,11 +2,15 @@ import { z } from 'zod';
 
 /** A whole number that arrives as text in a query. */
 export function queryInteger(min: number, max: number) {
-  return z
-    .string()
-    .regex(/^-?\d{1,15}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().min(min).max(max));
+  return (
+    z
+      .string()
+      .regex(/^-?\d{1,15}$/, 'must be a whole number')
+      // What it means, for the description of the API.
+      .meta({ type: 'integer', minimum: min, maximum: max })
+      .transform(Number)
+      .pipe(z.number().min(min).max(max))
+  );
 }
 
 /** `current_page` from 0 and `page_size`; camelCase spellings are accepted too. */

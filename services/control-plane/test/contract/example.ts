@@ -36,8 +36,11 @@ export interface Example {
   readonly body?: (context: Context) => Record<string, unknown> | Promise<Record<string, unknown>>;
 }
 
-/** Each file of `examples/` exports one, named `examples`. */
-export type Examples = Partial<Record<EndpointId, Example>>;
+/**
+ * Each file of `examples/` exports one, named `examples`. An operation that is
+ * several in one (a path for each kind of key) has an example for each.
+ */
+export type Examples = Partial<Record<EndpointId, Example | readonly Example[]>>;
 
 export const both = ['admin', 'workspace'] as const;
 export const adminOnly = ['admin'] as const;

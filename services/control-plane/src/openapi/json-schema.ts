@@ -1,0 +1,51 @@
+import { z } from 'zod';
+
+/** As much of a JSON Schema as is looked at here. */
+export interface JsonSchema {
+  readonly [keyword: string]: unknown;
+  readonly type?: string;
+  readonly format?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly additionalProperties?: JsonSchema | boolean;
+  readonly required?: readonly string[];
+  readonly items?: JsonSchema;
+  readonly anyOf?: readonly JsonSchema[];
+  readonly oneOf?: readonly JsonSchema[];
+  readonly allOf?: readonly JsonSchema[];
+}
+
+/** What a caller may send. */
+export function requestSchema(schema: z.ZodType): JsonSchema {
+  return describe(schema, 'input');
+}
+
+/** What a caller gets. Later versions may answer more, so nothing is said of fields that are not listed. */
+export function answerSchema(schema: z.ZodType): JsonSchema {
+  return describe(schema, 'output');
+}
+
+function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
+  const { $schema: _dialect, ...described } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override({ jsonSchema }) {
+      if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
+      // A number in a query is text to the parser and a number to who sends it.
+      if (jsonSchema.type === 'integer') delete jsonSchema.pattern;
+    },
+  });
+  return described as JsonSchema;
+}
+
+/** A schema without unions and intersections: all the forms that it may have. */
+export function alternatives(schema: JsonSchema): JsonSchema[] {
+  const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
+  return parts.length === 0 ? [schema] : parts.flatMap(alternatives);
+}
+
+/** The properties of an object, whatever it is put together from. */
+export function propertiesOf(schema: JsonSchema): Record<string, JsonSchema> {
+  return Object.assign({}, ...alternatives(schema).map((each) => each.properties ?? {}));
+}

@@ -1,0 +1,107 @@
+import type { z } from 'zod';
+import {
+  alternatives,
+  type JsonSchema,
+  propertiesOf,
+  requestSchema,
+} from '../../src/openapi/json-schema.ts';
+
+/** A change of a valid body that makes it invalid. */
+export interface WrongValue {
+  readonly path: readonly (string | number)[];
+  readonly value: unknown;
+}
+
+const huge = '99999999999999999999';
+/** A value of every kind, and what is nearly one. */
+const values = [null, true, 5, -1, 1.5, 2 ** 60, '', 'ü ! ü', 'soon', '5', [], [[]], {}, ['x']];
+/** The same for a query, where everything is text, and comes once. */
+const texts = ['', 'x', '-1', '1.5', '1e3', '0x1', huge, '[]', '{', 'a,b', ['1', '1']];
+
+/**
+ * Wrong values for every field of a valid body, as deep as it goes: other types,
+ * values just beyond each limit, and nothing where something is required. What a
+ * field takes is left out, so a field that takes anything has none.
+ */
+export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
+  const described = requestSchema(schema);
+  return pathsOf(body).flatMap((path, at) => {
+    const limits = schemasAt(described, path).flatMap((each) => beyond(each, valueAt(body, path)));
+    // Every second value, another half at the next field: all of them meet each kind of field.
+    const other = values.filter((_value, index) => path.length === 1 || (index + at) % 2 === 0);
+    // A missing element of a list is null.
+    const nothing = typeof path.at(-1) === 'string' ? [undefined] : [];
+    return [...limits, ...other, ...nothing]
+      .map((value) => ({ path, value }))
+      .filter((wrong) => !schema.safeParse(withValue(body, wrong.path, wrong.value)).success);
+  });
+}
+
+/** The same for every parameter that an operation takes. */
+export function wrongParameters(
+  schema: z.ZodType,
+  query: Readonly<Record<string, string>>,
+): { name: string; value: string | readonly string[] | undefined }[] {
+  return Object.entries(propertiesOf(requestSchema(schema))).flatMap(([name, described]) => {
+    const limits = alternatives(described)
+      .flatMap((each) => beyond(each, query[name]))
+      .map(String);
+    return [...limits, ...texts, undefined]
+      .map((value) => ({ name, value }))
+      .filter(({ value }) => !schema.safeParse({ ...query, [name]: value }).success);
+  });
+}
+
+/** The smallest steps over the limits of a schema. */
+function beyond(schema: JsonSchema, valid: unknown): unknown[] {
+  const { minimum, maximum, minLength, maxLength, maxItems } = schema as Record<string, number>;
+  const found: unknown[] = [];
+  if (minimum !== undefined) found.push(minimum - 1);
+  if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) found.push(maximum + 1);
+  if (minLength === 1) found.push('');
+  if (maxLength !== undefined) found.push('x'.repeat(maxLength + 1));
+  if (maxItems !== undefined && Array.isArray(valid))
+    found.push(Array.from({ length: maxItems + 1 }, () => valid[0]));
+  return found;
+}
+
+/** Every field in a body, the inner ones after those they are in. */
+export function pathsOf(
+  value: unknown,
+  path: readonly (string | number)[] = [],
+): (string | number)[][] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => {
+    const here = [...path, Array.isArray(value) ? Number(name) : name];
+    return [here, ...pathsOf(inner, here)];
+  });
+}
+
+function schemasAt(schema: JsonSchema, path: readonly (string | number)[]): JsonSchema[] {
+  return path
+    .reduce<JsonSchema[]>(
+      (schemas, step) =>
+        schemas.flatMap(alternatives).flatMap((each) => {
+          const next = typeof step === 'number' ? each.items : each.properties?.[step];
+          return next === undefined ? [] : [next];
+        }),
+      [schema],
+    )
+    .flatMap(alternatives);
+}
+
+export function valueAt(body: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>((value, step) => (value as Record<string, unknown>)[step], body);
+}
+
+/** A copy of the body with one value replaced, wherever it is. */
+export function withValue(
+  body: unknown,
+  [step, ...rest]: readonly (string | number)[],
+  value: unknown,
+): unknown {
+  if (step === undefined) return value;
+  const inner = withValue((body as Record<string, unknown>)[step], rest, value);
+  if (Array.isArray(body)) return body.with(Number(step), inner);
+  return { ...(body as object), [step]: inner };
+}
