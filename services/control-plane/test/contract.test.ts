@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { adminEndpoints } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationId, operationRule } from '../src/authorisation/table.ts';
 import { type JsonSchema, propertiesOf, requestSchema } from '../src/openapi/json-schema.ts';
 import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
+import { answeredElsewhere, coverageLine, leftOut } from './contract/coverage.ts';
 import type { Context } from './contract/example.ts';
 import { answerFaults, refusalFaults } from './contract/faults.ts';
 import { pagedLedger } from './contract/ledger.ts';
 import { type ContractCase, loadContract, titled } from './contract/load-contract.ts';
+import { publishedOperations } from './contract/published.ts';
 import { withValue, wrongParameters, wrongValues } from './contract/wrong-values.ts';
 import { createServiceKey } from './fixture.ts';
 import { type Harness, startHarness } from './harness.ts';
@@ -33,6 +36,17 @@ beforeAll(async () => {
 afterAll(() => h.stop());
 
 const told = (faults: readonly string[]) => faults.slice(0, 40).join('\n');
+
+it('covers every operation, but for those that are named', () => {
+  const covered = new Set(contract.map(({ endpoint }) => endpoint.operationId));
+  const published = publishedOperations.map(({ operationId }) => operationId);
+  process.stdout.write(`${coverageLine(published, covered)}\n`);
+  const named = new Set([...Object.keys(leftOut), ...Object.keys(answeredElsewhere)]);
+  const ours = Object.values(adminEndpoints).map(({ operationId }) => operationId);
+  const all = [...new Set([...published, ...ours])];
+  expect(all.filter((id) => !covered.has(id) && !named.has(id))).toEqual([]);
+  expect([...named].filter((id) => covered.has(id) || !published.includes(id))).toEqual([]);
+});
 
 describe('every operation', () => {
   it.each(titled(contract))('%s answers in its published shape', async (_title, one) => {

@@ -6,6 +6,7 @@ const count = queryInteger(0, Number.MAX_SAFE_INTEGER).optional();
 const number = z
   .string()
   .regex(/^-?\d{1,15}(\.\d{1,15})?$/, 'must be a number')
+  .meta({ type: 'number' })
   .transform(Number);
 const list = commaList().optional();
 

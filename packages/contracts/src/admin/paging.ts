@@ -6,7 +6,7 @@ export function queryInteger(min: number, max: number) {
     z
       .string()
       .regex(/^-?\d{1,15}$/, 'must be a whole number')
-      // What it means, for the description of the API.
+      // For the description of the API: what it is, not how it arrives.
       .meta({ type: 'integer', minimum: min, maximum: max })
       .transform(Number)
       .pipe(z.number().min(min).max(max))
@@ -41,6 +41,7 @@ export function pageFromOneQuery(sizes: { default: number; max: number }) {
 /** `true`, `false`, `1` or `0` in a query. */
 export const queryFlag = z
   .enum(['true', 'false', '1', '0'])
+  .meta({ type: 'boolean' })
   .transform((text) => text === 'true' || text === '1');
 
 export interface Page {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** As much of a JSON Schema as is looked at here. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
@@ -32,17 +32,19 @@ function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
     unrepresentable: 'any',
     override({ jsonSchema }) {
       if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties;
-      // A number in a query is text to the parser and a number to who sends it.
-      if (jsonSchema.type === 'integer') delete jsonSchema.pattern;
+      // A number or a flag in a query is text to the parser, and not to who sends it.
+      if (jsonSchema.type !== 'string') delete jsonSchema.pattern;
+      if (jsonSchema.type === 'boolean') delete jsonSchema.enum;
     },
   });
   return described as JsonSchema;
 }
 
-/** A schema without unions and intersections: all the forms that it may have. */
+/** A schema without unions and intersections: all the forms that it may have, each of one type. */
 export function alternatives(schema: JsonSchema): JsonSchema[] {
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
-  return parts.length === 0 ? [schema] : parts.flatMap(alternatives);
+  if (parts.length > 0) return parts.flatMap(alternatives);
+  return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
 }
 
 /** The properties of an object, whatever it is put together from. */
