@@ -1,3 +1,4 @@
+import type { ErrorForm } from '@sluice/contracts';
 import { errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
 
@@ -40,17 +41,26 @@ export function anthropicErrorBody(
   };
 }
 
-/** The admin API's envelope. */
-export function adminErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
+/** The admin API's envelope, in the form that the family of the operation has. */
+export function adminErrorBody(
+  error: GatewayError,
+  requestId: string,
+  form: ErrorForm = 'usual',
+): Record<string, unknown> {
+  if (form === 'text') return { error: error.message };
+  const { type, code, field: param = null } = error;
+  const message =
+    form === 'virtual-key' && error.status === 401 ? 'Unauthorised Request' : error.message;
   return {
     success: false,
     data: {
-      message: error.message,
+      message,
       errorCode: errorSpec(error.code).admin ?? 'AB04',
       code: error.code,
       ...(error.field === undefined ? {} : { field: error.field }),
       ...(error.faults === undefined ? {} : { errors: error.faults }),
       request_id: requestId,
     },
+    ...(form === 'with-error' ? { error: { type, message, param, code } } : {}),
   };
 }

@@ -1094,6 +1094,7 @@ export const guardrailsEndpoints = {
   'guardrails.list': endpoint({
     operationId: 'listGuardrails',
     tag: 'Guardrails',
+    errorForm: 'with-error',
     method: 'get',
     path: '/guardrails',
     query: z
@@ -1109,6 +1110,7 @@ export const guardrailsEndpoints = {
   'guardrails.create': endpoint({
     operationId: 'createGuardrail',
     tag: 'Guardrails',
+    errorForm: 'with-error',
     method: 'post',
     path: '/guardrails',
     body: createGuardrailRequestInput,
@@ -1118,6 +1120,7 @@ export const guardrailsEndpoints = {
   'guardrails.read': endpoint({
     operationId: 'getGuardrail',
     tag: 'Guardrails',
+    errorForm: 'with-error',
     method: 'get',
     path: '/guardrails/{guardrailId}',
     answer: guardrailDetails,
@@ -1126,6 +1129,7 @@ export const guardrailsEndpoints = {
   'guardrails.update': endpoint({
     operationId: 'updateGuardrail',
     tag: 'Guardrails',
+    errorForm: 'with-error',
     method: 'put',
     path: '/guardrails/{guardrailId}',
     body: updateGuardrailRequestInput,
@@ -1135,6 +1139,7 @@ export const guardrailsEndpoints = {
   'guardrails.delete': endpoint({
     operationId: 'deleteGuardrail',
     tag: 'Guardrails',
+    errorForm: 'with-error',
     method: 'delete',
     path: '/guardrails/{guardrailId}',
     answer: nothing,

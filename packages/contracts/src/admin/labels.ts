@@ -46,6 +46,7 @@ export const labelsEndpoints = {
   'labels.list': endpoint({
     operationId: 'listLabels',
     tag: 'Labels',
+    errorForm: 'with-error',
     method: 'get',
     path: '/labels',
     query: z
@@ -61,6 +62,7 @@ export const labelsEndpoints = {
   'labels.create': endpoint({
     operationId: 'createLabel',
     tag: 'Labels',
+    errorForm: 'with-error',
     method: 'post',
     path: '/labels',
     body: createLabelRequestInput,
@@ -70,6 +72,7 @@ export const labelsEndpoints = {
   'labels.read': endpoint({
     operationId: 'getLabel',
     tag: 'Labels',
+    errorForm: 'with-error',
     method: 'get',
     path: '/labels/{labelId}',
     query: z.object({
@@ -82,6 +85,7 @@ export const labelsEndpoints = {
   'labels.update': endpoint({
     operationId: 'updateLabel',
     tag: 'Labels',
+    errorForm: 'with-error',
     method: 'put',
     path: '/labels/{labelId}',
     body: updateLabelRequestInput,
@@ -91,6 +95,7 @@ export const labelsEndpoints = {
   'labels.delete': endpoint({
     operationId: 'deleteLabel',
     tag: 'Labels',
+    errorForm: 'with-error',
     method: 'delete',
     path: '/labels/{labelId}',
     answer: nothing,

@@ -84,6 +84,7 @@ export const modelPricingEndpoints = {
   'model-pricing.read': endpoint({
     operationId: 'getModelPricing',
     tag: 'Model Pricing',
+    errorForm: 'text',
     method: 'get',
     path: '/model-configs/pricing/{provider}/{model}',
     atRoot: true,
@@ -94,6 +95,7 @@ export const modelPricingEndpoints = {
   'model-settings.read': endpoint({
     operationId: 'getModelGeneralConfig',
     tag: 'Model Pricing',
+    errorForm: 'text',
     method: 'get',
     path: '/model-configs/general/{provider}/{model}',
     atRoot: true,

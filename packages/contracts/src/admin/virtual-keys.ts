@@ -66,6 +66,7 @@ export const virtualKeysEndpoints = {
   'virtual-keys.list': endpoint({
     operationId: 'getVirtualKeys',
     tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
     method: 'get',
     path: '/virtual-keys',
     query: pageQuery({ default: 50, max: 1000 }),
@@ -79,6 +80,7 @@ export const virtualKeysEndpoints = {
   'virtual-keys.create': endpoint({
     operationId: 'postVirtualKeys',
     tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
     method: 'post',
     path: '/virtual-keys',
     body: z.object({
@@ -150,6 +152,7 @@ export const virtualKeysEndpoints = {
   'virtual-keys.read': endpoint({
     operationId: 'getVirtualKeysSlug',
     tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
     method: 'get',
     path: '/virtual-keys/{slug}',
     answer: virtualKeys,
@@ -158,6 +161,7 @@ export const virtualKeysEndpoints = {
   'virtual-keys.update': endpoint({
     operationId: 'putVirtualKeysSlug',
     tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
     method: 'put',
     path: '/virtual-keys/{slug}',
     body: z.object({
@@ -183,6 +187,7 @@ export const virtualKeysEndpoints = {
   'virtual-keys.delete': endpoint({
     operationId: 'deleteVirtualKeysSlug',
     tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
     method: 'delete',
     path: '/virtual-keys/{slug}',
     answer: nothing,

@@ -33,6 +33,7 @@ export function implement<Id extends Implemented>(
     method: endpoint.method,
     path: endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`),
     atRoot: endpoint.atRoot ?? false,
+    errorForm: endpoint.errorForm,
     handle: async (call) =>
       (await handle(call, {
         query: query === undefined ? undefined : parseInput(query, call.query, 'query'),

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { ErrorForm } from '@sluice/contracts';
 import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
@@ -37,6 +38,8 @@ export interface Operation {
   readonly path: string;
   /** Not below /v1. */
   readonly atRoot?: boolean;
+  /** How its errors are written; the usual way unless told. */
+  readonly errorForm?: ErrorForm | undefined;
   readonly handle: (call: AdminCall) => Promise<object>;
 }
 
@@ -80,6 +83,7 @@ async function answer(
   parts: OperationParts,
 ): Promise<void> {
   const startedAt = performance.now();
+  res.locals.errorForm = operation.errorForm;
   let call: (AdminCall & { entry(status: number): NewAuditEntry }) | undefined;
   try {
     const caller = await parts.authenticate(req);

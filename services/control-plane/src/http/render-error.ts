@@ -25,7 +25,7 @@ export function renderError(logger: Logger): ErrorRequestHandler {
     // Part of an answer is out: all that is left is to cut it.
     if (res.headersSent) return next(error);
     for (const [name, value] of Object.entries(error.headers ?? {})) res.setHeader(name, value);
-    res.status(error.status).json(adminErrorBody(error, requestId));
+    res.status(error.status).json(adminErrorBody(error, requestId, res.locals.errorForm));
   };
 }
 

@@ -1,0 +1,35 @@
+import { type ErrorForm, errorBodies } from '@sluice/contracts';
+import { describe, expect, it } from 'vitest';
+import { adminErrorBody } from './bodies.ts';
+import { GatewayError } from './gateway-error.ts';
+
+describe('adminErrorBody', () => {
+  const errors = [
+    new GatewayError('admin.validation', { field: 'body.name', faults: ['body.name: is empty'] }),
+    new GatewayError('auth.missing_key'),
+    new GatewayError('internal'),
+  ];
+
+  it.each(Object.keys(errorBodies) as ErrorForm[])('has the published shape: %s', (form) => {
+    for (const error of errors) {
+      const body = adminErrorBody(error, 'a-request', form);
+      expect(errorBodies[form].parse(body)).toEqual(body);
+    }
+  });
+
+  it('tells both kinds of client the same', () => {
+    const body = adminErrorBody(new GatewayError('admin.not_found'), 'a-request', 'with-error');
+    expect(body).toMatchObject({
+      data: { message: 'Not found.', errorCode: 'AB08' },
+      error: { message: 'Not found.', type: 'not_found_error', param: null },
+    });
+  });
+
+  it('says of virtual keys that a request is not authorised, and no more', () => {
+    const of = (error: GatewayError) => adminErrorBody(error, 'a-request', 'virtual-key').data;
+    expect(of(new GatewayError('auth.expired_key'))).toMatchObject({
+      message: 'Unauthorised Request',
+    });
+    expect(of(new GatewayError('admin.not_found'))).toMatchObject({ message: 'Not found.' });
+  });
+});
