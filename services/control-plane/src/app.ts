@@ -4,13 +4,17 @@ import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { type HealthParts, healthRoutes } from './health/routes.ts';
 import { mountOperations, type Operation, type OperationParts } from './http/operation.ts';
+import { followPathAliases } from './http/path-aliases.ts';
 import { renderError, routeNotFound } from './http/render-error.ts';
 import { requestContext } from './http/request-context.ts';
+import { openApiRoutes } from './openapi/routes.ts';
 
 export interface AppParts {
   logger: Logger;
   trustedProxies: readonly string[];
   headerPrefixes: HeaderPrefixes;
+  /** The one that callers are told of. */
+  publicHeaderPrefix: string;
   operations: readonly Operation[];
   operationParts: OperationParts;
   health: HealthParts;
@@ -23,6 +27,8 @@ export function createApp(parts: AppParts): Express {
   app.use(helmet());
   app.use(requestContext(app, parts.trustedProxies, parts.headerPrefixes));
   app.use(healthRoutes(parts.health));
+  app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
+  app.use(followPathAliases);
   const v1 = Router();
   mountOperations({ v1, root: app }, parts.operations, parts.operationParts);
   app.use('/v1', v1);

@@ -63,6 +63,7 @@ export async function startControlPlane(
     headerPrefixes: headerPrefixesBehindGateway(
       headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
     ),
+    publicHeaderPrefix: env.HEADER_PREFIX,
     operations: allOperations({
       mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
       integrations: { vault, isKnownProvider: (id) => findProvider(id) !== undefined },

@@ -212,6 +212,7 @@ describe('the authorisation table', () => {
       logger: undefined as never,
       trustedProxies: [],
       headerPrefixes: canonicalHeaderPrefixes,
+      publicHeaderPrefix: 'x-service-',
       operations: allOperations({
         mintKey: undefined as never,
         integrations: undefined as never,
@@ -221,7 +222,17 @@ describe('the authorisation table', () => {
       health: { metrics: undefined, missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);
-    expect(open.sort()).toEqual(['/health', '/health/live', '/health/ready']);
+    expect(open.sort()).toEqual([
+      '/docs',
+      '/docs/start.js',
+      '/docs/swagger-ui-bundle.js',
+      '/docs/swagger-ui.css',
+      '/health',
+      '/health/live',
+      '/health/ready',
+      '/v1/docs',
+      '/v1/openapi.json',
+    ]);
     expect(guarded.sort()).toEqual([...ids].sort());
   });
 
