@@ -12,7 +12,7 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import type { Exchange, Reply } from './pipeline/exchange.ts';
-import { isAdminPath } from './routes/admin.ts';
+import { adminRootPaths, isAdminPath } from './routes/admin.ts';
 import { endpointPaths } from './routes/endpoints.ts';
 import { live, prometheus, ready } from './routes/health.ts';
 import { type ServeDeps, serve } from './routes/serve.ts';
@@ -94,8 +94,7 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
       );
     passThrough(req, res);
   });
-  // Published without /v1: price lists, answered by the control plane.
-  app.use('/model-configs', (req, res) => deps.forwardAdmin(req, res));
+  app.use([...adminRootPaths], (req, res) => deps.forwardAdmin(req, res));
 
   app.use((_req, _res, next) => next(new GatewayError('request.route_not_found')));
   app.use(renderError(deps.logger, deps.headerPrefixes));

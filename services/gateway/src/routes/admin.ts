@@ -39,6 +39,12 @@ const adminSegments = new Set([
   'workspace-exclusions',
 ]);
 
+/** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference. */
+export const adminRootPaths: readonly string[] = ['/model-configs', '/v0.1/servers', '/docs'];
+
+/** Called between model calls, by clients whose every request names their provider; no provider has it. */
+const onlyOurs = new Set(['feedback']);
+
 /**
  * Whether a path is the admin API's. A few names (`collections`, `prompts` …)
  * are also endpoints of providers: a request that names a provider is meant for
@@ -47,6 +53,7 @@ const adminSegments = new Set([
 export function isAdminPath(url: string, headers: IncomingMessage['headers']): boolean {
   const segment = /^\/v1\/([^/?]+)/.exec(requestTarget(url))?.[1];
   if (segment === undefined || !adminSegments.has(segment)) return false;
+  if (onlyOurs.has(segment)) return true;
   return !['provider', 'virtual-key', 'config', 'custom-host'].some(
     (name) => headers[`x-service-${name}`] !== undefined,
   );
