@@ -5,17 +5,7 @@ export {
   analyticsGroupQuery,
   analyticsQuery,
 } from './admin/analytics.ts';
-export {
-  type CreateApiKeyBody,
-  createApiKeyBody,
-  keyTransitionMsMin,
-  listApiKeysQuery,
-  type RotationPolicy,
-  rotateApiKeyBody,
-  rotationPeriodMs,
-  type UpdateApiKeyBody,
-  updateApiKeyBody,
-} from './admin/api-keys.ts';
+export type { CreateApiKeyBody, UpdateApiKeyBody } from './admin/api-keys.ts';
 export { type ListAuditLogsQuery, listAuditLogsQuery } from './admin/audit-logs.ts';
 export {
   type CreateConfigBody,
@@ -48,9 +38,15 @@ export {
   updateIntegrationModelsBody,
   updateIntegrationWorkspacesBody,
 } from './admin/integrations.ts';
-export type { RateLimitSetting, UsageLimits } from './admin/limits.ts';
+export type {
+  RateLimitSetting,
+  ShownRateLimit,
+  ShownUsageLimits,
+  UsageLimits,
+} from './admin/limits.ts';
 export { type MetadataSchema, metadataSchema } from './admin/metadata-schema.ts';
 export type { Page } from './admin/paging.ts';
+export { appliesTo, type PolicyCondition, type PolicyTarget } from './admin/policy-conditions.ts';
 export {
   type CreateProviderBody,
   createProviderBody,
@@ -58,17 +54,17 @@ export {
   type UpdateProviderBody,
   updateProviderBody,
 } from './admin/providers.ts';
-export {
-  type CreateRateLimitsPolicyBody,
-  createRateLimitsPolicyBody,
-  getRateLimitsPolicyQuery,
-  type ListRateLimitsPoliciesQuery,
-  listRateLimitsPoliciesQuery,
-  misplacedCondition,
-  type PolicyCondition,
-  type UpdateRateLimitsPolicyBody,
-  updateRateLimitsPolicyBody,
+export type {
+  CreateRateLimitsPolicyBody,
+  ListRateLimitsPoliciesQuery,
+  UpdateRateLimitsPolicyBody,
 } from './admin/rate-limits-policies.ts';
+export {
+  keyTransitionMsMin,
+  type RotationPolicy,
+  rotationPeriodMs,
+  type SentRotationPolicy,
+} from './admin/rotation-policy.ts';
 export {
   type ChangeOrganisationSettingsBody,
   changeOrganisationSettingsBody,
@@ -82,6 +78,14 @@ export {
   sharedSectionNames,
   workspaceSettingsAnswer,
 } from './admin/settings.ts';
+export {
+  type CreateUsageLimitsPolicyBody,
+  type ListUsageLimitsEntitiesQuery,
+  type ListUsageLimitsPoliciesQuery,
+  policyCreditMin,
+  type UpdateUsageLimitsPolicyBody,
+  type UsageLimitsPolicyType,
+} from './admin/usage-limits-policies.ts';
 export {
   type CreateWorkspaceBody,
   createWorkspaceBody,

@@ -12,6 +12,7 @@ export {
   countsAsFailure,
   shouldOpen,
 } from './breaker.ts';
+export { type Cadence, midnightOf, nextOccurrence } from './calendar.ts';
 export {
   type CompiledConfig,
   type CompileOptions,

@@ -9,6 +9,7 @@ import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
 import { providerOperations } from './providers/routes.ts';
 import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
+import { usageLimitsPolicyOperations } from './usage-limits-policies/routes.ts';
 import { workspaceOperations } from './workspaces/routes.ts';
 
 /** Every operation of the admin API. A new resource is one line here. */
@@ -24,6 +25,7 @@ export function allOperations(parts: {
     ...integrationOperations(parts.integrations),
     ...providerOperations,
     ...rateLimitsPolicyOperations,
+    ...usageLimitsPolicyOperations,
     ...auditLogOperations,
     ...analyticsOperations(parts.ledger),
   ];

@@ -1,67 +1,17 @@
 import { z } from 'zod';
-import { normaliseScope } from '../scopes.ts';
+import { keyTypes, normaliseScope } from '../scopes.ts';
+import { endpoint, nothing } from './endpoint.ts';
 import {
   descriptionField,
   instantField,
+  instantText,
   metadataField,
   nameField,
   referenceField,
 } from './fields.ts';
-import { keyRateLimit, usageLimits } from './limits.ts';
+import { keyRateLimit, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
 import { commaList, pageQuery } from './paging.ts';
-
-/** The shortest and the usual overlap of a rotation: half an hour. */
-export const keyTransitionMsMin = 1_800_000;
-
-const dayMs = 86_400_000;
-
-/** When a key gets a new secret by itself, and how long the old one works on. */
-export interface RotationPolicy {
-  rotation_period?: 'weekly' | 'monthly' | null | undefined;
-  rotation_period_days?: number | null | undefined;
-  next_rotation_at?: string | null | undefined;
-  key_transition_period_ms?: number | undefined;
-}
-
-/** How long a key of this policy lives between two rotations; a month counts as its shortest. */
-export function rotationPeriodMs(policy: RotationPolicy): number | undefined {
-  if (policy.rotation_period_days != null) return policy.rotation_period_days * dayMs;
-  if (policy.rotation_period == null) return undefined;
-  return (policy.rotation_period === 'weekly' ? 7 : 28) * dayMs;
-}
-
-/** Keys are rotated at midnight UTC. */
-function midnight(date: Date): string {
-  return `${date.toISOString().slice(0, 10)}T00:00:00.000Z`;
-}
-
-const rotationPolicy = z
-  .object({
-    rotation_period: z.enum(['weekly', 'monthly']).nullish(),
-    rotation_period_days: z.int().min(1).max(365).nullish(),
-    next_rotation_at: instantField.transform(midnight).nullish(),
-    key_transition_period_ms: z.int().min(keyTransitionMsMin).optional(),
-  })
-  .refine((policy) => policy.rotation_period == null || policy.rotation_period_days == null, {
-    path: ['rotation_period_days'],
-    message: 'excludes rotation_period',
-  })
-  .refine(
-    (policy) =>
-      policy.rotation_period != null ||
-      policy.rotation_period_days != null ||
-      policy.next_rotation_at != null,
-    {
-      message: 'needs rotation_period, rotation_period_days or next_rotation_at',
-    },
-  )
-  .refine(
-    (policy) => (policy.key_transition_period_ms ?? 0) < (rotationPeriodMs(policy) ?? Infinity),
-    {
-      path: ['key_transition_period_ms'],
-      message: 'must be shorter than the period',
-    },
-  );
+import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
 
 const scopes = z
   .array(z.string().max(128))
@@ -85,7 +35,7 @@ const shared = {
   rotation_policy: rotationPolicy.nullish(),
 };
 
-export const createApiKeyBody = z.object({
+const createApiKeyBody = z.object({
   name: nameField,
   scopes,
   organisation_id: z.uuid().optional(),
@@ -95,7 +45,8 @@ export const createApiKeyBody = z.object({
 });
 export type CreateApiKeyBody = z.infer<typeof createApiKeyBody>;
 
-export const updateApiKeyBody = z.object({
+/** The type of a key and its user stay as they were made. */
+const updateApiKeyBody = z.object({
   name: nameField.optional(),
   scopes: scopes.optional(),
   reset_usage: z.boolean().optional(),
@@ -103,13 +54,103 @@ export const updateApiKeyBody = z.object({
 });
 export type UpdateApiKeyBody = z.infer<typeof updateApiKeyBody>;
 
-export const rotateApiKeyBody = z.object({
+const rotateApiKeyBody = z.object({
   key_transition_period_ms: z.int().min(keyTransitionMsMin).optional(),
 });
 
-export const listApiKeysQuery = z
+const listApiKeysQuery = z
   .object({
     workspace_id: referenceField.optional(),
     ids: commaList().pipe(z.array(z.uuid())).optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
+
+const apiKey = z.object({
+  id: z.uuid(),
+  /** Masked. */
+  key: z.string(),
+  name: z.string(),
+  /** Ours: names the key in messages about its limits. */
+  slug: z.string(),
+  description: z.string().optional(),
+  type: z.enum(keyTypes),
+  organisation_id: z.uuid(),
+  workspace_id: z.string().optional(),
+  user_id: z.uuid().optional(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  created_at: instantText,
+  last_updated_at: instantText,
+  creation_mode: z.enum(['ui', 'api', 'auto']),
+  rate_limits: z.array(shownRateLimit),
+  usage_limits: shownUsageLimits.optional(),
+  reset_usage: z.number(),
+  scopes: z.array(z.string()),
+  defaults: z.object({
+    metadata: z.record(z.string(), z.string()),
+    config_id: z.string().optional(),
+    allow_config_override: z.boolean(),
+  }),
+  alert_emails: z.array(z.email()),
+  expires_at: instantText.optional(),
+  object: z.literal('api-key'),
+  last_reset_at: instantText.nullable(),
+  last_rotated_at: instantText.nullable(),
+  rotation_policy: z
+    .object({
+      rotation_period: z.enum(['weekly', 'monthly']).nullable(),
+      rotation_period_days: z.int().nullable(),
+      next_rotation_at: instantText.nullable(),
+      key_transition_period_ms: z.int(),
+      status: z.string(),
+    })
+    .nullable(),
+});
+
+export const apiKeysEndpoints = {
+  'api-keys.create': endpoint({
+    operationId: 'postApiKeysTypeSubType',
+    tag: 'Api-Keys',
+    method: 'post',
+    path: '/api-keys/{type}/{sub-type}',
+    body: createApiKeyBody,
+    answer: z.object({ id: z.uuid(), key: z.string(), object: z.literal('api-key') }),
+  }),
+  'api-keys.list': endpoint({
+    operationId: 'getApiKeys',
+    tag: 'Api-Keys',
+    method: 'get',
+    path: '/api-keys',
+    query: listApiKeysQuery,
+    answer: z.object({ total: z.int(), object: z.literal('list'), data: z.array(apiKey) }),
+  }),
+  'api-keys.read': endpoint({
+    operationId: 'getApiKeysId',
+    tag: 'Api-Keys',
+    method: 'get',
+    path: '/api-keys/{id}',
+    answer: apiKey,
+  }),
+  'api-keys.update': endpoint({
+    operationId: 'putApiKeysId',
+    tag: 'Api-Keys',
+    method: 'put',
+    path: '/api-keys/{id}',
+    body: updateApiKeyBody.prefault({}),
+    answer: nothing,
+  }),
+  'api-keys.delete': endpoint({
+    operationId: 'deleteApiKeysId',
+    tag: 'Api-Keys',
+    method: 'delete',
+    path: '/api-keys/{id}',
+    answer: nothing,
+  }),
+  'api-keys.rotate': endpoint({
+    operationId: 'postApiKeysIdRotate',
+    tag: 'Api-Keys',
+    method: 'post',
+    path: '/api-keys/{id}/rotate',
+    body: rotateApiKeyBody.prefault({}),
+    answer: z.object({ id: z.uuid(), key: z.string(), key_transition_expires_at: instantText }),
+  }),
+};

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { agentsEndpoints } from './agents.ts';
 import { analyticsEndpoints } from './analytics-endpoints.ts';
-import { apiKeysEndpoints } from './api-keys-endpoints.ts';
+import { apiKeysEndpoints } from './api-keys.ts';
 import { auditLogsEndpoints } from './audit-logs-endpoints.ts';
 import { collectionsEndpoints } from './collections.ts';
 import { configsEndpoints } from './configs-endpoints.ts';
@@ -18,7 +18,7 @@ import { organisationEndpoints } from './organisation.ts';
 import { partialsEndpoints } from './partials.ts';
 import { promptsEndpoints } from './prompts.ts';
 import { providersEndpoints } from './providers-endpoints.ts';
-import { rateLimitsPoliciesEndpoints } from './rate-limits-policies-endpoints.ts';
+import { rateLimitsPoliciesEndpoints } from './rate-limits-policies.ts';
 import { scimEndpoints } from './scim.ts';
 import { secretReferencesEndpoints } from './secret-references.ts';
 import { usageLimitsPoliciesEndpoints } from './usage-limits-policies.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createApiKeyBody } from './api-keys.ts';
 import { hostField, instantField, nameField } from './fields.ts';
-import { createRateLimitsPolicyBody } from './rate-limits-policies.ts';
+import { rateLimitsPoliciesEndpoints } from './rate-limits-policies.ts';
+import { rotationPolicy } from './rotation-policy.ts';
 
 describe('instantField', () => {
   it.each([
@@ -29,7 +29,7 @@ describe('instantField', () => {
   });
 });
 
-describe('createRateLimitsPolicyBody', () => {
+describe('the body of a new rate-limits policy', () => {
   const policy = {
     conditions: [{ key: 'api_key', value: '*' }],
     group_by: [{ key: 'api_key' }],
@@ -38,8 +38,8 @@ describe('createRateLimitsPolicyBody', () => {
     value: 1,
   };
   const faults = (change: object) =>
-    createRateLimitsPolicyBody
-      .safeParse({ ...policy, ...change })
+    rateLimitsPoliciesEndpoints['rate-limits-policies.create'].body
+      ?.safeParse({ ...policy, ...change })
       .error?.issues.map((issue) => issue.path.join('.')) ?? [];
 
   it('knows a closed list of keys', () => {
@@ -78,20 +78,12 @@ describe('hostField', () => {
 });
 
 describe('a rotation policy', () => {
-  const parse = (rotation_policy: object) =>
-    createApiKeyBody.safeParse({ name: 'x', scopes: ['configs.list'], rotation_policy });
-
-  it('rotates at midnight UTC', () => {
-    const policy = parse({ next_rotation_at: '2030-05-01T01:30:00+03:00' });
-    expect(policy.data?.rotation_policy?.next_rotation_at).toBe('2030-04-30T00:00:00.000Z');
-  });
+  const parse = (rotation_policy: object) => rotationPolicy.safeParse(rotation_policy);
 
   it('has a transition shorter than its period', () => {
     const dayMs = 86_400_000;
     const daily = { rotation_period_days: 1, key_transition_period_ms: dayMs };
-    expect(parse(daily).error?.issues[0]?.path.join('.')).toBe(
-      'rotation_policy.key_transition_period_ms',
-    );
+    expect(parse(daily).error?.issues[0]?.path.join('.')).toBe('key_transition_period_ms');
     expect(parse({ ...daily, key_transition_period_ms: dayMs - 1 }).success).toBe(true);
     expect(parse({ rotation_period: 'weekly', key_transition_period_ms: 7 * dayMs }).success).toBe(
       false,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { instantField } from './fields.ts';
+import { instantField, instantText } from './fields.ts';
 
 /** How much may be spent: in dollars or tokens, reset or not. */
 export const usageLimits = z
@@ -46,3 +46,20 @@ export const rateLimitOrList = z.union([
   rateLimit.transform((limit) => [limit]),
   z.array(rateLimit).max(20),
 ]);
+
+/** Limits as they are shown; what was never set is left out or null. */
+export const shownUsageLimits = z.object({
+  credit_limit: z.number(),
+  type: z.enum(['cost', 'tokens']),
+  alert_threshold: z.number().nullish(),
+  periodic_reset: z.enum(['monthly', 'weekly']).nullish(),
+  periodic_reset_days: z.int().nullish(),
+  next_usage_reset_at: instantText.nullish(),
+});
+export const shownRateLimit = z.object({
+  type: z.enum(['requests', 'tokens']),
+  unit: z.enum(['rps', 'rpm', 'rph', 'rpd', 'rpw']),
+  value: z.int(),
+});
+export type ShownUsageLimits = z.infer<typeof shownUsageLimits>;
+export type ShownRateLimit = z.infer<typeof shownRateLimit>;

@@ -14,9 +14,9 @@ export function queryInteger(min: number, max: number) {
 }
 
 /** `current_page` from 0 and `page_size`; camelCase spellings are accepted too. */
-export function pageQuery(sizes: { default: number; max: number }) {
+export function pageQuery(sizes: { default: number; min?: number; max: number }) {
   const page = queryInteger(0, 1_000_000).optional();
-  const size = queryInteger(0, sizes.max).optional();
+  const size = queryInteger(sizes.min ?? 0, sizes.max).optional();
   return z
     .object({ current_page: page, page_size: size, currentPage: page, pageSize: size })
     .transform((query) => ({

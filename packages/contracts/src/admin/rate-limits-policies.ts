@@ -1,87 +1,63 @@
 import { z } from 'zod';
+import { endpoint, nothing } from './endpoint.ts';
 import { nameField, referenceField } from './fields.ts';
 import { pageQuery } from './paging.ts';
-
-const alwaysKeys = ['api_key', 'workspace_id', 'organisation_id'];
-const llmKeys = ['virtual_key', 'provider', 'config', 'prompt', 'model', 'endpoint_type'];
-const mcpKeys = ['mcp_server', 'mcp_tool'];
-
-function isKnownKey(key: string, target: 'llm' | 'mcp_tools' | 'any'): boolean {
-  if (/^metadata\..{1,128}$/.test(key) || alwaysKeys.includes(key)) return true;
-  return (
-    (target !== 'mcp_tools' && llmKeys.includes(key)) || (target !== 'llm' && mcpKeys.includes(key))
-  );
-}
-
-const key = z
-  .string()
-  .max(160)
-  .refine((name) => isKnownKey(name, 'any'), 'is not a known key');
-const values = z.union([
-  z.string().min(1).max(512),
-  z.array(z.string().min(1).max(512)).min(1).max(100),
-]);
-
-/** All conditions of a policy must hold; the values of one are alternatives. */
-const conditions = z
-  .array(z.object({ key, value: values, excludes: values.optional() }))
-  .min(1)
-  .max(50);
-export type PolicyCondition = z.infer<typeof conditions>[number];
+import {
+  appliesTo,
+  conditionsField,
+  groupByField,
+  policyDescription,
+  policyStatus,
+  shownPolicy,
+} from './policy-conditions.ts';
 
 const type = z.enum(['requests', 'tokens']);
 const unit = z.enum(['rpm', 'rph', 'rpd', 'rpw']);
 const value = z.number().min(1).max(Number.MAX_SAFE_INTEGER);
-const description = z.string().max(500).nullish();
+const target = z.enum(['llm', 'mcp_tools']);
+const conditions = conditionsField('llm', 'mcp_tools');
 
-export const createRateLimitsPolicyBody = z
+const createBody = z
   .object({
     name: nameField.nullish(),
-    description,
+    description: policyDescription,
     conditions,
-    group_by: z.array(z.object({ key })).max(20).optional(),
+    group_by: groupByField('llm', 'mcp_tools').optional(),
     type,
     unit,
     value,
-    target: z.enum(['llm', 'mcp_tools']).default('llm'),
+    target: target.default('llm'),
+    workspace_id: referenceField.optional(),
     organisation_id: z.uuid().optional(),
   })
   .superRefine((policy, context) => {
     // One shared counter is only meant where tools are limited; calls of models name their groups.
     if (policy.target === 'llm' && (policy.group_by ?? []).length === 0)
       context.addIssue({ code: 'custom', path: ['group_by'], message: 'needs at least one key' });
+    // A key that nobody knows is a fault already.
     for (const field of ['conditions', 'group_by'] as const)
-      for (const [index, entry] of (policy[field] ?? []).entries())
-        if (isKnownKey(entry.key, 'any') && !isKnownKey(entry.key, policy.target))
+      for (const [index, { key }] of (policy[field] ?? []).entries())
+        if (target.options.some((any) => appliesTo(any, key)) && !appliesTo(policy.target, key))
           context.addIssue({
             code: 'custom',
             path: [field, index, 'key'],
             message: `does not apply to target ${policy.target}`,
           });
   });
-export type CreateRateLimitsPolicyBody = z.infer<typeof createRateLimitsPolicyBody>;
+export type CreateRateLimitsPolicyBody = z.infer<typeof createBody>;
 
 /** What kind of limit it is, and what it is counted by, stay as created. */
-export const updateRateLimitsPolicyBody = z.object({
+const updateBody = z.object({
   name: nameField.nullish(),
-  description,
+  description: policyDescription,
   conditions: conditions.optional(),
   unit: unit.optional(),
   value: value.optional(),
 });
-export type UpdateRateLimitsPolicyBody = z.infer<typeof updateRateLimitsPolicyBody>;
+export type UpdateRateLimitsPolicyBody = z.infer<typeof updateBody>;
 
-/** The first condition whose key does not fit the policy's target. */
-export function misplacedCondition(list: readonly PolicyCondition[], target: string): number {
-  return list.findIndex(
-    (condition) => !isKnownKey(condition.key, target === 'mcp_tools' ? 'mcp_tools' : 'llm'),
-  );
-}
-
-const status = z.enum(['active', 'archived']).default('active');
-
-export const getRateLimitsPolicyQuery = z.object({ status });
-export const listRateLimitsPoliciesQuery = z
+const status = policyStatus.default('active');
+const listQuery = z
   .object({
     workspace_id: referenceField.optional(),
     status,
@@ -89,4 +65,58 @@ export const listRateLimitsPoliciesQuery = z
     unit: unit.optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
-export type ListRateLimitsPoliciesQuery = z.infer<typeof listRateLimitsPoliciesQuery>;
+export type ListRateLimitsPoliciesQuery = z.infer<typeof listQuery>;
+
+const object = z.literal('policy_rate_limits');
+const policy = z.object({ ...shownPolicy, type, unit, value: z.number(), target, object });
+
+const tag = 'Rate Limits Policies';
+const one = '/policies/rate-limits/{rateLimitsPolicyId}';
+const errors = [400, 401, 403, 404, 500];
+
+export const rateLimitsPoliciesEndpoints = {
+  'rate-limits-policies.list': endpoint({
+    operationId: 'listRateLimitsPolicies',
+    tag,
+    method: 'get',
+    path: '/policies/rate-limits',
+    query: listQuery,
+    answer: z.object({ object: z.literal('list'), data: z.array(policy), total: z.int() }),
+    errors,
+  }),
+  'rate-limits-policies.create': endpoint({
+    operationId: 'createRateLimitsPolicy',
+    tag,
+    method: 'post',
+    path: '/policies/rate-limits',
+    body: createBody,
+    answer: z.object({ id: z.uuid(), object }),
+    errors: [400, 401, 403, 500],
+  }),
+  'rate-limits-policies.read': endpoint({
+    operationId: 'getRateLimitsPolicy',
+    tag,
+    method: 'get',
+    path: one,
+    query: z.object({ status }),
+    answer: policy,
+    errors,
+  }),
+  'rate-limits-policies.update': endpoint({
+    operationId: 'updateRateLimitsPolicy',
+    tag,
+    method: 'put',
+    path: one,
+    body: updateBody,
+    answer: nothing,
+    errors,
+  }),
+  'rate-limits-policies.delete': endpoint({
+    operationId: 'deleteRateLimitsPolicy',
+    tag,
+    method: 'delete',
+    path: one,
+    answer: nothing,
+    errors,
+  }),
+};

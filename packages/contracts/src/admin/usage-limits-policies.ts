@@ -2,201 +2,162 @@ import { z } from 'zod';
 import { endpoint, nothing } from './endpoint.ts';
 import { instantField, instantText, nameField, referenceField } from './fields.ts';
 import { pageQuery, queryFlag } from './paging.ts';
+import {
+  conditionsField,
+  groupByField,
+  policyDescription,
+  policyStatus,
+  shownPolicy,
+} from './policy-conditions.ts';
 
-const condition = z.object({
-  key: z.string(),
-  value: z.union([z.string(), z.array(z.string())]),
-  excludes: z.union([z.string(), z.array(z.string())]),
+const types = ['cost', 'tokens', 'requests'] as const;
+export type UsageLimitsPolicyType = (typeof types)[number];
+const type = z.enum(types);
+const period = z.enum(['monthly', 'weekly']);
+
+/** The least that a policy may grant: a dollar, a hundred tokens, a request. */
+export const policyCreditMin: Readonly<Record<UsageLimitsPolicyType, number>> = {
+  cost: 1,
+  tokens: 100,
+  requests: 1,
+};
+
+const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+const shared = {
+  name: nameField.nullish(),
+  description: policyDescription,
+  alert_threshold: amount.nullish(),
+  periodic_reset: period.nullish(),
+  periodic_reset_days: z.int().min(1).max(365).nullish(),
+  next_usage_reset_at: instantField.nullish(),
+};
+const oneCadence = {
+  check: (policy: { periodic_reset?: unknown; periodic_reset_days?: unknown }) =>
+    policy.periodic_reset == null || policy.periodic_reset_days == null,
+  fault: { path: ['periodic_reset_days'], message: 'excludes periodic_reset' },
+};
+
+const createBody = z
+  .object({
+    ...shared,
+    conditions: conditionsField('usage'),
+    group_by: groupByField('usage').min(1),
+    type,
+    credit_limit: amount,
+    workspace_id: referenceField.optional(),
+    organisation_id: z.uuid().optional(),
+  })
+  .refine(oneCadence.check, oneCadence.fault);
+export type CreateUsageLimitsPolicyBody = z.infer<typeof createBody>;
+
+/** What is counted, and by what, stay as created. */
+const updateBody = z
+  .object({
+    ...shared,
+    conditions: conditionsField('usage').optional(),
+    credit_limit: amount.optional(),
+    /** Empties the counter of one combination of group values. */
+    reset_usage_for_value: z.string().min(1).max(4096).optional(),
+  })
+  .refine(oneCadence.check, oneCadence.fault);
+export type UpdateUsageLimitsPolicyBody = z.infer<typeof updateBody>;
+
+const status = policyStatus.default('active');
+const listQuery = z
+  .object({ workspace_id: referenceField.optional(), status, type: type.optional() })
+  .and(pageQuery({ default: 100, max: 1000 }));
+export type ListUsageLimitsPoliciesQuery = z.infer<typeof listQuery>;
+
+const entityStatus = z.enum(['active', 'exhausted']);
+const entitiesQuery = z
+  .object({ status: entityStatus.optional(), search: z.string().max(4096).optional() })
+  .and(pageQuery({ default: 100, min: 1, max: 100 }));
+export type ListUsageLimitsEntitiesQuery = z.infer<typeof entitiesQuery>;
+
+const object = z.literal('policy_usage_limits');
+const policy = z.object({
+  ...shownPolicy,
+  type,
+  credit_limit: z.number(),
+  alert_threshold: z.number().nullable(),
+  periodic_reset: period.nullable(),
+  periodic_reset_days: z.int().nullable(),
+  next_usage_reset_at: instantText.nullable(),
+  last_reset_at: instantText.nullable(),
+  object,
 });
-
-const groupBy = z.object({
-  key: z.string(),
-});
-
-const valueKeyUsage = z.object({
+const usage = z.object({
   current_usage: z.number(),
-  status: z.enum(['active', 'exhausted']),
+  status: entityStatus,
   is_threshold_alerts_sent: z.boolean(),
   is_exhausted_alerts_sent: z.boolean(),
 });
+const entity = z.object({ id: z.uuid(), value_key: z.string(), current_usage: z.number() });
 
-const usageLimitsPolicy = z.object({
-  id: z.uuid(),
-  name: z.string().nullable(),
-  conditions: z.array(condition),
-  group_by: z.array(groupBy),
-  type: z.enum(['cost', 'tokens', 'requests']),
-  credit_limit: z.number(),
-  alert_threshold: z.number().nullable(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable(),
-  periodic_reset_days: z.int().nullable(),
-  next_usage_reset_at: instantText.nullable(),
-  last_reset_at: instantText.nullable(),
-  status: z.enum(['active', 'archived']),
-  workspace_id: z.uuid(),
-  organisation_id: z.uuid(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  value_key_usage_map: z.record(z.string(), valueKeyUsage),
-  description: z.string().nullable(),
-});
-
-const usageLimitsPolicyListResponse = z.object({
-  object: z.string(),
-  data: z.array(usageLimitsPolicy),
-  total: z.int(),
-});
-
-const conditionInput = z.object({
-  key: z.string(),
-  value: z.union([z.string(), z.array(z.string())]),
-  excludes: z.union([z.string(), z.array(z.string())]).optional(),
-});
-
-const groupByInput = z.object({
-  key: z.string(),
-});
-
-const createUsageLimitsPolicyRequestInput = z.object({
-  name: nameField.optional(),
-  conditions: z.array(conditionInput).min(1),
-  group_by: z.array(groupByInput).min(1),
-  type: z.enum(['cost', 'tokens', 'requests']),
-  credit_limit: z.number().min(0),
-  alert_threshold: z.number().min(0).nullable().optional(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable().optional(),
-  workspace_id: referenceField.optional(),
-  organisation_id: z.uuid().optional(),
-  description: z.string().max(500).nullable().optional(),
-  periodic_reset_days: z.int().min(1).max(365).nullable().optional(),
-  next_usage_reset_at: instantField.nullable().optional(),
-});
-
-const createPolicyResponse = z.object({
-  id: z.uuid(),
-  object: z.string(),
-});
-
-const usageLimitsPolicyResponse = z.object({
-  id: z.uuid(),
-  name: z.string().nullable(),
-  conditions: z.array(condition),
-  group_by: z.array(groupBy),
-  type: z.enum(['cost', 'tokens', 'requests']),
-  credit_limit: z.number(),
-  alert_threshold: z.number().nullable(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable(),
-  periodic_reset_days: z.int().nullable(),
-  next_usage_reset_at: instantText.nullable(),
-  last_reset_at: instantText.nullable(),
-  status: z.enum(['active', 'archived']),
-  workspace_id: z.uuid(),
-  organisation_id: z.uuid(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  value_key_usage_map: z.record(z.string(), valueKeyUsage),
-  description: z.string().nullable(),
-  object: z.string(),
-});
-
-const updateUsageLimitsPolicyRequestInput = z.object({
-  name: nameField.optional(),
-  credit_limit: z.number().min(0).optional(),
-  alert_threshold: z.number().min(0).nullable().optional(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable().optional(),
-  reset_usage_for_value: z.string().optional(),
-  description: z.string().max(500).nullable().optional(),
-  conditions: z.array(conditionInput).min(1).optional(),
-  periodic_reset_days: z.int().min(1).max(365).nullable().optional(),
-  next_usage_reset_at: instantField.nullable().optional(),
-});
-
-const usageLimitsPolicyEntity = z.object({
-  id: z.string(),
-  value_key: z.string(),
-  current_usage: z.number(),
-});
-
-const usageLimitsPolicyEntityListResponse = z.object({
-  object: z.string(),
-  data: z.array(usageLimitsPolicyEntity),
-  total: z.int(),
-});
+const tag = 'Usage Limits Policies';
+const one = '/policies/usage-limits/{policyUsageLimitsId}';
+const errors = [400, 401, 403, 404, 500];
 
 export const usageLimitsPoliciesEndpoints = {
   'usage-limits-policies.list': endpoint({
     operationId: 'listUsageLimitsPolicies',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'get',
     path: '/policies/usage-limits',
-    query: z
-      .object({
-        workspace_id: referenceField.optional(),
-        status: z.enum(['active', 'archived']).default('active'),
-        type: z.enum(['cost', 'tokens', 'requests']).optional(),
-      })
-      .and(pageQuery({ default: 100, max: 1000 })),
-    answer: usageLimitsPolicyListResponse,
-    errors: [400, 401, 403, 404, 500],
+    query: listQuery,
+    answer: z.object({ object: z.literal('list'), data: z.array(policy), total: z.int() }),
+    errors,
   }),
   'usage-limits-policies.create': endpoint({
     operationId: 'createUsageLimitsPolicy',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'post',
     path: '/policies/usage-limits',
-    body: createUsageLimitsPolicyRequestInput,
-    answer: createPolicyResponse,
-    errors: [400, 401, 403, 404, 500],
+    body: createBody,
+    answer: z.object({ id: z.uuid(), object }),
+    errors,
   }),
   'usage-limits-policies.read': endpoint({
     operationId: 'getUsageLimitsPolicy',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'get',
-    path: '/policies/usage-limits/{policyUsageLimitsId}',
-    query: z.object({
-      status: z.enum(['active', 'archived']).default('active'),
-      include_usage: queryFlag.default(false),
-    }),
-    answer: usageLimitsPolicyResponse,
-    errors: [400, 401, 403, 404, 500],
+    path: one,
+    query: z.object({ status, include_usage: queryFlag.default(false) }),
+    answer: policy.extend({ value_key_usage_map: z.record(z.string(), usage).optional() }),
+    errors,
   }),
   'usage-limits-policies.update': endpoint({
     operationId: 'updateUsageLimitsPolicy',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'put',
-    path: '/policies/usage-limits/{policyUsageLimitsId}',
-    body: updateUsageLimitsPolicyRequestInput,
+    path: one,
+    body: updateBody,
     answer: nothing,
-    errors: [400, 401, 403, 404, 500],
+    errors,
   }),
   'usage-limits-policies.delete': endpoint({
     operationId: 'deleteUsageLimitsPolicy',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'delete',
-    path: '/policies/usage-limits/{policyUsageLimitsId}',
+    path: one,
     answer: nothing,
-    errors: [400, 401, 403, 404, 500],
+    errors,
   }),
   'usage-limits-policies.entities.list': endpoint({
     operationId: 'listUsageLimitsPolicyEntities',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'get',
-    path: '/policies/usage-limits/{policyUsageLimitsId}/entities',
-    query: z
-      .object({
-        status: z.enum(['active', 'exhausted']).optional(),
-        search: z.string().optional(),
-      })
-      .and(pageQuery({ default: 100, max: 100 })),
-    answer: usageLimitsPolicyEntityListResponse,
-    errors: [400, 401, 403, 404, 500],
+    path: `${one}/entities`,
+    query: entitiesQuery,
+    answer: z.object({ object: z.literal('list'), data: z.array(entity), total: z.int() }),
+    errors,
   }),
   'usage-limits-policies.entities.reset': endpoint({
     operationId: 'resetUsageLimitsPolicyEntity',
-    tag: 'Usage Limits Policies',
+    tag,
     method: 'put',
-    path: '/policies/usage-limits/{policyUsageLimitsId}/entities/{entityId}/reset',
+    path: `${one}/entities/{entityId}/reset`,
     answer: nothing,
-    errors: [400, 401, 403, 404, 500],
+    errors,
   }),
 };

@@ -56,6 +56,8 @@ export async function insertMintedKey(
       metadata: { ...metadata },
       alertEmails: [...(made.alertEmails ?? [])],
       rotationPolicy: rotationPolicy === undefined ? noJson : { ...rotationPolicy },
+      expiryNoticeAt: made.expiresAt,
+      rotationNoticeAt: made.nextRotationAt,
       createdAt: now,
       updatedAt: now,
     },

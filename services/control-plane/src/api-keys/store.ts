@@ -1,9 +1,10 @@
-import type { KeyType, Page } from '@sluice/contracts';
+import type { KeyType, Page, Settings } from '@sluice/contracts';
 import { bytes } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
+import { effectiveSettings } from '../organisations/settings.ts';
 
 const withParts = {
   config: { select: { slug: true } },
@@ -22,6 +23,8 @@ export async function listApiKeys(
     organisationId: string;
     workspaceId: string | undefined;
     types: readonly KeyType[];
+    /** Only user keys of this user. */
+    userId: string | undefined;
     ids: readonly string[] | undefined;
   },
   page: Page,
@@ -30,6 +33,7 @@ export async function listApiKeys(
     organisationId: scope.organisationId,
     workspaceId: scope.workspaceId,
     type: { in: [...scope.types] },
+    userId: scope.userId,
     ...(scope.ids === undefined ? {} : { id: { in: [...scope.ids] } }),
   };
   const [rows, total] = await Promise.all([
@@ -76,12 +80,46 @@ export function countOrganisationKeys(db: Database, organisationId: string): Pro
   return db.apiKey.count({ where: { organisationId, type: 'organisation-service' } });
 }
 
+/** How many user keys, of those that have not ended, the user and the workspace have. */
+export async function countUserKeys(
+  db: Database,
+  workspaceId: string,
+  userId: string,
+  now: Date,
+): Promise<{ ofUser: number; ofWorkspace: number }> {
+  const where: Prisma.ApiKeyWhereInput = {
+    workspaceId,
+    type: 'workspace-user',
+    OR: [{ expiresAt: null }, { expiresAt: { gt: now } }],
+  };
+  const ofUser = await db.apiKey.count({ where: { ...where, userId } });
+  return { ofUser, ofWorkspace: await db.apiKey.count({ where }) };
+}
+
+/** What holds for keys of the workspace, or of none. */
+export async function readSettings(
+  db: Database,
+  organisationId: string,
+  workspaceId: string | undefined,
+): Promise<Settings> {
+  const select = { settings: true } as const;
+  const organisation = await db.organisation.findUniqueOrThrow({
+    where: { id: organisationId },
+    select,
+  });
+  const workspace =
+    workspaceId === undefined
+      ? undefined
+      : await db.workspace.findUniqueOrThrow({ where: { id: workspaceId }, select });
+  return effectiveSettings(organisation.settings, workspace?.settings);
+}
+
 /** The present secret works on until `overlapEndsAt`, the new one from now; those whose time is over go. */
 export async function replaceSecret(
   db: Database,
   apiKeyId: string,
   secret: StoredSecret,
-  times: { now: Date; overlapEndsAt: Date },
+  times: { now: Date; overlapEndsAt: Date; nextRotationAt: Date | null },
 ): Promise<void> {
   await db.apiKeySecret.deleteMany({ where: { apiKeyId, expiresAt: { lte: times.now } } });
   await db.apiKeySecret.updateMany({
@@ -91,7 +129,12 @@ export async function replaceSecret(
   await insertSecret(db, apiKeyId, secret, times.now);
   await db.apiKey.update({
     where: { id: apiKeyId },
-    data: { lastRotatedAt: times.now, updatedAt: times.now },
+    data: {
+      lastRotatedAt: times.now,
+      nextRotationAt: times.nextRotationAt,
+      rotationNoticeAt: times.nextRotationAt,
+      updatedAt: times.now,
+    },
   });
 }
 

@@ -1,8 +1,8 @@
 import type { Page } from '@sluice/contracts';
 
 /** The envelope of most lists. */
-export function listEnvelope(data: readonly object[], total: number) {
-  return { object: 'list', total, data };
+export function listEnvelope<Row extends object>(data: Row[], total: number) {
+  return { object: 'list' as const, total, data };
 }
 
 export function paged(page: Page): { skip: number; take: number } {

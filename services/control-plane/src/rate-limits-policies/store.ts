@@ -3,9 +3,9 @@ import type { Database } from '../database/client.ts';
 import type { Prisma, RateLimitsPolicy } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 
-export type PolicyRow = RateLimitsPolicy;
+export type RateLimitsPolicyRow = RateLimitsPolicy;
 
-export function findPolicy(db: Database, id: string): Promise<PolicyRow | null> {
+export function findPolicy(db: Database, id: string): Promise<RateLimitsPolicyRow | null> {
   return db.rateLimitsPolicy.findUnique({ where: { id } });
 }
 
@@ -13,7 +13,7 @@ export async function listPolicies(
   db: Database,
   scope: { organisationId: string; workspaceId: string | undefined },
   query: ListRateLimitsPoliciesQuery,
-): Promise<{ rows: PolicyRow[]; total: number }> {
+): Promise<{ rows: RateLimitsPolicyRow[]; total: number }> {
   const where: Prisma.RateLimitsPolicyWhereInput = {
     organisationId: scope.organisationId,
     workspaceId: scope.workspaceId,
@@ -32,17 +32,17 @@ export async function listPolicies(
   return { rows, total };
 }
 
-export async function insertPolicy(
+export function insertPolicy(
   db: Database,
   data: Prisma.RateLimitsPolicyUncheckedCreateInput,
-): Promise<void> {
-  await db.rateLimitsPolicy.create({ data });
+): Promise<RateLimitsPolicyRow> {
+  return db.rateLimitsPolicy.create({ data });
 }
 
-export async function updatePolicy(
+export function updatePolicy(
   db: Database,
   id: string,
   data: Prisma.RateLimitsPolicyUncheckedUpdateInput,
-): Promise<void> {
-  await db.rateLimitsPolicy.update({ where: { id }, data });
+): Promise<RateLimitsPolicyRow> {
+  return db.rateLimitsPolicy.update({ where: { id }, data });
 }

@@ -1,6 +1,7 @@
 import type { ListWorkspacesQuery } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
+import { literally } from '../database/literally.ts';
 import { Prisma, type Workspace } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 
@@ -65,11 +66,6 @@ export async function listWorkspaces(
     db.workspace.count({ where }),
   ]);
   return { rows, total };
-}
-
-/** `contains` becomes a LIKE, in which these characters would be a pattern. */
-function literally(text: string): string {
-  return text.replace(/[\\%_]/g, '\\$&');
 }
 
 export function insertWorkspace(

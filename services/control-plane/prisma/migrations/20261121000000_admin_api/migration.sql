@@ -11,7 +11,36 @@ ALTER TABLE "workspaces"
   ADD COLUMN "skips_output_guardrails" BOOLEAN NOT NULL DEFAULT false;
 
 ALTER TABLE "api_keys"
-  ADD COLUMN "next_rotation_at" TIMESTAMPTZ(3);
+  ADD COLUMN "next_rotation_at" TIMESTAMPTZ(3),
+  ADD COLUMN "expiry_notice_at" TIMESTAMPTZ(3),
+  ADD COLUMN "rotation_notice_at" TIMESTAMPTZ(3);
+-- Rotation policies had no date of their own; theirs begin to count now.
+UPDATE "api_keys" SET
+  "expiry_notice_at" = "expires_at",
+  "next_rotation_at" = COALESCE(
+    ("rotation_policy" ->> 'next_rotation_at')::TIMESTAMPTZ,
+    CASE "rotation_policy" ->> 'rotation_period'
+      WHEN 'weekly' THEN (date_trunc('week', now() AT TIME ZONE 'UTC') + INTERVAL '7 days') AT TIME ZONE 'UTC'
+      WHEN 'monthly' THEN (date_trunc('month', now() AT TIME ZONE 'UTC') + INTERVAL '1 month') AT TIME ZONE 'UTC'
+    END,
+    (date_trunc('day', now() AT TIME ZONE 'UTC')
+      + make_interval(days => ("rotation_policy" ->> 'rotation_period_days')::INT)) AT TIME ZONE 'UTC'
+  )
+WHERE "rotation_policy" IS NOT NULL OR "expires_at" IS NOT NULL;
+UPDATE "api_keys" SET "rotation_notice_at" = "next_rotation_at" WHERE "next_rotation_at" IS NOT NULL;
+
+-- Lists are read in this order; what a prefix of another index can do needs no index of its own.
+DROP INDEX "api_keys_organisation_id_created_at_idx";
+DROP INDEX "api_keys_workspace_id_idx";
+CREATE INDEX "api_keys_organisation_id_created_at_id_idx" ON "api_keys" ("organisation_id", "created_at", "id");
+CREATE INDEX "api_keys_workspace_id_created_at_id_idx" ON "api_keys" ("workspace_id", "created_at", "id");
+CREATE INDEX "api_keys_expiry_notice_at_idx" ON "api_keys" ("expiry_notice_at");
+CREATE INDEX "api_keys_rotation_notice_at_idx" ON "api_keys" ("rotation_notice_at");
+CREATE INDEX "api_key_secrets_expires_at_idx" ON "api_key_secrets" ("expires_at");
+DROP INDEX "rate_limits_policies_workspace_id_status_idx";
+DROP INDEX "rate_limits_policies_organisation_id_idx";
+CREATE INDEX "rate_limits_policies_workspace_id_created_at_id_idx" ON "rate_limits_policies" ("workspace_id", "created_at", "id");
+CREATE INDEX "rate_limits_policies_organisation_id_created_at_id_idx" ON "rate_limits_policies" ("organisation_id", "created_at", "id");
 
 ALTER TABLE "config_versions"
   ADD COLUMN "sealed_body" BYTEA;
@@ -250,8 +279,8 @@ CREATE TABLE "usage_limits_policies" (
   "updated_at" TIMESTAMPTZ(3) NOT NULL DEFAULT CURRENT_TIMESTAMP,
   CONSTRAINT "usage_limits_policies_pkey" PRIMARY KEY ("id")
 );
-CREATE INDEX "usage_limits_policies_workspace_id_status_idx" ON "usage_limits_policies" ("workspace_id", "status");
-CREATE INDEX "usage_limits_policies_organisation_id_idx" ON "usage_limits_policies" ("organisation_id");
+CREATE INDEX "usage_limits_policies_workspace_id_created_at_id_idx" ON "usage_limits_policies" ("workspace_id", "created_at", "id");
+CREATE INDEX "usage_limits_policies_organisation_id_created_at_id_idx" ON "usage_limits_policies" ("organisation_id", "created_at", "id");
 
 CREATE TABLE "usage_limits_entities" (
   "id" UUID NOT NULL,
@@ -267,6 +296,7 @@ CREATE TABLE "usage_limits_entities" (
   CONSTRAINT "usage_limits_entities_pkey" PRIMARY KEY ("id")
 );
 CREATE UNIQUE INDEX "usage_limits_entities_policy_id_value_key_key" ON "usage_limits_entities" ("policy_id", "value_key");
+CREATE INDEX "usage_limits_entities_policy_id_created_at_id_idx" ON "usage_limits_entities" ("policy_id", "created_at", "id");
 
 CREATE TABLE "secret_references" (
   "id" UUID NOT NULL,
