@@ -30,6 +30,13 @@ export const env = defineEnv(
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the gateway’s', 32),
     API_KEY_PREFIX: text('what new service keys begin with', 'sl_'),
 
+    KEY_MAINTENANCE_INTERVAL: integer(
+      'ms between runs that remove ended secrets and note expired keys and due rotations; 0 = never',
+      60_000,
+      0,
+      2_147_483_647,
+    ),
+
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     DATA_SERVICE_GRPC_URL: text(
       'host:port of the data service’s gRPC, asked for analytics',

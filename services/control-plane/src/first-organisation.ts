@@ -1,7 +1,8 @@
 import { scopesOf } from '@sluice/contracts';
 import { insertMintedKey } from './api-keys/insert-minted-key.ts';
 import type { MintKey } from './api-keys/secrets.ts';
-import { chainStart, type NewAuditEntry } from './audit-logs/chain.ts';
+import { chainStart } from './audit-logs/chain.ts';
+import { systemEntry } from './audit-logs/system-entry.ts';
 import type { CredentialVault } from './credentials/envelope.ts';
 import { bytes, commitChange } from './database/change.ts';
 import type { Database, DatabaseClient } from './database/client.ts';
@@ -169,22 +170,13 @@ async function ensureDemoProvider(
 }
 
 /** These changes come from the command line, not from a request. */
-function entryOf(organisationId: string, action: string, timestamp: Date): NewAuditEntry {
-  return {
+function entryOf(organisationId: string, action: 'create' | 'update', timestamp: Date) {
+  return systemEntry({
     organisationId,
     timestamp,
     method: action === 'create' ? 'POST' : 'PUT',
     uri: 'bootstrap',
-    requestId: newId(),
-    requestBody: '',
-    queryParams: '',
-    requestHeaders: '',
-    userId: null,
-    userType: 'api_key',
-    apiKeyId: null,
-    responseStatusCode: 200,
     resourceType: 'integrations',
     action,
-    clientIp: '',
-  };
+  });
 }

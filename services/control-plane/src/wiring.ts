@@ -7,6 +7,7 @@ import { findProvider } from '@sluice/providers';
 import { createRpcClient, serveRpc } from '@sluice/rpc';
 import { createMetrics, type Logger } from '@sluice/telemetry';
 import { createLedger } from './analytics/ledger.ts';
+import { startKeyMaintenance } from './api-keys/maintenance.ts';
 import { createMintKey } from './api-keys/secrets.ts';
 import { createApp } from './app.ts';
 import { createAuthenticate } from './authentication/authenticate.ts';
@@ -110,13 +111,23 @@ export async function startControlPlane(
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
   refuseUnreadable(server);
   await listen(server, env.HOST, env.PORT);
+  const maintenance = startKeyMaintenance({
+    client,
+    now,
+    logger,
+    intervalMs: env.KEY_MAINTENANCE_INTERVAL,
+  });
 
   return {
     httpPort: (server.address() as AddressInfo).port,
     grpcPort: rpc.port,
     async close() {
       draining.abort();
-      await Promise.all([closeServer(server, env.DRAIN_TIMEOUT), rpc.close(env.DRAIN_TIMEOUT)]);
+      await Promise.all([
+        maintenance.stop(),
+        closeServer(server, env.DRAIN_TIMEOUT),
+        rpc.close(env.DRAIN_TIMEOUT),
+      ]);
       ledgerClient.close();
       await feed.stop();
       await client.$disconnect();

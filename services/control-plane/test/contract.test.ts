@@ -109,7 +109,8 @@ async function refusals(one: ContractCase): Promise<[string, Sent, number, strin
       { ...valid, path: { ...path, [name]: randomUUID() } },
       ...missing,
     ]);
-  if (example.path !== undefined && endpoint.plane !== 'public') {
+  const namesResource = example.path !== undefined && example.pathNamesKind === undefined;
+  if (namesResource && endpoint.plane !== 'public') {
     const theirs = { workspace_id: h.other.workspace_slug };
     const key = who === 'admin' ? h.other.admin_key : h.other.workspace_key;
     const query = example.names === 'query' ? { ...valid.query, ...theirs } : valid.query;

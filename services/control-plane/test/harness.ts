@@ -71,6 +71,8 @@ export async function startHarness(
     MASTER_KEY: randomBytes(32),
     KEY_PEPPER: randomBytes(32),
     API_KEY_PREFIX: 'sl_',
+    // Tests that want a run ask for one.
+    KEY_MAINTENANCE_INTERVAL: 0,
     SERVICE_CLIENT_AUTH: token,
     // Port 9 is "discard": nobody listens there.
     DATA_SERVICE_GRPC_URL: `127.0.0.1:${ledger?.port ?? 9}`,

@@ -13,7 +13,7 @@ const auditLogObjectList = z.object({
       query_params: z.string(),
       request_headers: z.string(),
       user_id: z.uuid(),
-      user_type: z.enum(['user', 'api_key']),
+      user_type: z.enum(['user', 'api_key', 'system']),
       organisation_id: z.uuid(),
       workspace_id: z.string(),
       response_status_code: z.int(),

@@ -13,7 +13,7 @@ export const listAuditLogsQuery = z
     uri: text,
     request_id: text,
     user_id: z.uuid().optional(),
-    user_type: z.enum(['user', 'api_key']).optional(),
+    user_type: z.enum(['user', 'api_key', 'system']).optional(),
     workspace_id: text,
     response_status_code: queryInteger(100, 599).optional(),
     resource_type: text,

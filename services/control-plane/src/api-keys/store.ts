@@ -2,7 +2,7 @@ import type { KeyType, Page, Settings } from '@sluice/contracts';
 import { bytes } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
-import type { Prisma } from '../generated/prisma/client.ts';
+import { Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 import { effectiveSettings } from '../organisations/settings.ts';
 
@@ -160,5 +160,53 @@ export function findUser(db: Database, organisationId: string, id: string, works
   return db.user.findFirst({
     where: { organisationId, id },
     include: { memberships: { where: { workspaceId } } },
+  });
+}
+
+/** Any number will do, as long as every replica uses the same. */
+const maintenanceLock = 7_271_640_321;
+
+/** Whether nobody else maintains keys; held to the end of the transaction. */
+export async function lockMaintenance(db: Database): Promise<boolean> {
+  const rows = await db.$queryRaw<{ locked: boolean }[]>(
+    Prisma.sql`SELECT pg_try_advisory_xact_lock(${maintenanceLock}::bigint) AS locked`,
+  );
+  return rows[0]?.locked === true;
+}
+
+/** Secrets whose overlap is over, the oldest first. */
+export async function secretsThatEnded(
+  db: Database,
+  now: Date,
+  count: number,
+): Promise<{ id: string; organisationId: string }[]> {
+  const rows = await db.apiKeySecret.findMany({
+    where: { expiresAt: { lte: now } },
+    select: { id: true, apiKey: { select: { organisationId: true } } },
+    orderBy: [{ expiresAt: 'asc' }, { id: 'asc' }],
+    take: count,
+  });
+  return rows.map(({ id, apiKey }) => ({ id, organisationId: apiKey.organisationId }));
+}
+
+/** Removes a secret if its overlap is over, and returns what it was. */
+export async function removeSecret(db: Database, id: string, now: Date) {
+  const secret = await db.apiKeySecret.findFirst({ where: { id, expiresAt: { lte: now } } });
+  if (secret !== null) await db.apiKeySecret.delete({ where: { id } });
+  return secret;
+}
+
+/** Keys of which the audit log is to be told by now, the oldest first. */
+export function keysToNotice(
+  db: Database,
+  column: 'expiryNoticeAt' | 'rotationNoticeAt',
+  now: Date,
+  count: number,
+): Promise<{ id: string; organisationId: string }[]> {
+  return db.apiKey.findMany({
+    where: { [column]: { lte: now } },
+    select: { id: true, organisationId: true },
+    orderBy: [{ [column]: 'asc' }, { id: 'asc' }],
+    take: count,
   });
 }

@@ -11,7 +11,8 @@ export interface NewAuditEntry {
   queryParams: string;
   requestHeaders: string;
   userId: string | null;
-  userType: 'user' | 'api_key';
+  /** `system` = nobody asked for it: a rule, a clock, the command line. */
+  userType: 'user' | 'api_key' | 'system';
   apiKeyId: string | null;
   workspaceId?: string | null;
   responseStatusCode: number;

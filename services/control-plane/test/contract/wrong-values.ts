@@ -33,8 +33,15 @@ export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
     const nothing = typeof path.at(-1) === 'string' ? [undefined] : [];
     return [...limits, ...other, ...nothing]
       .map((value) => ({ path, value }))
-      .filter((wrong) => !schema.safeParse(withValue(body, wrong.path, wrong.value)).success);
+      .filter(
+        (wrong) => !schema.safeParse(asSent(withValue(body, wrong.path, wrong.value))).success,
+      );
   });
+}
+
+/** What arrives: JSON has no undefined. */
+function asSent(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body));
 }
 
 /** The same for every parameter that an operation takes. */
