@@ -59,6 +59,7 @@ export type {
   ListRateLimitsPoliciesQuery,
   UpdateRateLimitsPolicyBody,
 } from './admin/rate-limits-policies.ts';
+export { type SecretManagerType, secretManagerAuth } from './admin/secret-references.ts';
 export {
   keyTransitionMsMin,
   type RotationPolicy,

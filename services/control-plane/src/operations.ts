@@ -9,6 +9,7 @@ import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
 import { providerOperations } from './providers/routes.ts';
 import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
+import { secretReferenceOperations } from './secret-references/routes.ts';
 import { usageLimitsPolicyOperations } from './usage-limits-policies/routes.ts';
 import { workspaceOperations } from './workspaces/routes.ts';
 
@@ -26,6 +27,7 @@ export function allOperations(parts: {
     ...providerOperations,
     ...rateLimitsPolicyOperations,
     ...usageLimitsPolicyOperations,
+    ...secretReferenceOperations(parts.integrations.vault),
     ...auditLogOperations,
     ...analyticsOperations(parts.ledger),
   ];

@@ -92,5 +92,7 @@ export const metadataField = z
   .record(z.string().min(1).max(128), z.union([z.string().max(1024), z.number(), z.boolean()]))
   .refine((metadata) => Object.keys(metadata).length <= 100, 'may hold 100 entries at most');
 
+export const tagsField = z.record(z.string().max(128), z.string().max(255));
+
 /** An instant in an answer: ISO 8601 with milliseconds and `Z`. */
 export const instantText = z.iso.datetime({ precision: 3 });

@@ -6,9 +6,10 @@ import {
   nameField,
   referenceField,
   slugField,
+  tagsField,
 } from './fields.ts';
 import { rateLimit, usageLimits } from './limits.ts';
-import { commaList, pageQuery } from './paging.ts';
+import { commaList, pageQuery, tagsQuery } from './paging.ts';
 
 /** Settings of the provider: its own fields as they are, two that every provider has checked. */
 const configurations = z
@@ -70,7 +71,7 @@ const shared = {
   configurations: configurations.nullish(),
   secret_mappings: secretMappings.nullish(),
   pricing_adjustments: pricingAdjustments.nullish(),
-  tags: z.record(z.string().max(128), z.string().max(255)).nullish(),
+  tags: tagsField.nullish(),
 };
 
 export const createIntegrationBody = z.object({
@@ -91,18 +92,7 @@ export const listIntegrationsQuery = z
   .object({
     workspace_id: referenceField.optional(),
     type: z.enum(['workspace', 'organisation', 'all']).default('all'),
-    tags: z
-      .string()
-      .transform((text, context) => {
-        try {
-          return JSON.parse(text) as unknown;
-        } catch {
-          context.issues.push({ code: 'custom', message: 'must be a JSON object', input: text });
-          return z.NEVER;
-        }
-      })
-      .pipe(z.record(z.string(), z.string()))
-      .optional(),
+    tags: tagsQuery.optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
 

@@ -61,3 +61,16 @@ export function commaList(itemsMax = 1000) {
     )
     .pipe(z.array(z.string().max(512)).max(itemsMax));
 }
+
+/** The tags something must have, as the JSON text of an object. */
+export const tagsQuery = z
+  .string()
+  .transform((text, context) => {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      context.issues.push({ code: 'custom', message: 'must be a JSON object', input: text });
+      return z.NEVER;
+    }
+  })
+  .pipe(z.record(z.string(), z.string()));

@@ -11,6 +11,9 @@ const harmless = new Set([
   'user_api_key_config',
   'api_key_id',
   'api_key_ids',
+  'secret_path',
+  'secret_mappings',
+  'secret_reference_id',
 ]);
 
 /** A policy's condition says `{ key: "api_key", value: … }`: there `key` names a field. */

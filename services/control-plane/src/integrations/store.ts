@@ -1,5 +1,6 @@
 import type { Page } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
+import { taggedWith } from '../database/filters.ts';
 import { isUuid } from '../database/ids.ts';
 import {
   type Integration,
@@ -50,9 +51,7 @@ export async function listIntegrations(
       ...(filter.type === 'organisation' ? [] : [own]),
       ...(filter.type === 'workspace' ? [] : [granted]),
     ],
-    AND: Object.entries(filter.tags ?? {}).map(([name, value]) => ({
-      tags: { path: [name], equals: value },
-    })),
+    AND: taggedWith(filter.tags),
   };
   const [rows, total] = await Promise.all([
     db.integration.findMany({

@@ -6,6 +6,8 @@ const shapes = {
   workspace: { prefix: 'ws-', nameLength: 6 },
   provider: { prefix: '', nameLength: 15 },
   integration: { prefix: '', nameLength: 15 },
+  guardrail: { prefix: 'pg-', nameLength: 6 },
+  'secret-reference': { prefix: '', nameLength: 15 },
   'api-key': { prefix: '', nameLength: 15 },
 } as const;
 

@@ -1,5 +1,6 @@
 import type { ListWorkspacesQuery } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
+import { literally } from '../database/filters.ts';
 import { isUuid } from '../database/ids.ts';
 import { literally } from '../database/literally.ts';
 import { Prisma, type Workspace } from '../generated/prisma/client.ts';
