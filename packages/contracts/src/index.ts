@@ -24,6 +24,7 @@ export {
   type QueryOf,
 } from './admin/endpoints.ts';
 export { type ErrorForm, errorBodies } from './admin/error-bodies.ts';
+export type { GuardrailActions, GuardrailCheck } from './admin/guardrails.ts';
 export {
   type CreateIntegrationBody,
   createIntegrationBody,
