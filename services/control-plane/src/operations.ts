@@ -4,6 +4,7 @@ import { apiKeyOperations } from './api-keys/routes.ts';
 import type { MintKey } from './api-keys/secrets.ts';
 import { auditLogOperations } from './audit-logs/routes.ts';
 import { configOperations } from './configs/routes.ts';
+import { feedbackOperations } from './feedback/routes.ts';
 import { guardrailOperations } from './guardrails/routes.ts';
 import type { Operation } from './http/operation.ts';
 import type { IntegrationParts } from './integrations/operations.ts';
@@ -28,6 +29,7 @@ export function allOperations(parts: {
     ...providerOperations,
     ...rateLimitsPolicyOperations,
     ...usageLimitsPolicyOperations,
+    ...feedbackOperations,
     ...guardrailOperations(parts.integrations.vault),
     ...secretReferenceOperations(parts.integrations.vault),
     ...auditLogOperations,

@@ -14,6 +14,7 @@ export function parseInput<S extends z.ZodType>(
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const faults = result.error.issues
+    .flatMap(meantFaults)
     .slice(0, 20)
     .map((issue) => ({ path: faultPath(part, issue.path), message: issue.message }));
   const first = faults[0];
@@ -22,6 +23,23 @@ export function parseInput<S extends z.ZodType>(
     field: first?.path ?? part,
     faults: faults.map((fault) => `${fault.path}: ${fault.message}`),
   });
+}
+
+type Issue = z.core.$ZodIssue;
+
+/**
+ * Of a value that may have one of several forms, the faults of the form that
+ * was meant, if its type tells: what is wrong within a list, not that it is no object.
+ */
+function meantFaults(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const [meant, ...others] = issue.errors.filter(
+    (issues) => !issues.some(({ code, path }) => code === 'invalid_type' && path.length === 0),
+  );
+  if (meant === undefined || others.length > 0) return [issue];
+  return meant
+    .flatMap(meantFaults)
+    .map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
 function faultPath(part: string, path: readonly PropertyKey[]): string {
