@@ -45,6 +45,16 @@ export {
   type PolicyMatch,
   type RateLimitsPolicyInput,
 } from './policies.ts';
+export { parseTemplate, type Template } from './prompts/parse-template.ts';
+export {
+  type CompiledPrompt,
+  compilePrompt,
+  type PromptSource,
+  type RenderedPrompt,
+  renderPrompt,
+} from './prompts/prompt-template.ts';
+export type { FindPartial, SavedPartial } from './prompts/render-template.ts';
+export { TemplateFault } from './prompts/template-fault.ts';
 export {
   compileSafeRegex,
   type RegexMatch,
