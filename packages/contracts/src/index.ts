@@ -60,13 +60,13 @@ export type {
   ListRateLimitsPoliciesQuery,
   UpdateRateLimitsPolicyBody,
 } from './admin/rate-limits-policies.ts';
-export { type SecretManagerType, secretManagerAuth } from './admin/secret-references.ts';
 export {
   keyTransitionMsMin,
   type RotationPolicy,
   rotationPeriodMs,
   type SentRotationPolicy,
 } from './admin/rotation-policy.ts';
+export { type SecretManagerType, secretManagerAuth } from './admin/secret-references.ts';
 export {
   type ChangeOrganisationSettingsBody,
   changeOrganisationSettingsBody,

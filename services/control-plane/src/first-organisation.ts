@@ -3,6 +3,7 @@ import { insertMintedKey } from './api-keys/insert-minted-key.ts';
 import type { MintKey } from './api-keys/secrets.ts';
 import { chainStart } from './audit-logs/chain.ts';
 import { systemEntry } from './audit-logs/system-entry.ts';
+import { insertDefaultCollection } from './collections/store.ts';
 import type { CredentialVault } from './credentials/envelope.ts';
 import { bytes, commitChange } from './database/change.ts';
 import type { Database, DatabaseClient } from './database/client.ts';
@@ -14,6 +15,7 @@ import {
   updateIntegration,
   workspacesUsing,
 } from './integrations/store.ts';
+import { insertUniversalLabels } from './labels/store.ts';
 import { provisionProvider } from './providers/provision.ts';
 import { generateSlug } from './slugs/generate-slug.ts';
 import { findDefaultWorkspace } from './workspaces/store.ts';
@@ -91,6 +93,8 @@ export async function createOrganisation(
   await db.workspace.create({
     data: { ...workspace, organisationId, name: 'Default', isDefault: true, ...times },
   });
+  await insertUniversalLabels(db, organisationId, now);
+  await insertDefaultCollection(db, { ...workspace, organisationId }, now);
   await db.workspaceMember.create({
     data: { workspaceId: workspace.id, userId: ownerId, role: 'admin', ...times },
   });

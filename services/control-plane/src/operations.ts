@@ -3,12 +3,16 @@ import { analyticsOperations } from './analytics/routes.ts';
 import { apiKeyOperations } from './api-keys/routes.ts';
 import type { MintKey } from './api-keys/secrets.ts';
 import { auditLogOperations } from './audit-logs/routes.ts';
+import { collectionOperations } from './collections/routes.ts';
 import { configOperations } from './configs/routes.ts';
 import { feedbackOperations } from './feedback/routes.ts';
 import { guardrailOperations } from './guardrails/routes.ts';
 import type { Operation } from './http/operation.ts';
 import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
+import { labelOperations } from './labels/routes.ts';
+import { partialOperations } from './partials/routes.ts';
+import { promptOperations } from './prompts/routes.ts';
 import { providerOperations } from './providers/routes.ts';
 import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
 import { secretReferenceOperations } from './secret-references/routes.ts';
@@ -32,6 +36,11 @@ export function allOperations(parts: {
     ...feedbackOperations,
     ...guardrailOperations(parts.integrations.vault),
     ...secretReferenceOperations(parts.integrations.vault),
+    ...collectionOperations,
+    ...labelOperations,
+    // Before prompts, of which `partials` would be one.
+    ...partialOperations,
+    ...promptOperations,
     ...auditLogOperations,
     ...analyticsOperations(parts.ledger),
   ];

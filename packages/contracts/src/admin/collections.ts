@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText, nameField, referenceField } from './fields.ts';
+import { instantText, nameField, referenceField, searchField } from './fields.ts';
 import { pageQuery } from './paging.ts';
 
 const collectionDetails = z.object({
@@ -10,7 +10,7 @@ const collectionDetails = z.object({
   prompts_last_updated_at: instantText.nullable(),
 });
 
-const collectionWithDetails = z.object({
+const collection = z.object({
   id: z.uuid(),
   name: z.string(),
   workspace_id: z.uuid(),
@@ -20,8 +20,9 @@ const collectionWithDetails = z.object({
   status: z.enum(['active', 'archived']),
   created_at: instantText,
   last_updated_at: instantText,
-  collection_details: collectionDetails,
 });
+
+const collectionWithDetails = collection.extend({ collection_details: collectionDetails });
 
 const childCollection = z.object({
   id: z.uuid(),
@@ -30,16 +31,7 @@ const childCollection = z.object({
   collection_details: collectionDetails,
 });
 
-const collectionWithChildCollections = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  workspace_id: z.uuid(),
-  slug: z.string(),
-  parent_collection_id: z.uuid().nullable(),
-  is_default: z.boolean(),
-  status: z.enum(['active', 'archived']),
-  created_at: instantText,
-  last_updated_at: instantText,
+const collectionWithChildCollections = collection.extend({
   child_collections: z.array(childCollection),
 });
 
@@ -52,7 +44,7 @@ export const collectionsEndpoints = {
     query: z
       .object({
         workspace_id: referenceField.optional(),
-        search: z.string().optional(),
+        search: searchField.optional(),
       })
       .and(pageQuery({ default: 100, max: 1000 })),
     answer: z.object({
@@ -69,7 +61,7 @@ export const collectionsEndpoints = {
     body: z.object({
       workspace_id: referenceField.optional(),
       name: nameField,
-      parent_collection_id: referenceField.optional(),
+      parent_collection_id: referenceField.nullish(),
     }),
     answer: z.object({
       id: z.uuid(),
@@ -92,6 +84,8 @@ export const collectionsEndpoints = {
     path: '/collections/{collectionId}',
     body: z.object({
       name: nameField,
+      /** Ours: moves the collection; null puts it at the top. */
+      parent_collection_id: referenceField.nullish(),
     }),
     answer: nothing,
     errors: [400, 401, 403, 404, 500],

@@ -20,6 +20,8 @@ export const slugField = z
   .regex(/^[a-zA-Z0-9_-]+$/, 'may hold letters, digits, "-" and "_" only');
 /** A UUID or a slug: the caller may send either. */
 export const referenceField = z.string().trim().min(1).max(255);
+/** Part of a name. */
+export const searchField = z.string().max(255);
 
 /** An ISO 8601 date and time; without an offset it is UTC. */
 export const instantField = z

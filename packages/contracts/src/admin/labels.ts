@@ -1,7 +1,18 @@
 import { z } from 'zod';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText, referenceField } from './fields.ts';
+import { descriptionField, instantText, referenceField, searchField } from './fields.ts';
 import { pageQuery } from './paging.ts';
+
+/** Never something that a reference to a version could mean: a number, `latest`, `default`. */
+const labelName = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(
+    /^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s]?[a-zA-Z0-9_-]*$/,
+    'may hold letters, digits, "-" and "_", and must not be a number, "latest" or "default"',
+  );
+const colorCode = z.string().max(64);
 
 const label = z.object({
   id: z.uuid(),
@@ -9,7 +20,8 @@ const label = z.object({
   description: z.string(),
   color_code: z.string(),
   organisation_id: z.uuid(),
-  workspace_id: z.uuid(),
+  /** Not told of universal labels, which are in every workspace. */
+  workspace_id: z.uuid().optional(),
   is_universal: z.boolean(),
   created_at: instantText,
   last_updated_at: instantText,
@@ -24,9 +36,9 @@ const listLabelsResponse = z.object({
 const createLabelRequestInput = z.object({
   organisation_id: z.uuid().optional(),
   workspace_id: referenceField.optional(),
-  name: z.string().regex(/^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s]?[a-zA-Z0-9_-]*$/),
-  description: z.string().optional(),
-  color_code: z.string().optional(),
+  name: labelName,
+  description: descriptionField.nullish(),
+  color_code: colorCode.nullish(),
 });
 
 const createLabelResponse = z.object({
@@ -34,12 +46,9 @@ const createLabelResponse = z.object({
 });
 
 const updateLabelRequestInput = z.object({
-  name: z
-    .string()
-    .regex(/^(?!latest$)(?!default$)(?!\d+$)[a-zA-Z0-9_-]*[^@\s]?[a-zA-Z0-9_-]*$/)
-    .optional(),
-  description: z.string().optional(),
-  color_code: z.string().optional(),
+  name: labelName.optional(),
+  description: descriptionField.nullish(),
+  color_code: colorCode.nullish(),
 });
 
 export const labelsEndpoints = {
@@ -53,7 +62,7 @@ export const labelsEndpoints = {
       .object({
         organisation_id: z.uuid().optional(),
         workspace_id: referenceField.optional(),
-        search: z.string().optional(),
+        search: searchField.optional(),
       })
       .and(pageQuery({ default: 100, max: 1000 })),
     answer: listLabelsResponse,

@@ -1,40 +1,63 @@
 import { z } from 'zod';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText, nameField, referenceField } from './fields.ts';
+import { descriptionField, instantText, nameField, referenceField, searchField } from './fields.ts';
 import { pageQuery, queryFlag } from './paging.ts';
+import {
+  shareBody,
+  shareShown,
+  statusField,
+  templateField,
+  versionNumber,
+} from './prompt-fields.ts';
+
+const anyObject = z.record(z.string(), z.unknown());
+/** An object as published, or one of the words that providers take (`auto`, `none`, `required`). */
+const toolChoice = z.union([anyObject, z.string().min(1).max(64)]);
+const toolList = z.array(anyObject).max(1000);
 
 const promptSummary = z.object({
   id: z.uuid(),
   slug: z.string(),
   name: z.string(),
   collection_id: z.uuid(),
-  model: z.string(),
-  status: z.string(),
+  workspace_id: z.uuid(),
+  model: z.string().optional(),
+  status: statusField,
   created_at: instantText,
   last_updated_at: instantText,
+  share: shareShown.nullable().optional(),
   object: z.literal('prompt'),
 });
 
-const prompt = z.object({
+/** What one version says. */
+const versionContent = z.object({
+  string: z.string(),
+  parameters: anyObject,
+  virtual_key: z.string(),
+  model: z.string().optional(),
+  functions: z.array(anyObject).optional(),
+  tools: z.array(anyObject).optional(),
+  tool_choice: toolChoice.optional(),
+  template_metadata: anyObject.optional(),
+  is_raw_template: z.boolean(),
+});
+
+const prompt = versionContent.extend({
   id: z.uuid(),
   slug: z.string(),
   name: z.string(),
   collection_id: z.uuid(),
-  string: z.string(),
-  parameters: z.record(z.string(), z.unknown()),
+  workspace_id: z.uuid(),
   prompt_version: z.number(),
   prompt_version_id: z.uuid(),
-  prompt_version_status: z.enum(['active', 'archived']),
-  prompt_version_description: z.string(),
-  prompt_version_label_id: z.uuid(),
-  virtual_key: z.string(),
-  model: z.string(),
-  functions: z.array(z.record(z.string(), z.unknown())),
-  tools: z.array(z.record(z.string(), z.unknown())),
-  tool_choice: z.record(z.string(), z.unknown()),
-  template_metadata: z.record(z.string(), z.unknown()),
-  is_raw_template: z.boolean(),
-  status: z.string(),
+  prompt_version_status: statusField,
+  prompt_version_description: z.string().optional(),
+  /** The label that was set last; a version may carry several. */
+  prompt_version_label_id: z.uuid().optional(),
+  prompt_version_label_ids: z.array(z.uuid()),
+  published_version: z.number(),
+  latest_version: z.number(),
+  status: statusField,
   created_at: instantText,
   last_updated_at: instantText,
 });
@@ -42,31 +65,70 @@ const prompt = z.object({
 const promptVersionSummary = z.object({
   id: z.uuid(),
   prompt_id: z.uuid(),
-  prompt_template: z.record(z.string(), z.unknown()),
+  prompt_template: versionContent,
   prompt_version: z.number(),
-  prompt_description: z.string(),
-  label_id: z.uuid(),
+  prompt_description: z.string().optional(),
+  label_id: z.uuid().optional(),
+  label_ids: z.array(z.uuid()),
   created_at: instantText,
-  status: z.enum(['active', 'archived']),
+  status: statusField,
   object: z.literal('prompt'),
 });
 
-const createChatCompletionRequestInput = z.record(z.string(), z.unknown());
-
-const createCompletionRequestInput = z.record(z.string(), z.unknown());
-
-const createChatCompletionResponse = z.record(z.string(), z.unknown());
-
-const createCompletionResponse = z.record(z.string(), z.unknown());
-
-const createChatCompletionRequest = z.record(z.string(), z.unknown());
-
-const createCompletionRequest = z.record(z.string(), z.unknown());
-
-const promptRenderResponse = z.object({
-  success: z.boolean(),
-  data: z.union([createChatCompletionRequest, createCompletionRequest]),
+const createdPrompt = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  version_id: z.uuid(),
+  object: z.literal('prompt'),
 });
+
+/** Bodies of chat or text completions, both ways. */
+const completionBody = z.record(z.string(), z.unknown());
+
+/** What a version is made of, as it is sent. */
+const sentContent = {
+  string: templateField.min(1),
+  parameters: anyObject,
+  virtual_key: referenceField,
+  model: z.string().min(1).max(1024).nullish(),
+  functions: toolList.nullish(),
+  tools: toolList.nullish(),
+  tool_choice: toolChoice.nullish(),
+};
+
+const createPromptBody = z.object({
+  ...sentContent,
+  workspace_id: referenceField.optional(),
+  name: nameField,
+  collection_id: referenceField,
+  version_description: descriptionField.nullish(),
+  template_metadata: anyObject.nullish(),
+  is_raw_template: z.literal([0, 1]).default(0),
+});
+
+const updatePromptBody = z.object({
+  ...sentContent,
+  string: sentContent.string.optional(),
+  parameters: sentContent.parameters.optional(),
+  virtual_key: sentContent.virtual_key.optional(),
+  patch: z.boolean().default(false),
+  name: nameField.optional(),
+  collection_id: referenceField.optional(),
+  version_description: descriptionField.nullish(),
+  is_raw_template: z.literal([0, 1]).optional(),
+  prompt_metadata: anyObject.nullish(),
+  /** As it is called when a prompt is created. */
+  template_metadata: anyObject.nullish(),
+});
+
+const forkPromptBody = z
+  .object({
+    workspace_id: referenceField.optional(),
+    name: nameField.optional(),
+    collection_id: referenceField.optional(),
+    virtual_key: referenceField.optional(),
+  })
+  .prefault({});
 
 export const promptsEndpoints = {
   'prompts.list': endpoint({
@@ -78,7 +140,7 @@ export const promptsEndpoints = {
       .object({
         collection_id: referenceField.optional(),
         workspace_id: referenceField.optional(),
-        search: z.string().optional(),
+        search: searchField.optional(),
         type: z.literal('shared').optional(),
         show_prompt_share: queryFlag.optional(),
       })
@@ -94,26 +156,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'post',
     path: '/prompts',
-    body: z.object({
-      name: nameField,
-      collection_id: referenceField,
-      string: z.string(),
-      parameters: z.record(z.string(), z.unknown()),
-      functions: z.array(z.record(z.string(), z.unknown())).optional(),
-      tools: z.array(z.record(z.string(), z.unknown())).optional(),
-      tool_choice: z.record(z.string(), z.unknown()).optional(),
-      model: z.string().optional(),
-      virtual_key: z.string(),
-      version_description: z.string().optional(),
-      template_metadata: z.record(z.string(), z.unknown()).optional(),
-      is_raw_template: z.literal([0, 1]).default(0),
-    }),
-    answer: z.object({
-      id: z.uuid(),
-      slug: z.string(),
-      version_id: z.uuid(),
-      object: z.literal('prompt'),
-    }),
+    body: createPromptBody,
+    answer: createdPrompt,
     errors: [400, 401, 403, 500],
   }),
   'prompts.read': endpoint({
@@ -129,21 +173,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}',
-    body: z.object({
-      patch: z.boolean().optional(),
-      name: nameField.optional(),
-      collection_id: referenceField.optional(),
-      string: z.string().optional(),
-      parameters: z.record(z.string(), z.unknown()).optional(),
-      model: z.string().optional(),
-      virtual_key: z.string().optional(),
-      version_description: z.string().optional(),
-      functions: z.array(z.record(z.string(), z.unknown())).optional(),
-      tools: z.array(z.record(z.string(), z.unknown())).optional(),
-      tool_choice: z.record(z.string(), z.unknown()).optional(),
-      is_raw_template: z.literal([0, 1]).optional(),
-      prompt_metadata: z.record(z.string(), z.unknown()).optional(),
-    }),
+    body: updatePromptBody,
     answer: z.object({
       id: z.uuid(),
       slug: z.string(),
@@ -164,6 +194,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}/versions',
+    query: pageQuery({ default: 1000, max: 1000 }),
     answer: z.array(promptVersionSummary),
     errors: [400, 401, 403, 404, 500],
   }),
@@ -181,7 +212,8 @@ export const promptsEndpoints = {
     method: 'put',
     path: '/prompts/{promptId}/versions/{versionId}',
     body: z.object({
-      label_id: z.uuid().optional(),
+      /** Null takes every label off the version. */
+      label_id: z.uuid().nullish(),
     }),
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
@@ -191,9 +223,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/makeDefault',
-    body: z.object({
-      version: z.number(),
-    }),
+    body: z.object({ version: versionNumber }),
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
   }),
@@ -206,14 +236,12 @@ export const promptsEndpoints = {
     body: z.object({
       variables: z.record(z.string(), z.unknown()),
       stream: z.boolean().default(false),
-      hyperparameters: z
-        .union([createChatCompletionRequestInput, createCompletionRequestInput])
-        .optional(),
+      hyperparameters: completionBody.optional(),
     }),
     answer: z.object({
       status: z.string(),
       headers: z.record(z.string(), z.unknown()),
-      body: z.union([createChatCompletionResponse, createCompletionResponse]),
+      body: completionBody,
     }),
   }),
   'prompts.render': endpoint({
@@ -224,18 +252,16 @@ export const promptsEndpoints = {
     plane: 'data',
     body: z.object({
       variables: z.record(z.string(), z.unknown()),
-      hyperparameters: z
-        .union([createChatCompletionRequestInput, createCompletionRequestInput])
-        .optional(),
+      hyperparameters: completionBody.optional(),
     }),
-    answer: promptRenderResponse,
+    answer: z.object({ success: z.boolean(), data: completionBody }),
   }),
   'prompts.share.create': endpoint({
     operationId: 'sharePrompt',
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/share',
-    body: z.record(z.string(), z.unknown()).prefault({}),
+    body: shareBody,
     answer: nothing,
   }),
   'prompts.share.update': endpoint({
@@ -243,7 +269,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/share',
-    body: z.record(z.string(), z.unknown()).prefault({}),
+    body: shareBody,
     answer: nothing,
   }),
   'prompts.share.delete': endpoint({
@@ -258,7 +284,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/fork',
-    body: z.record(z.string(), z.unknown()).prefault({}),
-    answer: nothing,
+    body: forkPromptBody,
+    answer: createdPrompt,
   }),
 };

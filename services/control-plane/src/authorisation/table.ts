@@ -263,6 +263,26 @@ export const operations = {
     scopes: ['prompts.publish'],
     audit: { resourceType: 'prompt_partials', action: 'publish' },
   },
+  'partials.share.create': {
+    keys: anyKey,
+    scopes: ['prompts.update'],
+    audit: manages('prompt_partials'),
+  },
+  'partials.share.update': {
+    keys: anyKey,
+    scopes: ['prompts.update'],
+    audit: manages('prompt_partials'),
+  },
+  'partials.share.delete': {
+    keys: anyKey,
+    scopes: ['prompts.update'],
+    audit: manages('prompt_partials'),
+  },
+  'partials.fork': {
+    keys: anyKey,
+    scopes: ['prompts.create'],
+    audit: { resourceType: 'prompt_partials', action: 'duplicate' },
+  },
 
   'guardrails.list': { keys: anyKey, scopes: guardrailScopes('list') },
   'guardrails.create': {

@@ -22,6 +22,22 @@ export async function findProviderRow(
   return byId ?? (await find({ slug: reference }));
 }
 
+/** A provider of the workspace that uses this integration; the one of this slug before others. */
+export async function findProviderOf(
+  db: Database,
+  workspaceId: string,
+  integrationId: string,
+  slug: string,
+): Promise<{ slug: string } | null> {
+  const find = (where: { slug?: string }) =>
+    db.provider.findFirst({
+      where: { workspaceId, integrationId, ...where },
+      select: { slug: true },
+      orderBy: { createdAt: 'asc' },
+    });
+  return (await find({ slug })) ?? (await find({}));
+}
+
 export async function listProviders(
   db: Database,
   workspaceId: string,

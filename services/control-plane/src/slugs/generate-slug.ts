@@ -8,6 +8,9 @@ const shapes = {
   integration: { prefix: '', nameLength: 15 },
   guardrail: { prefix: 'pg-', nameLength: 6 },
   'secret-reference': { prefix: '', nameLength: 15 },
+  prompt: { prefix: 'pp-', nameLength: 10 },
+  partial: { prefix: 'pl-', nameLength: 6 },
+  collection: { prefix: '', nameLength: 15 },
   'api-key': { prefix: '', nameLength: 15 },
 } as const;
 

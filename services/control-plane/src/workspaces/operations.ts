@@ -1,5 +1,6 @@
 import type { CreateWorkspaceBody, UpdateWorkspaceBody } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { insertDefaultCollection } from '../collections/store.ts';
 import { findConfig } from '../configs/store.ts';
 import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
@@ -43,6 +44,7 @@ export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Pro
       updatedAt: call.now,
     });
     await insertMembers(db, workspace.id, users);
+    await insertDefaultCollection(db, workspace, call.now);
     await grantGlobalIntegrations(db, workspace, call.now);
     describe({ resourceId: workspace.id, workspaceId: workspace.id });
     return workspace;

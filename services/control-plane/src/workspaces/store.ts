@@ -2,7 +2,6 @@ import type { ListWorkspacesQuery } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { literally } from '../database/filters.ts';
 import { isUuid } from '../database/ids.ts';
-import { literally } from '../database/literally.ts';
 import { Prisma, type Workspace } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 
@@ -89,11 +88,13 @@ export async function countContents(
   db: Database,
   workspaceId: string,
 ): Promise<Record<string, number>> {
-  const [providers, configs] = await Promise.all([
+  const [providers, configs, prompts, partials] = await Promise.all([
     db.provider.count({ where: { workspaceId } }),
     db.config.count({ where: { workspaceId } }),
+    db.prompt.count({ where: { workspaceId } }),
+    db.promptPartial.count({ where: { workspaceId } }),
   ]);
-  return { providers, configs };
+  return { providers, configs, prompts, partials };
 }
 
 /** Removes what goes with its workspace. Returns the ids of the keys that stopped working. */

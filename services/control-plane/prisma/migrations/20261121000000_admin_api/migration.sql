@@ -182,7 +182,7 @@ CREATE TABLE "prompt_partials" (
   "id" UUID NOT NULL,
   "organisation_id" UUID NOT NULL,
   "workspace_id" UUID NOT NULL,
-  "collection_id" UUID,
+  "collection_id" UUID NOT NULL,
   "slug" TEXT NOT NULL,
   "name" TEXT NOT NULL,
   "status" TEXT NOT NULL DEFAULT 'active',
