@@ -65,7 +65,7 @@ describe('maintenance of keys', () => {
         transition_expires_at: rotated.body.key_transition_expires_at,
       },
     });
-    expect(JSON.stringify(entry.detail)).not.toContain(made.key);
+    expect(JSON.stringify(entry?.detail)).not.toContain(made.key);
   });
 
   it('tells once of a key that has ended, and again when it got another end', async () => {

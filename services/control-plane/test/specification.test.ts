@@ -13,6 +13,11 @@ const admin = () => h.as(h.first.admin_key);
 const workspace = () => h.as(h.first.workspace_key);
 const path = '/policies/rate-limits';
 
+/** What stands in no place of a body, and what stands in some. */
+const strangers: unknown[] = [null, true, 5, 'x', [], {}];
+const without = (...kinds: string[]) =>
+  strangers.filter((value) => !kinds.includes(value === null ? 'null' : typeof value));
+
 const create = async (change: object = {}) => {
   const answer = await workspace().post(path, { ...policyBody, ...change });
   expect(answer.status, answer.text).toBe(200);
@@ -55,6 +60,66 @@ describe('a rate-limits policy', () => {
     expect(shown[field]).toEqual(
       status === 200 ? value : policyBody[field as keyof typeof policyBody],
     );
+  });
+
+  it('names the field whose type is wrong, when it is made and when it is changed', async () => {
+    const one = await create();
+    const condition = { key: 'api_key', value: '*' };
+    const wrong: [string, unknown, boolean][] = [
+      ...without('null', 'string').map((name): [string, unknown, boolean] => ['name', name, true]),
+      ...strangers.map((unit): [string, unknown, boolean] => ['unit', unit, true]),
+      ...without('number').map((value): [string, unknown, boolean] => ['value', value, true]),
+      ...strangers.map((type): [string, unknown, boolean] => ['type', type, false]),
+      ...strangers.map((list): [string, unknown, boolean] => ['conditions', list, true]),
+      ...strangers.map((list): [string, unknown, boolean] => ['group_by', list, false]),
+      ...without('string').map((id): [string, unknown, boolean] => ['organisation_id', id, false]),
+      ['conditions', [{ ...condition, key: 5 }], true],
+      ['conditions', [condition, { ...condition, value: {} }], true],
+      ['conditions', [{ ...condition, excludes: 5 }], true],
+      ['group_by', [{}], false],
+    ];
+    for (const [field, value, mayChange] of wrong) {
+      const answers = [await workspace().post(path, { ...policyBody, [field]: value })];
+      if (mayChange) answers.push(await workspace().put(one, { [field]: value }));
+      for (const { status, body } of answers) {
+        const what = `${field}: ${JSON.stringify(value)}`;
+        expect([what, status, body.data?.errorCode]).toEqual([what, 400, 'AB01']);
+        expect(body.data.field).toMatch(new RegExp(`^body\\.${field}\\b`));
+      }
+    }
+    expect((await workspace().get(one)).body).toMatchObject(policyBody);
+  });
+
+  it('takes no notice of fields that nobody knows', async () => {
+    const unknown = { colour: 'red', id: randomUUID(), status: 'archived', nested: { value: 0 } };
+    const one = await create(unknown);
+    await workspace()
+      .put(one, { ...unknown, value: 7 })
+      .expect(200, {});
+    const { body } = await workspace().get(one).expect(200);
+    expect(body).toMatchObject({ value: 7, status: 'active', id: one.slice(path.length + 1) });
+    expect(body).not.toHaveProperty('colour');
+    expect(body).not.toHaveProperty('nested');
+  });
+
+  it('is where an organisation key says, and nowhere else', async () => {
+    const second = await admin().post('/admin/workspaces', { name: 'Second' }).expect(200);
+    const made = async (workspace_id: string) =>
+      admin().post(path, { ...policyBody, workspace_id });
+    for (const name of [h.first.workspace_id, h.first.workspace_slug]) {
+      const { body } = await made(name);
+      const shown = await admin().get(`${path}/${body.id}`).expect(200);
+      expect(shown.body.workspace_id).toBe(h.first.workspace_id);
+    }
+    for (const name of [h.other.workspace_id, h.other.workspace_slug, 'ws-none'])
+      expect((await made(name)).status).toBe(404);
+    // Of the same organisation, but not of this key.
+    const elsewhere = await made(second.body.slug);
+    for (const answer of [
+      await workspace().get(`${path}/${elsewhere.body.id}`),
+      await workspace().put(`${path}/${elsewhere.body.id}`, { value: 5 }),
+    ])
+      expect([answer.status, answer.body.data.errorCode]).toEqual([403, 'AB03']);
   });
 
   it('keeps its type and its groups, whatever a change says', async () => {
@@ -184,5 +249,133 @@ describe('a new key', () => {
       .post(to, { ...body, user_id: member.userId })
       .expect(200);
     await admin().post('/api-keys/organisation/user', body).expect(400);
+  });
+
+  const organisation = '/api-keys/organisation/service';
+  const user = '/api-keys/workspace/user';
+
+  /** Sent by a key that may do so. */
+  const send = (to: string, body: object) =>
+    to === organisation ? admin().post(to, body) : workspace().post(to, body);
+  const scopes = ['logs.export', 'logs.list', 'logs.view', 'virtual_keys.create'];
+
+  it.each([organisation, user])('at %s has a name of 1 to 255 characters', async (to) => {
+    for (const [name, status] of [
+      ['n', 200],
+      ['n'.repeat(255), 200],
+      ['😀'.repeat(255), 200],
+      ['n'.repeat(256), 400],
+      ['😀'.repeat(256), 400],
+      ['', 400],
+      ['   ', 400],
+    ] as const) {
+      const answer = await send(to, { name, scopes });
+      expect([name.length, answer.status]).toEqual([name.length, status]);
+      if (status === 400) expect(answer.body.data.field).toBe('body.name');
+      else expect((await admin().get(`/api-keys/${answer.body.id}`)).body.name).toBe(name);
+    }
+  });
+
+  it.each([organisation, user])(
+    'at %s has each of its scopes once, spelled with a dot',
+    async (to) => {
+      const sent = ['logs:export', 'logs.export', 'logs.list', ' logs.list ', 'logs:list'];
+      const { body } = await send(to, { name: 'x', scopes: sent });
+      const shown = await admin().get(`/api-keys/${body.id}`).expect(200);
+      expect(shown.body.scopes).toEqual(['logs.export', 'logs.list']);
+    },
+  );
+
+  it.each([organisation, user])(
+    'at %s has known scopes only, and says which is not',
+    async (to) => {
+      const foreign = to === organisation ? 'completions.write' : 'audit_logs.list';
+      for (const scope of [
+        'moon.land',
+        'logs',
+        'logs.*',
+        '*',
+        '',
+        'LOGS.LIST',
+        'logs/list',
+        foreign,
+      ]) {
+        const answer = await send(to, { name: 'x', scopes: ['logs.list', scope] });
+        expect([scope, answer.status, answer.body.data?.field]).toEqual([
+          scope,
+          400,
+          'body.scopes[1]',
+        ]);
+      }
+    },
+  );
+
+  it.each([organisation, user])(
+    'at %s is refused with the field whose type is wrong',
+    async (to) => {
+      const wrong: [string, unknown][] = [
+        ...without('string').map((name): [string, unknown] => ['name', name]),
+        ...strangers.map((list): [string, unknown] => ['scopes', list]),
+        ['scopes', [5]],
+        ['scopes', [null]],
+        ...without('string').map((id): [string, unknown] => ['workspace_id', id]),
+      ];
+      for (const [field, value] of wrong) {
+        const answer = await send(to, { name: 'x', scopes, [field]: value });
+        const what = `${field}: ${JSON.stringify(value)}`;
+        expect([what, answer.status, answer.body.data?.errorCode]).toEqual([what, 400, 'AB01']);
+        expect(answer.body.data.field).toMatch(new RegExp(`^body\\.${field}\\b`));
+      }
+      for (const body of ['', '[]', 'null', '"x"', '{}', '{"name":']) {
+        const caller = to === organisation ? admin() : workspace();
+        const answer = await caller.post(to).set('content-type', 'application/json').send(body);
+        expect([body, answer.status, answer.body.data?.errorCode]).toEqual([body, 400, 'AB01']);
+      }
+    },
+  );
+
+  it.each([organisation, user])('at %s takes no notice of fields that nobody knows', async (to) => {
+    const unknown = { key: 'sl_mine', id: randomUUID(), type: 'x', status: 'expired', colour: {} };
+    const { body } = await send(to, { name: 'x', scopes, ...unknown }).expect(200);
+    expect(Object.keys(body).sort()).toEqual(['id', 'key', 'object']);
+    expect(body.id).not.toBe(unknown.id);
+    const shown = await admin().get(`/api-keys/${body.id}`).expect(200);
+    expect(shown.body).toMatchObject({
+      status: 'active',
+      type: to === organisation ? 'organisation-service' : 'workspace-user',
+    });
+    expect(shown.body).not.toHaveProperty('colour');
+  });
+
+  it('is made in the workspace of the key that makes it, or in the one an organisation key names', async () => {
+    const second = await admin().post('/admin/workspaces', { name: 'Third' }).expect(200);
+    const { id: ownerId } = await h.db.user.findFirstOrThrow({
+      where: { organisationId: h.first.organisation_id, role: 'owner' },
+    });
+    const place = async (answer: { body: { id: string } }) =>
+      (await admin().get(`/api-keys/${answer.body.id}`).expect(200)).body.workspace_id;
+    for (const name of [
+      second.body.slug,
+      h.other.workspace_id,
+      h.other.workspace_slug,
+      'ws-none',
+    ]) {
+      const ignored = await workspace().post(user, { name: 'x', scopes, workspace_id: name });
+      expect([name, await place(ignored)]).toEqual([name, h.first.workspace_id]);
+    }
+    const named = (workspace_id: string) =>
+      admin().post(user, { name: 'x', scopes, workspace_id, user_id: ownerId });
+    for (const name of [h.first.workspace_id, h.first.workspace_slug])
+      expect(await place(await named(name).expect(200))).toBe(h.first.workspace_id);
+    expect(await place(await named(second.body.slug).expect(200))).not.toBe(h.first.workspace_id);
+    for (const name of [h.other.workspace_id, h.other.workspace_slug, 'ws-none']) {
+      const answer = await named(name);
+      expect([answer.status, answer.body.data.field]).toEqual([404, 'body.workspace_id']);
+    }
+    // An organisation key has no workspace to be in.
+    const free = await admin()
+      .post(organisation, { name: 'x', scopes, workspace_id: h.first.workspace_id })
+      .expect(200);
+    expect(await place(free)).toBeUndefined();
   });
 });
