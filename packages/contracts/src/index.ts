@@ -45,6 +45,7 @@ export type {
   ShownUsageLimits,
   UsageLimits,
 } from './admin/limits.ts';
+export { type ExportField, type ExportFilters, exportField } from './admin/log-exports.ts';
 export { type MetadataSchema, metadataSchema } from './admin/metadata-schema.ts';
 export type { Page } from './admin/paging.ts';
 export { appliesTo, type PolicyCondition, type PolicyTarget } from './admin/policy-conditions.ts';

@@ -215,6 +215,13 @@ export const errorCodes = {
     admin: 'AB01',
     text: 'This cannot be done in the present state.',
   },
+  'admin.exports_unavailable': {
+    status: 400,
+    retry: 'never',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'This release keeps log exports, but cannot run them yet.',
+  },
   'admin.control_plane_unavailable': {
     status: 503,
     retry: 'never',

@@ -11,6 +11,7 @@ import type { Operation } from './http/operation.ts';
 import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
 import { labelOperations } from './labels/routes.ts';
+import { logExportOperations } from './log-exports/routes.ts';
 import { partialOperations } from './partials/routes.ts';
 import { promptOperations } from './prompts/routes.ts';
 import { providerOperations } from './providers/routes.ts';
@@ -35,6 +36,7 @@ export function allOperations(parts: {
     ...usageLimitsPolicyOperations,
     ...feedbackOperations,
     ...guardrailOperations(parts.integrations.vault),
+    ...logExportOperations,
     ...secretReferenceOperations(parts.integrations.vault),
     ...collectionOperations,
     ...labelOperations,
