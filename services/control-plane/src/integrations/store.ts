@@ -1,7 +1,7 @@
 import type { Page } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
-import { taggedWith } from '../database/filters.ts';
 import { isUuid } from '../database/ids.ts';
+import { taggedWith } from '../database/tagged-with.ts';
 import {
   type Integration,
   type IntegrationModel,

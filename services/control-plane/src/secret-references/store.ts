@@ -1,7 +1,8 @@
 import type { QueryOf } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
-import { literally, taggedWith } from '../database/filters.ts';
 import { isUuid } from '../database/ids.ts';
+import { literally } from '../database/literally.ts';
+import { taggedWith } from '../database/tagged-with.ts';
 import type { Prisma, SecretReference } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 
