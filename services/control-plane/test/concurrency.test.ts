@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { random } from './contract/resources.ts';
+import { random } from './contract/example.ts';
 import { policyBody } from './fixture.ts';
 import { type Harness, startHarness } from './harness.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { adminEndpoints } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationId, operationRule } from '../src/authorisation/table.ts';
-import { type JsonSchema, propertiesOf, requestSchema } from '../src/openapi/json-schema.ts';
+import { queryParameters } from '../src/openapi/parameters.ts';
 import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import { answeredElsewhere, coverageLine, leftOut } from './contract/coverage.ts';
 import type { Context } from './contract/example.ts';
@@ -169,10 +169,10 @@ describe('every parameter of a query', () => {
 });
 
 describe('every list', () => {
-  const lists = contract.filter(({ endpoint }) => 'page_size' in parametersOf(endpoint.query));
+  const lists = contract.filter(({ endpoint }) => 'page_size' in queryParameters(endpoint.query));
   it.each(titled(lists))('%s pages, in each spelling, up to its limit', async (_title, one) => {
-    const { page, page_size: size, currentPage } = parametersOf(one.endpoint.query);
-    const { minimum = 0, maximum = 0 } = size as { minimum?: number; maximum?: number };
+    const { page, page_size: size, currentPage } = queryParameters(one.endpoint.query);
+    const { minimum = 0, maximum = 0 } = (size?.schema ?? {}) as Record<string, number>;
     await addRows(one);
     const valid = await validCall(context, one, { path: await freshPath(context, one) });
     const rowsOf = async (query: Record<string, string>) => {
@@ -199,7 +199,3 @@ describe('every list', () => {
       expect((await send(h, maker, await validCall(context, maker))).status).toBe(200);
   }
 });
-
-function parametersOf(query: ContractCase['endpoint']['query']): Record<string, JsonSchema> {
-  return query === undefined ? {} : propertiesOf(requestSchema(query));
-}

@@ -1,16 +1,22 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { type ErrorForm, errorBodies } from '@sluice/contracts';
 import type { Response } from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { pathParameters, queryParameters } from '../src/openapi/parameters.ts';
 import { brokenLink } from './audit-chain.ts';
-import { refusal } from './contract/answers.ts';
-import { withValue } from './contract/fields.ts';
-import { contract, type Known } from './contract/operations.ts';
-import { maker } from './contract/resources.ts';
+import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
+import type { Context } from './contract/example.ts';
+import { shapeFaults } from './contract/faults.ts';
+import { type ContractCase, loadContract } from './contract/load-contract.ts';
+import { pathsOf, valueAt, withValue } from './contract/wrong-values.ts';
 import { type Harness, startHarness } from './harness.ts';
 
+const contract = await loadContract();
+const withBody = contract.filter(({ endpoint }) => endpoint.body !== undefined);
+
 let h: Harness;
-let known: Known;
+let context: Context;
 /** Request ids of every change that was tried with a key, refused ones too. */
 const changes: string[] = [];
 const secrets: string[] = [];
@@ -19,16 +25,7 @@ beforeAll(async () => {
   h = await startHarness({
     analytics: { getGraph: async () => ({}), listGroups: async () => ({}) },
   });
-  const owner = await h.db.user.findFirstOrThrow({
-    where: { organisationId: h.first.organisation_id },
-  });
-  known = {
-    organisationId: h.first.organisation_id,
-    workspaceId: h.first.workspace_id,
-    ownerId: owner.id,
-    configSlug: 'pc-none',
-    integrationSlug: 'none',
-  };
+  context = await createContext(h);
   secrets.push(h.first.admin_key, h.first.workspace_key);
 });
 afterAll(() => h.stop());
@@ -36,16 +33,26 @@ afterEach(async () => {
   await h.as(h.first.workspace_key).get('/configs').expect(200);
 });
 
-const keyOf = (callers: readonly string[]) =>
-  callers.includes('workspace') ? h.first.workspace_key : h.first.admin_key;
+/** Somebody who may, by the narrower key where there are two. */
+const whoOf = ({ example }: ContractCase) =>
+  example.callers.includes('workspace') ? ('workspace' as const) : ('admin' as const);
+
+/** A call that is valid, of something that is not there: nothing changes. */
+async function callOfNothing(one: ContractCase): Promise<Sent> {
+  const names = pathParameters(one.endpoint.path);
+  const path = one.example.pathNamesKind
+    ? await freshPath(context, one)
+    : Object.fromEntries(names.map((name) => [name, '01a1fdbe-8057-7879-bf32-a1bd9cc52163']));
+  return validCall(context, one, { who: whoOf(one), path });
+}
 
 /** Notes the change, and what is wrong with the answer to something nobody should send. */
-function faultsOf(answer: Response, at: string): string[] {
+function faultsOf(answer: Response, at: string, form: ErrorForm = 'usual'): string[] {
   const { method } = answer.request as unknown as { method: string };
   if (method !== 'GET') changes.push(answer.headers['x-service-request-id'] ?? '');
   if (answer.status === 200) return [];
   if (answer.status >= 500) return [`${at}: ${answer.status} ${answer.text}`];
-  return refusal(answer.body, at);
+  return shapeFaults(errorBodies[form], answer.body, at);
 }
 
 const hostile: [string, string][] = [
@@ -64,51 +71,44 @@ const hostile: [string, string][] = [
 describe('text that nobody should send', () => {
   it.each(hostile)('%s: in every field of every body', async (_name, value) => {
     const faults: string[] = [];
-    for (const operation of contract.filter(({ fields }) => fields !== undefined)) {
-      const texts = Object.entries(operation.fields ?? {}).filter(([, kind]) =>
-        /^(text|texts|slug|enum|uuid|email|url|instant|document)\??$/.test(kind),
+    for (const one of withBody) {
+      const valid = await callOfNothing(one);
+      const texts = pathsOf(valid.body).filter(
+        (path) => typeof valueAt(valid.body, path) === 'string',
       );
-      const one = texts[Math.floor(value.length % texts.length)]?.[0] ?? '';
-      const whole = texts.reduce<unknown>(
-        (body, [path]) =>
-          path.startsWith('conditions.0.value.') ? body : withValue(body, path, value),
-        operation.body?.(known),
-      );
-      for (const body of [whole, withValue(operation.body?.(known), one, value)]) {
-        const path = operation.path.replace('{id}', '01a1fdbe-8057-7879-bf32-a1bd9cc52163');
-        const send = h.as(keyOf(operation.callers))[operation.method];
-        faults.push(...faultsOf(await send(path, body as object), `${operation.id} ${one}`));
-      }
+      const whole = texts.reduce<unknown>((body, path) => withValue(body, path, value), valid.body);
+      const part = texts[value.length % texts.length];
+      for (const body of part === undefined ? [] : [whole, withValue(valid.body, part, value)])
+        faults.push(
+          ...faultsOf(
+            await send(h, one, { ...valid, body }),
+            `${one.id} ${part}`,
+            one.endpoint.errorForm,
+          ),
+        );
     }
     expect(faults.join('\n')).toBe('');
   });
 
   it.each(hostile)('%s: in every parameter and every path', async (_name, value) => {
     const faults: string[] = [];
-    for (const operation of contract) {
-      const send = h.as(keyOf(operation.callers))[operation.method];
+    for (const one of contract) {
+      const { endpoint } = one;
+      const valid = await callOfNothing(one);
+      const tried = async (sent: Sent, at: string) =>
+        faults.push(...faultsOf(await send(h, one, sent), at, endpoint.errorForm));
       // Without an id it is another path.
-      if (operation.of !== undefined && value !== '') {
-        const path = operation.path.replace('{id}', encodeURIComponent(value.toWellFormed()));
-        faults.push(...faultsOf(await send(path, operation.body?.(known)), `path ${path}`));
-      }
-      const names = [
-        ...Object.keys(operation.query ?? {}),
-        ...Object.keys(operation.queryFields ?? {}),
-        ...(operation.method === 'get' ? ['workspace_id'] : []),
-        ...(operation.id === 'workspaces.list' ? ['name', 'exact_name'] : []),
-        ...(operation.id === 'audit-logs.list'
-          ? ['uri', 'request_id', 'user_id', 'resource_type', 'action', 'client_ip', 'country']
-          : []),
-      ];
-      if (operation.method !== 'get' || operation.of !== undefined) continue;
-      await Promise.all(
-        names.map(async (name) => {
-          const query = new URLSearchParams({ ...operation.query, [name]: value });
-          const answer = await send(`${operation.path}?${query}`);
-          faults.push(...faultsOf(answer, `${operation.path}?${name}`));
-        }),
-      );
+      if (value !== '')
+        for (const name of pathParameters(endpoint.path)) {
+          const path = { ...valid.path, [name]: value.toWellFormed() };
+          await tried({ ...valid, path }, `${one.id} ${name}`);
+        }
+      if (endpoint.method !== 'get') continue;
+      const named = Object.keys(queryParameters(endpoint.query));
+      await each([...named, 'workspace_id'], async (name) => {
+        const query = { ...valid.query, [name]: value };
+        await tried({ ...valid, query }, `${one.id} ?${name}`);
+      });
     }
     expect(faults.join('\n')).toBe('');
   });
@@ -149,15 +149,11 @@ describe('requests that nobody should send', () => {
 
   it('two megabytes to every operation that reads a body', async () => {
     const body = { name: 'x'.repeat(2 * 1024 * 1024) };
-    for (const operation of contract.filter((each) => each.fields !== undefined)) {
-      const path = operation.path.replace('{id}', 'x');
-      const answer = await h.as(keyOf(operation.callers))[operation.method](path, body);
-      expect([operation.id, answer.status, answer.body.data?.errorCode]).toEqual([
-        operation.id,
-        413,
-        'AB01',
-      ]);
-      faultsOf(answer, operation.id);
+    for (const one of withBody) {
+      const valid = await callOfNothing(one);
+      const answer = await send(h, one, { ...valid, body });
+      expect([one.id, answer.status, answer.body.data?.errorCode]).toEqual([one.id, 413, 'AB01']);
+      faultsOf(answer, one.id, one.endpoint.errorForm);
     }
   });
 
@@ -179,7 +175,7 @@ describe('requests that nobody should send', () => {
   ])('%s', async (_name, head, status) => {
     const answer = await raw(head);
     expect([answer.status, answer.body.data.errorCode]).toEqual([status, 'AB01']);
-    expect(refusal(answer.body, 'raw')).toEqual([]);
+    expect(shapeFaults(errorBodies.usual, answer.body, 'raw')).toEqual([]);
     expect(answer.headers).toContain(`x-service-request-id: ${answer.body.data.request_id}`);
   });
 
@@ -198,29 +194,24 @@ describe('requests that nobody should send', () => {
 
 describe('after all of it', () => {
   it('the log holds each change once, no secret, and is one chain', async () => {
-    const make = maker(h);
     // And some that go well, with secrets in every place that takes one.
-    for (const operation of contract.filter(({ method }) => method !== 'get')) {
-      const made = operation.of === undefined ? undefined : await make(operation.of);
-      const path = operation.path.replace('{id}', made?.id ?? '');
-      const key = keyOf(operation.callers);
-      const answer = await h.as(key)[operation.method](path, operation.body?.(known));
-      faultsOf(answer, operation.id);
+    for (const one of contract.filter(({ endpoint }) => endpoint.method !== 'get')) {
+      const path = await freshPath(context, one);
+      const valid = await validCall(context, one, { who: whoOf(one), path });
+      const answer = await send(h, one, valid);
+      faultsOf(answer, one.id);
       if (typeof answer.body.key === 'string') secrets.push(answer.body.key);
-      // Somebody takes a key for an id.
-      faultsOf(await h.as(key).delete(`/api-keys/${key}`), 'key as id');
+      secrets.push(...(JSON.stringify(valid.body ?? null).match(/[\w-]+-secret-\d+/g) ?? []));
     }
+    // Somebody takes a key for an id.
+    for (const key of [h.first.admin_key, h.first.workspace_key])
+      faultsOf(await h.as(key).delete(`/api-keys/${key}`), 'key as id');
     const document = JSON.stringify({ provider: 'openai', api_key: 'sk-inside-a-text-0001' });
     faultsOf(
       await h.as(h.first.workspace_key).post('/configs', { name: 'x', config: document }),
       'document',
     );
-    secrets.push(
-      'sk-integration-secret-0001',
-      'configured-secret-0001',
-      'header-secret-0001',
-      'sk-inside-a-text-0001',
-    );
+    secrets.push('sk-inside-a-text-0001');
 
     const found = await entries();
     const counts = new Map<string, number>();

@@ -8,7 +8,8 @@ import {
 } from '@sluice/contracts';
 import { type OperationRule, operations } from '../authorisation/table.ts';
 import { errorStatuses } from './error-statuses.ts';
-import { alternatives, answerSchema, propertiesOf, requestSchema } from './json-schema.ts';
+import { answerSchema, requestSchema } from './json-schema.ts';
+import { pathParameters, queryParameters } from './parameters.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -52,14 +53,14 @@ export function buildDocument(options: { version: string; headerPrefix: string }
 const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } } };
 
 function describe(id: string, endpoint: Endpoint): Json {
-  const { body, query } = endpoint;
+  const { body } = endpoint;
   const rule = (operations as Readonly<Record<string, OperationRule>>)[id];
   return {
     operationId: endpoint.operationId,
     summary: summaryOf(id),
     ...(rule === undefined ? {} : { description: whoMay(rule) }),
     tags: [endpoint.tag],
-    parameters: [...pathParameters(endpoint), ...queryParameters(query)],
+    parameters: parametersOf(endpoint),
     ...(body === undefined
       ? {}
       : {
@@ -105,25 +106,20 @@ function whoMay({ keys, scopes }: OperationRule): string {
   return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;
 }
 
-function pathParameters({ path }: Endpoint): Json[] {
-  return [...path.matchAll(/\{([^}]+)\}/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: { type: 'string' },
-  }));
-}
-
-function queryParameters(query: Endpoint['query']): Json[] {
-  if (query === undefined) return [];
-  const described = requestSchema(query);
-  const required = new Set(alternatives(described).flatMap((each) => each.required ?? []));
-  return Object.entries(propertiesOf(described)).map(([name, schema]) => ({
-    name,
-    in: 'query',
-    required: required.has(name),
-    schema,
-  }));
+function parametersOf({ path, query }: Endpoint): Json[] {
+  return [
+    ...pathParameters(path).map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(queryParameters(query)).map(([name, described]) => ({
+      name,
+      in: 'query',
+      ...described,
+    })),
+  ];
 }
 
 function refusal(status: number, form: ErrorForm = 'usual'): Json {

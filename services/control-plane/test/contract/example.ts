@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { adminEndpoints, type EndpointId } from '@sluice/contracts';
 import { expect } from 'vitest';
 import type { Caller, Harness } from '../harness.ts';
@@ -34,7 +35,10 @@ export interface Example {
   /** What the operation answers when nothing of that name is there; 404 unless told. */
   readonly missing?: number;
   readonly query?: (context: Context) => Readonly<Record<string, string>>;
-  /** Every field that may be sent, with a value that is valid; made anew for each call. */
+  /**
+   * Every field that may be sent, with a value that is valid; made anew for each call.
+   * A secret among them ends in `-secret-0001`, or another number: it is looked for where it must not be.
+   */
   readonly body?: (context: Context) => Record<string, unknown> | Promise<Record<string, unknown>>;
 }
 
@@ -47,6 +51,9 @@ export type Examples = Partial<Record<EndpointId, Example | readonly Example[]>>
 export const both = ['admin', 'workspace'] as const;
 export const adminOnly = ['admin'] as const;
 export const workspaceOnly = ['workspace'] as const;
+
+/** For slugs and names that must not be there twice. */
+export const random = () => randomBytes(6).toString('hex');
 
 /** Sends a POST that must succeed, and returns its answer. */
 export async function made(

@@ -1,10 +1,6 @@
 import type { z } from 'zod';
-import {
-  alternatives,
-  type JsonSchema,
-  propertiesOf,
-  requestSchema,
-} from '../../src/openapi/json-schema.ts';
+import { alternatives, type JsonSchema, requestSchema } from '../../src/openapi/json-schema.ts';
+import { queryParameters } from '../../src/openapi/parameters.ts';
 
 /** A change of a valid body that makes it invalid. */
 export interface WrongValue {
@@ -12,6 +8,8 @@ export interface WrongValue {
   readonly value: unknown;
 }
 
+const bodyBytesMax = 1_000_000;
+const addressBytesMax = 8_000;
 const huge = '99999999999999999999';
 /** A value of every kind, and what is nearly one. */
 const values = [null, true, 5, -1, 1.5, 2 ** 60, '', 'ü ! ü', 'soon', '5', [], [[]], {}, ['x']];
@@ -26,7 +24,9 @@ const texts = ['', 'x', '-1', '1.5', '1e3', '0x1', huge, '[]', '{', 'a,b', ['1',
 export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
   const described = requestSchema(schema);
   return pathsOf(body).flatMap((path, at) => {
-    const limits = schemasAt(described, path).flatMap((each) => beyond(each, valueAt(body, path)));
+    const limits = schemasAt(described, path).flatMap((each) =>
+      beyond(each, valueAt(body, path), bodyBytesMax),
+    );
     // Every second value, another half at the next field: all of them meet each kind of field.
     const other = values.filter((_value, index) => path.length === 1 || (index + at) % 2 === 0);
     // A missing element of a list is null.
@@ -49,9 +49,9 @@ export function wrongParameters(
   schema: z.ZodType,
   query: Readonly<Record<string, string>>,
 ): { name: string; value: string | readonly string[] | undefined }[] {
-  return Object.entries(propertiesOf(requestSchema(schema))).flatMap(([name, described]) => {
-    const limits = alternatives(described)
-      .flatMap((each) => beyond(each, query[name]))
+  return Object.entries(queryParameters(schema)).flatMap(([name, described]) => {
+    const limits = alternatives(described.schema)
+      .flatMap((each) => beyond(each, query[name], addressBytesMax))
       .map(String);
     return [...limits, ...texts, undefined]
       .map((value) => ({ name, value }))
@@ -60,7 +60,7 @@ export function wrongParameters(
 }
 
 /** The smallest steps over the limits of a schema. */
-function beyond(schema: JsonSchema, valid: unknown): unknown[] {
+function beyond(schema: JsonSchema, valid: unknown, bytesMax: number): unknown[] {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema as Record<string, number>;
   const found: unknown[] = [];
   if (minimum !== undefined) found.push(minimum - 1);
@@ -69,7 +69,8 @@ function beyond(schema: JsonSchema, valid: unknown): unknown[] {
   if (maxLength !== undefined) found.push('x'.repeat(maxLength + 1));
   if (maxItems !== undefined && Array.isArray(valid))
     found.push(Array.from({ length: maxItems + 1 }, () => valid[0]));
-  return found;
+  // More than this would be refused for its size.
+  return found.filter((value) => JSON.stringify(value).length <= bytesMax);
 }
 
 /** Every field in a body, the inner ones after those they are in. */

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { both, type Context, type Examples, made } from '../example.ts';
+import { both, type Context, type Examples, made, random } from '../example.ts';
 
 const integration = async ({ workspace }: Context) => {
   const { slug } = await made(workspace, 'integrations.create', {
@@ -40,7 +39,7 @@ export const examples: Examples = {
     body: async (context) => ({
       ...changeable(),
       integration_id: await integration(context),
-      slug: `p-${randomBytes(6).toString('hex')}`,
+      slug: `p-${random()}`,
     }),
   },
   'providers.read': { callers: both, names: 'query', path },
