@@ -12,13 +12,31 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
   [/^postAdminWorkspaces body\.users\[\]\.id: is required$/, 'Else it names nobody.'],
   [/^createConfig body\.(name|config): is required$/, 'A config without either is none.'],
   [
-    /^updateConfig body\.status: does not take "any text"$/,
-    'The states that a config can be in are a closed list.',
+    /^update(Config|PromptPartial) body\.status: does not take "any text"$/,
+    'The states that it can be in are a closed list.',
   ],
   [
     /^getAdminWorkspacesWorkspaceIdUsers query\.(current_page|page_size): does not take number$/,
     'Half a page is nothing to ask for.',
   ],
+  [
+    /Guardrail body\.checks\[\]\.parameters\.(min|max)(Characters|Words|Sentences): does not take number$/,
+    'Half a word is nothing to count.',
+  ],
+  [/^getAuditLogs answer\.records\[\]\.user_type: may be "system"$/, 'Some changes are nobody’s.'],
+  [
+    /^getGuardrail answer\.checks\[\]\.id: may be "any text"$/,
+    'An answer tells what was stored; which checks there are is checked before.',
+  ],
+  [
+    /^getPrompt(ByVersion)? answer\.tool_choice: may be string$/,
+    'OpenAI’s clients send `auto`, `none` and `required` as text.',
+  ],
+  [
+    /^getPromptPartial answer\.status: may be "archived"$/,
+    'It can be, and the list of partials says so as published.',
+  ],
+  [/^updatePrompt(Partial)?Default body\.version: does not take number$/, 'Versions are counted.'],
   [
     /^getModelPricing answer\.calculate\.(request|response)\.operands\[\]: may be anything$/,
     'An operation may hold operations, as deep as it likes.',
