@@ -12,6 +12,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/providers': ['packages/errors'],
   'packages/engine': ['packages/errors'],
   'packages/outbound': ['packages/errors'],
+  'packages/jwt': ['packages/outbound'],
   'packages/pricing': ['packages/errors'],
   'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
   'packages/demo-upstream': [],
@@ -20,6 +21,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/gateway': [
     'packages/engine',
     'packages/env',
+    'packages/jwt',
     'packages/outbound',
     'packages/pricing',
     'packages/proto-stubs',
@@ -30,6 +32,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/control-plane': [
     'packages/engine',
     'packages/env',
+    'packages/jwt',
     'packages/outbound',
     'packages/pricing',
     'packages/proto-stubs',

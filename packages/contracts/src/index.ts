@@ -7,6 +7,7 @@ export {
 } from './admin/analytics.ts';
 export type { CreateApiKeyBody, UpdateApiKeyBody } from './admin/api-keys.ts';
 export { type ListAuditLogsQuery, listAuditLogsQuery } from './admin/audit-logs.ts';
+export type { JwtSettings, UpdateAuthSettings } from './admin/auth-settings.ts';
 export {
   type CreateConfigBody,
   createConfigBody,
@@ -160,7 +161,7 @@ export {
   type WorkspaceRole,
   workspaceRoles,
 } from './roles.ts';
-export { type KeyType, keyTypes, normaliseScope, scopesOf } from './scopes.ts';
+export { jwtScopes, type KeyType, keyTypes, normaliseScope, scopesOf } from './scopes.ts';
 export {
   createServiceKey,
   hashServiceKey,

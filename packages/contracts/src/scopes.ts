@@ -71,6 +71,25 @@ export function scopesOf(type: KeyType): readonly string[] {
   return scopesByKeyType[type];
 }
 
+/** Every scope a JWT can hold: a list of its own, shorter than that of workspace keys. */
+export const jwtScopes: ReadonlySet<string> = new Set(
+  Object.entries({
+    workspaces: ['read', 'update', 'list'],
+    workspace_users: crudl,
+    configs: crudl,
+    providers: crudl,
+    virtual_keys: ['list'],
+    logs: ['export', 'list', 'view', 'read', 'write'],
+    analytics: ['view'],
+    prompts: ['render'],
+    completions: ['read', 'write'],
+    feedbacks: ['read', 'write'],
+    guardrails: ['invoke'],
+    mcp: ['invoke'],
+    agents: ['invoke'],
+  }).flatMap(([resource, actions]) => actions.map((action) => `${resource}.${action}`)),
+);
+
 /** `completions:write` and `completions.write` are the same scope; the dot is what we keep. */
 export function normaliseScope(scope: string): string {
   return scope.trim().replace(':', '.');

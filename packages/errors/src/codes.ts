@@ -53,6 +53,27 @@ export const errorCodes = {
     admin: 'AB05',
     text: 'The service key has expired.',
   },
+  'auth.invalid_token': {
+    status: 401,
+    retry: 'never',
+    type: 'authentication_error',
+    admin: 'AB05',
+    text: 'The token is not valid.',
+  },
+  'auth.token_not_accepted': {
+    status: 403,
+    retry: 'never',
+    type: 'permission_error',
+    admin: 'AB03',
+    text: 'The token is not accepted here.',
+  },
+  'auth.issuer_unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'The identity provider that vouches for the token cannot be asked.',
+  },
   'auth.missing_scope': {
     status: 403,
     retry: 'never',

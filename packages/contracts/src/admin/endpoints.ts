@@ -3,6 +3,7 @@ import { agentsEndpoints } from './agents.ts';
 import { analyticsEndpoints } from './analytics-endpoints.ts';
 import { apiKeysEndpoints } from './api-keys.ts';
 import { auditLogsEndpoints } from './audit-logs-endpoints.ts';
+import { authSettingsEndpoints } from './auth-settings.ts';
 import { collectionsEndpoints } from './collections.ts';
 import { configsEndpoints } from './configs-endpoints.ts';
 import { feedbackEndpoints } from './feedback.ts';
@@ -33,6 +34,7 @@ export const adminEndpoints = {
   ...analyticsEndpoints,
   ...apiKeysEndpoints,
   ...auditLogsEndpoints,
+  ...authSettingsEndpoints,
   ...collectionsEndpoints,
   ...configsEndpoints,
   ...feedbackEndpoints,

@@ -1,0 +1,79 @@
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { type JsonRecord, jsonObject } from './token.ts';
+
+/** A public key of an issuer. */
+export interface VerificationKey {
+  readonly kid: string;
+  /** Undefined = the issuer does not say. */
+  readonly algorithm: string | undefined;
+  readonly key: KeyObject;
+}
+
+/** A JWKS as far as it can be used; `faults` says what cannot, key by key. */
+export interface KeySet {
+  readonly keys: readonly VerificationKey[];
+  readonly faults: readonly KeyFault[];
+}
+
+export interface KeyFault {
+  readonly index: number;
+  readonly reason: string;
+}
+
+const keysMax = 200;
+const rsaBitsMin = 2048;
+/** Members of a JWK that only its owner may know. */
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/** Reads a JWKS document, text or parsed. Undefined when it is none. */
+export function readKeySet(document: string | JsonRecord): KeySet | undefined {
+  const parsed = typeof document === 'string' ? jsonObject(document) : document;
+  if (!Array.isArray(parsed?.keys)) return undefined;
+  const keys: VerificationKey[] = [];
+  const faults: KeyFault[] = [];
+  for (const [index, jwk] of (parsed.keys as JsonRecord[]).slice(0, keysMax).entries()) {
+    const read = readKey(jwk);
+    if (typeof read === 'string') faults.push({ index, reason: read });
+    else keys.push(read);
+  }
+  return { keys, faults };
+}
+
+/** The key that a token's header asks for. */
+export function findKey(set: KeySet, kid: string, algorithm: string): VerificationKey | undefined {
+  return set.keys.find(
+    (key) =>
+      key.kid === kid &&
+      (key.algorithm === undefined || key.algorithm === algorithm) &&
+      keyTypeOf(algorithm) === key.key.asymmetricKeyType,
+  );
+}
+
+function readKey(jwk: JsonRecord): VerificationKey | string {
+  if (typeof jwk !== 'object' || jwk === null) return 'is no key';
+  if (typeof jwk.kid !== 'string' || jwk.kid === '') return 'has no kid';
+  // A secret in a document that everybody may read protects nothing.
+  if (jwk.kty === 'oct') return 'is a symmetric key';
+  if (privateMembers.some((member) => jwk[member] !== undefined)) return 'is a private key';
+  if (jwk.use !== undefined && jwk.use !== 'sig') return 'is not for signatures';
+  const key = importKey(jwk);
+  if (key === undefined) return 'cannot be read';
+  const bits = key.asymmetricKeyDetails?.modulusLength;
+  if (bits !== undefined && bits < rsaBitsMin)
+    return `has ${bits} bits; ${rsaBitsMin} are the least`;
+  const algorithm = typeof jwk.alg === 'string' ? jwk.alg : undefined;
+  return { kid: jwk.kid, algorithm, key };
+}
+
+function importKey(jwk: JsonRecord): KeyObject | undefined {
+  try {
+    return createPublicKey({ key: jwk, format: 'jwk' });
+  } catch {
+    return undefined;
+  }
+}
+
+function keyTypeOf(algorithm: string): string {
+  if (algorithm.startsWith('ES')) return 'ec';
+  return algorithm === 'EdDSA' ? 'ed25519' : 'rsa';
+}
