@@ -5,6 +5,7 @@ import {
   defineEnv,
   integer,
   oneOf,
+  optionalSecret,
   optionalText,
   secret,
   text,
@@ -16,7 +17,10 @@ export const env = defineEnv(
     HOST: text('address to listen on, HTTP and gRPC', '127.0.0.1'),
     PORT: integer('HTTP port', 8788, 0, 65_535),
     GRPC_PORT: integer('gRPC port that gateways ask', 8790, 0, 65_535),
-    NODE_ENV: text('label `env` of metrics', 'development'),
+    NODE_ENV: text(
+      'label `env` of metrics; `production` trusts no private hosts by default',
+      'development',
+    ),
     SERVICE_NAME: text('label `app` of metrics and logs', 'sluice-control-plane'),
     LOG_LEVEL: oneOf(
       'process log level',
@@ -52,9 +56,11 @@ export const env = defineEnv(
     TRUSTED_PROXIES: csv(
       'addresses and ranges, beside loopback, whose X-Forwarded-For and request id are believed',
     ),
-    TRUSTED_CUSTOM_HOSTS: csv(
-      'hosts allowed although private; checked by the gateway when it connects',
-    ),
+    TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
+    HTTPS_PROXY: optionalSecret('proxy to identity providers at https:// addresses; a URL'),
+    HTTP_PROXY: optionalSecret('proxy to identity providers at http:// addresses; a URL'),
+    NO_PROXY: optionalText('hosts reached without a proxy: names, addresses, ranges, or `*`'),
+    JWT_ENABLED: bool('take JWTs of organisations’ own identity providers as credentials', false),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
     DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 10_000, 0),
     ENABLE_PROMETHEUS: bool('serve /metrics', true),

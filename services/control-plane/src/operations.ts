@@ -3,6 +3,8 @@ import { analyticsOperations } from './analytics/routes.ts';
 import { apiKeyOperations } from './api-keys/routes.ts';
 import type { MintKey } from './api-keys/secrets.ts';
 import { auditLogOperations } from './audit-logs/routes.ts';
+import type { AuthSettingsParts } from './auth-settings/operations.ts';
+import { authSettingsOperations } from './auth-settings/routes.ts';
 import { collectionOperations } from './collections/routes.ts';
 import { configOperations } from './configs/routes.ts';
 import { feedbackOperations } from './feedback/routes.ts';
@@ -24,6 +26,7 @@ import { workspaceOperations } from './workspaces/routes.ts';
 export function allOperations(parts: {
   mintKey: MintKey;
   integrations: IntegrationParts;
+  authSettings: AuthSettingsParts;
   ledger: Ledger;
 }): readonly Operation[] {
   return [
@@ -44,6 +47,7 @@ export function allOperations(parts: {
     ...partialOperations,
     ...promptOperations,
     ...auditLogOperations,
+    ...authSettingsOperations(parts.authSettings),
     ...analyticsOperations(parts.ledger),
   ];
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headerPrefixes, headerPrefixesBehindGateway } from '@sluice/contracts';
+import { makeHostRules } from '@sluice/outbound';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { createRpcClient, serveRpc } from '@sluice/rpc';
@@ -51,6 +52,11 @@ export async function startControlPlane(
     tlsCa: tls.ca,
     ...(tls.ca === undefined ? {} : { tlsCert: tls.cert, tlsKey: tls.key }),
   });
+  const hostRules = makeHostRules({
+    trusted: env.TRUSTED_CUSTOM_HOSTS,
+    production: env.NODE_ENV === 'production',
+    ownHosts: [`${env.HOST}:${env.PORT}`],
+  });
   const durations = metrics.histogram(
     'sluice_admin_request_duration_seconds',
     'Duration of admin API requests by operation and status.',
@@ -68,6 +74,7 @@ export async function startControlPlane(
     operations: allOperations({
       mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
       integrations: { vault, isKnownProvider: (id) => findProvider(id) !== undefined },
+      authSettings: { vault, hostRules },
       ledger: createLedger(ledgerClient),
     }),
     operationParts: {

@@ -216,6 +216,7 @@ describe('the authorisation table', () => {
       operations: allOperations({
         mintKey: undefined as never,
         integrations: undefined as never,
+        authSettings: undefined as never,
         ledger: undefined as never,
       }),
       operationParts: {} as OperationParts,
@@ -240,6 +241,7 @@ describe('the authorisation table', () => {
     for (const operation of allOperations({
       mintKey: undefined as never,
       integrations: undefined as never,
+      authSettings: undefined as never,
       ledger: undefined as never,
     }))
       expect('audit' in operations[operation.id], operation.id).toBe(operation.method !== 'get');

@@ -121,6 +121,7 @@ function readNotice(payload: string | undefined): ChangeNotice | undefined {
   try {
     const value = JSON.parse(payload ?? '') as Record<string, unknown>;
     if (typeof value.key === 'string') return { key: value.key };
+    if (typeof value.organisation === 'string') return { organisation: value.organisation };
     if (typeof value.workspace === 'string' && typeof value.revision === 'string')
       return { workspace: value.workspace, revision: value.revision };
   } catch {

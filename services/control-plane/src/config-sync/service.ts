@@ -1,8 +1,12 @@
 import type { config } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import { recordRefusedTokens } from '../audit-logs/refused-tokens.ts';
+import { findAuthSettings } from '../auth-settings/store.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { DatabaseClient } from '../database/client.ts';
+import { isUuid } from '../database/ids.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import { getOrganisation } from './organisation.ts';
 import { resolveKey } from './resolve-key.ts';
 import { streamBundle } from './stream-bundle.ts';
 import { watchChanges } from './watch.ts';
@@ -18,7 +22,7 @@ export interface ConfigServiceParts {
   draining: AbortSignal;
 }
 
-/** What gateways ask: one key, one workspace's bundle, and what has changed. */
+/** What gateways ask: one key, one workspace's bundle, one organisation, and what has changed. */
 export function configServiceHandlers(
   parts: ConfigServiceParts,
 ): RpcHandlers<typeof config.ConfigService> {
@@ -28,6 +32,14 @@ export function configServiceHandlers(
     },
     getBundle(request, { signal }) {
       return streamBundle(parts, request, AbortSignal.any([signal, parts.draining]));
+    },
+    getOrganisation: (request) => getOrganisation(parts, request),
+    async reportRefusedTokens(request) {
+      const isKnown =
+        isUuid(request.organisationId) &&
+        (await findAuthSettings(parts.client, request.organisationId)) !== null;
+      if (isKnown) await recordRefusedTokens(parts.client, request, parts.now());
+      return {};
     },
     watch(_request, { signal }) {
       return watchChanges(parts.feed, {

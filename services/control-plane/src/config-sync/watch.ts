@@ -53,6 +53,10 @@ function asResponse(event: FeedEvent): WatchResponse {
   if (event.type === 'live') return ready;
   const { notice } = event;
   if ('key' in notice) return { event: { case: 'keyChanged', value: { keyId: notice.key } } };
+  if ('organisation' in notice)
+    return {
+      event: { case: 'organisationChanged', value: { organisationId: notice.organisation } },
+    };
   return {
     event: {
       case: 'workspaceChanged',

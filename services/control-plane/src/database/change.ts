@@ -8,7 +8,10 @@ import { newId } from './ids.ts';
 /** The channel on which replicas tell each other what was committed. */
 export const changesChannel = 'sluice_changes';
 
-export type ChangeNotice = { key: string } | { workspace: string; revision: string };
+export type ChangeNotice =
+  | { key: string }
+  | { workspace: string; revision: string }
+  | { organisation: string };
 
 /** What one change did beside its own rows; collected while it runs, written when it ends. */
 export interface Change {
@@ -17,6 +20,8 @@ export interface Change {
   touchWorkspace(id: string): void;
   /** What a gateway knows of this key is different now. */
   touchKey(id: string): void;
+  /** How the organisation's tokens are validated, or the names of its workspaces, are different now. */
+  touchOrganisation(): void;
   /**
    * For the audit entry: what was changed, in which workspace, how it was shown
    * before and is shown after, and what the request alone does not tell.
@@ -50,19 +55,26 @@ export async function commitChange<T>(
         const head = await lockOrganisation(db, entry.organisationId);
         const workspaces = new Set<string>();
         const keys = new Set<string>();
+        let organisationTouched = false;
         const written = { ...entry };
         const result = await work({
           db,
           touchWorkspace: (id) => workspaces.add(id),
           touchKey: (id) => keys.add(id),
+          touchOrganisation: () => {
+            organisationTouched = true;
+          },
           describe: ({ before, after, ...facts }) => {
+            const detail = { ...written.detail, ...facts.detail };
             Object.assign(written, facts);
+            if (Object.keys(detail).length > 0) written.detail = detail;
             if (before !== undefined) written.before = maskedJson(before);
             if (after !== undefined) written.after = maskedJson(after);
           },
         });
         const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
         notices.push(...(await bumpRevisions(db, [...workspaces])));
+        if (organisationTouched) notices.push({ organisation: entry.organisationId });
         await appendEntry(db, head, written);
         await notify(db, notices);
         return result;

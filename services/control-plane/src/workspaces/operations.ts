@@ -20,7 +20,7 @@ import {
 
 /** Creates a workspace and gives it what the organisation gives every new one. */
 export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Promise<WorkspaceRow> {
-  return call.change(async ({ db, describe }) => {
+  return call.change(async ({ db, describe, touchOrganisation }) => {
     const { organisationId } = call.caller;
     const users = body.users ?? [];
     const known = await knownUserIds(
@@ -46,6 +46,7 @@ export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Pro
     await insertMembers(db, workspace.id, users);
     await insertDefaultCollection(db, workspace, call.now);
     await grantGlobalIntegrations(db, workspace, call.now);
+    touchOrganisation();
     describe({ resourceId: workspace.id, workspaceId: workspace.id });
     return workspace;
   });
@@ -94,7 +95,7 @@ export function changeWorkspace(
 
 /** Archives the workspace; everything people built in it must be gone before. */
 export function deleteWorkspace(call: AdminCall, reference: string): Promise<void> {
-  return call.change(async ({ db, describe, touchWorkspace, touchKey }) => {
+  return call.change(async ({ db, describe, touchWorkspace, touchKey, touchOrganisation }) => {
     const workspace = await reachActive(call, db, reference);
     if (workspace.isDefault)
       throw new GatewayError('admin.refused', {
@@ -110,6 +111,7 @@ export function deleteWorkspace(call: AdminCall, reference: string): Promise<voi
     for (const key of await removeContents(db, workspace.id, call.now)) touchKey(key);
     await updateWorkspace(db, workspace.id, { status: 'archived', updatedAt: call.now });
     touchWorkspace(workspace.id);
+    touchOrganisation();
     describe({ resourceId: workspace.id, workspaceId: workspace.id });
   });
 }

@@ -42,6 +42,15 @@ export function findDefaultWorkspace(
   return db.workspace.findFirst({ where: { organisationId, isDefault: true, status: 'active' } });
 }
 
+/** All that are active, in a fixed order. */
+export function listWorkspaceNames(db: Database, organisationId: string) {
+  return db.workspace.findMany({
+    where: { organisationId, status: 'active' },
+    select: { id: true, slug: true, isDefault: true },
+    orderBy: { id: 'asc' },
+  });
+}
+
 export async function listWorkspaces(
   db: Database,
   scope: { organisationId: string; onlyId: string | undefined },

@@ -19,6 +19,8 @@ async function sourceOf(getBundle: GetBundle, timeoutMs = 2000): Promise<ConfigS
   server.add(config.ConfigService, {
     resolveKey: async () => ({}),
     getBundle,
+    getOrganisation: async () => ({}),
+    reportRefusedTokens: async () => ({}),
     async *watch() {},
   });
   const address = `127.0.0.1:${server.port}`;

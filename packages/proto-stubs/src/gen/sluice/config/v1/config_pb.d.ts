@@ -3,7 +3,8 @@
 /* eslint-disable */
 
 // What the gateway asks of the control plane: one key by its hash, one
-// workspace bundle by its id, and a stream that says which of them changed.
+// workspace bundle or organisation by its id, and a stream that says which of
+// them changed.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
@@ -566,6 +567,214 @@ export declare type Condition = Message<"sluice.config.v1.Condition"> & {
 export declare const ConditionSchema: GenMessage<Condition>;
 
 /**
+ * @generated from message sluice.config.v1.GetOrganisationRequest
+ */
+export declare type GetOrganisationRequest = Message<"sluice.config.v1.GetOrganisationRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Hash of what the caller holds; empty = nothing.
+   *
+   * @generated from field: string known_hash = 2;
+   */
+  knownHash: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.GetOrganisationRequest.
+ * Use `create(GetOrganisationRequestSchema)` to create a new message.
+ */
+export declare const GetOrganisationRequestSchema: GenMessage<GetOrganisationRequest>;
+
+/**
+ * Nothing in it: the organisation does not exist.
+ *
+ * @generated from message sluice.config.v1.GetOrganisationResponse
+ */
+export declare type GetOrganisationResponse = Message<"sluice.config.v1.GetOrganisationResponse"> & {
+  /**
+   * @generated from field: sluice.config.v1.Organisation organisation = 1;
+   */
+  organisation?: Organisation | undefined;
+
+  /**
+   * True when known_hash is the current one.
+   *
+   * @generated from field: bool unchanged = 2;
+   */
+  unchanged: boolean;
+};
+
+/**
+ * Describes the message sluice.config.v1.GetOrganisationResponse.
+ * Use `create(GetOrganisationResponseSchema)` to create a new message.
+ */
+export declare const GetOrganisationResponseSchema: GenMessage<GetOrganisationResponse>;
+
+/**
+ * @generated from message sluice.config.v1.Organisation
+ */
+export declare type Organisation = Message<"sluice.config.v1.Organisation"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * SHA-256 (hex) of the canonical bytes of this message without `hash`.
+   *
+   * @generated from field: string hash = 2;
+   */
+  hash: string;
+
+  /**
+   * How its JWTs are validated, JSON with secrets in clear; empty = it takes none.
+   *
+   * @generated from field: string jwt_settings_json = 3;
+   */
+  jwtSettingsJson: string;
+
+  /**
+   * All that are active.
+   *
+   * @generated from field: repeated sluice.config.v1.WorkspaceName workspaces = 4;
+   */
+  workspaces: WorkspaceName[];
+
+  /**
+   * @generated from field: string default_workspace_id = 5;
+   */
+  defaultWorkspaceId: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.Organisation.
+ * Use `create(OrganisationSchema)` to create a new message.
+ */
+export declare const OrganisationSchema: GenMessage<Organisation>;
+
+/**
+ * @generated from message sluice.config.v1.WorkspaceName
+ */
+export declare type WorkspaceName = Message<"sluice.config.v1.WorkspaceName"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.WorkspaceName.
+ * Use `create(WorkspaceNameSchema)` to create a new message.
+ */
+export declare const WorkspaceNameSchema: GenMessage<WorkspaceName>;
+
+/**
+ * What came together within a few seconds.
+ *
+ * @generated from message sluice.config.v1.ReportRefusedTokensRequest
+ */
+export declare type ReportRefusedTokensRequest = Message<"sluice.config.v1.ReportRefusedTokensRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: uint32 count = 2;
+   */
+  count: number;
+
+  /**
+   * The first few of them.
+   *
+   * @generated from field: repeated sluice.config.v1.RefusedToken samples = 3;
+   */
+  samples: RefusedToken[];
+};
+
+/**
+ * Describes the message sluice.config.v1.ReportRefusedTokensRequest.
+ * Use `create(ReportRefusedTokensRequestSchema)` to create a new message.
+ */
+export declare const ReportRefusedTokensRequestSchema: GenMessage<ReportRefusedTokensRequest>;
+
+/**
+ * @generated from message sluice.config.v1.RefusedToken
+ */
+export declare type RefusedToken = Message<"sluice.config.v1.RefusedToken"> & {
+  /**
+   * Masked.
+   *
+   * @generated from field: string token = 1;
+   */
+  token: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: uint32 status = 3;
+   */
+  status: number;
+
+  /**
+   * As the token says; not verified.
+   *
+   * @generated from field: string subject = 4;
+   */
+  subject: string;
+
+  /**
+   * @generated from field: string method = 5;
+   */
+  method: string;
+
+  /**
+   * @generated from field: string path = 6;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string request_id = 7;
+   */
+  requestId: string;
+
+  /**
+   * @generated from field: string client_ip = 8;
+   */
+  clientIp: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.RefusedToken.
+ * Use `create(RefusedTokenSchema)` to create a new message.
+ */
+export declare const RefusedTokenSchema: GenMessage<RefusedToken>;
+
+/**
+ * @generated from message sluice.config.v1.ReportRefusedTokensResponse
+ */
+export declare type ReportRefusedTokensResponse = Message<"sluice.config.v1.ReportRefusedTokensResponse"> & {
+};
+
+/**
+ * Describes the message sluice.config.v1.ReportRefusedTokensResponse.
+ * Use `create(ReportRefusedTokensResponseSchema)` to create a new message.
+ */
+export declare const ReportRefusedTokensResponseSchema: GenMessage<ReportRefusedTokensResponse>;
+
+/**
  * @generated from message sluice.config.v1.WatchRequest
  */
 export declare type WatchRequest = Message<"sluice.config.v1.WatchRequest"> & {
@@ -612,6 +821,12 @@ export declare type WatchResponse = Message<"sluice.config.v1.WatchResponse"> & 
      */
     value: Heartbeat;
     case: "heartbeat";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.OrganisationChanged organisation_changed = 5;
+     */
+    value: OrganisationChanged;
+    case: "organisationChanged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -671,6 +886,22 @@ export declare type WorkspaceChanged = Message<"sluice.config.v1.WorkspaceChange
  * Use `create(WorkspaceChangedSchema)` to create a new message.
  */
 export declare const WorkspaceChangedSchema: GenMessage<WorkspaceChanged>;
+
+/**
+ * @generated from message sluice.config.v1.OrganisationChanged
+ */
+export declare type OrganisationChanged = Message<"sluice.config.v1.OrganisationChanged"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.OrganisationChanged.
+ * Use `create(OrganisationChangedSchema)` to create a new message.
+ */
+export declare const OrganisationChangedSchema: GenMessage<OrganisationChanged>;
 
 /**
  * Sent every 5 s, so that a silent stream is known to be dead.
@@ -771,6 +1002,26 @@ export declare const ConfigService: GenService<{
     methodKind: "server_streaming";
     input: typeof GetBundleRequestSchema;
     output: typeof GetBundleResponseSchema;
+  },
+  /**
+   * What it takes to validate the JWTs of one organisation.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.GetOrganisation
+   */
+  getOrganisation: {
+    methodKind: "unary";
+    input: typeof GetOrganisationRequestSchema;
+    output: typeof GetOrganisationResponseSchema;
+  },
+  /**
+   * JWTs that were refused, for the organisation's audit log.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.ReportRefusedTokens
+   */
+  reportRefusedTokens: {
+    methodKind: "unary";
+    input: typeof ReportRefusedTokensRequestSchema;
+    output: typeof ReportRefusedTokensResponseSchema;
   },
   /**
    * Invalidations as they are committed. Starts with `ready`: what changed

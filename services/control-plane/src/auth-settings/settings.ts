@@ -1,0 +1,63 @@
+import type { JwtSettings } from '@sluice/contracts';
+import type { CredentialVault } from '../credentials/envelope.ts';
+import { bytes } from '../database/change.ts';
+import { maskValue } from '../integrations/configurations.ts';
+import type { AuthSettingsRow } from './store.ts';
+
+const table = 'organisations';
+
+/** How an organisation's tokens are validated, secrets in clear; undefined = it takes none. */
+export function openJwtSettings(
+  vault: CredentialVault,
+  row: AuthSettingsRow,
+): JwtSettings | undefined {
+  const shown = row.jwtSettings as JwtSettings | null;
+  if (shown === null) return undefined;
+  if (shown.introspection === undefined || row.sealedJwtSecrets === null) return shown;
+  const sealed = Buffer.from(row.sealedJwtSecrets);
+  const secrets = JSON.parse(vault.open(sealed, { table, id: row.id })) as Secrets;
+  return { ...shown, introspection: { ...shown.introspection, ...secrets } };
+}
+
+interface Secrets {
+  client_secret: string;
+}
+
+/** The columns that hold settings: as they may be shown, and their one secret sealed. */
+export function jwtColumns(
+  vault: CredentialVault,
+  organisationId: string,
+  settings: JwtSettings | null,
+) {
+  const clientSecret = settings?.introspection?.client_secret;
+  if (clientSecret === undefined) return { jwtSettings: settings, sealedJwtSecrets: null };
+  const secrets: Secrets = { client_secret: clientSecret };
+  return {
+    jwtSettings: shownSettings(settings),
+    sealedJwtSecrets: bytes(vault.seal(JSON.stringify(secrets), { table, id: organisationId })),
+  };
+}
+
+function shownSettings(settings: JwtSettings | null): JwtSettings | null {
+  const introspection = settings?.introspection;
+  if (settings === null || introspection?.client_secret === undefined) return settings;
+  const masked = maskValue(introspection.client_secret);
+  return { ...settings, introspection: { ...introspection, client_secret: masked } };
+}
+
+/** What the audit log says of settings: of pasted keys their names, since `keys` are masked there. */
+export function auditedSettings(shown: unknown): object {
+  const settings = shown as JwtSettings | null;
+  if (settings?.jwks === undefined) return { jwt: settings };
+  const { jwks, ...others } = settings;
+  return { jwt: { ...others, jwks_kids: jwks.keys.map(({ kid }) => kid) } };
+}
+
+/**
+ * Someone who sends back a secret as it was shown means the one that is kept –
+ * but not for another address: whoever hears there would learn it.
+ */
+export function keepsSecret(sent: JwtSettings, before: JwtSettings | undefined): boolean {
+  const secret = before?.introspection?.client_secret;
+  return secret !== undefined && sent.introspection?.client_secret === maskValue(secret);
+}

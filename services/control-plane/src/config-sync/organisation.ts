@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { config } from '@sluice/proto-stubs';
+import { openJwtSettings } from '../auth-settings/settings.ts';
+import { findAuthSettings } from '../auth-settings/store.ts';
+import type { CredentialVault } from '../credentials/envelope.ts';
+import type { Database } from '../database/client.ts';
+import { isUuid } from '../database/ids.ts';
+import { listWorkspaceNames } from '../workspaces/store.ts';
+
+/** What a gateway needs to validate tokens of an organisation; nothing when there is no such organisation. */
+export async function getOrganisation(
+  parts: { client: Database; vault: CredentialVault },
+  request: { organisationId: string; knownHash: string },
+): Promise<MessageInitShape<typeof config.GetOrganisationResponseSchema>> {
+  const id = request.organisationId.toLowerCase();
+  const row = isUuid(id) ? await findAuthSettings(parts.client, id) : null;
+  if (row === null) return {};
+  const settings = openJwtSettings(parts.vault, row);
+  const workspaces = await listWorkspaceNames(parts.client, id);
+  const organisation = create(config.OrganisationSchema, {
+    id,
+    jwtSettingsJson: settings === undefined ? '' : JSON.stringify(settings),
+    workspaces: workspaces.map((workspace) => ({ id: workspace.id, slug: workspace.slug })),
+    defaultWorkspaceId: workspaces.find(({ isDefault }) => isDefault)?.id ?? '',
+  });
+  organisation.hash = createHash('sha256')
+    .update(toBinary(config.OrganisationSchema, organisation))
+    .digest('hex');
+  return organisation.hash === request.knownHash ? { unchanged: true } : { organisation };
+}
