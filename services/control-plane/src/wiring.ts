@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { headerPrefixes, headerPrefixesBehindGateway } from '@sluice/contracts';
-import { makeHostRules } from '@sluice/outbound';
+import { RefusalLog } from '@sluice/jwt';
+import { createGuardedFetch, makeHostRules, readProxies } from '@sluice/outbound';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { createRpcClient, serveRpc } from '@sluice/rpc';
@@ -11,7 +12,9 @@ import { createLedger } from './analytics/ledger.ts';
 import { startKeyMaintenance } from './api-keys/maintenance.ts';
 import { createMintKey } from './api-keys/secrets.ts';
 import { createApp } from './app.ts';
+import { recordRefusedTokens } from './audit-logs/refused-tokens.ts';
 import { createAuthenticate } from './authentication/authenticate.ts';
+import { createTokenAuthenticate } from './authentication/token-caller.ts';
 import { startChangeFeed } from './config-sync/change-feed.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
 import { createCredentialVault } from './credentials/envelope.ts';
@@ -57,6 +60,18 @@ export async function startControlPlane(
     production: env.NODE_ENV === 'production',
     ownHosts: [`${env.HOST}:${env.PORT}`],
   });
+  const fetch = createGuardedFetch({
+    rules: hostRules,
+    proxies: readProxies({
+      httpsProxy: env.HTTPS_PROXY,
+      httpProxy: env.HTTP_PROXY,
+      noProxy: env.NO_PROXY,
+    }),
+  });
+  const refusals = new RefusalLog({
+    write: (report) => recordRefusedTokens(client, report, now()),
+    onError: (error) => logger.error({ err: error }, 'refused tokens were not written down'),
+  });
   const durations = metrics.histogram(
     'sluice_admin_request_duration_seconds',
     'Duration of admin API requests by operation and status.',
@@ -79,7 +94,14 @@ export async function startControlPlane(
     }),
     operationParts: {
       client,
-      authenticate: createAuthenticate({ db: client, pepper: env.KEY_PEPPER, now }),
+      authenticate: createAuthenticate({
+        db: client,
+        pepper: env.KEY_PEPPER,
+        now,
+        authenticateToken: env.JWT_ENABLED
+          ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
+          : undefined,
+      }),
       jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
       now,
       logger,
@@ -136,6 +158,7 @@ export async function startControlPlane(
         rpc.close(env.DRAIN_TIMEOUT),
       ]);
       ledgerClient.close();
+      await Promise.all([fetch.close(), refusals.stop()]);
       await feed.stop();
       await client.$disconnect();
     },

@@ -6,26 +6,32 @@ import {
   roleInWorkspace,
 } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { isTokenShaped } from '@sluice/jwt';
 import type { Request } from 'express';
 import type { Database } from '../database/client.ts';
 import type { Caller } from './caller.ts';
 import { findKeyByHash } from './store.ts';
+import type { AuthenticateToken } from './token-caller.ts';
 
 export type Authenticate = (req: Request) => Promise<Caller>;
 
 /**
- * Finds the key a request carries in `x-service-api-key`, or else as a bearer
- * token. The database is asked each time, so that a revoked key is refused at
+ * Finds the key or JWT that a request carries in `x-service-api-key`, or else as a
+ * bearer token. The database is asked each time, so that a revoked key is refused at
  * once; text that cannot be a key is refused without asking.
  */
 export function createAuthenticate(options: {
   db: Database;
   pepper: Buffer;
   now: () => Date;
+  /** Undefined = JWTs are no credentials here. */
+  authenticateToken?: AuthenticateToken | undefined;
 }): Authenticate {
   return async (req) => {
     const key = sentKey(req);
     if (key === undefined) throw new GatewayError('auth.missing_key');
+    if (options.authenticateToken !== undefined && isTokenShaped(key))
+      return options.authenticateToken(key, req);
     if (!isWellFormedServiceKey(key)) throw new GatewayError('auth.invalid_key');
     const found = await findKeyByHash(options.db, hashServiceKey(key, options.pepper));
     if (found === null || found.apiKey.workspace?.status === 'archived')

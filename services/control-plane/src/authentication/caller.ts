@@ -1,7 +1,8 @@
 import type { KeyType, WorkspaceRole } from '@sluice/contracts';
 
-/** The key that sent a request, as the admin API sees it. */
+/** The key or token that sent a request, as the admin API sees it. */
 export interface Caller {
+  /** Of a token an id that stands for its subject. */
   readonly keyId: string;
   readonly keyType: KeyType;
   readonly organisationId: string;
@@ -13,6 +14,8 @@ export interface Caller {
   readonly role: WorkspaceRole | undefined;
   /** What the key may do: of a user key, what its user may do with it. */
   readonly scopes: ReadonlySet<string>;
+  /** Set when a JWT stands in for a workspace's key; whom its issuer means by it. */
+  readonly token?: { readonly subject: string | undefined };
 }
 
 /** Who is written down as having done something. */

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import type { ErrorForm } from '@sluice/contracts';
 import { fromUnknown } from '@sluice/errors';
+
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { NewAuditEntry } from '../audit-logs/chain.ts';
@@ -12,6 +12,7 @@ import { type OperationId, operationRule } from '../authorisation/table.ts';
 import { type Change, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
+import { clientAddress } from './client-address.ts';
 import { refuseUnstorableText } from './json-body.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
@@ -130,8 +131,9 @@ function createCall(
     queryParams: maskedJson(storable(req.query)),
     requestHeaders: maskedHeaders(req.headers),
     userId: caller.userId ?? null,
-    userType: 'api_key',
-    apiKeyId: caller.keyId,
+    userType: caller.token === undefined ? 'api_key' : 'user',
+    apiKeyId: caller.token === undefined ? caller.keyId : null,
+    ...(caller.token === undefined ? {} : { detail: { subject: caller.token.subject ?? null } }),
     workspaceId: caller.workspaceId ?? null,
     responseStatusCode: status,
     resourceType: operationRule(operation.id).audit?.resourceType ?? '',
@@ -154,12 +156,6 @@ function createCall(
       commitChange(parts.client, entry(200), work),
     entry,
   };
-}
-
-/** A proxy may pass on what its caller wrote; what is no address is not kept as one. */
-function clientAddress(req: Request): string {
-  const address = req.ip ?? '';
-  return isIP(address) === 0 ? (req.socket.remoteAddress ?? '') : address;
 }
 
 /** A body that was refused for its text must not break its own audit entry. */

@@ -1,7 +1,7 @@
 import type { Page } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
-import { literally } from '../database/filters.ts';
 import { newId } from '../database/ids.ts';
+import { literally } from '../database/literally.ts';
 import type { Label, Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 

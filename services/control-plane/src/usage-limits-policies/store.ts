@@ -1,6 +1,6 @@
 import type { ListUsageLimitsEntitiesQuery, ListUsageLimitsPoliciesQuery } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
-import { literally } from '../database/filters.ts';
+import { literally } from '../database/literally.ts';
 import type { Prisma, UsageLimitsEntity, UsageLimitsPolicy } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 

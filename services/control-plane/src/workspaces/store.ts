@@ -1,6 +1,7 @@
 import type { ListWorkspacesQuery } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
+import { literally } from '../database/literally.ts';
 import { Prisma, type Workspace } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 
