@@ -136,10 +136,10 @@ function policyCounter(
   };
 }
 
-/** Counters of limits set directly on a key, workspace or provider. */
+/** Counters of limits set directly on a key, token, workspace or provider. */
 export function entityCounters(
   limits: readonly { type: string; unit: string; value: number }[],
-  scope: 'api_key' | 'workspace' | 'virtual_key',
+  scope: 'api_key' | 'token' | 'workspace' | 'virtual_key',
   id: string,
   slug: string,
 ): Counter[] {
@@ -252,6 +252,7 @@ function groupKey(
 
 const entityWords: Readonly<Record<string, string>> = {
   api_key: 'API key',
+  token: 'token of',
   workspace: 'workspace',
   workspace_id: 'workspace',
   virtual_key: 'virtual key',

@@ -106,6 +106,20 @@ export function csv(about: string): EnvSpec<readonly string[] | undefined> {
   );
 }
 
+/** A comma-separated list of UUIDs, in lower case; an empty one is as good as none. */
+export function uuids(about: string): EnvSpec<readonly string[] | undefined> {
+  return spec(about, (raw) => {
+    const items = (raw ?? '')
+      .split(',')
+      .map((item) => item.trim().toLowerCase())
+      .filter((item) => item !== '');
+    for (const item of items)
+      if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(item))
+        throw new EnvFault('must be a comma-separated list of UUIDs');
+    return items.length === 0 ? undefined : items;
+  });
+}
+
 export function oneOf<const T extends string>(
   about: string,
   values: readonly T[],

@@ -16,4 +16,5 @@ export {
   secret,
   text,
   url,
+  uuids,
 } from './define-env.ts';

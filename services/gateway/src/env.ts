@@ -10,6 +10,7 @@ import {
   secret,
   text,
   url,
+  uuids,
 } from '@sluice/env';
 import { cloudSettings } from './cloud-settings.ts';
 
@@ -49,6 +50,17 @@ export const env = defineEnv(
     SNAPSHOT_KEY: bytesSecret('encrypts the snapshot on disk', 32),
     REPLICA_ID: optionalText(
       'name of this gateway in usage records; default: made once and kept in DATA_DIR',
+    ),
+
+    JWT_ENABLED: bool(
+      'take JWTs of organisations’ own identity providers as credentials, validated here',
+      false,
+    ),
+    ORGANISATIONS_TO_SYNC: uuids(
+      'organisations whose JWTs are taken, held from the start; unset = all',
+    ),
+    JWT_LOCAL_AUTH_DEFAULT_SCOPES: csv(
+      'scopes of JWTs that name none, where the organisation sets none either',
     ),
 
     HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),

@@ -2,10 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { configCaps, headerPrefixes, usageStream } from '@sluice/contracts';
+import { configCaps, headerPrefixes, normaliseScope, usageStream } from '@sluice/contracts';
+import { RefusalLog } from '@sluice/jwt';
 import {
   createConnectGuard,
+  createGuardedFetch,
   createUpstreamPools,
+  type GuardedFetch,
   makeHostRules,
   readProxies,
 } from '@sluice/outbound';
@@ -25,8 +28,9 @@ import { MemoryCache } from './cache/memory.ts';
 import { RedisCache } from './cache/redis.ts';
 import { ReplyCache } from './cache/reply-cache.ts';
 import { ConfigCompiler } from './config-sync/config-compiler.ts';
-import { createConfigSource } from './config-sync/config-source.ts';
+import { type ConfigSource, createConfigSource } from './config-sync/config-source.ts';
 import { ConfigStore } from './config-sync/config-store.ts';
+import { Organisations } from './config-sync/organisations.ts';
 import { SnapshotFile } from './config-sync/snapshot.ts';
 import type { Env } from './env.ts';
 import { knownChecks } from './guardrails/checks/index.ts';
@@ -51,6 +55,7 @@ import { HedgeBudget } from './routing/state/hedge-budget.ts';
 import { Latencies } from './routing/state/latencies.ts';
 import { SharedCircuits } from './routing/state/shared-circuits.ts';
 import { StickyChildren } from './routing/state/sticky-children.ts';
+import { TokenKeys } from './tokens/token-keys.ts';
 import { UsageRecorder } from './usage/attempt-record.ts';
 import { createGrpcSink } from './usage/grpc-sink.ts';
 import { createNatsSink } from './usage/nats-sink.ts';
@@ -77,17 +82,32 @@ export function wire(env: Env): Gateway {
   const replicaId = `${env.REPLICA_ID ?? keptReplicaId(env.DATA_DIR)}.${randomBytes(4).toString('hex')}`;
   const tlsCa = env.TLS_CA_PATH === undefined ? undefined : readFileSync(env.TLS_CA_PATH);
 
+  const hostRules = makeHostRules({
+    trusted: env.TRUSTED_CUSTOM_HOSTS,
+    production: env.NODE_ENV === 'production',
+    ownHosts: [...(env.OWN_HOSTS ?? []), `${env.HOST}:${env.PORT}`],
+  });
+  const proxies = readProxies({
+    httpsProxy: env.https_proxy ?? env.HTTPS_PROXY,
+    httpProxy: env.http_proxy ?? env.HTTP_PROXY,
+    noProxy: env.no_proxy ?? env.NO_PROXY,
+  });
+  const source = createConfigSource(
+    createRpcClient(config.ConfigService, {
+      address: env.CONTROL_PLANE_GRPC_URL,
+      token: env.SERVICE_CLIENT_AUTH,
+      tlsCa,
+    }),
+    replicaId,
+    3000,
+  );
+  const jwt = env.JWT_ENABLED
+    ? wireTokens(env, source, createGuardedFetch({ rules: hostRules, proxies }), logger)
+    : undefined;
   const store = new ConfigStore({
-    source: createConfigSource(
-      createRpcClient(config.ConfigService, {
-        address: env.CONTROL_PLANE_GRPC_URL,
-        token: env.SERVICE_CLIENT_AUTH,
-        tlsCa,
-      }),
-      replicaId,
-      3000,
-    ),
+    source,
     snapshot: new SnapshotFile(join(env.DATA_DIR, 'snapshot.bin'), env.SNAPSHOT_KEY),
+    organisations: jwt?.organisations,
     pepper: env.KEY_PEPPER,
     logger,
   });
@@ -125,20 +145,11 @@ export function wire(env: Env): Gateway {
     sticky: new StickyChildren({ redis }),
     estimateCost: (target, tokens) => recorder.estimateCost(target, tokens),
   };
-  const hostRules = makeHostRules({
-    trusted: env.TRUSTED_CUSTOM_HOSTS,
-    production: env.NODE_ENV === 'production',
-    ownHosts: [...(env.OWN_HOSTS ?? []), `${env.HOST}:${env.PORT}`],
-  });
   const pools = createUpstreamPools({
     guard: createConnectGuard({
       rules: hostRules,
       validationsMax: env.OUTBOUND_VALIDATIONS_MAX,
-      proxies: readProxies({
-        httpsProxy: env.https_proxy ?? env.HTTPS_PROXY,
-        httpProxy: env.http_proxy ?? env.HTTP_PROXY,
-        noProxy: env.no_proxy ?? env.NO_PROXY,
-      }),
+      proxies,
     }),
     connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
   });
@@ -175,7 +186,7 @@ export function wire(env: Env): Gateway {
     },
     knownChecks,
   });
-  const findKey = authenticate(store);
+  const findKey = authenticate(store, jwt?.tokens);
   const findConfig = resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs });
   const entrance = [
     recordOutcome(recorder, logger), // outermost, so that every outcome is counted once
@@ -209,13 +220,13 @@ export function wire(env: Env): Gateway {
     },
     forwardAdmin: admin.forward,
     readiness: () => ({
-      ready: store.connected || store.keyCount > 0,
+      ready: store.connected || store.holdsAnything,
       draining,
       controlPlane: store.connected,
     }),
     processMetrics: env.ENABLE_PROMETHEUS ? metrics : undefined,
   });
-  observeState(metrics, { store, outbox, publisher, limits, breakers });
+  observeState(metrics, { store, tokens: jwt?.tokens, outbox, publisher, limits, breakers });
 
   return {
     app,
@@ -241,6 +252,7 @@ export function wire(env: Env): Gateway {
         () => limits.close(),
         () => redis?.quit().catch(() => redis.disconnect()),
         () => cacheRedis?.quit().catch(() => cacheRedis.disconnect()),
+        () => jwt?.close(),
         () => store.stop(),
         () => outbox.close(),
       ])
@@ -253,6 +265,24 @@ export function wire(env: Env): Gateway {
     },
     drain() {
       draining = true;
+    },
+  };
+}
+
+/** What it takes to take JWTs as credentials. */
+function wireTokens(env: Env, source: ConfigSource, fetch: GuardedFetch, logger: Logger) {
+  const listed = env.ORGANISATIONS_TO_SYNC;
+  const organisations = new Organisations({ source, fetch, logger, listed: listed ?? [] });
+  const refusals = new RefusalLog({
+    write: (report) => source.reportRefusedTokens(report),
+    onError: (error) => logger.warn({ err: error }, 'refused tokens could not be reported'),
+  });
+  const defaultScopes = (env.JWT_LOCAL_AUTH_DEFAULT_SCOPES ?? []).map(normaliseScope);
+  return {
+    organisations,
+    tokens: new TokenKeys({ organisations, refusals, listed, defaultScopes }),
+    async close(): Promise<void> {
+      await Promise.all([refusals.stop(), fetch.close()]);
     },
   };
 }
@@ -303,6 +333,7 @@ function observeState(
   metrics: Metrics,
   parts: {
     store: ConfigStore;
+    tokens: TokenKeys | undefined;
     outbox: Outbox;
     publisher: UsagePublisher;
     limits: LimitStore;
@@ -320,6 +351,7 @@ function observeState(
     parts.store.connected ? 0 : (Date.now() - parts.store.disconnectedSinceMs) / 1000,
   );
   gauge('sluice_config_keys', 'Keys held', () => parts.store.keyCount);
+  gauge('sluice_config_tokens', 'JWTs held', () => parts.tokens?.size ?? 0);
   gauge('sluice_config_bundles', 'Workspace bundles held', () => parts.store.bundleCount);
   gauge(
     'sluice_key_lookups',

@@ -69,6 +69,7 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     startedAt: performance.now(),
     startedAtMs: 1_700_000_000_000,
     signal: new AbortController().signal,
+    callerAddress: () => '192.0.2.1',
     readBody: async () => Buffer.from(request.body ?? ''),
     bodyStream: () => {
       throw new Error('this request has no stream');

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { RefusalReport } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
 import type { WholeBundle } from './compiled-bundle.ts';
@@ -9,6 +10,12 @@ export interface ConfigSource {
   resolveKey(hash: Buffer): Promise<config.Key | undefined>;
   /** `unchanged` when the known hash is still current, `gone` when the workspace is. */
   getBundle(workspaceId: string, knownHash: string): Promise<WholeBundle | 'unchanged' | 'gone'>;
+  /** `unchanged` when the known hash is still current, `gone` when there is no such organisation. */
+  getOrganisation(
+    id: string,
+    knownHash: string,
+  ): Promise<config.Organisation | 'unchanged' | 'gone'>;
+  reportRefusedTokens(report: RefusalReport): Promise<void>;
   /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
   watch(onEvent: (event: config.WatchResponse['event']) => void): {
     ended: Promise<void>;
@@ -48,6 +55,15 @@ export function createConfigSource(
       }
       if (source === undefined) throw new Error('the control plane sent no bundle');
       return { source, configs };
+    },
+    async getOrganisation(organisationId, knownHash) {
+      const request = { organisationId, knownHash };
+      const answer = await client.unary(methods.getOrganisation, request, { timeoutMs });
+      return answer.unchanged ? 'unchanged' : (answer.organisation ?? 'gone');
+    },
+    async reportRefusedTokens({ organisationId, count, samples }) {
+      const request = { organisationId, count, samples: [...samples] };
+      await client.unary(methods.reportRefusedTokens, request, { timeoutMs });
     },
     watch(onEvent) {
       const stream = client.serverStream(methods.watch, { replicaId });

@@ -70,6 +70,10 @@ class FakeControlPlane implements ConfigSource {
     if (bundle.hash === knownHash) return this.answer<'unchanged'>('unchanged');
     return this.answer({ source: bundle, configs: new ConfigTable() });
   }
+  async getOrganisation(): ReturnType<ConfigSource['getOrganisation']> {
+    return 'gone';
+  }
+  async reportRefusedTokens(): Promise<void> {}
   watch(onEvent: (event: config.WatchResponse['event']) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isAway) resolve();

@@ -4,12 +4,15 @@ import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import { type CompiledBundle, compileBundle } from './compiled-bundle.ts';
 import type { ConfigSource } from './config-source.ts';
+import type { Organisations } from './organisations.ts';
 import { type ResolvedKey, resolvedKey } from './resolved-key.ts';
 import type { SnapshotContent, SnapshotFile } from './snapshot.ts';
 
 export interface ConfigStoreOptions {
   source: ConfigSource;
   snapshot: SnapshotFile;
+  /** Kept fresh and saved along with the rest; undefined = JWTs are no credentials here. */
+  organisations?: Organisations | undefined;
   pepper: Buffer;
   logger: Logger;
   keysMax?: number;
@@ -28,7 +31,8 @@ export interface ConfigStoreOptions {
  * look-up. When the control plane is away the last state stays in force.
  */
 export class ConfigStore {
-  private readonly options: Required<ConfigStoreOptions>;
+  private readonly options: Required<Omit<ConfigStoreOptions, 'organisations'>>;
+  private readonly organisations: Organisations | undefined;
   /** By the secret as sent, so that the usual request costs no HMAC. */
   private readonly bySecret = new Map<string, ResolvedKey>();
   private readonly byHash = new Map<string, ResolvedKey>();
@@ -53,7 +57,9 @@ export class ConfigStore {
   private changes = 0;
   private saveTookMs = 0;
 
-  constructor(options: ConfigStoreOptions) {
+  constructor({ organisations, ...options }: ConfigStoreOptions) {
+    this.organisations = organisations;
+    if (organisations !== undefined) organisations.onKeep = () => this.saveSoon();
     this.options = {
       keysMax: 100_000,
       bundlesMax: 20_000,
@@ -67,6 +73,11 @@ export class ConfigStore {
 
   get keyCount(): number {
     return this.byHash.size;
+  }
+
+  /** Whether some caller could be answered without the control plane. */
+  get holdsAnything(): boolean {
+    return this.byHash.size > 0 || (this.organisations?.size ?? 0) > 0;
   }
 
   get bundleCount(): number {
@@ -85,7 +96,7 @@ export class ConfigStore {
       this.onFirstReady = resolve;
     });
     void this.watchForever();
-    if (this.byHash.size > 0) return;
+    if (this.holdsAnything) return;
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([
       firstReady,
@@ -98,6 +109,7 @@ export class ConfigStore {
     this.stopped = true;
     this.watching?.stop();
     for (const timer of this.retries) clearTimeout(timer);
+    this.organisations?.stop();
     if (this.saveTimer !== undefined) {
       clearTimeout(this.saveTimer);
       this.saveTimer = undefined;
@@ -294,6 +306,7 @@ export class ConfigStore {
       }, 1000);
       await stream.ended;
       clearInterval(watchdog);
+      this.organisations?.unwatched();
       if (this.connected) {
         this.connected = false;
         this.disconnectedSinceMs = Date.now();
@@ -313,6 +326,7 @@ export class ConfigStore {
         'watching the control plane',
       );
       this.unknown.clear();
+      this.organisations?.watched();
       void this.refreshEverything();
     } else if (event.case === 'keyChanged') {
       this.changes++;
@@ -322,6 +336,8 @@ export class ConfigStore {
         if (key.source.id === event.value.keyId) void this.refreshKey(key);
     } else if (event.case === 'workspaceChanged') {
       void this.refreshBundle(event.value.workspaceId);
+    } else if (event.case === 'organisationChanged') {
+      this.organisations?.changed(event.value.organisationId);
     }
   }
 
@@ -343,6 +359,7 @@ export class ConfigStore {
       this.byHash.set(hashHex, resolvedKey(hashHex, key));
     for (const bundle of content.bundles)
       this.bundles.set(bundle.source.workspaceId, compileBundle(bundle));
+    this.organisations?.restore(content.organisations);
     this.options.logger.info(
       { keys: this.byHash.size, bundles: this.bundles.size },
       'started from the snapshot',
@@ -368,6 +385,7 @@ export class ConfigStore {
         await this.options.snapshot.save({
           keys: [...this.byHash.values()].map((key) => ({ hashHex: key.hashHex, key: key.source })),
           bundles: [...this.bundles.values()],
+          organisations: this.organisations?.kept() ?? [],
         });
       } catch (error) {
         this.options.logger.error({ err: error }, 'the snapshot could not be written');

@@ -1,3 +1,4 @@
+import { createCipheriv } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +37,7 @@ const plain = ({ content, reason }: Awaited<ReturnType<SnapshotFile['load']>>) =
     source,
     configs: [...configs.encoded()].map(String),
   })),
+  organisations: content?.organisations,
 });
 
 const content = () => ({
@@ -44,14 +46,33 @@ const content = () => ({
     key: create(config.KeySchema, { id: `key ${index}` }),
   })),
   bundles: [bundle('none', 0), bundle('one', 1), bundle('many', 2_345), bundle('last', 100)],
+  organisations: ['', '{"keys":[]}'].map((keyDocument, index) => ({
+    organisation: create(config.OrganisationSchema, {
+      id: `organisation ${index}`,
+      jwtSettingsJson: '{"introspection":{"client_secret":"@secret-1"}}',
+      workspaces: [{ id: 'w', slug: 's' }],
+    }),
+    keyDocument,
+  })),
 });
 
 describe('SnapshotFile', () => {
   it('gives back what was saved, whatever the sizes', async () => {
     await file.save(content());
     expect(plain(await file.load())).toEqual(plain({ content: content() }));
-    await file.save({ keys: [], bundles: [] });
-    expect(await file.load()).toEqual({ content: { keys: [], bundles: [] } });
+    const empty = { keys: [], bundles: [], organisations: [] };
+    await file.save(empty);
+    expect(await file.load()).toEqual({ content: empty });
+  });
+
+  it('of a release that knew no organisations is used', async () => {
+    const magic = Buffer.from('SLUICE2\n');
+    const iv = Buffer.alloc(12, 7);
+    const cipher = createCipheriv('aes-256-gcm', Buffer.alloc(32, 1), iv).setAAD(magic);
+    // No keys, no bundles, and that was all.
+    const body = Buffer.concat([cipher.update(Buffer.alloc(8)), cipher.final()]);
+    writeFileSync(path(), Buffer.concat([magic, iv, body, cipher.getAuthTag()]));
+    expect(await file.load()).toEqual({ content: { keys: [], bundles: [], organisations: [] } });
   });
 
   it('leaves nothing readable on disk', async () => {

@@ -6,10 +6,17 @@ import { config } from '@sluice/proto-stubs';
 import type { WholeBundle } from './compiled-bundle.ts';
 import { ConfigTable } from './config-table.ts';
 
-/** What survives a restart without the control plane: every key and bundle held, nothing else. */
+/** What survives a restart without the control plane: every key, bundle and organisation held, nothing else. */
 export interface SnapshotContent {
   keys: readonly { hashHex: string; key: config.Key }[];
   bundles: readonly WholeBundle[];
+  organisations: readonly KeptOrganisation[];
+}
+
+export interface KeptOrganisation {
+  organisation: config.Organisation;
+  /** The keys that its identity provider gave; empty = none were fetched. */
+  keyDocument: string;
 }
 
 const magic = Buffer.from('SLUICE2\n');
@@ -102,8 +109,9 @@ async function writeEncrypted(
 
 /**
  * A count of keys, then hash and key for each, then a count of bundles, then
- * each bundle, a count of its configs and those. All but the counts are
- * prefixed by their length.
+ * each bundle, a count of its configs and those; then, in snapshots of releases
+ * that know tokens, a count of organisations and for each itself and its keys.
+ * All but the counts are prefixed by their length.
  */
 function* parts(content: SnapshotContent): Generator<Buffer> {
   yield uint32(content.keys.length);
@@ -116,6 +124,11 @@ function* parts(content: SnapshotContent): Generator<Buffer> {
     yield prefixed(toBinary(config.BundleSchema, source));
     yield uint32(configs.size);
     for (const each of configs.encoded()) yield prefixed(each);
+  }
+  yield uint32(content.organisations.length);
+  for (const { organisation, keyDocument } of content.organisations) {
+    yield prefixed(toBinary(config.OrganisationSchema, organisation));
+    yield prefixed(Buffer.from(keyDocument));
   }
 }
 
@@ -150,5 +163,9 @@ function decode(bytes: Buffer): SnapshotContent {
     for (let left = count(); left > 0; left -= 1) configs.add(part());
     return { source, configs };
   });
-  return { keys, bundles };
+  const organisations = Array.from({ length: at < bytes.length ? count() : 0 }, () => ({
+    organisation: fromBinary(config.OrganisationSchema, part()),
+    keyDocument: part().toString(),
+  }));
+  return { keys, bundles, organisations };
 }

@@ -34,6 +34,8 @@ export interface Exchange {
   readonly startedAtMs: number;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
+  /** Where the connection comes from. */
+  readonly callerAddress: () => string;
   /** Reads the whole body; may be called once. */
   readonly readBody: () => Promise<Buffer>;
   /** The unread body, for passing on without holding it; may be called once. */

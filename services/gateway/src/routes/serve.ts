@@ -94,6 +94,7 @@ function createExchange(
     startedAt: performance.now(),
     startedAtMs,
     signal: abort.signal,
+    callerAddress: () => req.socket.remoteAddress ?? '',
     readBody: () => readBody(req, deps.bodyBytesMax),
     bodyStream: () => bodyStream(req),
     key: undefined,

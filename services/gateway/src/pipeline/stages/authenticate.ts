@@ -1,18 +1,23 @@
 import { GatewayError } from '@sluice/errors';
+import { isTokenShaped } from '@sluice/jwt';
 import type { ConfigStore } from '../../config-sync/config-store.ts';
 import type { ResolvedKey } from '../../config-sync/resolved-key.ts';
+import type { TokenKeys } from '../../tokens/token-keys.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 
 const inferenceScopes = ['completions.write'];
 /** Listing models needs less; three spellings of the scope are in use. */
 const modelScopes = ['completions.write', 'virtual_keys.list', 'models.list'];
 
-/** Who calls: key, scope, workspace. Waits only for a key or workspace never seen before. */
-export function authenticate(store: ConfigStore): Stage {
+/** Who calls: key or token, scope, workspace. Waits only for what was never seen before. */
+export function authenticate(store: ConfigStore, tokens?: TokenKeys): Stage {
   return async (exchange, next) => {
     const secret = exchange.caller.serviceKey;
     if (secret === undefined) throw new GatewayError('auth.missing_key');
-    const key = store.heldKey(secret) ?? (await store.findKey(secret));
+    const key =
+      tokens !== undefined && isTokenShaped(secret)
+        ? (tokens.held(secret, exchange.startedAtMs) ?? (await tokens.find(secret, exchange)))
+        : (store.heldKey(secret) ?? (await store.findKey(secret)));
     if (key === undefined) throw new GatewayError('auth.invalid_key');
     checkKey(exchange, key);
     exchange.key = key;
