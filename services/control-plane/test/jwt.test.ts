@@ -102,6 +102,12 @@ describe('a JWT', () => {
     expect(JSON.stringify([stranger?.requestHeaders, member?.requestHeaders])).not.toContain('eyJ');
   });
 
+  it('gives feedback, which is a workspace key’s to give', async () => {
+    const token = await asToken({ scope: 'feedbacks.write' });
+    const answer = await token.post('/feedback', { trace_id: 'a-trace', value: 5 });
+    expect(answer.status, answer.text).toBe(200);
+  });
+
   it('counts no more as soon as the settings change', async () => {
     const token = await asToken();
     expect((await token.get('/configs')).status).toBe(200);
@@ -151,6 +157,16 @@ describe('a JWT is refused', () => {
     } finally {
       await stranger.close();
     }
+  });
+
+  it('whose issuer answers for another organisation', async () => {
+    await trust({ jwks_url: undefined, introspection: { url: issuer.introspectionUrl } });
+    const token = await issuer.sign(claims());
+    issuer.active.set(token, {});
+    expect((await h.as(token).get('/configs')).status).toBe(200);
+    const theirs = await issuer.sign(claims({ jti: 'other' }));
+    issuer.active.set(theirs, { service_oid: h.other.organisation_id });
+    expect((await h.as(theirs).get('/configs')).status).toBe(401);
   });
 
   it('when the issuer was never reached, as a failure of the service', async () => {

@@ -6,7 +6,8 @@ const auditLogObjectList = z.object({
   records: z.array(
     z.object({
       timestamp: z.string(),
-      method: z.enum(['POST', 'PUT', 'DELETE']),
+      /** GET only where a JWT was refused: reading is not recorded. */
+      method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
       uri: z.string(),
       request_id: z.string(),
       request_body: z.string(),

@@ -9,7 +9,7 @@ export const listAuditLogsQuery = z
     start_time: instantField,
     end_time: instantField,
     organisation_id: z.uuid().optional(),
-    method: z.enum(['POST', 'PUT', 'DELETE']).optional(),
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).optional(),
     uri: text,
     request_id: text,
     user_id: z.uuid().optional(),

@@ -82,6 +82,9 @@ export function createTokenAuthenticate(parts: TokenCallerParts): AuthenticateTo
     const { claims } =
       verified.get(digest, parts.now().getTime()) ??
       (await verified.load(digest, () => authority.verify(token)));
+    // An introspection endpoint may answer for somebody else than was asked about.
+    if (claims.organisation !== undefined && claims.organisation !== organisationId)
+      throw invalidToken('The token is for another organisation.');
     return asCaller(parts.db, organisationId, claims, settings);
   }
 
