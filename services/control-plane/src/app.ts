@@ -7,6 +7,7 @@ import { mountOperations, type Operation, type OperationParts } from './http/ope
 import { followPathAliases } from './http/path-aliases.ts';
 import { renderError, routeNotFound } from './http/render-error.ts';
 import { requestContext } from './http/request-context.ts';
+import { modelPricingRoutes } from './model-pricing/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 
 export interface AppParts {
@@ -28,6 +29,7 @@ export function createApp(parts: AppParts): Express {
   app.use(requestContext(app, parts.trustedProxies, parts.headerPrefixes));
   app.use(healthRoutes(parts.health));
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
+  app.use(modelPricingRoutes(parts.operationParts.now));
   app.use(followPathAliases);
   const v1 = Router();
   mountOperations({ v1, root: app }, parts.operations, parts.operationParts);

@@ -1,82 +1,71 @@
 import { z } from 'zod';
 import { endpoint } from './endpoint.ts';
 
-const modelTokenPrice = z.object({
-  price: z.number(),
+/** US cents for one token or one unit. */
+const price = z.object({ price: z.number() });
+const optionalPrice = price.optional();
+
+/** What has no price of its own is left out: it costs what the plain input or output costs. */
+const tokenPrices = z.object({
+  request_token: optionalPrice,
+  response_token: optionalPrice,
+  cache_write_input_token: optionalPrice,
+  cache_read_input_token: optionalPrice,
+  cache_read_audio_input_token: optionalPrice,
+  request_audio_token: optionalPrice,
+  response_audio_token: optionalPrice,
+  /** Ours: named as in operators' price files. */
+  request_image_token: optionalPrice,
+  reasoning_token: optionalPrice,
+  additional_units: z.record(z.string(), price).optional(),
 });
 
-const modelImagePricing = z.record(z.string(), z.record(z.string(), modelTokenPrice));
+const operation = z.enum(['sum', 'multiply']);
+const value = z.object({ value: z.string() });
 
-const modelPayAsYouGo = z.object({
-  request_token: modelTokenPrice,
-  response_token: modelTokenPrice,
-  cache_write_input_token: modelTokenPrice,
-  cache_read_input_token: modelTokenPrice,
-  request_audio_token: modelTokenPrice,
-  response_audio_token: modelTokenPrice,
-  cache_read_audio_input_token: modelTokenPrice,
-  additional_units: z.record(z.string(), modelTokenPrice),
-  image: modelImagePricing,
+/** How counts and prices make a cost: as deep as the published form needs, no deeper. */
+const formula = z.object({
+  operation,
+  operands: z.array(z.union([z.object({ operation, operands: z.array(value) }), value])),
 });
 
-const modelValueReference = z.object({
-  value: z.string(),
-});
-
-const modelCalculateOperation = z.object({
-  operation: z.enum(['sum', 'multiply']),
-  operands: z.array(z.union([z.unknown(), modelValueReference])),
-});
-
-const modelCalculateConfig = z.object({
-  request: modelCalculateOperation,
-  response: modelCalculateOperation,
-});
-
-const modelFinetuneConfig = z.object({
-  pay_per_token: modelTokenPrice,
-  pay_per_hour: modelTokenPrice,
-});
-
-const modelBatchConfig = z.object({
-  request_token: modelTokenPrice,
-  response_token: modelTokenPrice,
-  cache_read_input_token: modelTokenPrice,
-});
-
-const modelPricingConfig = z.object({
-  pay_as_you_go: modelPayAsYouGo,
-  calculate: modelCalculateConfig,
+const modelPrices = z.object({
+  pay_as_you_go: tokenPrices.extend({
+    image: z.record(z.string(), z.record(z.string(), price)).optional(),
+  }),
+  calculate: z.object({ request: formula, response: formula }).optional(),
   currency: z.literal('USD'),
-  finetune_config: modelFinetuneConfig,
-  batch_config: modelBatchConfig,
+  finetune_config: z
+    .object({ pay_per_token: optionalPrice, pay_per_hour: optionalPrice })
+    .optional(),
+  batch_config: z
+    .object({
+      request_token: optionalPrice,
+      response_token: optionalPrice,
+      cache_read_input_token: optionalPrice,
+    })
+    .optional(),
+  /** Ours: a whole request costs these when its input, caches included, is larger. */
+  context_tiers: z.array(tokenPrices.extend({ above_input_tokens: z.int() })).optional(),
 });
 
-const modelGeneralConfig = z.object({
-  params: z.array(
-    z.looseObject({
-      key: z.string(),
-      defaultValue: z.unknown(),
-      minValue: z.number(),
-      maxValue: z.number(),
-      type: z.string(),
-      options: z.array(
-        z.object({
-          value: z.unknown(),
-          name: z.string(),
-        }),
-      ),
-    }),
-  ),
-  type: z.object({
-    primary: z.string(),
-    supported: z.array(z.string()),
-  }),
-  messages: z.object({
-    options: z.array(z.string()),
-  }),
-  removeParams: z.array(z.string()),
-  disablePlayground: z.boolean(),
+const modelSettings = z.object({
+  params: z
+    .array(
+      z.looseObject({
+        key: z.string(),
+        defaultValue: z.unknown(),
+        minValue: z.number().optional(),
+        maxValue: z.number().optional(),
+        type: z.string().optional(),
+        options: z.array(z.object({ value: z.unknown(), name: z.string() })).optional(),
+      }),
+    )
+    .optional(),
+  type: z.object({ primary: z.string(), supported: z.array(z.string()) }).optional(),
+  messages: z.object({ options: z.array(z.string()) }).optional(),
+  removeParams: z.array(z.string()).optional(),
+  disablePlayground: z.boolean().optional(),
   isDefault: z.boolean(),
 });
 
@@ -89,7 +78,7 @@ export const modelPricingEndpoints = {
     path: '/model-configs/pricing/{provider}/{model}',
     atRoot: true,
     plane: 'public',
-    answer: modelPricingConfig,
+    answer: modelPrices,
     errors: [404],
   }),
   'model-settings.read': endpoint({
@@ -100,7 +89,7 @@ export const modelPricingEndpoints = {
     path: '/model-configs/general/{provider}/{model}',
     atRoot: true,
     plane: 'public',
-    answer: modelGeneralConfig,
+    answer: modelSettings,
     errors: [404],
   }),
 };
