@@ -13,7 +13,7 @@ import type { Operation } from './http/operation.ts';
 import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
 import { labelOperations } from './labels/routes.ts';
-import { logExportOperations, logExportOperations } from './log-exports/routes.ts';
+import { logExportOperations } from './log-exports/routes.ts';
 import { partialOperations } from './partials/routes.ts';
 import { promptOperations } from './prompts/routes.ts';
 import { providerOperations } from './providers/routes.ts';

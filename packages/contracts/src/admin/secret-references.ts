@@ -105,8 +105,8 @@ function opensToAllAndSome(body: {
 }
 
 const openToAllAndSome = {
-  path: ['allowed_workspaces'],
-  message: 'cannot be given while allow_all_workspaces is true',
+  path: ['allow_all_workspaces'],
+  message: 'cannot be true while allowed_workspaces is given',
 };
 
 const createBody = z

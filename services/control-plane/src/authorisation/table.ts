@@ -579,11 +579,7 @@ export const operations = {
     scopes: ['logs.export'],
     audit: { resourceType: 'log_exports', action: 'export' },
   },
-  'log-exports.download': {
-    keys: anyKey,
-    scopes: ['logs.export'],
-    audit: { resourceType: 'log_exports', action: 'export' },
-  },
+  'log-exports.download': { keys: anyKey, scopes: ['logs.export'] },
   'log-exports.field-restrictions': { keys: anyKey, scopes: ['logs.export', 'logs.list'] },
 
   'audit-logs.verify': { keys: organisationKey, scopes: ['audit_logs.list'] },

@@ -14,7 +14,7 @@ import { presentLogExport, presentWritten } from './present.ts';
 import { listDeniedFields } from './restrictions.ts';
 import { listLogExports } from './store.ts';
 
-const published: readonly Operation[] = [
+export const logExportOperations: readonly Operation[] = [
   // Before the route that would take the last part for an id.
   implement('log-exports.field-restrictions', async (call) => {
     const workspaceId = await workspaceIdOf(call);
@@ -49,12 +49,6 @@ const published: readonly Operation[] = [
   }),
   implement('log-exports.download', (call) => downloadLogExport(call, idOf(call))),
 ];
-
-/** Below `/logs/exports`, and below `/log/exports`, as the specification calls it once. */
-export const logExportOperations: readonly Operation[] = published.flatMap((operation) => [
-  operation,
-  { ...operation, path: operation.path.replace(/^\/logs\//, '/log/') },
-]);
 
 async function workspaceIdOf(call: AdminCall): Promise<string | undefined> {
   const named = namedWorkspace(undefined, call.query);

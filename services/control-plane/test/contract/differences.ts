@@ -38,7 +38,11 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
   ],
   [/^updatePrompt(Partial)?Default body\.version: does not take number$/, 'Versions are counted.'],
   [
-    /^getModelPricing answer\.calculate\.(request|response)\.operands\[\]: may be anything$/,
-    'An operation may hold operations, as deep as it likes.',
+    /^getModelPricing answer\.calculate\.(request|response)\.operands\[\]\.operands\[\]\.\w+: is not known$/,
+    'A cost is a sum of products: operations hold operations once, no deeper.',
+  ],
+  [
+    /^(post|put)LogsExports(ExportId)? body\.filters\.(page_size|current_page): does not take number$/,
+    'Half a page is nothing to ask for.',
   ],
 ];

@@ -42,8 +42,6 @@ export const examples: Examples = {
     query: ({ organisationId }) => ({
       organisation_id: organisationId,
       ids: `pg-none,${organisationId}`,
-      current_page: '0',
-      page_size: '100',
     }),
   },
   'guardrails.create': {

@@ -35,8 +35,6 @@ export const examples: Examples = {
       manager_type: 'aws_sm',
       tags: '{"team":"search"}',
       search: 'openai',
-      current_page: '0',
-      page_size: '20',
     }),
   },
   'secret-references.create': {
