@@ -1,7 +1,6 @@
 import { scopesOf } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCredentialVault } from '../src/credentials/envelope.ts';
-import { requireGuardrails } from '../src/guardrails/references.ts';
 import { createServiceKey } from './fixture.ts';
 import { type Harness, startHarness } from './harness.ts';
 import { holdsInClear } from './holds-in-clear.ts';
@@ -352,27 +351,5 @@ describe('guardrails', () => {
     expect(JSON.parse(entries[1]?.before ?? '')).toMatchObject({ name: 'Content safety' });
     expect(JSON.parse(entries[1]?.after ?? '')).toMatchObject({ name: 'Other' });
     expect(await holdsInClear(h, ['audit_entries'], hookSecret)).toBe(false);
-  });
-});
-
-describe('requireGuardrails', () => {
-  it('takes active guardrails of the same level, by any name, and gives each slug once', async () => {
-    const mine = await create();
-    const ours = await create({}, admin());
-    const owner = { organisationId: h.first.organisation_id, workspaceId: h.first.workspace_id };
-    const require = (workspaceId: string | null, references: string[]) =>
-      requireGuardrails(h.db, { ...owner, workspaceId }, references, 'body.list');
-    expect(await require(owner.workspaceId, [mine.id, mine.slug])).toEqual([mine.slug]);
-    expect(await require(null, [ours.slug])).toEqual([ours.slug]);
-    for (const [workspaceId, reference] of [
-      [owner.workspaceId, ours.slug],
-      [null, mine.slug],
-      [second.id, mine.id],
-      [null, 'pg-none'],
-    ] as const)
-      await expect(require(workspaceId, [reference])).rejects.toMatchObject({
-        code: 'admin.validation',
-        field: 'body.list[0]',
-      });
   });
 });
