@@ -54,7 +54,7 @@ export {
   renderPrompt,
 } from './prompts/prompt-template.ts';
 export type { FindPartial, SavedPartial } from './prompts/render-template.ts';
-export { TemplateFault } from './prompts/template-fault.ts';
+export { MissingPartials, TemplateFault } from './prompts/template-fault.ts';
 export {
   compileSafeRegex,
   type RegexMatch,

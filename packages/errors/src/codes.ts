@@ -116,6 +116,8 @@ export const errorCodes = {
   'config.not_found': request(400, 'No config with this slug exists in the workspace.'),
   'config.no_route': request(400, 'The config names no target for this request.'),
   'config.override_forbidden': request(400, 'This key does not allow its config to be overridden.'),
+  'prompt.not_found': request(404, 'Invalid prompt id', 'AB08'),
+  'prompt.invalid': request(400, 'The prompt cannot be rendered.'),
   'provider.missing': request(400, 'Either x-service-config or x-service-provider is required.'),
   'provider.unknown': request(400, 'This provider is not known.'),
   'provider.not_found': request(400, 'No provider with this slug exists in the workspace.'),

@@ -24,6 +24,9 @@ export interface AppDeps extends ServeDeps {
     models: (exchange: Exchange) => Promise<Reply>;
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
+    /** A saved prompt, run or only rendered. */
+    prompt: (exchange: Exchange) => Promise<Reply>;
+    renderPrompt: (exchange: Exchange) => Promise<Reply>;
   };
   forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
   readiness: () => { ready: boolean; draining: boolean; controlPlane: boolean };
@@ -64,7 +67,7 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   app.set('query parser', false);
   // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
   app.set('case sensitive routing', true);
-  const { models, proxy, explain } = deps.pipelines;
+  const { models, proxy, explain, prompt, renderPrompt } = deps.pipelines;
 
   for (const [pathname, handle] of unified) app.post(pathname, handle);
   app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
@@ -77,6 +80,10 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   app.all(explainPaths, (_req, _res, next) =>
     next(new GatewayError('request.method_not_allowed', { headers: { allow: 'POST' } })),
   );
+
+  const chat = { endpoint: 'chatComplete', isProxy: false } as const;
+  app.post('/v1/prompts/:reference/completions', serve(chat, prompt, deps, 'promptComplete'));
+  app.post('/v1/prompts/:reference/render', serve(chat, renderPrompt, deps, 'promptRender'));
 
   app.get(['/health', '/health/live', '/v1/health'], live);
   app.get('/health/ready', ready(deps.readiness));

@@ -31,6 +31,7 @@ import { ConfigCompiler } from './config-sync/config-compiler.ts';
 import { type ConfigSource, createConfigSource } from './config-sync/config-source.ts';
 import { ConfigStore } from './config-sync/config-store.ts';
 import { Organisations } from './config-sync/organisations.ts';
+import { PromptCompiler } from './config-sync/prompt-compiler.ts';
 import { SnapshotFile } from './config-sync/snapshot.ts';
 import type { Env } from './env.ts';
 import { knownChecks } from './guardrails/checks/index.ts';
@@ -39,8 +40,10 @@ import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { pipeline } from './pipeline/exchange.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
-import { readProxyRequest, readRequest } from './pipeline/stages/read-request.ts';
+import { findPrompt } from './pipeline/stages/find-prompt.ts';
+import { readJsonRequest, readProxyRequest, readRequest } from './pipeline/stages/read-request.ts';
 import { recordOutcome } from './pipeline/stages/record-outcome.ts';
+import { answerRendered, renderRequest } from './pipeline/stages/render-request.ts';
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
 import type { LimitStore } from './policies/limit-store.ts';
@@ -194,6 +197,9 @@ export function wire(env: Env): Gateway {
     enforceLimits(limits), // before anything is read or spent
     findConfig, // saved-only check first, then headers and config
   ];
+  const prompts = new PromptCompiler();
+  const namedPrompt = findPrompt(prompts);
+  const rendered = renderRequest(prompts);
 
   let draining = false;
   const app = createApp({
@@ -209,6 +215,24 @@ export function wire(env: Env): Gateway {
       unified: pipeline([...entrance, readRequest, route]),
       models: pipeline([...entrance, listOwnModels, route]),
       proxy: pipeline([...entrance, readProxyRequest, route]),
+      prompt: pipeline([
+        recordOutcome(recorder, logger),
+        findKey,
+        namedPrompt, // before limits: policies may be about a prompt
+        enforceLimits(limits),
+        findConfig,
+        readJsonRequest,
+        rendered, // from here on it is a request like any other
+        route,
+      ]),
+      // Calls no model: it counts against no limit, and leaves no record.
+      renderPrompt: pipeline([
+        authenticate(store, jwt?.tokens, ['prompts.render']),
+        namedPrompt,
+        readJsonRequest,
+        rendered,
+        answerRendered,
+      ]),
       explain: createExplain({
         ...deadlines,
         authenticate: findKey,

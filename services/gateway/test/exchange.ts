@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
+import { emptyTables } from '../src/config-sync/bundle-tables.ts';
 import { type CompiledBundle, compileBundle } from '../src/config-sync/compiled-bundle.ts';
-import { ConfigTable } from '../src/config-sync/config-table.ts';
 import { type ResolvedKey, resolvedKey } from '../src/config-sync/resolved-key.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
 import type { Exchange, Reply } from '../src/pipeline/exchange.ts';
@@ -27,9 +27,9 @@ export function exampleBundle(
   over: Partial<config.Bundle> = {},
   saved: readonly Partial<config.Config>[] = [],
 ): CompiledBundle {
-  const configs = new ConfigTable();
+  const tables = emptyTables();
   for (const each of saved)
-    configs.add(toBinary(config.ConfigSchema, create(config.ConfigSchema, each as never)));
+    tables.configs.add(toBinary(config.ConfigSchema, create(config.ConfigSchema, each as never)));
   const source = create(config.BundleSchema, {
     organisationId: 'org-1',
     workspaceId: 'ws-1',
@@ -37,7 +37,7 @@ export function exampleBundle(
     hash: 'h1',
     ...over,
   } as never);
-  return compileBundle({ source, configs });
+  return compileBundle({ source, ...tables });
 }
 
 export interface ExampleRequest {
@@ -78,6 +78,7 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     bundle: request.bundle,
     metadata: caller.metadata,
     config: undefined,
+    prompt: undefined,
     limits: undefined,
     limitStates: [],
     body: undefined,

@@ -1,5 +1,5 @@
 import { parseTemplate, type Template, type TemplateNode } from './parse-template.ts';
-import { TemplateFault } from './template-fault.ts';
+import { MissingPartials, TemplateFault } from './template-fault.ts';
 
 /** Text that templates include. */
 export interface SavedPartial {
@@ -38,14 +38,14 @@ export class RenderBudget {
       throw new TemplateFault('the rendered prompt is too large');
   }
 
-  /** @throws TemplateFault naming every partial that was not found */
+  /** @throws MissingPartials naming each */
   check(): void {
     if (this.missingVariables.size > 0)
-      throw new TemplateFault(
+      throw new MissingPartials(
         `Missing variable partials: ${[...this.missingVariables].join(', ')}`,
       );
     if (this.missingPartials.size > 0)
-      throw new TemplateFault(`Missing prompt partials: ${[...this.missingPartials].join(', ')}`);
+      throw new MissingPartials(`Missing prompt partials: ${[...this.missingPartials].join(', ')}`);
   }
 }
 

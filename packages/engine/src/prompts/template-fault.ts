@@ -3,3 +3,6 @@
  * is for whoever wrote the template or sent the variables.
  */
 export class TemplateFault extends Error {}
+
+/** The template is sound; what it includes is not there. */
+export class MissingPartials extends TemplateFault {}

@@ -37,6 +37,8 @@ function rows(order: 'forward' | 'backward'): BundleRows {
       organisation: { blockInlineConfig: false },
     },
     configs,
+    prompts,
+    partials,
     providers: list(provider('p1'), provider('p2')),
     policies: [],
   } as unknown as BundleRows;
@@ -50,6 +52,18 @@ const configs = ['1', '2'].map((id) => ({
   version: 1,
   isDefault: id === '2',
 }));
+
+const prompts = [
+  {
+    id: 'p',
+    slug: 'pp-1',
+    publishedVersion: 1,
+    latestVersion: 2,
+    latestVirtualKey: 'openai',
+    labels: { production: 1 },
+  },
+];
+const partials = [{ id: 'l', slug: 'pl-1', publishedVersion: 1, latestVersion: 1 }];
 
 const model = (slug: string) => ({
   slug,
@@ -86,6 +100,21 @@ describe('buildBundle', () => {
       expect(after.hash).not.toBe(before.hash);
     },
   );
+
+  it.each([
+    ['prompts', { publishedVersion: 2 }],
+    ['prompts', { latestVersion: 3 }],
+    ['prompts', { latestVirtualKey: 'anthropic' }],
+    ['prompts', { labels: { production: 2 } }],
+    ['partials', { publishedVersion: 2 }],
+    ['partials', { slug: 'pl-2' }],
+  ] as const)('gives another hash when of %s this is different: %j', (kind, change) => {
+    const before = rows('forward');
+    const changed = { ...before, [kind]: before[kind].map((row) => ({ ...row, ...change })) };
+    const hashes = [before, changed].map((each) => buildBundle(each, () => credentials).hash);
+    expect(new Set(hashes).size).toBe(2);
+    expect(buildBundle(rows('forward'), () => credentials).hash).toBe(hashes[0]);
+  });
 
   it('gives another hash when a credential changes', () => {
     const before = buildBundle(rows('forward'), () => credentials);

@@ -8,8 +8,8 @@ type ProviderRow = BundleRows['providers'][number];
 type ModelRow = ProviderRow['integration']['models'][number];
 
 /**
- * Turns rows into the bundle a gateway decides with, without its configs: those
- * follow in pieces (`bundleConfigs`). Pure: the same rows give the same bytes,
+ * Turns rows into the bundle a gateway decides with, without its configs and
+ * prompts: those follow in pieces (`bundleConfigs`, `bundle-prompts.ts`). Pure: the same rows give the same bytes,
  * whatever order the database had them in, so the hash changes only when
  * something a gateway would do changes.
  */
@@ -44,15 +44,18 @@ export function buildBundle(
     blockInlineConfig: workspace.organisation.blockInlineConfig,
     defaultConfigSlug: rows.configs.find((row) => row.isDefault)?.slug ?? '',
   });
-  bundle.hash = contentHash(bundle, rows.configs);
+  bundle.hash = contentHash(bundle, rows);
   bundle.revision = workspace.revision;
   return bundle;
 }
 
-/** Versions are never rewritten: which one is in force says what is in it, and the documents need not be read. */
-function contentHash(bundle: config.Bundle, configs: readonly BundleConfigRow[]): string {
+/** Versions are never rewritten: which ones are in force says what is in them, and the documents need not be read. */
+function contentHash(bundle: config.Bundle, rows: BundleRows): string {
   const hash = createHash('sha256').update(toBinary(config.BundleSchema, bundle));
-  for (const row of configs) hash.update(JSON.stringify([row.id, row.version, row.slug, row.name]));
+  for (const row of rows.configs)
+    hash.update(JSON.stringify([row.id, row.version, row.slug, row.name]));
+  for (const row of [...rows.prompts, ...rows.partials])
+    hash.update(JSON.stringify(sortedObject(row)));
   return hash.digest('hex');
 }
 

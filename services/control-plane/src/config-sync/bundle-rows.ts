@@ -1,8 +1,9 @@
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import { readPartials, readPrompts } from './prompt-rows.ts';
 
-/** Everything a bundle is built from, read at one moment; of the configs, which versions are in force. */
+/** Everything a bundle is built from, read at one moment; of configs, prompts and partials, which versions are in force. */
 export type BundleRows = NonNullable<Awaited<ReturnType<typeof readBundleRows>>>;
 
 export type BundleConfigRow = BundleRows['configs'][number];
@@ -12,7 +13,7 @@ const configsPerPage = 2_000;
 
 /**
  * `undefined` when there is no such workspace, or it is archived.
- * @param onProgress called after each page of configs
+ * @param onProgress called after each page of what there may be very many of
  */
 export async function readBundleRows(
   client: DatabaseClient,
@@ -29,6 +30,8 @@ export async function readBundleRows(
       if (workspace === null) return undefined;
       const id = workspace.id;
       const configs = await readConfigs(db, id, onProgress);
+      const prompts = await readPrompts(db, id, onProgress);
+      const partials = await readPartials(db, id, onProgress);
       const providers = await db.provider.findMany({
         where: { workspaceId: id },
         include: {
@@ -38,7 +41,7 @@ export async function readBundleRows(
       const policies = await db.rateLimitsPolicy.findMany({
         where: { workspaceId: id, status: 'active', target: 'llm' },
       });
-      return { workspace, configs, providers, policies };
+      return { workspace, configs, prompts, partials, providers, policies };
     },
     // One moment for all of it, or the revision would not fit the content.
     {

@@ -5,7 +5,14 @@ import type { CredentialVault } from '../credentials/envelope.ts';
 import type { DatabaseClient } from '../database/client.ts';
 import { openCredentials } from '../integrations/credentials.ts';
 import { buildBundle, bundleConfigs } from './build-bundle.ts';
+import {
+  encodePartial,
+  encodePartialVersion,
+  encodePrompt,
+  encodePromptVersion,
+} from './bundle-prompts.ts';
 import { type BundleRows, readBundleRows, readConfigBodies } from './bundle-rows.ts';
+import { readPartialVersions, readPromptVersions } from './prompt-rows.ts';
 
 type Piece = MessageInitShape<typeof config.GetBundleResponseSchema>;
 
@@ -30,10 +37,22 @@ export async function* streamBundle(
   const bundle = buildBundle(rows, (integration) => openCredentials(parts.vault, integration));
   if (bundle.hash === request.knownHash) return yield { unchanged: true };
   yield { bundle };
-  for await (const configs of configPieces(parts.client, rows.configs)) {
+  for await (const piece of contents(parts.client, rows)) {
     if (signal.aborted) return;
-    yield { configs };
+    yield piece;
   }
+}
+
+/** What there may be very many of. */
+async function* contents(client: DatabaseClient, rows: BundleRows): AsyncGenerator<Piece> {
+  const { prompts, partials } = rows;
+  for await (const configs of inPieces(encodedConfigs(client, rows.configs))) yield { configs };
+  for await (const piece of inPieces(prompts.map(encodePrompt))) yield { prompts: piece };
+  for await (const piece of inPieces(partials.map(encodePartial))) yield { partials: piece };
+  const promptVersions = encoded(readPromptVersions(client, prompts), encodePromptVersion);
+  for await (const piece of inPieces(promptVersions)) yield { promptVersions: piece };
+  const partialVersions = encoded(readPartialVersions(client, partials), encodePartialVersion);
+  for await (const piece of inPieces(partialVersions)) yield { partialVersions: piece };
 }
 
 /** Says that work goes on for as long as it does: a receiver takes a long silence for a hang. */
@@ -54,23 +73,36 @@ async function* progress(work: Promise<unknown>, steps: () => number): AsyncGene
   }
 }
 
-async function* configPieces(
+async function* encodedConfigs(
   client: DatabaseClient,
   rows: BundleRows['configs'],
-): AsyncGenerator<Uint8Array[]> {
+): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < rows.length; at += configsPerRead) {
     const page = rows.slice(at, at + configsPerRead);
-    let piece: Uint8Array[] = [];
-    let bytes = 0;
-    for (const config of bundleConfigs(page, await readConfigBodies(client, page))) {
-      if (piece.length > 0 && bytes + config.length > pieceBytesMax) {
-        yield piece;
-        piece = [];
-        bytes = 0;
-      }
-      piece.push(config);
-      bytes += config.length;
-    }
-    if (piece.length > 0) yield piece;
+    yield* bundleConfigs(page, await readConfigBodies(client, page));
   }
+}
+
+async function* encoded<Row>(
+  rows: AsyncIterable<Row>,
+  encode: (row: Row) => Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  for await (const row of rows) yield encode(row);
+}
+
+async function* inPieces(
+  list: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): AsyncGenerator<Uint8Array[]> {
+  let piece: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const each of list) {
+    if (piece.length > 0 && bytes + each.length > pieceBytesMax) {
+      yield piece;
+      piece = [];
+      bytes = 0;
+    }
+    piece.push(each);
+    bytes += each.length;
+  }
+  if (piece.length > 0) yield piece;
 }

@@ -3,7 +3,7 @@ import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
-import type { ConfigTable } from './config-table.ts';
+import type { BundleTables } from './bundle-tables.ts';
 
 /**
  * A workspace bundle made ready for requests: parsed and indexed once. Its
@@ -19,9 +19,8 @@ export interface CompiledBundle extends WholeBundle {
 }
 
 /** A bundle as it came. */
-export interface WholeBundle {
+export interface WholeBundle extends BundleTables {
   readonly source: config.Bundle;
-  readonly configs: ConfigTable;
 }
 
 /** What is known of a saved config beside its document. */
@@ -49,7 +48,8 @@ export interface SavedProvider {
   readonly counters: readonly Counter[];
 }
 
-export function compileBundle({ source, configs }: WholeBundle): CompiledBundle {
+export function compileBundle(bundle: WholeBundle): CompiledBundle {
+  const { source } = bundle;
   const policies = compilePolicies(
     source.rateLimitsPolicies.map((policy) => ({
       id: policy.id,
@@ -62,8 +62,7 @@ export function compileBundle({ source, configs }: WholeBundle): CompiledBundle 
     })),
   );
   return {
-    source,
-    configs,
+    ...bundle,
     providers: new Map(
       source.providers.map((provider) => [
         provider.slug,

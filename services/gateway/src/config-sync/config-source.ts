@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RefusalReport } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
+import { emptyTables, tableNames } from './bundle-tables.ts';
 import type { WholeBundle } from './compiled-bundle.ts';
-import { ConfigTable } from './config-table.ts';
 
 /** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {
@@ -38,14 +38,14 @@ export function createConfigSource(
       const stream = client.serverStream(methods.getBundle, { workspaceId, knownHash });
       const silence = setTimeout(() => stream.cancel(), timeoutMs);
       let source: config.Bundle | undefined;
-      const configs = new ConfigTable();
+      const tables = emptyTables();
       try {
         for await (const piece of stream as AsyncIterable<config.GetBundleResponse>) {
           silence.refresh();
           if (piece.gone) return 'gone';
           if (piece.unchanged) return 'unchanged';
           source ??= piece.bundle;
-          for (const each of piece.configs) configs.add(each);
+          for (const name of tableNames) for (const each of piece[name]) tables[name].add(each);
           // Requests get their turn between two pieces.
           await nextTurn();
         }
@@ -54,7 +54,7 @@ export function createConfigSource(
         stream.cancel();
       }
       if (source === undefined) throw new Error('the control plane sent no bundle');
-      return { source, configs };
+      return { source, ...tables };
     },
     async getOrganisation(organisationId, knownHash) {
       const request = { organisationId, knownHash };

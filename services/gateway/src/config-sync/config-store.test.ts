@@ -5,9 +5,9 @@ import { create } from '@bufbuild/protobuf';
 import { createServiceKey, hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyTables } from './bundle-tables.ts';
 import type { ConfigSource } from './config-source.ts';
 import { ConfigStore, type ConfigStoreOptions } from './config-store.ts';
-import { ConfigTable } from './config-table.ts';
 import { SnapshotFile } from './snapshot.ts';
 
 const pepper = Buffer.alloc(32, 1);
@@ -68,7 +68,7 @@ class FakeControlPlane implements ConfigSource {
     const bundle = this.bundles.get(workspaceId);
     if (bundle === undefined) return this.answer<'gone'>('gone');
     if (bundle.hash === knownHash) return this.answer<'unchanged'>('unchanged');
-    return this.answer({ source: bundle, configs: new ConfigTable() });
+    return this.answer({ source: bundle, ...emptyTables() });
   }
   async getOrganisation(): ReturnType<ConfigSource['getOrganisation']> {
     return 'gone';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { emptyTables, tableNames } from './bundle-tables.ts';
 import type { WholeBundle } from './compiled-bundle.ts';
-import { ConfigTable } from './config-table.ts';
 import { SnapshotFile } from './snapshot.ts';
 
 let dir: string;
@@ -19,24 +19,26 @@ beforeEach(() => {
 afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 function bundle(workspaceId: string, count: number): WholeBundle {
-  const configs = new ConfigTable();
+  const tables = emptyTables();
   for (let index = 0; index < count; index += 1) {
     const slug = `pc-${workspaceId}-${index}`;
     const bodyJson = JSON.stringify({ provider: `@secret-${index}` });
     const message = create(config.ConfigSchema, { slug, bodyJson });
-    configs.add(toBinary(config.ConfigSchema, message));
+    tables.configs.add(toBinary(config.ConfigSchema, message));
+    const version = create(config.PromptVersionSchema, { id: slug, template: bodyJson });
+    tables.promptVersions.add(toBinary(config.PromptVersionSchema, version));
   }
-  return { source: create(config.BundleSchema, { workspaceId, hash: 'h' }), configs };
+  return { source: create(config.BundleSchema, { workspaceId, hash: 'h' }), ...tables };
 }
 
 /** Tables compare by what is in them. */
 const plain = ({ content, reason }: Awaited<ReturnType<SnapshotFile['load']>>) => ({
   reason,
   keys: content?.keys,
-  bundles: content?.bundles.map(({ source, configs }) => ({
-    source,
-    configs: [...configs.encoded()].map(String),
-  })),
+  bundles: content?.bundles.map((each) => [
+    each.source,
+    ...tableNames.map((name) => [...each[name].encoded()].map(String)),
+  ]),
   organisations: content?.organisations,
 });
 

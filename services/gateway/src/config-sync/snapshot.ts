@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
+import { emptyTables, tableNames } from './bundle-tables.ts';
 import type { WholeBundle } from './compiled-bundle.ts';
-import { ConfigTable } from './config-table.ts';
 
 /** What survives a restart without the control plane: every key, bundle and organisation held, nothing else. */
 export interface SnapshotContent {
@@ -19,7 +19,7 @@ export interface KeptOrganisation {
   keyDocument: string;
 }
 
-const magic = Buffer.from('SLUICE2\n');
+const magic = Buffer.from('SLUICE3\n');
 const ivBytes = 12;
 const tagBytes = 16;
 
@@ -109,9 +109,9 @@ async function writeEncrypted(
 
 /**
  * A count of keys, then hash and key for each, then a count of bundles, then
- * each bundle, a count of its configs and those; then, in snapshots of releases
- * that know tokens, a count of organisations and for each itself and its keys.
- * All but the counts are prefixed by their length.
+ * each bundle and its tables, a count and what is in it for each, then a count
+ * of organisations and for each itself and its keys. All but the counts are
+ * prefixed by their length.
  */
 function* parts(content: SnapshotContent): Generator<Buffer> {
   yield uint32(content.keys.length);
@@ -120,10 +120,12 @@ function* parts(content: SnapshotContent): Generator<Buffer> {
     yield prefixed(toBinary(config.KeySchema, key));
   }
   yield uint32(content.bundles.length);
-  for (const { source, configs } of content.bundles) {
-    yield prefixed(toBinary(config.BundleSchema, source));
-    yield uint32(configs.size);
-    for (const each of configs.encoded()) yield prefixed(each);
+  for (const bundle of content.bundles) {
+    yield prefixed(toBinary(config.BundleSchema, bundle.source));
+    for (const name of tableNames) {
+      yield uint32(bundle[name].size);
+      for (const each of bundle[name].encoded()) yield prefixed(each);
+    }
   }
   yield uint32(content.organisations.length);
   for (const { organisation, keyDocument } of content.organisations) {
@@ -159,11 +161,12 @@ function decode(bytes: Buffer): SnapshotContent {
   }));
   const bundles = Array.from({ length: count() }, () => {
     const source = fromBinary(config.BundleSchema, part());
-    const configs = new ConfigTable();
-    for (let left = count(); left > 0; left -= 1) configs.add(part());
-    return { source, configs };
+    const tables = emptyTables();
+    for (const name of tableNames)
+      for (let left = count(); left > 0; left -= 1) tables[name].add(part());
+    return { source, ...tables };
   });
-  const organisations = Array.from({ length: at < bytes.length ? count() : 0 }, () => ({
+  const organisations = Array.from({ length: count() }, () => ({
     organisation: fromBinary(config.OrganisationSchema, part()),
     keyDocument: part().toString(),
   }));

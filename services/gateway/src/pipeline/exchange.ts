@@ -4,6 +4,7 @@ import type { CompiledConfig } from '@sluice/engine';
 import type { ErrorCode } from '@sluice/errors';
 import type { Endpoint, FormPart, JsonObject } from '@sluice/providers';
 import type { CompiledBundle, SavedConfig } from '../config-sync/compiled-bundle.ts';
+import type { FoundPrompt } from '../config-sync/prompt-compiler.ts';
 import type { ResolvedKey } from '../config-sync/resolved-key.ts';
 import type { CallerHeaders } from '../http/caller-headers.ts';
 import type { CounterState } from '../policies/limit-store.ts';
@@ -18,7 +19,8 @@ export interface EndpointRoute {
 
 /** One request with all that is known of it. Stages fill it in; nothing else is passed around. */
 export interface Exchange {
-  readonly route: EndpointRoute;
+  /** Of a prompt's request, known once the prompt is. */
+  route: EndpointRoute;
   readonly method: string;
   /** Path with `/v1`, without the query. */
   readonly pathname: string;
@@ -47,6 +49,8 @@ export interface Exchange {
   config:
     | { compiled: CompiledConfig; saved: SavedConfig | undefined; source: ConfigOrigin }
     | undefined;
+  /** The saved prompt that the request is made from. */
+  prompt: FoundPrompt | undefined;
   limits: RequestLimits | undefined;
   limitStates: CounterState[];
   /** The body as received; undefined while unread or when it is streamed through. */

@@ -16,7 +16,7 @@ export function requestFacts(exchange: Exchange): RequestFacts {
     endpoint: exchange.route.endpoint,
     metadata: exchange.metadata,
     configSlug: configSlug(exchange),
-    promptSlug: undefined,
+    promptSlug: exchange.prompt?.slug,
   };
 }
 

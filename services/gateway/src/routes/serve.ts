@@ -101,6 +101,7 @@ function createExchange(
     bundle: undefined,
     metadata: caller.metadata,
     config: undefined,
+    prompt: undefined,
     limits: undefined,
     limitStates: [],
     body: undefined,

@@ -36,7 +36,7 @@ export interface Target {
 
 /**
  * Resolves one target of the plan: the config's provider, then provider
- * headers, then a `@slug/model` in the body.
+ * headers, then a `@slug/model` in the body, then what a prompt was saved with.
  * @throws GatewayError naming what is missing, unknown, or not available in this release
  */
 export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Target {
@@ -97,6 +97,8 @@ function nameProvider(exchange: Exchange, planned: ResolvedTarget): NamedProvide
   const model =
     typeof override === 'string' ? override : exchange.model || planned.defaultParams?.model;
   if (isReference(model)) return splitReference(model, 'body.model');
+  if (exchange.prompt !== undefined)
+    return { reference: exchange.prompt.provider, model: undefined, field: 'prompt.virtual_key' };
   throw new GatewayError('provider.missing', {
     field: 'x-service-provider',
     message:

@@ -10,7 +10,12 @@ const inferenceScopes = ['completions.write'];
 const modelScopes = ['completions.write', 'virtual_keys.list', 'models.list'];
 
 /** Who calls: key or token, scope, workspace. Waits only for what was never seen before. */
-export function authenticate(store: ConfigStore, tokens?: TokenKeys): Stage {
+export function authenticate(
+  store: ConfigStore,
+  tokens?: TokenKeys,
+  /** Instead of those that the endpoint asks for. */
+  scopes?: readonly string[],
+): Stage {
   return async (exchange, next) => {
     const secret = exchange.caller.serviceKey;
     if (secret === undefined) throw new GatewayError('auth.missing_key');
@@ -19,7 +24,7 @@ export function authenticate(store: ConfigStore, tokens?: TokenKeys): Stage {
         ? (tokens.held(secret, exchange.startedAtMs) ?? (await tokens.find(secret, exchange)))
         : (store.heldKey(secret) ?? (await store.findKey(secret)));
     if (key === undefined) throw new GatewayError('auth.invalid_key');
-    checkKey(exchange, key);
+    checkKey(exchange, key, scopes);
     exchange.key = key;
     const bundle = store.bundle(key.source.workspaceId);
     exchange.bundle = bundle instanceof Promise ? await bundle : bundle;
@@ -34,14 +39,19 @@ export function authenticate(store: ConfigStore, tokens?: TokenKeys): Stage {
   };
 }
 
-function checkKey(exchange: Exchange, key: ResolvedKey): void {
+function checkKey(
+  exchange: Exchange,
+  key: ResolvedKey,
+  scopes: readonly string[] | undefined,
+): void {
   if (key.expiresAtMs !== 0 && key.expiresAtMs <= exchange.startedAtMs)
     throw new GatewayError('auth.expired_key');
   if (!key.isWorkspaceKey)
     throw new GatewayError('auth.wrong_key_type', {
       message: 'An organisation key cannot call models; use a workspace key.',
     });
-  const accepted = exchange.route.endpoint === 'listModels' ? modelScopes : inferenceScopes;
+  const accepted =
+    scopes ?? (exchange.route.endpoint === 'listModels' ? modelScopes : inferenceScopes);
   if (!accepted.some((scope) => key.scopes.has(scope)))
     throw new GatewayError('auth.missing_scope', { detail: { accepted } });
 }

@@ -9,7 +9,7 @@ import type { Exchange, Stage } from '../exchange.ts';
 export const readJsonRequest: Stage = async (exchange, next) => {
   checkContentType(exchange);
   exchange.body = await exchange.readBody();
-  note(exchange, parseJsonBody(exchange.body));
+  noteRequest(exchange, parseJsonBody(exchange.body));
   return next();
 };
 
@@ -21,7 +21,7 @@ const readFormRequest: Stage = async (exchange, next) => {
   checkEncoding(exchange);
   exchange.body = await exchange.readBody();
   exchange.form = parseForm(exchange.body, type);
-  note(exchange, formFields(exchange.form));
+  noteRequest(exchange, formFields(exchange.form));
   return next();
 };
 
@@ -38,7 +38,8 @@ export const readRequest: Stage = (exchange, next) =>
     ? readFormRequest(exchange, next)
     : readJsonRequest(exchange, next);
 
-function note(exchange: Exchange, json: JsonObject): void {
+/** Keeps the body as JSON, and what others want to know of it without looking. */
+export function noteRequest(exchange: Exchange, json: JsonObject): void {
   const { model, stream, user } = json;
   if (model !== undefined && typeof model !== 'string')
     throw invalid('body.model', 'must be a string');

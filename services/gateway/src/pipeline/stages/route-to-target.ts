@@ -15,7 +15,11 @@ export function routeToTarget(deps: RouteDeps): Stage {
     exchange.isRouting = true;
     const planning = planRequest(exchange, deps.plan);
     const plan = planning instanceof Promise ? await planning : planning;
-    exchange.decisionJson = describeDecision(exchange.config?.compiled ?? directConfig, plan);
+    exchange.decisionJson = describeDecision(
+      exchange.config?.compiled ?? directConfig,
+      plan,
+      exchange.prompt,
+    );
     const walk = walkPlan<Visit>(plan.root);
     let step = walk.next();
     while (step.done !== true) {

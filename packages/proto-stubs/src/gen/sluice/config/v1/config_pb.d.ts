@@ -230,6 +230,29 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
    * @generated from field: repeated bytes configs = 4;
    */
   configs: Uint8Array[];
+
+  /**
+   * The same for prompts and what they include: encoded Prompt, PromptVersion,
+   * PromptPartial and PromptPartialVersion.
+   *
+   * @generated from field: repeated bytes prompts = 5;
+   */
+  prompts: Uint8Array[];
+
+  /**
+   * @generated from field: repeated bytes prompt_versions = 6;
+   */
+  promptVersions: Uint8Array[];
+
+  /**
+   * @generated from field: repeated bytes partials = 7;
+   */
+  partials: Uint8Array[];
+
+  /**
+   * @generated from field: repeated bytes partial_versions = 8;
+   */
+  partialVersions: Uint8Array[];
 };
 
 /**
@@ -239,7 +262,7 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
 export declare const GetBundleResponseSchema: GenMessage<GetBundleResponse>;
 
 /**
- * All but the saved configs, which follow it.
+ * All but the saved configs and prompts, which follow it.
  *
  * @generated from message sluice.config.v1.Bundle
  */
@@ -273,7 +296,7 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
 
   /**
    * SHA-256 (hex) of the canonical bytes of this message without `revision` and
-   * `hash`, then of which version of which config follows.
+   * `hash`, then of which versions of which configs, prompts and partials follow.
    *
    * @generated from field: string hash = 6;
    */
@@ -357,6 +380,165 @@ export declare type Config = Message<"sluice.config.v1.Config"> & {
  * Use `create(ConfigSchema)` to create a new message.
  */
 export declare const ConfigSchema: GenMessage<Config>;
+
+/**
+ * A saved prompt: which of its versions the names of a reference mean.
+ *
+ * @generated from message sluice.config.v1.Prompt
+ */
+export declare type Prompt = Message<"sluice.config.v1.Prompt"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+
+  /**
+   * What a reference without a suffix means.
+   *
+   * @generated from field: uint32 published_version = 3;
+   */
+  publishedVersion: number;
+
+  /**
+   * @generated from field: uint32 latest_version = 4;
+   */
+  latestVersion: number;
+
+  /**
+   * Label to the number of the version that carries it.
+   *
+   * @generated from field: map<string, uint32> labels = 5;
+   */
+  labels: { [key: string]: number };
+};
+
+/**
+ * Describes the message sluice.config.v1.Prompt.
+ * Use `create(PromptSchema)` to create a new message.
+ */
+export declare const PromptSchema: GenMessage<Prompt>;
+
+/**
+ * @generated from message sluice.config.v1.PromptVersion
+ */
+export declare type PromptVersion = Message<"sluice.config.v1.PromptVersion"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `<id of the prompt>@<number>`.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string template = 3;
+   */
+  template: string;
+
+  /**
+   * The template is JSON only once it is rendered.
+   *
+   * @generated from field: bool is_raw_template = 4;
+   */
+  isRawTemplate: boolean;
+
+  /**
+   * "chat", or another word for text; empty = its looks decide.
+   *
+   * @generated from field: string template_type = 5;
+   */
+  templateType: string;
+
+  /**
+   * The rest of the request body, a JSON object: model, parameters, tools.
+   *
+   * @generated from field: string body_json = 6;
+   */
+  bodyJson: string;
+
+  /**
+   * Slug of the provider; used when nothing else names one.
+   *
+   * @generated from field: string provider_slug = 7;
+   */
+  providerSlug: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.PromptVersion.
+ * Use `create(PromptVersionSchema)` to create a new message.
+ */
+export declare const PromptVersionSchema: GenMessage<PromptVersion>;
+
+/**
+ * Text that templates include as `{{>slug}}`.
+ *
+ * @generated from message sluice.config.v1.PromptPartial
+ */
+export declare type PromptPartial = Message<"sluice.config.v1.PromptPartial"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+
+  /**
+   * @generated from field: uint32 published_version = 3;
+   */
+  publishedVersion: number;
+
+  /**
+   * @generated from field: uint32 latest_version = 4;
+   */
+  latestVersion: number;
+};
+
+/**
+ * Describes the message sluice.config.v1.PromptPartial.
+ * Use `create(PromptPartialSchema)` to create a new message.
+ */
+export declare const PromptPartialSchema: GenMessage<PromptPartial>;
+
+/**
+ * @generated from message sluice.config.v1.PromptPartialVersion
+ */
+export declare type PromptPartialVersion = Message<"sluice.config.v1.PromptPartialVersion"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `<id of the partial>@<number>`.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string template = 3;
+   */
+  template: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.PromptPartialVersion.
+ * Use `create(PromptPartialVersionSchema)` to create a new message.
+ */
+export declare const PromptPartialVersionSchema: GenMessage<PromptPartialVersion>;
 
 /**
  * @generated from message sluice.config.v1.Provider

@@ -1,65 +1,77 @@
-import { fromBinary } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { config } from '@sluice/proto-stubs';
 import { RecentlyUsed } from './recently-used.ts';
 
 /** Memory is taken in growing pieces, so that small workspaces take little. The place in one fits in 20 bits. */
 const chunkBits = 20;
 const chunkBytesMax = 1 << chunkBits;
 const chunkBytesMin = 2048;
-/** Decoded configs that are kept at hand. */
+/** Decoded messages that are kept at hand. */
 const decodedMax = 2_000;
 const decodedCharsMax = 2 * 1024 * 1024;
 
+/** What a table needs to know of the messages in it. */
+export interface EncodedKind<Desc extends DescMessage> {
+  readonly schema: Desc;
+  /** Numbers of the two text fields that a message is found by. */
+  readonly nameFields: readonly [number, number];
+  readonly names: (message: MessageShape<Desc>) => readonly [string, string];
+  /** How many characters it takes, about. */
+  readonly weight: (message: MessageShape<Desc>) => number;
+}
+
 /**
- * The saved configs of a workspace, by slug and by id, as the bytes they came
- * in. A workspace may have 100,000: as objects they would be a million for the
+ * Messages of one kind, each by its two names, as the bytes they came in. A
+ * workspace may have 100,000 configs: as objects they would be a million for the
  * garbage collector to look at again and again, for the few that are in use. So
  * the bytes stand one after the other in a few buffers, and a hash table of
  * plain numbers says where.
  */
-export class ConfigTable {
+export class EncodedTable<Desc extends DescMessage> {
+  readonly #kind: EncodedKind<Desc>;
   readonly #chunks: Buffer[] = [];
   #chunkUsed = 0;
-  /** Of each config: chunk and offset in it. */
+  /** Of each message: chunk and offset in it. */
   #positions = new Uint32Array(16);
   #lengths = new Uint32Array(16);
   #size = 0;
-  /** Number of a config + 1, at its hash or the next free place behind; 0 = free. Each stands there under both names. */
+  /** Number of a message + 1, at its hash or the next free place behind; 0 = free. Each stands there under both names. */
   #slots = new Uint32Array(64);
   #hashes = new Uint32Array(64);
-  readonly #decoded = new RecentlyUsed<config.Config>({
+  readonly #decoded = new RecentlyUsed<MessageShape<Desc>>({
     countMax: decodedMax,
     weightMax: decodedCharsMax,
   });
+
+  constructor(kind: EncodedKind<Desc>) {
+    this.#kind = kind;
+  }
 
   get size(): number {
     return this.#size;
   }
 
-  /** Adds an encoded Config, whose bytes are copied. Tables are filled before they are used. */
+  /** Adds an encoded message, whose bytes are copied. Tables are filled before they are used. */
   add(encoded: Uint8Array): void {
     const number = this.#store(encoded);
     if (this.#size * 4 > this.#slots.length) this.#grow();
-    const { id, slug } = namesOf(encoded);
-    this.#index(hashOf(id), number);
-    this.#index(hashOf(slug), number);
+    for (const name of this.#namesIn(encoded)) this.#index(hashOf(name), number);
   }
 
-  get(reference: string): config.Config | undefined {
+  get(reference: string): MessageShape<Desc> | undefined {
     const known = this.#decoded.get(reference);
     if (known !== undefined) return known;
     const found = this.#find(reference);
-    if (found !== undefined) this.#decoded.put(reference, found, found.bodyJson.length);
+    if (found !== undefined) this.#decoded.put(reference, found, this.#kind.weight(found));
     return found;
   }
 
-  /** The configs as they were added. */
+  /** The messages as they were added. */
   *encoded(): Generator<Buffer> {
     for (let number = 0; number < this.#size; number += 1) yield this.#bytes(number);
   }
 
-  #find(reference: string): config.Config | undefined {
+  #find(reference: string): MessageShape<Desc> | undefined {
     if (reference === '') return undefined;
     const hash = hashOf(Buffer.from(reference));
     const mask = this.#slots.length - 1;
@@ -67,15 +79,29 @@ export class ConfigTable {
       const number = (this.#slots[at] ?? 0) - 1;
       if (number < 0) return undefined;
       if (this.#hashes[at] !== hash) continue;
-      const found = fromBinary(config.ConfigSchema, this.#bytes(number));
-      if (found.slug === reference || found.id === reference) return found;
+      const found = fromBinary(this.#kind.schema, this.#bytes(number));
+      if (this.#kind.names(found).includes(reference)) return found;
     }
+  }
+
+  /** Only the fields a message is found by; nothing else of it is read. */
+  #namesIn(encoded: Uint8Array): [Uint8Array, Uint8Array] {
+    const names: [Uint8Array, Uint8Array] = [none, none];
+    const [first, second] = this.#kind.nameFields;
+    const reader = new BinaryReader(encoded);
+    while (reader.pos < reader.len) {
+      const [field, wireType] = reader.tag();
+      if (field === first) names[0] = reader.bytes();
+      else if (field === second) names[1] = reader.bytes();
+      else reader.skip(wireType, field);
+    }
+    return names;
   }
 
   #bytes(number: number): Buffer {
     const position = this.#positions[number] ?? 0;
     const chunk = this.#chunks[position >>> chunkBits];
-    if (chunk === undefined) throw new Error(`the table has no config ${number}`);
+    if (chunk === undefined) throw new Error(`the table has no message ${number}`);
     const start = position & (chunkBytesMax - 1);
     return chunk.subarray(start, start + (this.#lengths[number] ?? 0));
   }
@@ -126,19 +152,6 @@ function doubled(list: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> {
   const longer = new Uint32Array(list.length * 2);
   longer.set(list);
   return longer;
-}
-
-/** Only the two fields a config is found by; nothing else of it is read. */
-function namesOf(encoded: Uint8Array): { id: Uint8Array; slug: Uint8Array } {
-  const names = { id: none, slug: none };
-  const reader = new BinaryReader(encoded);
-  while (reader.pos < reader.len) {
-    const [field, wireType] = reader.tag();
-    if (field === config.ConfigSchema.field.id.number) names.id = reader.bytes();
-    else if (field === config.ConfigSchema.field.slug.number) names.slug = reader.bytes();
-    else reader.skip(wireType, field);
-  }
-  return names;
 }
 
 const none: Uint8Array = new Uint8Array(0);

@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
-import { ConfigTable } from './config-table.ts';
+import { type ConfigTable, emptyTables } from './bundle-tables.ts';
 
 const encoded = (slug: string, bodyJson = `{"of":"${slug}"}`) =>
   toBinary(
@@ -16,12 +16,12 @@ const encoded = (slug: string, bodyJson = `{"of":"${slug}"}`) =>
   );
 
 function tableOf(slugs: readonly string[]): ConfigTable {
-  const table = new ConfigTable();
+  const table = emptyTables().configs;
   for (const slug of slugs) table.add(encoded(slug));
   return table;
 }
 
-describe('ConfigTable', () => {
+describe('EncodedTable', () => {
   it('finds each of many by slug and by id, and nothing else', () => {
     const slugs = Array.from({ length: 20_000 }, (_, index) => `pc-${index}`);
     const table = tableOf(slugs);
@@ -35,8 +35,8 @@ describe('ConfigTable', () => {
   });
 
   it('of nothing finds nothing', () => {
-    expect(new ConfigTable().get('pc-1')).toBeUndefined();
-    expect([...new ConfigTable().encoded()]).toEqual([]);
+    expect(emptyTables().configs.get('pc-1')).toBeUndefined();
+    expect([...emptyTables().configs.encoded()]).toEqual([]);
   });
 
   it('gives back every field', () => {
@@ -50,7 +50,7 @@ describe('ConfigTable', () => {
   });
 
   it('holds configs larger than its buffers between small ones', () => {
-    const table = new ConfigTable();
+    const table = emptyTables().configs;
     const sizes = [10, 3_000_000, 20, 1_048_576, 700_000, 700_000, 30];
     for (const [index, size] of sizes.entries())
       table.add(encoded(`pc-${index}`, 'x'.repeat(size)));
@@ -60,7 +60,7 @@ describe('ConfigTable', () => {
 
   it('does not depend on the bytes it was given', () => {
     const bytes = encoded('pc-1');
-    const table = new ConfigTable();
+    const table = emptyTables().configs;
     table.add(bytes);
     bytes.fill(0);
     expect(table.get('pc-1')?.slug).toBe('pc-1');

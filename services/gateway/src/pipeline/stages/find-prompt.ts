@@ -1,0 +1,24 @@
+import { GatewayError } from '@sluice/errors';
+import type { PromptCompiler } from '../../config-sync/prompt-compiler.ts';
+import type { Stage } from '../exchange.ts';
+
+/** The saved prompt that the path names. It says which endpoint its request is for. */
+export function findPrompt(prompts: PromptCompiler): Stage {
+  return (exchange, next) => {
+    if (exchange.bundle === undefined) throw new Error('findPrompt runs after authenticate');
+    const prompt = prompts.find(exchange.bundle, referenceIn(exchange.pathname));
+    exchange.prompt = prompt;
+    const endpoint = prompt.template.kind === 'text' ? 'complete' : 'chatComplete';
+    exchange.route = { endpoint, isProxy: false };
+    return next();
+  };
+}
+
+function referenceIn(pathname: string): string {
+  const [, reference = ''] = /^\/v1\/prompts\/([^/]+)\//.exec(pathname) ?? [];
+  try {
+    return decodeURIComponent(reference);
+  } catch (error) {
+    throw new GatewayError('prompt.not_found', { field: 'path.promptId', cause: error });
+  }
+}
