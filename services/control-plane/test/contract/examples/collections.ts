@@ -10,7 +10,7 @@ export const examples: Examples = {
   'collections.list': {
     callers: both,
     names: 'query',
-    query: () => ({ search: 'a', current_page: '0', page_size: '2' }),
+    query: () => ({ search: 'a' }),
   },
   'collections.create': {
     callers: both,

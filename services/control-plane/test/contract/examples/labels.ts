@@ -15,8 +15,6 @@ export const examples: Examples = {
     query: ({ organisationId }) => ({
       organisation_id: organisationId,
       search: 'prod',
-      current_page: '0',
-      page_size: '2',
     }),
   },
   'labels.create': {

@@ -20,8 +20,6 @@ export const examples: Examples = {
     query: () => ({
       collection_id: 'default',
       show_prompt_share: 'true',
-      current_page: '0',
-      page_size: '2',
     }),
   },
   'partials.create': {
@@ -52,7 +50,6 @@ export const examples: Examples = {
     callers: both,
     names: 'query',
     path,
-    query: () => ({ current_page: '0', page_size: '2' }),
   },
   'partials.publish': { callers: both, names: 'query', path, body: () => ({ version: 1 }) },
   'partials.share.create': { callers: both, names: 'query', path, body: share },

@@ -52,8 +52,6 @@ export const examples: Examples = {
       collection_id: 'default',
       search: 'b',
       show_prompt_share: 'true',
-      current_page: '0',
-      page_size: '2',
     }),
   },
   'prompts.create': {
@@ -85,7 +83,6 @@ export const examples: Examples = {
     callers: both,
     names: 'query',
     path,
-    query: () => ({ current_page: '0', page_size: '2' }),
   },
   'prompts.versions.read': { callers: both, names: 'query', path: versionPath },
   'prompts.versions.update': {
