@@ -6,6 +6,8 @@ import { queryParameters } from '../../src/openapi/parameters.ts';
 export interface WrongValue {
   readonly path: readonly (string | number)[];
   readonly value: unknown;
+  /** Where the fault may be told to be: mostly the field itself, or one that it goes with. */
+  readonly faultIn: readonly string[];
 }
 
 const bodyBytesMax = 1_000_000;
@@ -32,16 +34,15 @@ export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
     // A missing element of a list is null.
     const nothing = typeof path.at(-1) === 'string' ? [undefined] : [];
     return [...limits, ...other, ...nothing]
-      .map((value) => ({ path, value }))
-      .filter(
-        (wrong) => !schema.safeParse(asSent(withValue(body, wrong.path, wrong.value))).success,
-      );
+      .map((value) => ({ path, value, faultIn: faultsIn(schema, withValue(body, path, value)) }))
+      .filter(({ faultIn }) => faultIn.length > 0);
   });
 }
 
-/** What arrives: JSON has no undefined. */
-function asSent(body: unknown): unknown {
-  return JSON.parse(JSON.stringify(body));
+/** The top fields that are wrong in a body as it arrives: JSON has no undefined. */
+function faultsIn(schema: z.ZodType, body: unknown): string[] {
+  const { error } = schema.safeParse(JSON.parse(JSON.stringify(body)));
+  return (error?.issues ?? []).map(({ path }) => ['body', ...path.slice(0, 1)].join('.'));
 }
 
 /** The same for every parameter that an operation takes. */
