@@ -1,4 +1,4 @@
-import type { KeyType, Page, Settings } from '@sluice/contracts';
+import { type KeyType, keyTypes, type Page, type Settings } from '@sluice/contracts';
 import { bytes } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
@@ -17,35 +17,55 @@ export function findApiKey(db: Database, id: string): Promise<ApiKeyRow | null> 
   return db.apiKey.findUnique({ where: { id }, include: withParts });
 }
 
+/** Which keys are listed. */
+export interface ListedKeys {
+  organisationId: string;
+  /** One of the organisation's. */
+  workspaceId: string | undefined;
+  types: readonly KeyType[];
+  /** Only user keys of this user. */
+  userId: string | undefined;
+  ids: readonly string[] | undefined;
+}
+
+/**
+ * A page of keys, newest first. A page may lie behind a hundred thousand others:
+ * those are skipped and counted in an index, and only its own rows are read.
+ */
 export async function listApiKeys(
   db: Database,
-  scope: {
-    organisationId: string;
-    workspaceId: string | undefined;
-    types: readonly KeyType[];
-    /** Only user keys of this user. */
-    userId: string | undefined;
-    ids: readonly string[] | undefined;
-  },
+  listed: ListedKeys,
   page: Page,
 ): Promise<{ rows: ApiKeyRow[]; total: number }> {
-  const where: Prisma.ApiKeyWhereInput = {
-    organisationId: scope.organisationId,
-    workspaceId: scope.workspaceId,
-    type: { in: [...scope.types] },
-    userId: scope.userId,
-    ...(scope.ids === undefined ? {} : { id: { in: [...scope.ids] } }),
-  };
-  const [rows, total] = await Promise.all([
-    db.apiKey.findMany({
-      where,
-      include: withParts,
-      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      ...paged(page),
-    }),
+  const where = whereOf(listed);
+  const [ids, total] = await Promise.all([
+    db.apiKey.findMany({ where, select: { id: true }, orderBy: newestFirst, ...paged(page) }),
     db.apiKey.count({ where }),
   ]);
+  const rows = await db.apiKey.findMany({
+    where: { id: { in: ids.map(({ id }) => id) } },
+    include: withParts,
+    orderBy: newestFirst,
+  });
   return { rows, total };
+}
+
+const newestFirst: Prisma.ApiKeyOrderByWithRelationInput[] = [
+  { createdAt: 'desc' },
+  { id: 'desc' },
+];
+
+/** Says only what narrows the list: a column that is not in the index would have every row read. */
+function whereOf({ organisationId, workspaceId, types, userId, ids }: ListedKeys) {
+  const possible = keyTypes.filter(
+    (type) => workspaceId === undefined || type !== 'organisation-service',
+  );
+  const where: Prisma.ApiKeyWhereInput =
+    workspaceId === undefined ? { organisationId } : { workspaceId };
+  if (possible.some((type) => !types.includes(type))) where.type = { in: [...types] };
+  if (userId !== undefined) where.userId = userId;
+  if (ids !== undefined) where.id = { in: [...ids] };
+  return where;
 }
 
 /** What is kept of a key's secret. */
