@@ -68,6 +68,7 @@ export {
   rotationPeriodMs,
   type SentRotationPolicy,
 } from './admin/rotation-policy.ts';
+export type { SecretMapping, SecretMappingBody } from './admin/secret-mappings.ts';
 export { type SecretManagerType, secretManagerAuth } from './admin/secret-references.ts';
 export {
   type ChangeOrganisationSettingsBody,

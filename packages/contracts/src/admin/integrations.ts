@@ -10,26 +10,12 @@ import {
 } from './fields.ts';
 import { rateLimit, usageLimits } from './limits.ts';
 import { commaList, pageQuery, tagsQuery } from './paging.ts';
+import { secretMappings } from './secret-mappings.ts';
 
 /** Settings of the provider: its own fields as they are, two that every provider has checked. */
 const configurations = z
   .looseObject({ custom_host: hostField.nullish(), custom_headers: headersField.nullish() })
   .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most');
-
-const secretMappings = z
-  .array(
-    z.object({
-      target_field: z.string().min(1).max(255),
-      secret_reference_id: referenceField,
-      secret_key: z.string().max(255).nullish(),
-      value_format: z.enum(['string', 'json']).nullish(),
-    }),
-  )
-  .max(50)
-  .refine(
-    (list) => new Set(list.map((mapping) => mapping.target_field)).size === list.length,
-    'holds a target_field twice',
-  );
 
 const factor = z.number().min(0).nullish();
 const pricedTokens = [

@@ -1,29 +1,74 @@
+import type { SecretMapping, SecretMappingBody } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { invalidField } from '../http/parse-input.ts';
-import { findSecretReference, isOpenTo } from './store.ts';
+import { findMappedReference } from './mapping-store.ts';
+
+/** The resource that gets the value of a secret. */
+export interface MappingHolder {
+  organisationId: string;
+  /** Null for a resource of the organisation: the workspaces that use it are not known yet. */
+  workspaceId: string | null;
+  /** Under which name the resource shows its settings. */
+  settings: 'configurations' | 'model_config';
+  /** Whether it has a key that may be mapped. */
+  hasKey: boolean;
+}
+
+const fieldName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
- * Checks that what a resource is to take from secret managers can be had: every
- * mapping names an active reference of the organisation, open to the workspace
- * the resource belongs to. One of the organisation may name any of them.
- * @throws 400 at the first mapping that does not.
+ * Secret mappings as they are kept: targets in full (`key`, `configurations.x`),
+ * references by UUID, each of them active and visible to the holder's workspace.
+ * @throws 400 with the path of the first mapping that cannot be.
  */
-export async function requireSecretReferences(
+export async function checkMappings(
   db: Database,
-  owner: { organisationId: string; workspaceId: string | null | undefined },
-  mappings: readonly { secret_reference_id: string }[],
-): Promise<void> {
+  holder: MappingHolder,
+  mappings: readonly SecretMappingBody[],
+): Promise<SecretMapping[]> {
+  const checked: SecretMapping[] = [];
   for (const [index, mapping] of mappings.entries()) {
-    const row = await findSecretReference(db, owner.organisationId, mapping.secret_reference_id);
-    const isUsable =
-      row?.status === 'ACTIVE' &&
-      (owner.workspaceId == null || (await isOpenTo(db, row, owner.workspaceId)));
-    if (!isUsable)
-      throw invalidField(
-        `body.secret_mappings[${index}].secret_reference_id`,
-        owner.workspaceId == null
-          ? 'is no secret reference of this organisation'
-          : 'is no secret reference that is open to this workspace',
-      );
+    const at = `body.secret_mappings[${index}]`;
+    const target = fullTarget(mapping.target_field, holder);
+    if (target === undefined)
+      throw invalidField(`${at}.target_field`, `must be ${allowedTargets(holder)}`);
+    if (checked.some((other) => other.target_field === target))
+      throw invalidField(`${at}.target_field`, 'is mapped twice');
+    checked.push({
+      target_field: target,
+      secret_reference_id: await usableReference(db, holder, mapping, at),
+      secret_key: mapping.secret_key ?? null,
+      value_format: mapping.value_format ?? null,
+    });
   }
+  return checked;
+}
+
+/** A bare name means a field of the settings. */
+function fullTarget(target: string, { settings, hasKey }: MappingHolder): string | undefined {
+  if (target === 'key') return hasKey ? target : undefined;
+  const prefix = `${settings}.`;
+  const name = target.startsWith(prefix) ? target.slice(prefix.length) : target;
+  return fieldName.test(name) ? `${prefix}${name}` : undefined;
+}
+
+function allowedTargets({ settings, hasKey }: MappingHolder): string {
+  return hasKey ? `"key" or "${settings}.<field>"` : `"${settings}.<field>"`;
+}
+
+async function usableReference(
+  db: Database,
+  { organisationId, workspaceId }: MappingHolder,
+  mapping: SecretMappingBody,
+  at: string,
+): Promise<string> {
+  const name = mapping.secret_reference_id;
+  const reference = await findMappedReference(db, organisationId, name, workspaceId);
+  const refuse = (message: string) => invalidField(`${at}.secret_reference_id`, message);
+  if (reference === null) throw refuse('is no secret reference of this organisation');
+  if (reference.status !== 'ACTIVE') throw refuse('is not active');
+  const isVisible =
+    reference.allowAllWorkspaces || workspaceId === null || reference.workspaces.length > 0;
+  if (!isVisible) throw refuse('is not visible to this workspace');
+  return reference.id;
 }
