@@ -1,5 +1,10 @@
 /** The vocabulary the services share: keys, scopes, config documents, policies. Imports nothing of ours. */
 
+export type {
+  AgentCard,
+  CreateAgentIntegrationBody,
+  UpdateAgentIntegrationBody,
+} from './admin/agents.ts';
 export {
   type AnalyticsQuery,
   analyticsGroupQuery,
@@ -47,6 +52,11 @@ export type {
   UsageLimits,
 } from './admin/limits.ts';
 export { type ExportField, type ExportFilters, exportField } from './admin/log-exports.ts';
+export type {
+  CreateMcpIntegrationBody,
+  McpCapabilityType,
+  UpdateMcpIntegrationBody,
+} from './admin/mcp-integrations.ts';
 export { type MetadataSchema, metadataSchema } from './admin/metadata-schema.ts';
 export type { Page } from './admin/paging.ts';
 export { appliesTo, type PolicyCondition, type PolicyTarget } from './admin/policy-conditions.ts';
@@ -62,6 +72,7 @@ export type {
   ListRateLimitsPoliciesQuery,
   UpdateRateLimitsPolicyBody,
 } from './admin/rate-limits-policies.ts';
+export type { IntegrationWorkspacesBody, UserAccessBody } from './admin/registries.ts';
 export {
   keyTransitionMsMin,
   type RotationPolicy,

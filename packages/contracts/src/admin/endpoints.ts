@@ -13,6 +13,7 @@ import { invitesEndpoints } from './invites.ts';
 import { labelsEndpoints } from './labels.ts';
 import { logExportsEndpoints } from './log-exports.ts';
 import { mcpIntegrationsEndpoints } from './mcp-integrations.ts';
+import { mcpRegistryEndpoints } from './mcp-registry.ts';
 import { mcpServersEndpoints } from './mcp-servers.ts';
 import { modelPricingEndpoints } from './model-pricing.ts';
 import { organisationEndpoints } from './organisation.ts';
@@ -44,6 +45,7 @@ export const adminEndpoints = {
   ...labelsEndpoints,
   ...logExportsEndpoints,
   ...mcpIntegrationsEndpoints,
+  ...mcpRegistryEndpoints,
   ...mcpServersEndpoints,
   ...modelPricingEndpoints,
   ...organisationEndpoints,

@@ -64,9 +64,13 @@ function parseInstant(text: string): Date | undefined {
 const earliest = new Date('0001-01-01T00:00:00Z');
 const latest = new Date('9999-12-31T23:59:59.999Z');
 
+export const headerNameField = z
+  .string()
+  .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is not a header name');
+
 /** Values as headers carry them; names as HTTP allows them. */
 export const headersField = z.record(
-  z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, 'is not a header name'),
+  headerNameField,
   z
     .string()
     .max(8192)

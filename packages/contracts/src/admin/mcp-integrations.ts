@@ -1,144 +1,75 @@
 import { z } from 'zod';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText, nameField, referenceField, slugField } from './fields.ts';
-import { pageFromOneQuery, pageQuery } from './paging.ts';
+import {
+  descriptionField,
+  hostField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+} from './fields.ts';
+import { mcpConfigurations } from './mcp-configurations.ts';
+import {
+  created,
+  integrationWorkspaces,
+  integrationWorkspacesBody,
+  integrationWorkspacesQuery,
+  integrationWorkspacesUnversioned,
+  offerCount,
+  offerName,
+  offersQuery,
+  registryIntegration,
+  registryIntegrationsQuery,
+  shownGlobalAccess,
+  someField,
+  succeeded,
+} from './registries.ts';
+import { secretMappings } from './secret-mappings.ts';
 
-const secretMapping = z.object({
-  target_field: z.string(),
-  secret_reference_id: z.string(),
-  secret_key: z.string().nullable(),
-  value_format: z.enum(['json', 'string']).nullable(),
-});
-
-const mcpIntegrationListItem = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  owner_id: z.string(),
-  status: z.string(),
-  type: z.enum(['workspace', 'organisation']),
-  url: z.string(),
-  auth_type: z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']),
-  transport: z.enum(['http', 'sse', 'interactive']),
-  configurations: z.record(z.string(), z.unknown()),
-  created_at: instantText,
-  last_updated_at: instantText,
-  slug: z.string(),
-  workspace_id: z.string().nullable(),
-  description: z.string().nullable(),
-  workspaces_count: z.number().nullable(),
-  secret_mappings: z.array(secretMapping),
-});
-
-const mcpIntegrationListResponse = z.object({
-  data: z.array(mcpIntegrationListItem),
-  total: z.int(),
-  has_more: z.boolean(),
-});
-
-const secretMappingInput = z.object({
-  target_field: z.string(),
-  secret_reference_id: referenceField,
-  secret_key: z.string().nullable().optional(),
-  value_format: z.enum(['json', 'string']).nullable().optional(),
-});
-
-const createMcpIntegrationInput = z.object({
-  organisation_id: z.uuid().optional(),
-  workspace_id: referenceField.optional(),
-  slug: slugField.optional(),
-  name: nameField,
-  description: z.string().nullable().optional(),
-  configurations: z
-    .looseObject({
-      custom_headers: z.record(z.string(), z.unknown()).optional(),
-      passthrough_header: z.record(z.string(), z.unknown()).optional(),
-    })
-    .optional(),
-  url: z.string(),
-  auth_type: z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']),
-  transport: z.enum(['http', 'sse']),
-  secret_mappings: z.array(secretMappingInput).optional(),
-});
-
-const mcpIntegrationCreateResponse = z.object({
-  id: z.uuid(),
-  slug: z.string(),
-});
+const authType = z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']);
+const transport = z.enum(['http', 'sse']);
 
 const mcpIntegration = z.object({
-  id: z.uuid(),
-  name: z.string(),
-  description: z.string().nullable(),
-  owner_id: z.string(),
-  status: z.string(),
-  created_at: instantText,
-  last_updated_at: instantText,
-  configurations: z.record(z.string(), z.unknown()).nullable(),
-  global_workspace_access: z.record(z.string(), z.unknown()).nullable(),
-  workspace_id: z.string().nullable(),
-  slug: z.string(),
-  url: z.string(),
-  auth_type: z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']),
+  ...registryIntegration,
+  auth_type: authType,
   transport: z.enum(['http', 'sse', 'interactive']),
-  type: z.enum(['workspace', 'organisation']),
-  secret_mappings: z.array(secretMapping),
 });
 
-const updateMcpIntegrationInput = z.object({
-  name: nameField.optional(),
-  description: z.string().nullable().optional(),
-  configurations: z
-    .looseObject({
-      custom_headers: z.record(z.string(), z.unknown()).optional(),
-      passthrough_header: z.record(z.string(), z.unknown()).optional(),
-    })
-    .optional(),
-  url: z.string().optional(),
-  auth_type: z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']).optional(),
-  transport: z.enum(['http', 'sse']).optional(),
-  secret_mappings: z.array(secretMappingInput).optional(),
-});
+const settings = {
+  description: descriptionField.nullish(),
+  configurations: mcpConfigurations.nullish(),
+  secret_mappings: secretMappings.nullish(),
+};
 
-const mcpIntegrationWorkspaceItem = z.object({
-  id: z.string(),
-  enabled: z.boolean(),
-  status: z.string(),
-  created_at: instantText,
-  last_updated_at: instantText,
+const createMcpIntegration = z.object({
+  organisation_id: z.uuid().optional(),
+  workspace_id: referenceField.nullish(),
+  slug: slugField.optional(),
+  name: nameField,
+  url: hostField,
+  auth_type: authType,
+  transport,
+  ...settings,
 });
+export type CreateMcpIntegrationBody = z.output<typeof createMcpIntegration>;
 
-const mcpIntegrationWorkspacesListResponse = z.object({
-  data: z.array(mcpIntegrationWorkspaceItem),
-  global_workspace_access: z.record(z.string(), z.unknown()).nullable(),
-  total: z.int(),
-});
+const updateMcpIntegration = someField(
+  z.object({
+    name: nameField.optional(),
+    url: hostField.optional(),
+    auth_type: authType.optional(),
+    transport: transport.optional(),
+    ...settings,
+  }),
+);
+export type UpdateMcpIntegrationBody = z.output<typeof updateMcpIntegration>;
 
-const mcpIntegrationWorkspacesLegacyResponse = z.object({
-  workspaces: z.array(mcpIntegrationWorkspaceItem),
-  global_workspace_access: z.record(z.string(), z.unknown()).nullable(),
-});
+const capabilityType = z.enum(['tool', 'prompt', 'resource', 'resource_template']);
+export type McpCapabilityType = z.output<typeof capabilityType>;
 
-const bulkUpdateMcpIntegrationWorkspacesInput = z.object({
-  workspaces: z
-    .array(
-      z.object({
-        id: z.string(),
-        enabled: z.boolean(),
-      }),
-    )
-    .min(0),
-  global_workspace_access: z
-    .object({
-      enabled: z.boolean().optional(),
-    })
-    .nullable()
-    .optional(),
-  override_existing_workspace_access: z.boolean().default(false),
-});
-
-const mcpIntegrationCapabilityItem = z.object({
+export const mcpCapability = z.object({
   name: z.string(),
-  type: z.enum(['tool', 'prompt', 'resource', 'resource_template']),
+  type: capabilityType,
   title: z.string().nullable(),
   description: z.string().nullable(),
   icons: z.array(z.unknown()).nullable(),
@@ -156,49 +87,30 @@ const mcpIntegrationCapabilityItem = z.object({
   size: z.number().nullable(),
 });
 
-const mcpIntegrationCapabilitiesCounts = z.object({
-  tools: z.object({
+export function mcpCapabilities<T extends z.ZodType>(item: T) {
+  return z.object({
+    data: z.array(item),
+    counts: z.object({
+      tools: offerCount,
+      prompts: offerCount,
+      resources: offerCount,
+      resource_templates: offerCount,
+    }),
     total: z.int(),
-    enabled: z.int(),
-  }),
-  prompts: z.object({
-    total: z.int(),
-    enabled: z.int(),
-  }),
-  resources: z.object({
-    total: z.int(),
-    enabled: z.int(),
-  }),
-  resource_templates: z.object({
-    total: z.int(),
-    enabled: z.int(),
-  }),
-});
+    has_more: z.boolean(),
+  });
+}
 
-const mcpIntegrationCapabilitiesListResponse = z.object({
-  data: z.array(mcpIntegrationCapabilityItem),
-  counts: mcpIntegrationCapabilitiesCounts,
-  total: z.int(),
-  has_more: z.boolean(),
-});
+export const mcpCapabilitiesQuery = z.object({ type: capabilityType.optional() }).and(offersQuery);
 
-const bulkUpdateMcpIntegrationCapabilitiesInput = z.object({
+export const mcpCapabilitiesBody = z.object({
   capabilities: z
-    .array(
-      z.object({
-        name: nameField,
-        type: z.enum(['tool', 'prompt', 'resource']),
-        enabled: z.boolean(),
-      }),
-    )
-    .min(1),
+    .array(z.object({ name: offerName, type: capabilityType, enabled: z.boolean() }))
+    .min(1)
+    .max(1000),
 });
 
-const mcpIntegrationCapabilitiesBulkUpdateResponse = z.object({
-  success: z.boolean(),
-});
-
-const mcpIntegrationMetadata = z.object({
+export const mcpMetadata = z.object({
   server_name: z.string().nullable(),
   server_version: z.string().nullable(),
   protocol_version: z.string().nullable(),
@@ -208,7 +120,7 @@ const mcpIntegrationMetadata = z.object({
   sync_error: z.string().nullable(),
 });
 
-const mcpServerTestResponse = z.object({
+export const mcpTest = z.object({
   success: z.boolean(),
   status_code: z.int().nullable(),
   response_time_ms: z.int().nullable(),
@@ -223,37 +135,34 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations',
     method: 'get',
     path: '/mcp-integrations',
-    query: z
-      .object({
-        organisation_id: z.uuid().optional(),
-        type: z.enum(['workspace', 'organisation', 'all']).optional(),
-        workspace_id: referenceField.optional(),
-        search: z.string().optional(),
-      })
-      .and(pageQuery({ default: 100, max: 1000 })),
-    answer: mcpIntegrationListResponse,
+    query: registryIntegrationsQuery,
+    answer: z.object({
+      data: z.array(mcpIntegration.extend({ workspaces_count: z.number().nullable() })),
+      total: z.int(),
+      has_more: z.boolean(),
+    }),
   }),
   'mcp-integrations.create': endpoint({
     operationId: 'McpIntegrations_create',
     tag: 'MCP Integrations',
     method: 'post',
     path: '/mcp-integrations',
-    body: createMcpIntegrationInput,
-    answer: mcpIntegrationCreateResponse,
+    body: createMcpIntegration,
+    answer: created,
   }),
   'mcp-integrations.read': endpoint({
     operationId: 'McpIntegrations_retrieve',
     tag: 'MCP Integrations',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}',
-    answer: mcpIntegration,
+    answer: mcpIntegration.extend({ global_workspace_access: shownGlobalAccess }),
   }),
   'mcp-integrations.update': endpoint({
     operationId: 'McpIntegrations_update',
     tag: 'MCP Integrations',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}',
-    body: updateMcpIntegrationInput.prefault({}),
+    body: updateMcpIntegration.prefault({}),
     answer: nothing,
   }),
   'mcp-integrations.delete': endpoint({
@@ -268,17 +177,15 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Workspaces',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
-    query: z.object({
-      version: z.string().optional(),
-    }),
-    answer: z.union([mcpIntegrationWorkspacesListResponse, mcpIntegrationWorkspacesLegacyResponse]),
+    query: integrationWorkspacesQuery,
+    answer: z.union([integrationWorkspaces, integrationWorkspacesUnversioned]),
   }),
   'mcp-integrations.workspaces.update': endpoint({
     operationId: 'McpIntegrationWorkspaces_bulkUpdate',
     tag: 'MCP Integrations > Workspaces',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
-    body: bulkUpdateMcpIntegrationWorkspacesInput,
+    body: integrationWorkspacesBody,
     answer: nothing,
   }),
   'mcp-integrations.capabilities.list': endpoint({
@@ -286,33 +193,29 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Capabilities',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
-    query: z
-      .object({
-        type: z.enum(['tool', 'prompt', 'resource', 'resource_template']).optional(),
-      })
-      .and(pageFromOneQuery({ default: 100, max: 500 })),
-    answer: mcpIntegrationCapabilitiesListResponse,
+    query: mcpCapabilitiesQuery,
+    answer: mcpCapabilities(mcpCapability),
   }),
   'mcp-integrations.capabilities.update': endpoint({
     operationId: 'McpIntegrationCapabilities_bulkUpdate',
     tag: 'MCP Integrations > Capabilities',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
-    body: bulkUpdateMcpIntegrationCapabilitiesInput,
-    answer: mcpIntegrationCapabilitiesBulkUpdateResponse,
+    body: mcpCapabilitiesBody,
+    answer: succeeded,
   }),
   'mcp-integrations.metadata.read': endpoint({
     operationId: 'McpIntegrationMetadata_retrieve',
     tag: 'MCP Integrations > Metadata',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/metadata',
-    answer: mcpIntegrationMetadata,
+    answer: mcpMetadata,
   }),
   'mcp-integrations.test': endpoint({
     operationId: 'McpIntegrations_test',
     tag: 'MCP Integrations',
     method: 'post',
     path: '/mcp-integrations/{mcpIntegrationId}/test',
-    answer: mcpServerTestResponse,
+    answer: mcpTest,
   }),
 };
