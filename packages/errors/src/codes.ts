@@ -149,7 +149,7 @@ export const errorCodes = {
   'request.invalid_form': request(400, 'The multipart body cannot be read.'),
   'request.params_dropped': request(400, 'The provider cannot take fields of this request.'),
   'provider.model_not_allowed': request(403, 'This model is not enabled for the provider.'),
-  'host.invalid': request(400, 'The custom host is not allowed.'),
+  'host.invalid': request(400, 'The custom host is not allowed.', 'AB01'),
   inline_config_blocked: request(400, 'Inline configs are blocked; use a saved config slug.'),
   inline_provider_blocked: request(400, 'Raw provider names are blocked; use a saved provider.'),
   inline_custom_host_blocked: request(400, 'Custom hosts are blocked.'),

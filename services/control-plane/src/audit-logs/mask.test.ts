@@ -74,6 +74,20 @@ describe('maskSecrets', () => {
     expect(maskText(other)).toBe(other);
   });
 
+  it('hides the credentials of addresses, and what is sent on to servers', () => {
+    expect(
+      maskSecrets({
+        url: 'see https://mcp.example.org/mcp?team=a&apiKey=secret&x=1#top',
+        passthrough_header: { 'x-team': 'secret' },
+        oauth_metadata: { authorization_endpoint: 'https://id.example.org/authorize' },
+      }),
+    ).toEqual({
+      url: 'see https://mcp.example.org/mcp?team=a&apiKey=*******&x=1#top',
+      passthrough_header: { 'x-team': '*******' },
+      oauth_metadata: { authorization_endpoint: 'https://id.example.org/authorize' },
+    });
+  });
+
   it('cuts long bodies, and leaves JSON', () => {
     const text = maskedJson({ text: '"'.repeat(100_000) });
     expect(text.length).toBeLessThan(17_000);

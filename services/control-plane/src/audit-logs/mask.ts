@@ -14,11 +14,23 @@ const harmless = new Set([
   'secret_path',
   'secret_mappings',
   'secret_reference_id',
+  'authorization_endpoint',
+  'authorization_params',
+  'header_key',
 ]);
 
 /** A policy's condition says `{ key: "api_key", value: … }`: there `key` names a field. */
 const fieldNames =
   /^(api_key|workspace_id|organisation_id|virtual_key|provider|config|prompt|model|endpoint_type|mcp_server|mcp_tool|metadata\..+)$/;
+
+/** Fields that hold headers: any of them may be a credential. */
+const headerNames = new Set([
+  'custom_headers',
+  'customHeaders',
+  'headers',
+  'passthrough_header',
+  'passthrough_headers',
+]);
 
 const textMax = 16_384;
 
@@ -33,11 +45,19 @@ export function isSecretName(name: string): boolean {
   return !harmless.has(snake) && secretName.test(snake);
 }
 
-/** Text without the service keys in it: somebody may put one where an id or a name belongs. */
+/** Parameters of an address that stands in a text. */
+const queryParameter = /([?&])([^\s?&=#]+)=[^\s?&#"]+/g;
+
+/**
+ * Text without the service keys in it, as somebody may put one where an id or a
+ * name belongs, and without the credentials of addresses.
+ */
 export function maskText(text: string): string {
-  return text.replace(keyLike, (word) =>
-    isWellFormedServiceKey(word) ? maskServiceKey(word) : word,
-  );
+  return text
+    .replace(keyLike, (word) => (isWellFormedServiceKey(word) ? maskServiceKey(word) : word))
+    .replace(queryParameter, (parameter, mark, name) =>
+      isSecretName(name) ? `${mark}${name}=*******` : parameter,
+    );
 }
 
 /** A document that travels as text is masked like one that does not. */
@@ -58,8 +78,7 @@ export function maskSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      if (name === 'custom_headers' || name === 'customHeaders' || name === 'headers')
-        return [name, maskAll(inner)];
+      if (headerNames.has(name)) return [name, maskAll(inner)];
       const namesField = name === 'key' && typeof inner === 'string' && fieldNames.test(inner);
       return [
         name,

@@ -18,6 +18,11 @@ export interface Caller {
   readonly token?: { readonly subject: string | undefined };
 }
 
+/** Whether the key is a program's, not a person's. */
+export function isServiceKey(caller: Caller): boolean {
+  return caller.keyType !== 'workspace-user';
+}
+
 /** Who is written down as having done something. */
 export function actorOf(caller: Caller): string {
   return caller.userId ?? caller.keyId;

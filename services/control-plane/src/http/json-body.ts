@@ -36,7 +36,7 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
 }
 
 /** Depth is counted on the bytes, before anything is built from them. */
-function refuseDeepNesting(raw: Buffer): void {
+export function refuseDeepNesting(raw: Buffer): void {
   let depth = 0;
   let inString = false;
   for (let index = 0; index < raw.length; index += 1) {

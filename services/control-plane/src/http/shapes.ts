@@ -5,6 +5,11 @@ export function listEnvelope<Row extends object>(data: Row[], total: number) {
   return { object: 'list' as const, total, data };
 }
 
+/** The envelope of lists that say whether there is another page. */
+export function withMore<T>(data: T[], total: number, page: Page) {
+  return { data, total, has_more: (page.currentPage + 1) * page.pageSize < total };
+}
+
 export function paged(page: Page): { skip: number; take: number } {
   return { skip: page.currentPage * page.pageSize, take: page.pageSize };
 }

@@ -6,6 +6,7 @@ import {
   updateIntegrationModelsBody,
   updateIntegrationWorkspacesBody,
 } from '@sluice/contracts';
+import { visibleLevel } from '../authorisation/levels.ts';
 import type { AdminCall, Operation } from '../http/operation.ts';
 import { parseInput } from '../http/parse-input.ts';
 import { listEnvelope } from '../http/shapes.ts';
@@ -160,14 +161,4 @@ export function integrationOperations(parts: IntegrationParts): readonly Operati
 
 function slugOf(call: AdminCall): string {
   return call.params.slug ?? '';
-}
-
-/** Of what was asked for, the levels whose scope the caller holds; the table let them in with one of the two. */
-function visibleLevel(call: AdminCall, asked: 'workspace' | 'organisation' | 'all') {
-  const organisation = call.permits('organisation');
-  const workspace = call.permits('workspace');
-  if (asked === 'all' && organisation !== workspace)
-    return organisation ? 'organisation' : 'workspace';
-  if (asked !== 'all') call.permit(asked);
-  return asked;
 }

@@ -6,6 +6,7 @@ import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { grantGlobalIntegrations } from '../integrations/grants.ts';
+import { grantGlobalAccess } from '../registries/grants-store.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
 import {
   countContents,
@@ -46,6 +47,7 @@ export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Pro
     await insertMembers(db, workspace.id, users);
     await insertDefaultCollection(db, workspace, call.now);
     await grantGlobalIntegrations(db, workspace, call.now);
+    await grantGlobalAccess(db, workspace, call.now);
     touchOrganisation();
     describe({ resourceId: workspace.id, workspaceId: workspace.id });
     return workspace;
