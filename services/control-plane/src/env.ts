@@ -9,6 +9,7 @@ import {
   optionalText,
   secret,
   text,
+  url,
 } from '@sluice/env';
 
 /** Every setting of the control plane. The only reader of process.env, with `bootstrap.ts`. */
@@ -57,10 +58,13 @@ export const env = defineEnv(
       'addresses and ranges, beside loopback, whose X-Forwarded-For and request id are believed',
     ),
     TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
-    HTTPS_PROXY: optionalSecret('proxy to identity providers at https:// addresses; a URL'),
-    HTTP_PROXY: optionalSecret('proxy to identity providers at http:// addresses; a URL'),
+    HTTPS_PROXY: optionalSecret('proxy to https:// addresses that admins name; a URL'),
+    HTTP_PROXY: optionalSecret('proxy to http:// addresses that admins name; a URL'),
     NO_PROXY: optionalText('hosts reached without a proxy: names, addresses, ranges, or `*`'),
     JWT_ENABLED: bool('take JWTs of organisations’ own identity providers as credentials', false),
+    PUBLIC_URL: url(
+      'where callers reach the gateway, for the addresses in answers; unset = where the request came',
+    ),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
     DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 10_000, 0),
     ENABLE_PROMETHEUS: bool('serve /metrics', true),

@@ -14,10 +14,14 @@ import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
 import { labelOperations } from './labels/routes.ts';
 import { logExportOperations } from './log-exports/routes.ts';
+import { mcpIntegrationOperations } from './mcp-integrations/routes.ts';
+import { mcpRegistryOperations } from './mcp-registry/routes.ts';
+import { mcpServerOperations } from './mcp-servers/routes.ts';
 import { partialOperations } from './partials/routes.ts';
 import { promptOperations } from './prompts/routes.ts';
 import { providerOperations } from './providers/routes.ts';
 import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
+import type { RegistryParts } from './registries/registry.ts';
 import { secretReferenceOperations } from './secret-references/routes.ts';
 import { usageLimitsPolicyOperations } from './usage-limits-policies/routes.ts';
 import { workspaceOperations } from './workspaces/routes.ts';
@@ -28,6 +32,7 @@ export function allOperations(parts: {
   integrations: IntegrationParts;
   authSettings: AuthSettingsParts;
   ledger: Ledger;
+  registries: RegistryParts;
 }): readonly Operation[] {
   return [
     ...apiKeyOperations(parts.mintKey),
@@ -46,6 +51,9 @@ export function allOperations(parts: {
     // Before prompts, of which `partials` would be one.
     ...partialOperations,
     ...promptOperations,
+    ...mcpIntegrationOperations(parts.registries),
+    ...mcpServerOperations(parts.registries),
+    ...mcpRegistryOperations,
     ...auditLogOperations,
     ...authSettingsOperations(parts.authSettings),
     ...analyticsOperations(parts.ledger),

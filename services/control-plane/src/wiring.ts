@@ -91,6 +91,7 @@ export async function startControlPlane(
       integrations: { vault, isKnownProvider: (id) => findProvider(id) !== undefined },
       authSettings: { vault, hostRules },
       ledger: createLedger(ledgerClient),
+      registries: { vault, hostRules, fetch },
     }),
     operationParts: {
       client,
@@ -105,6 +106,7 @@ export async function startControlPlane(
       jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
       now,
       logger,
+      publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
       observe: (operation, status, startedAt) =>
         durations.observe(
           { operation, status: String(status) },

@@ -218,6 +218,7 @@ describe('the authorisation table', () => {
         integrations: {} as never,
         authSettings: undefined as never,
         ledger: undefined as never,
+        registries: {} as never,
       }),
       operationParts: {} as OperationParts,
       health: { metrics: undefined, missing: async () => [] },
@@ -245,6 +246,7 @@ describe('the authorisation table', () => {
       integrations: {} as never,
       authSettings: undefined as never,
       ledger: undefined as never,
+      registries: {} as never,
     }))
       expect('audit' in operations[operation.id], operation.id).toBe(
         operation.method !== 'get' && !operation.id.startsWith('feedback.'),

@@ -88,6 +88,7 @@ export async function startHarness(
     HTTP_PROXY: undefined,
     NO_PROXY: undefined,
     JWT_ENABLED: true,
+    PUBLIC_URL: undefined,
     REQUEST_BODY_BYTES_MAX: 1024 * 1024,
     DRAIN_TIMEOUT: 1000,
     ENABLE_PROMETHEUS: true,

@@ -464,7 +464,12 @@ export const operations = {
     audit: updates('mcp_integrations'),
   },
   'mcp-integrations.metadata.read': { keys: anyKey, scopes: mcpIntegrationScopes('read') },
-  'mcp-integrations.test': { keys: anyKey, scopes: mcpIntegrationScopes('read') },
+  // Its answer is kept: what the server is and offers.
+  'mcp-integrations.test': {
+    keys: anyKey,
+    scopes: mcpIntegrationScopes('read'),
+    audit: manages('mcp_integrations'),
+  },
   'mcp-servers.list': { keys: anyKey, scopes: ['mcp_servers.list'] },
   'mcp-servers.create': {
     keys: anyKey,
@@ -495,7 +500,11 @@ export const operations = {
     audit: updates('mcp_servers'),
   },
   'mcp-servers.metadata.read': { keys: anyKey, scopes: ['mcp_servers.read'] },
-  'mcp-servers.test': { keys: anyKey, scopes: ['mcp_servers.read'] },
+  'mcp-servers.test': {
+    keys: anyKey,
+    scopes: ['mcp_servers.read'],
+    audit: manages('mcp_servers'),
+  },
   'mcp-servers.connections.list': { keys: anyKey, scopes: ['mcp_servers.read', 'mcp.invoke'] },
   'mcp-servers.connections.delete': {
     keys: anyKey,
@@ -533,7 +542,11 @@ export const operations = {
     scopes: agentIntegrationScopes('update'),
     audit: updates('agent_integrations'),
   },
-  'agent-integrations.fetch-card': { keys: anyKey, scopes: agentIntegrationScopes('create') },
+  'agent-integrations.fetch-card': {
+    keys: anyKey,
+    scopes: agentIntegrationScopes('create'),
+    audit: manages('agent_integrations'),
+  },
   'agent-servers.list': { keys: anyKey, scopes: ['agent_servers.list'] },
   'agent-servers.create': {
     keys: anyKey,

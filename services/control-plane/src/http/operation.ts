@@ -1,6 +1,5 @@
 import type { ErrorForm } from '@sluice/contracts';
-import { fromUnknown } from '@sluice/errors';
-
+import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { NewAuditEntry } from '../audit-logs/chain.ts';
@@ -12,6 +11,7 @@ import { type OperationId, operationRule } from '../authorisation/table.ts';
 import { type Change, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
+import { callerBase } from './caller-base.ts';
 import { clientAddress } from './client-address.ts';
 import { refuseUnstorableText } from './json-body.ts';
 
@@ -22,6 +22,8 @@ export interface AdminCall {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly requestId: string;
+  /** Where callers reach us, without a slash at the end: `https://sluice.example`. */
+  readonly base: string;
   /** For reading. */
   readonly db: Database;
   readonly now: Date;
@@ -41,6 +43,8 @@ export interface Operation {
   readonly atRoot?: boolean;
   /** How its errors are written; the usual way unless told. */
   readonly errorForm?: ErrorForm | undefined;
+  /** A bearer token is no credential here. */
+  readonly keyHeaderOnly?: boolean;
   readonly handle: (call: AdminCall) => Promise<object>;
 }
 
@@ -50,6 +54,8 @@ export interface OperationParts {
   jsonBody: RequestHandler;
   now: () => Date;
   logger: Logger;
+  /** Where callers reach us; unset = where this one did. */
+  publicUrl: string | undefined;
   /** Told of every answer, for metrics. */
   observe: (id: OperationId, status: number, startedAt: number) => void;
 }
@@ -87,6 +93,8 @@ async function answer(
   res.locals.errorForm = operation.errorForm;
   let call: (AdminCall & { entry(status: number): NewAuditEntry }) | undefined;
   try {
+    if (operation.keyHeaderOnly === true && !req.headers['x-service-api-key'])
+      throw new GatewayError('auth.missing_key');
     const caller = await parts.authenticate(req);
     call = createCall(operation, caller, req, res, parts);
     if (operation.method === 'post' || operation.method === 'put')
@@ -148,6 +156,9 @@ function createCall(
       return req.body as unknown;
     },
     requestId: String(res.locals.requestId),
+    get base() {
+      return parts.publicUrl ?? callerBase(req);
+    },
     db: parts.client,
     now,
     permit: (variant: string) => authorise(caller, operation.id, variant),
