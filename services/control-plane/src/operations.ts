@@ -1,3 +1,5 @@
+import { agentIntegrationOperations } from './agent-integrations/routes.ts';
+import { agentServerOperations } from './agent-servers/routes.ts';
 import type { Ledger } from './analytics/ledger.ts';
 import { analyticsOperations } from './analytics/routes.ts';
 import { apiKeyOperations } from './api-keys/routes.ts';
@@ -54,6 +56,8 @@ export function allOperations(parts: {
     ...mcpIntegrationOperations(parts.registries),
     ...mcpServerOperations(parts.registries),
     ...mcpRegistryOperations,
+    ...agentIntegrationOperations(parts.registries),
+    ...agentServerOperations,
     ...auditLogOperations,
     ...authSettingsOperations(parts.authSettings),
     ...analyticsOperations(parts.ledger),
