@@ -82,7 +82,9 @@ const apiKey = z.object({
   last_updated_at: instantText,
   creation_mode: z.enum(['ui', 'api', 'auto']),
   rate_limits: z.array(shownRateLimit),
-  usage_limits: shownUsageLimits.optional(),
+  usage_limits: shownUsageLimits
+    .extend({ credit_limit: z.int(), alert_threshold: z.int().optional() })
+    .optional(),
   reset_usage: z.number(),
   scopes: z.array(z.string()),
   defaults: z.object({

@@ -74,6 +74,12 @@ const entitiesQuery = z
   .and(pageQuery({ default: 100, min: 1, max: 100 }));
 export type ListUsageLimitsEntitiesQuery = z.infer<typeof entitiesQuery>;
 
+const usage = z.object({
+  current_usage: z.number(),
+  status: entityStatus,
+  is_threshold_alerts_sent: z.boolean(),
+  is_exhausted_alerts_sent: z.boolean(),
+});
 const object = z.literal('policy_usage_limits');
 const policy = z.object({
   ...shownPolicy,
@@ -84,13 +90,9 @@ const policy = z.object({
   periodic_reset_days: z.int().nullable(),
   next_usage_reset_at: instantText.nullable(),
   last_reset_at: instantText.nullable(),
+  /** By value key; only where it was asked for. */
+  value_key_usage_map: z.record(z.string(), usage).optional(),
   object,
-});
-const usage = z.object({
-  current_usage: z.number(),
-  status: entityStatus,
-  is_threshold_alerts_sent: z.boolean(),
-  is_exhausted_alerts_sent: z.boolean(),
 });
 const entity = z.object({ id: z.uuid(), value_key: z.string(), current_usage: z.number() });
 
@@ -123,7 +125,7 @@ export const usageLimitsPoliciesEndpoints = {
     method: 'get',
     path: one,
     query: z.object({ status, include_usage: queryFlag.default(false) }),
-    answer: policy.extend({ value_key_usage_map: z.record(z.string(), usage).optional() }),
+    answer: policy,
     errors,
   }),
   'usage-limits-policies.update': endpoint({

@@ -1,4 +1,4 @@
-import type { ShownUsageLimits, UsageLimits } from '@sluice/contracts';
+import type { AnswerOf, ShownUsageLimits, UsageLimits } from '@sluice/contracts';
 import { planUsageReset } from '../limits/usage-reset.ts';
 
 /** A key's limits as they are kept: with the time of the next reset. Weeks of keys begin on Sunday. */
@@ -37,7 +37,9 @@ export function raisesCredit(
 }
 
 /** Without what was never set and is not published as nullable. */
-export function presentUsageLimits(stored: ShownUsageLimits): ShownUsageLimits {
+export function presentUsageLimits(
+  stored: ShownUsageLimits,
+): NonNullable<AnswerOf<'api-keys.read'>['usage_limits']> {
   return {
     credit_limit: stored.credit_limit,
     type: stored.type,
