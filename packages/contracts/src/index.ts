@@ -5,21 +5,11 @@ export type {
   CreateAgentIntegrationBody,
   UpdateAgentIntegrationBody,
 } from './admin/agents.ts';
-export {
-  type AnalyticsQuery,
-  analyticsGroupQuery,
-  analyticsQuery,
-} from './admin/analytics.ts';
+export type { AnalyticsQuery } from './admin/analytics.ts';
 export type { CreateApiKeyBody, UpdateApiKeyBody } from './admin/api-keys.ts';
-export { type ListAuditLogsQuery, listAuditLogsQuery } from './admin/audit-logs.ts';
+export type { ChainFaultReason, ListAuditLogsQuery } from './admin/audit-logs.ts';
 export type { JwtSettings, UpdateAuthSettings } from './admin/auth-settings.ts';
-export {
-  type CreateConfigBody,
-  createConfigBody,
-  type UpdateConfigBody,
-  updateConfigBody,
-  workspaceQuery,
-} from './admin/configs.ts';
+export type { CreateConfigBody, UpdateConfigBody } from './admin/configs.ts';
 export type { Endpoint } from './admin/endpoint.ts';
 export {
   type AdminEndpoints,
@@ -31,19 +21,13 @@ export {
 } from './admin/endpoints.ts';
 export { type ErrorForm, errorBodies } from './admin/error-bodies.ts';
 export type { GuardrailActions, GuardrailCheck } from './admin/guardrails.ts';
-export {
-  type CreateIntegrationBody,
-  createIntegrationBody,
-  deleteIntegrationModelsQuery,
-  type GlobalWorkspaceAccess,
-  globalWorkspaceAccess,
-  listIntegrationsQuery,
-  type UpdateIntegrationBody,
-  type UpdateIntegrationModelsBody,
-  type UpdateIntegrationWorkspacesBody,
-  updateIntegrationBody,
-  updateIntegrationModelsBody,
-  updateIntegrationWorkspacesBody,
+export type {
+  CreateIntegrationBody,
+  GlobalWorkspaceAccess,
+  ListIntegrationsQuery,
+  UpdateIntegrationBody,
+  UpdateIntegrationModelsBody,
+  UpdateIntegrationWorkspacesBody,
 } from './admin/integrations.ts';
 export type {
   RateLimitSetting,
@@ -60,12 +44,10 @@ export type {
 export { type MetadataSchema, metadataSchema } from './admin/metadata-schema.ts';
 export type { Page } from './admin/paging.ts';
 export { appliesTo, type PolicyCondition, type PolicyTarget } from './admin/policy-conditions.ts';
-export {
-  type CreateProviderBody,
-  createProviderBody,
-  listProvidersQuery,
-  type UpdateProviderBody,
-  updateProviderBody,
+export type {
+  CreateProviderBody,
+  ListProvidersQuery,
+  UpdateProviderBody,
 } from './admin/providers.ts';
 export type {
   CreateRateLimitsPolicyBody,
@@ -103,13 +85,15 @@ export {
   type UsageLimitsPolicyType,
 } from './admin/usage-limits-policies.ts';
 export {
-  type CreateWorkspaceBody,
-  createWorkspaceBody,
-  getWorkspaceQuery,
-  type ListWorkspacesQuery,
-  listWorkspacesQuery,
-  type UpdateWorkspaceBody,
-  updateWorkspaceBody,
+  type CreateVirtualKeyBody,
+  type UpdateVirtualKeyBody,
+  type VirtualKeyProviderFields,
+  virtualKeyProviderFields,
+} from './admin/virtual-keys.ts';
+export type {
+  CreateWorkspaceBody,
+  ListWorkspacesQuery,
+  UpdateWorkspaceBody,
 } from './admin/workspaces.ts';
 export type {
   AudioPart,

@@ -39,7 +39,7 @@ export function allOperations(parts: {
   return [
     ...apiKeyOperations(parts.mintKey),
     ...workspaceOperations,
-    ...configOperations,
+    ...configOperations(parts.integrations.vault),
     ...integrationOperations(parts.integrations),
     ...providerOperations,
     ...rateLimitsPolicyOperations,

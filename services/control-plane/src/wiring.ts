@@ -88,7 +88,7 @@ export async function startControlPlane(
     publicHeaderPrefix: env.HEADER_PREFIX,
     operations: allOperations({
       mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
-      integrations: { vault, isKnownProvider: (id) => findProvider(id) !== undefined },
+      integrations: { vault, catalogueId: (name) => findProvider(name)?.id },
       authSettings: { vault, hostRules },
       ledger: createLedger(ledgerClient),
       registries: { vault, hostRules, fetch },

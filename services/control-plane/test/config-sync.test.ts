@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { fromBinary } from '@bufbuild/protobuf';
 import { hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
 import { eventually } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readBundle } from './bundle.ts';
 import { createPerson, policyBody } from './fixture.ts';
 import { type Harness, startHarness, token } from './harness.ts';
 
@@ -19,29 +19,14 @@ afterEach(() => {
 afterAll(() => h.stop());
 
 const workspace = () => h.as(h.first.workspace_key);
-const { resolveKey, getBundle, watch } = config.ConfigService.method;
+const { resolveKey, watch } = config.ConfigService.method;
 const timeoutMs = 5_000;
 
 const resolve = async (key: string) =>
   (await h.rpc.unary(resolveKey, { keyHash: hashServiceKey(key, h.env.KEY_PEPPER) }, { timeoutMs }))
     .key;
-/** The whole answer, its pieces put together. */
-const bundle = async (workspaceId = h.first.workspace_id, knownHash = '') => {
-  const answer = {
-    bundle: undefined as config.Bundle | undefined,
-    configs: [] as config.Config[],
-    gone: false,
-    unchanged: false,
-  };
-  const stream = h.rpc.serverStream(getBundle, { workspaceId, knownHash });
-  for await (const piece of stream as AsyncIterable<config.GetBundleResponse>) {
-    answer.gone ||= piece.gone;
-    answer.unchanged ||= piece.unchanged;
-    answer.bundle ??= piece.bundle;
-    for (const each of piece.configs) answer.configs.push(fromBinary(config.ConfigSchema, each));
-  }
-  return answer;
-};
+const bundle = (workspaceId = h.first.workspace_id, knownHash = '') =>
+  readBundle(h, workspaceId, knownHash);
 
 /** A watch stream, with what it has told so far. */
 function openWatch(rpc = h.rpc) {

@@ -1,5 +1,6 @@
 import { findProvider, providerIds } from '@sluice/providers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBundle } from './bundle.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 let h: Harness;
@@ -317,6 +318,46 @@ describe('/integrations/{slug}/workspaces', () => {
     await admin().put('/integrations/granted/workspaces', {}).expect(400);
   });
 
+  it('asks for a hundred tokens at the least, and counts anew when told to', async () => {
+    const entry = { id: h.first.workspace_slug, enabled: true };
+    const body = (credit_limit: number) => ({
+      workspaces: [
+        { ...entry, usage_limits: [{ credit_limit, type: 'tokens' }], reset_usage: true },
+      ],
+    });
+    const refused = await admin().put('/integrations/granted/workspaces', body(99));
+    expect([refused.status, refused.body.data.field]).toEqual([
+      400,
+      'body.workspaces[0].usage_limits[0].credit_limit',
+    ]);
+    await admin().put('/integrations/granted/workspaces', body(100)).expect(200);
+    const [shown] = (await admin().get('/integrations/granted/workspaces')).body.workspaces;
+    expect(shown.last_reset_at).toEqual(expect.stringMatching(/Z$/));
+  });
+
+  it('gives no provider of an archived integration, and gateways none that exist', async () => {
+    await workspace().post('/integrations', { name: 'x', slug: 'past', ai_provider_id: 'openai' });
+    const slugs = async () =>
+      (await readBundle(h, h.first.workspace_id)).bundle?.providers.map((each) => each.slug);
+    expect(await slugs()).toContain('past');
+    await h.db.integration.updateMany({ where: { slug: 'past' }, data: { status: 'archived' } });
+    expect(await slugs()).not.toContain('past');
+    const refused = await workspace().post('/providers', { name: 'x', integration_id: 'past' });
+    expect([refused.status, refused.body.data.field]).toEqual([400, 'body.integration_id']);
+  });
+
+  it('tells the audit log who had access before and who has it after', async () => {
+    const entries = await h.db.auditEntry.findMany({
+      where: { uri: { endsWith: '/granted/workspaces' }, responseStatusCode: 200 },
+      orderBy: { sequence: 'asc' },
+    });
+    const enabled = (text: string | null) =>
+      JSON.parse(text ?? '{}').workspaces.map((each: { enabled: boolean }) => each.enabled);
+    expect(enabled(entries[0]?.before ?? null)).toEqual([]);
+    expect(enabled(entries[0]?.after ?? null)).toEqual([true]);
+    expect(enabled(entries[1]?.after ?? null)).toEqual([false]);
+  });
+
   it('opens an integration to workspaces to come', async () => {
     await admin().post('/integrations', {
       name: 'For all',
@@ -404,6 +445,17 @@ describe('providers', () => {
       .expect(200);
   });
 
+  it('carry the tags of their integration, and are found by them', async () => {
+    const tags = { team: 'blue', stage: 'test' };
+    await workspace()
+      .post('/integrations', { name: 'x', slug: 'tagged', ai_provider_id: 'openai', tags })
+      .expect(200);
+    const found = await workspace().get(`/providers?tags=${JSON.stringify({ team: 'blue' })}`);
+    expect(found.body).toMatchObject({ total: 1, data: [{ slug: 'tagged', tags }] });
+    const none = await workspace().get(`/providers?tags=${JSON.stringify({ team: 'red' })}`);
+    expect(none.body.total).toBe(0);
+  });
+
   it('need a workspace when an organisation key asks', async () => {
     const answer = await admin().get('/providers');
     expect([answer.status, answer.body.data.field]).toEqual([400, 'query.workspace_id']);
@@ -420,7 +472,7 @@ describe('providers', () => {
         integration_id: 'source',
         rate_limits: { type: 'requests', unit: 'rpm', value: -1 },
       },
-      'body.rate_limits',
+      'body.rate_limits.value',
     ],
   ])('refuse %s', async (_case, body, field) => {
     const answer = await workspace().post('/providers', body);

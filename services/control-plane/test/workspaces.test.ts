@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceKey } from './fixture.ts';
 import { type Harness, startHarness } from './harness.ts';
@@ -101,6 +102,177 @@ describe('workspaces', () => {
     ]);
     await admin().delete(`/configs/${config.body.data.slug}`).expect(200);
     await admin().delete(`/admin/workspaces/${created.body.id}`).expect(200);
+  });
+
+  it('are not deleted while prompts, partials or guardrails stand in them', async () => {
+    const { id: slug } = (await admin().post('/admin/workspaces', { name: 'Written' })).body;
+    const workspace = await h.db.workspace.findFirstOrThrow({
+      where: { slug },
+      include: { collections: true },
+    });
+    const [collection] = workspace.collections;
+    expect(workspace.collections).toMatchObject([{ slug: 'default', isDefault: true }]);
+    const shared = {
+      organisationId: h.first.organisation_id,
+      workspaceId: workspace.id,
+      name: 'x',
+      ownerId: workspace.id,
+      updatedBy: workspace.id,
+    };
+    const ids = { prompt: randomUUID(), partial: randomUUID(), guardrail: randomUUID() };
+    await h.db.prompt.create({
+      data: { ...shared, id: ids.prompt, slug: 'pp-x', collectionId: collection?.id ?? '' },
+    });
+    await h.db.promptPartial.create({
+      data: { ...shared, id: ids.partial, slug: 'pl-x', collectionId: collection?.id ?? '' },
+    });
+    await h.db.guardrail.create({ data: { ...shared, id: ids.guardrail, slug: `pg-${slug}` } });
+    const refused = await admin().delete(`/admin/workspaces/${slug}`);
+    expect([refused.status, refused.body.data.message]).toEqual([
+      400,
+      'The workspace still holds 1 prompts and 1 partials and 1 guardrails.',
+    ]);
+    await h.db.prompt.delete({ where: { id: ids.prompt } });
+    await h.db.promptPartial.delete({ where: { id: ids.partial } });
+    await admin().delete(`/admin/workspaces/${slug}`).expect(400);
+    await h.db.guardrail.delete({ where: { id: ids.guardrail } });
+    await admin().delete(`/admin/workspaces/${slug}`).expect(200);
+  });
+
+  it('take what belongs to them with them, and tell the audit log what they were', async () => {
+    const { id: slug } = (await admin().post('/admin/workspaces', { name: 'Leaving' })).body;
+    await admin()
+      .post('/integrations', {
+        name: 'x',
+        slug: 'leaving',
+        ai_provider_id: 'openai',
+        workspace_id: slug,
+        create_default_provider: false,
+      })
+      .expect(200);
+    await admin().put(`/admin/workspaces/${slug}`, { name: 'Left' }).expect(200);
+    await admin().delete(`/admin/workspaces/${slug}`).expect(200);
+    await admin().get('/integrations/leaving').expect(404);
+    const { id: workspaceId } = await h.db.workspace.findFirstOrThrow({ where: { slug } });
+    const entries = await h.db.auditEntry.findMany({
+      where: { workspaceId, resourceType: 'workspaces' },
+      orderBy: { sequence: 'asc' },
+    });
+    const name = (text: string | null) => text && JSON.parse(text).name;
+    expect(entries.map((entry) => [entry.action, name(entry.before), name(entry.after)])).toEqual([
+      ['create', null, 'Leaving'],
+      ['update', 'Leaving', 'Left'],
+      ['delete', 'Left', null],
+    ]);
+  });
+
+  it('get what the organisation opens to all: integrations, MCP servers and agents', async () => {
+    const shared = {
+      organisationId: h.first.organisation_id,
+      name: 'x',
+      url: 'https://example.org',
+      authType: 'none',
+      ownerId: h.first.organisation_id,
+      sealedConfigurations: new Uint8Array(),
+    };
+    const open = { globalAccess: { enabled: true } };
+    const ids = { mcp: randomUUID(), closed: randomUUID(), agent: randomUUID() };
+    await h.db.mcpIntegration.createMany({
+      data: [
+        { ...shared, ...open, id: ids.mcp, slug: 'mcp-all', transport: 'http' },
+        { ...shared, id: ids.closed, slug: 'mcp-some', transport: 'http' },
+      ],
+    });
+    await h.db.agentIntegration.create({
+      data: { ...shared, ...open, id: ids.agent, slug: 'agent-all' },
+    });
+    const { id: slug } = (await admin().post('/admin/workspaces', { name: 'Later' })).body;
+    const row = await h.db.workspace.findFirstOrThrow({
+      where: { slug },
+      include: { mcpGrants: true, agentGrants: true },
+    });
+    expect(row.mcpGrants).toMatchObject([{ integrationId: ids.mcp, enabled: true }]);
+    expect(row.agentGrants).toMatchObject([{ integrationId: ids.agent, enabled: true }]);
+    await admin().delete(`/admin/workspaces/${slug}`).expect(200);
+    expect(await h.db.mcpIntegrationWorkspace.count()).toBe(0);
+  });
+
+  it('name guardrails of their own or of the organisation as defaults, each once', async () => {
+    const guardrail = async (slug: string, columns: object = {}) => {
+      const row = await h.db.guardrail.create({
+        data: {
+          id: randomUUID(),
+          organisationId: h.first.organisation_id,
+          slug,
+          name: slug,
+          ownerId: h.first.organisation_id,
+          ...columns,
+        },
+      });
+      return row.id;
+    };
+    const path = `/admin/workspaces/${h.first.workspace_slug}`;
+    const shared = await guardrail('pg-shared');
+    const own = await guardrail('pg-own', { workspaceId: h.first.workspace_id });
+    const other = await admin().post('/admin/workspaces', { name: 'Other' });
+    const { id: otherId } = await h.db.workspace.findFirstOrThrow({
+      where: { slug: other.body.slug },
+    });
+    await guardrail('pg-elsewhere', { workspaceId: otherId });
+    await guardrail('pg-archived', { status: 'archived' });
+    await guardrail('pg-foreign', { organisationId: h.other.organisation_id });
+    await admin()
+      .put(path, {
+        defaults: { input_guardrails: [own, 'pg-own', shared], output_guardrails: ['pg-shared'] },
+      })
+      .expect(200);
+    expect((await admin().get(path)).body.defaults).toMatchObject({
+      input_guardrails: ['pg-own', 'pg-shared'],
+      output_guardrails: ['pg-shared'],
+    });
+    for (const slug of ['pg-elsewhere', 'pg-archived', 'pg-foreign', randomUUID()]) {
+      const refused = await admin().put(path, {
+        defaults: { output_guardrails: ['pg-shared', slug] },
+      });
+      expect([refused.status, refused.body.data.field]).toEqual([
+        400,
+        'body.defaults.output_guardrails[1]',
+      ]);
+    }
+    await admin().put(path, { defaults: null }).expect(200);
+    expect((await admin().get(path)).body.defaults).toMatchObject({
+      metadata: {},
+      input_guardrails: [],
+      output_guardrails: [],
+      user_api_key_config: null,
+    });
+  });
+
+  it('hold to the organisation’s schema of their metadata', async () => {
+    const properties = { team: { type: 'string', enum: ['a', 'b'] }, tier: { default: 'low' } };
+    const schema = { type: 'object', properties, required: ['team'], additionalProperties: true };
+    const settings = { metadata_schemas: { workspaces: schema } };
+    const where = { id: h.first.organisation_id };
+    await h.db.organisation.update({ where, data: { settings } });
+    const made = await admin().post('/admin/workspaces', {
+      name: 'Described',
+      defaults: { metadata: { team: 'a' } },
+    });
+    expect(made.body.defaults.metadata).toEqual({ team: 'a', tier: 'low' });
+    const path = `/admin/workspaces/${made.body.id}`;
+    for (const send of [
+      () => admin().post('/admin/workspaces', { name: 'Undescribed' }),
+      () => admin().put(path, { defaults: { metadata: { team: 'c' } } }),
+    ]) {
+      const refused = await send();
+      expect([refused.status, refused.body.data.field]).toEqual([
+        400,
+        'body.defaults.metadata.team',
+      ]);
+    }
+    // What is not about metadata is not held up by it.
+    await admin().put(path, { name: 'Described still' }).expect(200);
+    await h.db.organisation.update({ where, data: { settings: {} } });
   });
 
   it('name a config of their own as the default of user keys', async () => {

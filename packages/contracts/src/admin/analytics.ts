@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { instantField, referenceField } from './fields.ts';
+import { endpoint } from './endpoint.ts';
+import { instantField, instantText, referenceField } from './fields.ts';
 import { commaList, pageQuery, queryInteger } from './paging.ts';
 
 const count = queryInteger(0, Number.MAX_SAFE_INTEGER).optional();
@@ -12,7 +13,7 @@ const list = commaList().optional();
 
 const metadata = z
   .string()
-  .max(16_384)
+  .max(8192)
   .transform((text, context): Record<string, string> => {
     try {
       const value: unknown = JSON.parse(text);
@@ -31,7 +32,7 @@ const metadata = z
   });
 
 /** The filters that every graph and group takes: alternatives within a list, all lists together. */
-export const analyticsQuery = z
+const analyticsQuery = z
   .object({
     workspace_slug: referenceField.optional(),
     time_of_generation_min: instantField,
@@ -64,4 +65,54 @@ export const analyticsQuery = z
   });
 export type AnalyticsQuery = z.infer<typeof analyticsQuery>;
 
-export const analyticsGroupQuery = analyticsQuery.and(pageQuery({ default: 100, max: 1000 }));
+const analyticsGroupQuery = analyticsQuery.and(pageQuery({ default: 100, max: 1000 }));
+
+/** A graph of these numbers: each in the summary, and at each point in time. */
+function graph<const Name extends string>(operationId: string, path: string, names: Name[]) {
+  const numbers = Object.fromEntries(names.map((name) => [name, z.number()])) as {
+    [N in Name]: z.ZodNumber;
+  };
+  return endpoint({
+    operationId,
+    tag: 'Analytics > Graphs',
+    method: 'get',
+    path: `/analytics/graphs/${path}`,
+    query: analyticsQuery,
+    answer: z.object({
+      summary: z.object(numbers),
+      data_points: z.array(z.object({ timestamp: instantText, ...numbers })),
+      object: z.literal('analytics-graph'),
+    }),
+  });
+}
+
+export const analyticsEndpoints = {
+  'analytics.graphs.requests': graph('getAnalyticsGraphsRequests', 'requests', ['total']),
+  'analytics.graphs.cost': graph('getAnalyticsGraphsCost', 'cost', ['total', 'avg']),
+  'analytics.graphs.latency': graph('getAnalyticsGraphsLatency', 'latency', [
+    'avg',
+    'p50',
+    'p90',
+    'p99',
+  ]),
+  'analytics.graphs.tokens': graph('getAnalyticsGraphsTokens', 'tokens', ['total', 'avg']),
+  'analytics.groups.ai-models': endpoint({
+    operationId: 'getAnalyticsGroupsAiModels',
+    tag: 'Analytics > Groups',
+    method: 'get',
+    path: '/analytics/groups/ai-models',
+    query: analyticsGroupQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(
+        z.object({
+          ai_model: z.string(),
+          // Text, as published.
+          requests: z.string(),
+          object: z.literal('analytics-group'),
+        }),
+      ),
+    }),
+  }),
+};

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
 import { agentsEndpoints } from './agents.ts';
-import { analyticsEndpoints } from './analytics-endpoints.ts';
+import { analyticsEndpoints } from './analytics.ts';
 import { apiKeysEndpoints } from './api-keys.ts';
-import { auditLogsEndpoints } from './audit-logs-endpoints.ts';
+import { auditLogsEndpoints } from './audit-logs.ts';
 import { authSettingsEndpoints } from './auth-settings.ts';
 import { collectionsEndpoints } from './collections.ts';
-import { configsEndpoints } from './configs-endpoints.ts';
+import { configsEndpoints } from './configs.ts';
 import { feedbackEndpoints } from './feedback.ts';
 import { guardrailsEndpoints } from './guardrails.ts';
-import { integrationsEndpoints } from './integrations-endpoints.ts';
+import { integrationsEndpoints } from './integrations.ts';
 import { invitesEndpoints } from './invites.ts';
 import { labelsEndpoints } from './labels.ts';
 import { logExportsEndpoints } from './log-exports.ts';
@@ -19,7 +19,7 @@ import { modelPricingEndpoints } from './model-pricing.ts';
 import { organisationEndpoints } from './organisation.ts';
 import { partialsEndpoints } from './partials.ts';
 import { promptsEndpoints } from './prompts.ts';
-import { providersEndpoints } from './providers-endpoints.ts';
+import { providersEndpoints } from './providers.ts';
 import { rateLimitsPoliciesEndpoints } from './rate-limits-policies.ts';
 import { scimEndpoints } from './scim.ts';
 import { secretReferencesEndpoints } from './secret-references.ts';
@@ -27,7 +27,7 @@ import { usageLimitsPoliciesEndpoints } from './usage-limits-policies.ts';
 import { usersEndpoints } from './users.ts';
 import { virtualKeysEndpoints } from './virtual-keys.ts';
 import { workspaceMembersEndpoints } from './workspace-members.ts';
-import { workspacesEndpoints } from './workspaces-endpoints.ts';
+import { workspacesEndpoints } from './workspaces.ts';
 
 /** Every operation of the admin API by its name in the authorisation table. */
 export const adminEndpoints = {

@@ -22,6 +22,8 @@ export const slugField = z
 export const referenceField = z.string().trim().min(1).max(255);
 /** Part of a name. */
 export const searchField = z.string().max(255);
+/** The workspace a request is about, by UUID or slug; what is empty names none. */
+export const workspaceField = z.string().trim().max(255);
 
 /** An ISO 8601 date and time; without an offset it is UTC. */
 export const instantField = z

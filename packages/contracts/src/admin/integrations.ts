@@ -1,16 +1,20 @@
 import { z } from 'zod';
+import { workspaceQuery } from './configs.ts';
+import { endpoint, nothing } from './endpoint.ts';
 import {
   descriptionField,
   headersField,
   hostField,
+  instantText,
   nameField,
   referenceField,
   slugField,
   tagsField,
+  workspaceField,
 } from './fields.ts';
-import { rateLimit, usageLimits } from './limits.ts';
-import { commaList, pageQuery, tagsQuery } from './paging.ts';
-import { secretMappings } from './secret-mappings.ts';
+import { rateLimit, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
+import { cappedListQuery, commaList, pageQuery, tagsQuery } from './paging.ts';
+import { secretMapping, secretMappings } from './secret-mappings.ts';
 
 /** Settings of the provider: its own fields as they are, two that every provider has checked. */
 const configurations = z
@@ -60,32 +64,32 @@ const shared = {
   tags: tagsField.nullish(),
 };
 
-export const createIntegrationBody = z.object({
+const createIntegrationBody = z.object({
   name: nameField,
   ai_provider_id: z.string().min(1).max(128),
   slug: slugField.optional(),
-  workspace_id: referenceField.nullish(),
+  workspace_id: workspaceField.nullish(),
   create_default_provider: z.boolean().default(true),
   default_provider_slug: slugField.optional(),
   ...shared,
 });
 export type CreateIntegrationBody = z.infer<typeof createIntegrationBody>;
 
-export const updateIntegrationBody = z.object({ name: nameField.optional(), ...shared });
+const updateIntegrationBody = z.object({ name: nameField.optional(), ...shared });
 export type UpdateIntegrationBody = z.infer<typeof updateIntegrationBody>;
 
-export const listIntegrationsQuery = z
-  .object({
-    workspace_id: referenceField.optional(),
+const listIntegrationsQuery = workspaceQuery
+  .extend({
     type: z.enum(['workspace', 'organisation', 'all']).default('all'),
     tags: tagsQuery.optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
+export type ListIntegrationsQuery = z.infer<typeof listIntegrationsQuery>;
 
 /** In cents a token. The bound keeps it a plain decimal. */
 const price = z.object({ price: z.number().min(0).max(1e15) });
 
-export const updateIntegrationModelsBody = z.object({
+const updateIntegrationModelsBody = z.object({
   models: z
     .array(
       z.object({
@@ -108,24 +112,29 @@ export const updateIntegrationModelsBody = z.object({
           .nullish(),
       }),
     )
-    .max(5000),
+    .max(2000),
   allow_all_models: z.boolean().optional(),
 });
 export type UpdateIntegrationModelsBody = z.infer<typeof updateIntegrationModelsBody>;
 
-export const deleteIntegrationModelsQuery = z.object({
+const deleteIntegrationModelsQuery = z.object({
   slugs: commaList().refine((list) => list.length > 0, 'is required'),
 });
 
+/** What a workspace may be given at the least: a dollar, or a hundred tokens. */
+const grantedUsage = usageLimits.refine(
+  (limits) => limits.type !== 'tokens' || limits.credit_limit >= 100,
+  { path: ['credit_limit'], message: 'must be 100 tokens or more' },
+);
 const grantLimits = {
-  usage_limits: z.array(usageLimits).max(1).nullish(),
+  usage_limits: z.array(grantedUsage).max(1).nullish(),
   rate_limits: z.array(rateLimit).max(1).nullish(),
 };
 
-export const globalWorkspaceAccess = z.object({ enabled: z.boolean(), ...grantLimits });
+const globalWorkspaceAccess = z.object({ enabled: z.boolean(), ...grantLimits });
 export type GlobalWorkspaceAccess = z.infer<typeof globalWorkspaceAccess>;
 
-export const updateIntegrationWorkspacesBody = z.object({
+const updateIntegrationWorkspacesBody = z.object({
   workspaces: z
     .array(
       z.object({
@@ -145,3 +154,152 @@ export const updateIntegrationWorkspacesBody = z.object({
   default_provider_slug: slugField.optional(),
 });
 export type UpdateIntegrationWorkspacesBody = z.infer<typeof updateIntegrationWorkspacesBody>;
+
+const integration = z.object({
+  id: z.uuid(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid().nullable(),
+  ai_provider_id: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'archived']),
+  created_at: instantText,
+  last_updated_at: instantText.nullable(),
+  slug: z.string(),
+  description: z.string(),
+  tags: z.record(z.string(), z.string()).nullable(),
+  object: z.literal('integration'),
+});
+
+const shownGrantLimits = {
+  usage_limits: z.array(shownUsageLimits).nullish(),
+  rate_limits: z.array(shownRateLimit).nullish(),
+};
+
+const integrationDetail = integration.extend({
+  masked_key: z.string(),
+  /** The settings of its provider; what is secret appears as `masked_<name>`. */
+  configurations: z.record(z.string(), z.unknown()),
+  global_workspace_access_settings: z
+    .object({ enabled: z.boolean(), ...shownGrantLimits })
+    .nullable(),
+  allow_all_models: z.boolean(),
+  workspace_count: z.int(),
+  secret_mappings: z.array(secretMapping),
+  pricing_adjustments: pricingAdjustments.nullable(),
+});
+
+const model = z.object({
+  slug: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  is_custom: z.boolean().nullable(),
+  is_finetune: z.boolean().nullable(),
+  base_model_slug: z.string().nullable(),
+  pricing_config: z
+    .object({
+      type: z.literal('static'),
+      pay_as_you_go: z.object({
+        request_token: price.optional(),
+        response_token: price.optional(),
+      }),
+    })
+    .optional(),
+  configurations: z.object({
+    custom_host: z.string().nullish(),
+    custom_headers: z.record(z.string(), z.string()).nullish(),
+  }),
+});
+
+const grant = z.object({
+  id: z.string(),
+  workspace_id: z.uuid(),
+  enabled: z.boolean(),
+  usage_limits: z.array(shownUsageLimits).nullable(),
+  rate_limits: z.array(shownRateLimit).nullable(),
+  last_reset_at: instantText.nullable(),
+});
+
+export const integrationsEndpoints = {
+  'integrations.list': endpoint({
+    operationId: 'getIntegrations',
+    tag: 'Integrations',
+    method: 'get',
+    path: '/integrations',
+    query: listIntegrationsQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(integration),
+    }),
+  }),
+  'integrations.create': endpoint({
+    operationId: 'postIntegrations',
+    tag: 'Integrations',
+    method: 'post',
+    path: '/integrations',
+    body: createIntegrationBody,
+    answer: z.object({ id: z.uuid(), slug: z.string() }),
+  }),
+  'integrations.read': endpoint({
+    operationId: 'getIntegrationsSlug',
+    tag: 'Integrations',
+    method: 'get',
+    path: '/integrations/{slug}',
+    answer: integrationDetail,
+  }),
+  'integrations.update': endpoint({
+    operationId: 'putIntegrationsSlug',
+    tag: 'Integrations',
+    method: 'put',
+    path: '/integrations/{slug}',
+    body: updateIntegrationBody,
+    answer: nothing,
+  }),
+  'integrations.delete': endpoint({
+    operationId: 'deleteIntegrationsSlug',
+    tag: 'Integrations',
+    method: 'delete',
+    path: '/integrations/{slug}',
+    answer: nothing,
+  }),
+  'integrations.models.list': endpoint({
+    operationId: 'getIntegrationsSlugModels',
+    tag: 'Integrations > Models',
+    method: 'get',
+    path: '/integrations/{slug}/models',
+    query: pageQuery({ default: 5000, max: 5000 }),
+    answer: z.object({ total: z.int(), models: z.array(model) }),
+  }),
+  'integrations.models.update': endpoint({
+    operationId: 'putIntegrationsSlugModels',
+    tag: 'Integrations > Models',
+    method: 'put',
+    path: '/integrations/{slug}/models',
+    body: updateIntegrationModelsBody,
+    answer: nothing,
+  }),
+  'integrations.models.delete': endpoint({
+    operationId: 'deleteIntegrationsSlugModels',
+    tag: 'Integrations > Models',
+    method: 'delete',
+    path: '/integrations/{slug}/models',
+    query: deleteIntegrationModelsQuery,
+    answer: nothing,
+  }),
+  'integrations.workspaces.list': endpoint({
+    operationId: 'getIntegrationsSlugWorkspaces',
+    tag: 'Integrations > Workspaces',
+    method: 'get',
+    path: '/integrations/{slug}/workspaces',
+    query: cappedListQuery,
+    answer: z.object({ total: z.int(), workspaces: z.array(grant) }),
+  }),
+  'integrations.workspaces.update': endpoint({
+    operationId: 'putIntegrationsSlugWorkspaces',
+    tag: 'Integrations > Workspaces',
+    method: 'put',
+    path: '/integrations/{slug}/workspaces',
+    body: updateIntegrationWorkspacesBody,
+    answer: nothing,
+  }),
+};

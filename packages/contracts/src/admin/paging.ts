@@ -25,6 +25,9 @@ export function pageQuery(sizes: { default: number; min?: number; max: number })
     }));
 }
 
+/** Lists for which no paging is published: whole up to a cap, and paged for who asks. */
+export const cappedListQuery = pageQuery({ default: 1000, max: 1000 });
+
 /** The same for the lists that count pages from 1 and call the parameter `page`. */
 export function pageFromOneQuery(sizes: { default: number; max: number }) {
   return z
@@ -65,6 +68,7 @@ export function commaList(itemsMax = 1000) {
 /** The tags something must have, as the JSON text of an object. */
 export const tagsQuery = z
   .string()
+  .max(8192)
   .transform((text, context) => {
     try {
       return JSON.parse(text) as unknown;

@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { instantField, nameField, referenceField, slugField } from './fields.ts';
-import { rateLimitOrList, usageLimits } from './limits.ts';
-import { pageQuery } from './paging.ts';
+import { workspaceQuery } from './configs.ts';
+import { endpoint, nothing } from './endpoint.ts';
+import {
+  instantField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+  workspaceField,
+} from './fields.ts';
+import { rateLimitOrList, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
+import { pageQuery, tagsQuery } from './paging.ts';
 
 const shared = {
   note: z.string().max(2000).nullish(),
@@ -10,22 +19,92 @@ const shared = {
   expires_at: instantField.nullish(),
 };
 
-export const createProviderBody = z.object({
+const createProviderBody = z.object({
   name: nameField,
   /** The integration's slug, despite the name; its UUID works too. */
   integration_id: referenceField,
   slug: slugField.optional(),
+  workspace_id: workspaceField.nullish(),
   ...shared,
 });
 export type CreateProviderBody = z.infer<typeof createProviderBody>;
 
-export const updateProviderBody = z.object({
+const updateProviderBody = z.object({
   name: nameField.optional(),
   reset_usage: z.boolean().optional(),
   ...shared,
 });
 export type UpdateProviderBody = z.infer<typeof updateProviderBody>;
 
-export const listProvidersQuery = z
-  .object({ workspace_id: referenceField.optional() })
+const listProvidersQuery = workspaceQuery
+  .extend({ tags: tagsQuery.optional() })
   .and(pageQuery({ default: 50, max: 1000 }));
+export type ListProvidersQuery = z.infer<typeof listProvidersQuery>;
+
+/** A provider as it is shown. It has no `id` here: callers name it by its slug. */
+const provider = z.object({
+  name: z.string(),
+  integration_id: z.string(),
+  note: z.string().nullable(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  usage_limits: shownUsageLimits.optional(),
+  rate_limits: z.array(shownRateLimit).nullable(),
+  reset_usage: z.number().nullable(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  last_reset_at: instantText.nullable(),
+  slug: z.string(),
+  expires_at: instantText.optional(),
+  tags: z.record(z.string(), z.string()).nullable(),
+  object: z.literal('provider'),
+});
+
+const providerReference = z.object({ id: z.uuid(), slug: z.string() });
+
+export const providersEndpoints = {
+  'providers.list': endpoint({
+    operationId: 'getProviders',
+    tag: 'Providers',
+    method: 'get',
+    path: '/providers',
+    query: listProvidersQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(provider),
+    }),
+  }),
+  'providers.create': endpoint({
+    operationId: 'postProviders',
+    tag: 'Providers',
+    method: 'post',
+    path: '/providers',
+    body: createProviderBody,
+    answer: providerReference,
+  }),
+  'providers.read': endpoint({
+    operationId: 'getProvidersSlug',
+    tag: 'Providers',
+    method: 'get',
+    path: '/providers/{slug}',
+    query: workspaceQuery,
+    answer: provider,
+  }),
+  'providers.update': endpoint({
+    operationId: 'putProvidersSlug',
+    tag: 'Providers',
+    method: 'put',
+    path: '/providers/{slug}',
+    query: workspaceQuery,
+    body: updateProviderBody,
+    answer: providerReference,
+  }),
+  'providers.delete': endpoint({
+    operationId: 'deleteProvidersSlug',
+    tag: 'Providers',
+    method: 'delete',
+    path: '/providers/{slug}',
+    query: workspaceQuery,
+    answer: nothing,
+  }),
+};

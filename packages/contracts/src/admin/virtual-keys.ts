@@ -1,65 +1,110 @@
 import { z } from 'zod';
+import { workspaceQuery } from './configs.ts';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantField, instantText, nameField, referenceField } from './fields.ts';
+import {
+  headersField,
+  hostField,
+  instantField,
+  instantText,
+  nameField,
+  workspaceField,
+} from './fields.ts';
+import { rateLimitOrList, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
 import { pageQuery } from './paging.ts';
+import { secretMapping, secretMappings } from './secret-mappings.ts';
 
-const usageLimits = z.object({
-  credit_limit: z.int(),
-  type: z.enum(['cost', 'tokens']),
-  alert_threshold: z.int(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable(),
-  periodic_reset_days: z.int().nullable(),
-  next_usage_reset_at: instantText.nullable(),
+/** A deployment of Azure OpenAI: which models it serves under which name. */
+const deployments = z
+  .array(
+    z.object({
+      apiVersion: z.string().min(1).max(30),
+      deploymentName: z.string().min(1).max(255),
+      alias: z.string().max(255).optional(),
+      is_default: z.boolean().optional(),
+    }),
+  )
+  .max(100);
+
+/** Settings of single providers that are sent beside the other fields. */
+const text = z.string().max(16_384).nullish();
+const providerFields = {
+  apiVersion: text,
+  resourceName: text,
+  deploymentName: text,
+  deploymentConfig: deployments.nullish(),
+  azureAuthMode: text,
+  azureEntraTenantId: text,
+  azureEntraClientId: text,
+  azureEntraClientSecret: text,
+  azureManagedClientId: text,
+  awsAuthType: text,
+  awsRegion: text,
+  awsAccessKeyId: text,
+  awsSecretAccessKey: text,
+  awsRoleArn: text,
+  awsExternalId: text,
+  vertexAuthType: text,
+  vertexRegion: text,
+  vertexProjectId: text,
+  vertexServiceAccountJson: z.record(z.string(), z.unknown()).nullish(),
+  workersAiAccountId: text,
+  openaiOrganization: text,
+  openaiProject: text,
+  huggingfaceBaseUrl: text,
+  snowflakeAccount: text,
+  customHost: hostField.nullish(),
+  customHeaders: headersField.nullish(),
+};
+export type VirtualKeyProviderFields = z.infer<z.ZodObject<typeof providerFields>>;
+export const virtualKeyProviderFields = Object.keys(
+  providerFields,
+) as (keyof VirtualKeyProviderFields)[];
+
+const shared = {
+  key: z.string().min(1).max(16_384).nullish(),
+  note: z.string().max(2000).nullish(),
+  usage_limits: usageLimits.nullish(),
+  rate_limits: rateLimitOrList.nullish(),
+  expires_at: instantField.nullish(),
+  secret_mappings: secretMappings.nullish(),
+  ...providerFields,
+};
+
+const createVirtualKeyBody = z.object({
+  name: nameField,
+  /** Of the catalogue; older spellings are known too. */
+  provider: z.string().min(1).max(128),
+  workspace_id: workspaceField.nullish(),
+  ...shared,
 });
+export type CreateVirtualKeyBody = z.infer<typeof createVirtualKeyBody>;
 
-const rateLimits = z.object({
-  type: z.enum(['requests', 'tokens']),
-  unit: z.enum(['rpd', 'rph', 'rpm']),
-  value: z.int(),
+const updateVirtualKeyBody = z.object({
+  name: nameField.optional(),
+  reset_usage: z.boolean().optional(),
+  ...shared,
 });
+export type UpdateVirtualKeyBody = z.infer<typeof updateVirtualKeyBody>;
 
-const secretMapping = z.object({
-  target_field: z.string(),
-  secret_reference_id: z.string(),
-  secret_key: z.string().nullable(),
-  value_format: z.enum(['json', 'string']).nullable(),
-});
-
-const virtualKeys = z.object({
+const virtualKey = z.object({
   name: z.string(),
   note: z.string().nullable(),
-  status: z.enum(['active', 'exhausted']),
-  usage_limits: usageLimits,
+  status: z.enum(['active', 'exhausted', 'expired']),
+  usage_limits: shownUsageLimits.optional(),
   reset_usage: z.number().nullable(),
   created_at: instantText,
+  last_updated_at: instantText,
+  last_reset_at: instantText.nullable(),
   slug: z.string(),
+  provider: z.string(),
+  integration_id: z.string(),
+  masked_key: z.string(),
+  /** The provider's settings under the names they are sent with; what is secret appears as `masked_<name>`. */
   model_config: z.record(z.string(), z.unknown()),
-  rate_limits: z.array(rateLimits).nullable(),
-  expires_at: instantText,
+  rate_limits: z.array(shownRateLimit).nullable(),
+  expires_at: instantText.optional(),
   secret_mappings: z.array(secretMapping),
   object: z.literal('virtual-key'),
-});
-
-const usageLimitsInput = z.object({
-  credit_limit: z.int().min(1).optional(),
-  type: z.enum(['cost', 'tokens']).optional(),
-  alert_threshold: z.int().min(1).optional(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullable().optional(),
-  periodic_reset_days: z.int().min(1).max(365).nullable().optional(),
-  next_usage_reset_at: instantField.nullable().optional(),
-});
-
-const rateLimitsInput = z.object({
-  type: z.enum(['requests', 'tokens']).optional(),
-  unit: z.enum(['rpd', 'rph', 'rpm']).optional(),
-  value: z.int().optional(),
-});
-
-const secretMappingInput = z.object({
-  target_field: z.string(),
-  secret_reference_id: referenceField,
-  secret_key: z.string().nullable().optional(),
-  value_format: z.enum(['json', 'string']).nullable().optional(),
 });
 
 export const virtualKeysEndpoints = {
@@ -69,13 +114,12 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'get',
     path: '/virtual-keys',
-    query: pageQuery({ default: 50, max: 1000 }),
+    query: workspaceQuery.and(pageQuery({ default: 50, max: 1000 })),
     answer: z.object({
       object: z.literal('list'),
       total: z.int(),
-      data: z.array(virtualKeys),
+      data: z.array(virtualKey),
     }),
-    errors: [401],
   }),
   'virtual-keys.create': endpoint({
     operationId: 'postVirtualKeys',
@@ -83,71 +127,8 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'post',
     path: '/virtual-keys',
-    body: z.object({
-      name: nameField.optional(),
-      provider: z
-        .enum([
-          'openai',
-          'azure-openai',
-          'ai21',
-          'anthropic',
-          'anyscale',
-          'bedrock',
-          'cohere',
-          'deepinfra',
-          'fireworks-ai',
-          'google',
-          'groq',
-          'hugging-face',
-          'jina',
-          'lingyi',
-          'mistral-ai',
-          'monsterapi',
-          'moonshot',
-          'nomic',
-          'novita-ai',
-          'open-ai',
-          'openrouter',
-          'palm',
-          'perplexity-ai',
-          'predibase',
-          'reka-ai',
-          'segmind',
-          'stability-ai',
-          'together-ai',
-          'vertex-ai',
-          'workers-ai',
-          'zhipu',
-        ])
-        .optional(),
-      key: z.string().optional(),
-      note: z.string().nullable().optional(),
-      apiVersion: z.string().nullable().optional(),
-      resourceName: z.string().nullable().optional(),
-      deploymentName: z.string().nullable().optional(),
-      workspace_id: referenceField.optional(),
-      deploymentConfig: z
-        .array(
-          z.object({
-            apiVersion: z.string(),
-            alias: z.string().optional(),
-            is_default: z.boolean().optional(),
-            deploymentName: z.string(),
-          }),
-        )
-        .optional(),
-      usage_limits: usageLimitsInput.optional(),
-      rate_limits: rateLimitsInput.optional(),
-      expires_at: instantField.optional(),
-      secret_mappings: z.array(secretMappingInput).optional(),
-    }),
-    answer: z.object({
-      success: z.boolean(),
-      data: z.object({
-        slug: z.string(),
-      }),
-    }),
-    errors: [401],
+    body: createVirtualKeyBody,
+    answer: z.object({ success: z.literal(true), data: z.object({ slug: z.string() }) }),
   }),
   'virtual-keys.read': endpoint({
     operationId: 'getVirtualKeysSlug',
@@ -155,8 +136,8 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'get',
     path: '/virtual-keys/{slug}',
-    answer: virtualKeys,
-    errors: [401],
+    query: workspaceQuery,
+    answer: virtualKey,
   }),
   'virtual-keys.update': endpoint({
     operationId: 'putVirtualKeysSlug',
@@ -164,25 +145,9 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'put',
     path: '/virtual-keys/{slug}',
-    body: z.object({
-      name: nameField.optional(),
-      key: z.string().optional(),
-      note: z.string().nullable().optional(),
-      deploymentConfig: z
-        .array(
-          z.object({
-            apiVersion: z.string(),
-            alias: z.string().optional(),
-            is_default: z.boolean().optional(),
-            deploymentName: z.string(),
-          }),
-        )
-        .optional(),
-      usage_limits: usageLimitsInput.optional(),
-      secret_mappings: z.array(secretMappingInput).optional(),
-    }),
+    query: workspaceQuery,
+    body: updateVirtualKeyBody,
     answer: nothing,
-    errors: [401],
   }),
   'virtual-keys.delete': endpoint({
     operationId: 'deleteVirtualKeysSlug',
@@ -190,7 +155,7 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'delete',
     path: '/virtual-keys/{slug}',
+    query: workspaceQuery,
     answer: nothing,
-    errors: [401],
   }),
 };

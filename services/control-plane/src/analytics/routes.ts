@@ -1,66 +1,62 @@
-import { type AnalyticsQuery, analyticsGroupQuery, analyticsQuery } from '@sluice/contracts';
+import type { AnalyticsQuery } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
-import type { OperationId } from '../authorisation/table.ts';
+import { implement } from '../http/implement.ts';
 import type { AdminCall, Operation } from '../http/operation.ts';
-import { parseInput } from '../http/parse-input.ts';
-import { listEnvelope } from '../http/shapes.ts';
+import { instant, listEnvelope } from '../http/shapes.ts';
 import { findDefaultWorkspace, findWorkspaceOfAnyStatus } from '../workspaces/store.ts';
 import { toFilter } from './filter.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The graphs: which numbers each shows, in its summary and at each point. */
-const graphs = {
-  requests: { graph: analytics.Graph.REQUESTS, values: ['total'] },
-  cost: { graph: analytics.Graph.COST, values: ['total', 'avg'] },
-  tokens: { graph: analytics.Graph.TOKENS, values: ['total', 'avg'] },
-  latency: { graph: analytics.Graph.LATENCY, values: ['avg', 'p50', 'p90', 'p99'] },
-} as const;
+const { Graph, Group } = analytics;
 
 export function analyticsOperations(ledger: Ledger): readonly Operation[] {
+  /** A graph, of the numbers that it shows in its summary and at each point. */
+  async function showGraph<const Name extends string>(
+    call: AdminCall,
+    query: AnalyticsQuery,
+    graph: analytics.Graph,
+    names: readonly Name[],
+  ) {
+    const answer = await ledger.getGraph({ graph, filter: await filterOf(call, query) });
+    return {
+      summary: pick(names, answer.summary),
+      data_points: answer.dataPoints.map((point) => ({
+        timestamp: instant(new Date(Number(point.timestampMs))),
+        ...pick(names, point.values),
+      })),
+      object: 'analytics-graph' as const,
+    };
+  }
+
   return [
-    ...Object.entries(graphs).map(
-      ([name, { graph, values }]): Operation => ({
-        id: `analytics.graphs.${name}` as OperationId,
-        method: 'get',
-        path: `/analytics/graphs/${name}`,
-        async handle(call) {
-          const filter = await filterOf(call, parseInput(analyticsQuery, call.query, 'query'));
-          const answer = await ledger.getGraph({ graph, filter });
-          return {
-            summary: pick(values, answer.summary),
-            data_points: answer.dataPoints.map((point) => ({
-              timestamp: new Date(Number(point.timestampMs)).toISOString(),
-              ...pick(values, point.values),
-            })),
-            object: 'analytics-graph',
-          };
-        },
-      }),
+    implement('analytics.graphs.requests', (call, { query }) =>
+      showGraph(call, query, Graph.REQUESTS, ['total']),
     ),
-    {
-      id: 'analytics.groups.ai-models',
-      method: 'get',
-      path: '/analytics/groups/ai-models',
-      async handle(call) {
-        const query = parseInput(analyticsGroupQuery, call.query, 'query');
-        const filter = await filterOf(call, query);
-        const { pageSize, currentPage } = query;
-        const answer = await ledger.listGroups({
-          group: analytics.Group.AI_MODELS,
-          filter,
-          pageSize,
-          currentPage,
-        });
-        const data = answer.rows.map((row) => ({
-          ai_model: row.value,
-          // Text, as published.
-          requests: row.requests.toString(),
-          object: 'analytics-group',
-        }));
-        return listEnvelope(data, Number(answer.total));
-      },
-    },
+    implement('analytics.graphs.cost', (call, { query }) =>
+      showGraph(call, query, Graph.COST, ['total', 'avg']),
+    ),
+    implement('analytics.graphs.tokens', (call, { query }) =>
+      showGraph(call, query, Graph.TOKENS, ['total', 'avg']),
+    ),
+    implement('analytics.graphs.latency', (call, { query }) =>
+      showGraph(call, query, Graph.LATENCY, ['avg', 'p50', 'p90', 'p99']),
+    ),
+    implement('analytics.groups.ai-models', async (call, { query }) => {
+      const { pageSize, currentPage } = query;
+      const answer = await ledger.listGroups({
+        group: Group.AI_MODELS,
+        filter: await filterOf(call, query),
+        pageSize,
+        currentPage,
+      });
+      const data = answer.rows.map((row) => ({
+        ai_model: row.value,
+        requests: row.requests.toString(),
+        object: 'analytics-group' as const,
+      }));
+      return listEnvelope(data, Number(answer.total));
+    }),
   ];
 }
 
@@ -80,9 +76,9 @@ async function filterOf(call: AdminCall, query: AnalyticsQuery) {
   return toFilter(query, organisationId, workspace.id);
 }
 
-function pick(
-  names: readonly string[],
+function pick<Name extends string>(
+  names: readonly Name[],
   values: Readonly<Record<string, number>>,
-): Record<string, number> {
-  return Object.fromEntries(names.map((name) => [name, values[name] ?? 0]));
+): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, values[name] ?? 0])) as Record<Name, number>;
 }

@@ -20,6 +20,7 @@ export interface NewAuditEntry {
   resourceId?: string | null;
   action: string;
   clientIp: string;
+  country?: string | null;
   detail?: Record<string, unknown>;
   /** The resource before and after the change, JSON text with its secrets masked. */
   before?: string | null;
@@ -29,14 +30,21 @@ export interface NewAuditEntry {
 /** What an organisation's chain begins with. */
 export const chainStart: Buffer = Buffer.alloc(32);
 
+/** An entry as it is kept: at its place, the detail as JSON text. */
+export interface PlacedEntry extends Omit<NewAuditEntry, 'detail' | 'userType'> {
+  sequence: bigint;
+  userType: string;
+  detail: string | null;
+}
+
 /**
  * The content of an entry as one text: a JSON array with a fixed order of
  * fields, so that two entries with the same content are the same bytes.
  */
-export function canonicalEntry(entry: NewAuditEntry, sequence: bigint): string {
+export function canonicalEntry(entry: PlacedEntry): string {
   const fields: unknown[] = [
     entry.organisationId,
-    sequence.toString(),
+    entry.sequence.toString(),
     entry.timestamp.toISOString(),
     entry.method,
     entry.uri,
@@ -53,16 +61,16 @@ export function canonicalEntry(entry: NewAuditEntry, sequence: bigint): string {
     entry.resourceId ?? null,
     entry.action,
     entry.clientIp,
-    entry.detail === undefined ? null : JSON.stringify(entry.detail),
+    entry.detail,
   ];
-  // Entries had neither once; those that have none are the bytes they were then.
-  const before = entry.before ?? null;
-  const after = entry.after ?? null;
-  if (before !== null || after !== null) fields.push(before, after);
+  // Entries had none of these once; those that have none are the bytes they were then.
+  const { before = null, after = null, country = null } = entry;
+  if (before !== null || after !== null || country !== null) fields.push(before, after);
+  if (country !== null) fields.push(country);
   return JSON.stringify(fields);
 }
 
 /** Binds an entry to everything before it. */
-export function entryHash(previousHash: Buffer, canonical: string): Buffer {
+export function entryHash(previousHash: Uint8Array, canonical: string): Buffer {
   return createHash('sha256').update(previousHash).update(canonical).digest();
 }

@@ -1,7 +1,8 @@
 import type { ListAuditLogsQuery } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
-import type { AuditEntry, Prisma } from '../generated/prisma/client.ts';
+import { type AuditEntry, Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
+import type { ChainHead } from './verify.ts';
 
 export type AuditRow = AuditEntry;
 
@@ -31,4 +32,57 @@ export async function listAuditEntries(
     db.auditEntry.count({ where }),
   ]);
   return { rows, total };
+}
+
+/** Where the chain of an organisation ends, by its own record. */
+export async function readChainHead(db: Database, organisationId: string): Promise<ChainHead> {
+  const { auditSequence, auditHash } = await db.organisation.findUniqueOrThrow({
+    where: { id: organisationId },
+    select: { auditSequence: true, auditHash: true },
+  });
+  return { sequence: auditSequence, hash: auditHash };
+}
+
+/** Entries hold bodies: so many of the largest are a few tens of megabytes. */
+const entriesPerPage = 500;
+
+/** The chain from its first entry up to this sequence, page by page. */
+export async function* readChain(
+  db: Database,
+  organisationId: string,
+  upTo: bigint,
+): AsyncGenerator<AuditRow[]> {
+  for (let last = -1n; ; ) {
+    const page = await db.auditEntry.findMany({
+      where: { organisationId, sequence: { gt: last, lte: upTo } },
+      orderBy: { sequence: 'asc' },
+      take: entriesPerPage,
+    });
+    yield page;
+    if (page.length < entriesPerPage) return;
+    last = page.at(-1)?.sequence ?? last;
+  }
+}
+
+/** The first entry behind the recorded end. One statement: head and entries are of one moment. */
+export async function findEntryBeyondHead(
+  db: Database,
+  organisationId: string,
+): Promise<{ sequence: bigint; id: string } | undefined> {
+  const [entry] = await db.$queryRaw<{ sequence: bigint; id: string }[]>(
+    Prisma.sql`SELECT e.sequence, e.id::text FROM audit_entries e
+      JOIN organisations o ON o.id = e.organisation_id
+      WHERE e.organisation_id = ${organisationId}::uuid AND e.sequence > o.audit_sequence
+      ORDER BY e.sequence LIMIT 1`,
+  );
+  return entry;
+}
+
+/** Oldest first. */
+export async function listOrganisationIds(db: Database): Promise<string[]> {
+  const rows = await db.organisation.findMany({
+    select: { id: true },
+    orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
+  });
+  return rows.map((row) => row.id);
 }

@@ -1,7 +1,7 @@
 import type { JwtSettings } from '@sluice/contracts';
 import type { CredentialVault } from '../credentials/envelope.ts';
+import { maskValue } from '../credentials/secret-fields.ts';
 import { bytes } from '../database/change.ts';
-import { maskValue } from '../integrations/configurations.ts';
 import type { AuthSettingsRow } from './store.ts';
 
 const table = 'organisations';

@@ -5,6 +5,7 @@ import { buildBundle, bundleConfigs, decimal } from './build-bundle.ts';
 import type { BundleRows } from './bundle-rows.ts';
 
 const credentials = { key: 'k', configurations: { b: 1, a: 2 } };
+const open = { credentials: () => credentials, modelSettings: () => ({}) };
 
 function rows(order: 'forward' | 'backward'): BundleRows {
   const list = <T>(...items: T[]) => (order === 'forward' ? items : items.reverse());
@@ -75,28 +76,25 @@ const model = (slug: string) => ({
 
 describe('buildBundle', () => {
   it('gives the same hash whatever the order of rows, and whatever the revision', () => {
-    const [one, two] = [
-      buildBundle(rows('forward'), () => credentials),
-      buildBundle(rows('backward'), () => credentials),
-    ];
+    const [one, two] = [buildBundle(rows('forward'), open), buildBundle(rows('backward'), open)];
     expect(two.hash).toBe(one.hash);
     expect([one.revision, two.revision]).toEqual([1n, 2n]);
   });
 
   it('names the default config of the workspace', () => {
-    expect(buildBundle(rows('forward'), () => credentials).defaultConfigSlug).toBe('pc-2');
+    expect(buildBundle(rows('forward'), open).defaultConfigSlug).toBe('pc-2');
     const none = { ...rows('forward'), configs: [] };
-    expect(buildBundle(none, () => credentials).defaultConfigSlug).toBe('');
+    expect(buildBundle(none, open).defaultConfigSlug).toBe('');
   });
 
   it.each(['id', 'slug', 'name', 'version'] as const)(
     'gives another hash when the %s of a config changes',
     (field) => {
-      const before = buildBundle(rows('forward'), () => credentials);
+      const before = buildBundle(rows('forward'), open);
       const changed = configs.map((row, index) =>
         index === 0 ? { ...row, [field]: field === 'version' ? 2 : 'new' } : row,
       );
-      const after = buildBundle({ ...rows('forward'), configs: changed }, () => credentials);
+      const after = buildBundle({ ...rows('forward'), configs: changed }, open);
       expect(after.hash).not.toBe(before.hash);
     },
   );
@@ -111,25 +109,35 @@ describe('buildBundle', () => {
   ] as const)('gives another hash when of %s this is different: %j', (kind, change) => {
     const before = rows('forward');
     const changed = { ...before, [kind]: before[kind].map((row) => ({ ...row, ...change })) };
-    const hashes = [before, changed].map((each) => buildBundle(each, () => credentials).hash);
+    const hashes = [before, changed].map((each) => buildBundle(each, open).hash);
     expect(new Set(hashes).size).toBe(2);
-    expect(buildBundle(rows('forward'), () => credentials).hash).toBe(hashes[0]);
+    expect(buildBundle(rows('forward'), open).hash).toBe(hashes[0]);
   });
 
   it('gives another hash when a credential changes', () => {
-    const before = buildBundle(rows('forward'), () => credentials);
-    expect(buildBundle(rows('forward'), () => ({ ...credentials, key: 'other' })).hash).not.toBe(
-      before.hash,
-    );
+    const before = buildBundle(rows('forward'), open);
+    expect(
+      buildBundle(rows('forward'), {
+        ...open,
+        credentials: () => ({ ...credentials, key: 'other' }),
+      }).hash,
+    ).not.toBe(before.hash);
   });
 });
 
 describe('bundleConfigs', () => {
-  const body = (configId: string) => ({ configId, versionId: `v${configId}`, body: '{}' });
+  const body = (configId: string) => ({
+    configId,
+    versionId: `v${configId}`,
+    body: '{}',
+    sealedBody: null,
+  });
 
   it('keeps the order of the rows, and leaves out what was deleted meanwhile', () => {
     const slugs = (bodies: Parameters<typeof bundleConfigs>[1]) =>
-      bundleConfigs(configs, bodies).map((each) => fromBinary(config.ConfigSchema, each).slug);
+      bundleConfigs(configs, bodies, (each) => each.body).map(
+        (each) => fromBinary(config.ConfigSchema, each).slug,
+      );
     expect(slugs([body('2'), body('1')])).toEqual(['pc-1', 'pc-2']);
     expect(slugs([body('2')])).toEqual(['pc-2']);
   });

@@ -5,7 +5,15 @@ import type { Credentials } from '../integrations/configurations.ts';
 import type { BundleConfigRow, BundleRows, ConfigBody } from './bundle-rows.ts';
 
 type ProviderRow = BundleRows['providers'][number];
-type ModelRow = ProviderRow['integration']['models'][number];
+type IntegrationRow = ProviderRow['integration'];
+type ModelRow = IntegrationRow['models'][number];
+
+/** The ways to what is sealed in the rows. */
+export interface Openers {
+  credentials: (integration: IntegrationRow) => Credentials;
+  modelSettings: (model: ModelRow) => Readonly<Record<string, unknown>>;
+  document: (version: ConfigBody) => string;
+}
 
 /**
  * Turns rows into the bundle a gateway decides with, without its configs and
@@ -13,10 +21,7 @@ type ModelRow = ProviderRow['integration']['models'][number];
  * whatever order the database had them in, so the hash changes only when
  * something a gateway would do changes.
  */
-export function buildBundle(
-  rows: BundleRows,
-  open: (integration: ProviderRow['integration']) => Credentials,
-): config.Bundle {
+export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): config.Bundle {
   const { workspace } = rows;
   const bundle = create(config.BundleSchema, {
     organisationId: workspace.organisationId,
@@ -24,7 +29,7 @@ export function buildBundle(
     workspaceSlug: workspace.slug,
     workspaceName: workspace.name,
     providers: sorted(rows.providers.filter(isUsable), (row) => row.slug).map((row) =>
-      provider(row, open(row.integration)),
+      provider(row, open),
     ),
     rateLimitsPolicies: sorted(rows.policies, (row) => row.id).map((row) => ({
       id: row.id,
@@ -63,6 +68,7 @@ function contentHash(bundle: config.Bundle, rows: BundleRows): string {
 export function bundleConfigs(
   rows: readonly BundleConfigRow[],
   bodies: readonly ConfigBody[],
+  open: Openers['document'],
 ): Uint8Array[] {
   const byConfig = new Map(bodies.map((body) => [body.configId, body]));
   return rows.flatMap((row) => {
@@ -73,7 +79,7 @@ export function bundleConfigs(
       slug: row.slug,
       name: row.name,
       versionId: body.versionId,
-      bodyJson: body.body,
+      bodyJson: open(body),
     });
     return [toBinary(config.ConfigSchema, message)];
   });
@@ -94,9 +100,10 @@ function isUsable(row: ProviderRow): boolean {
 
 function provider(
   row: ProviderRow,
-  credentials: Credentials,
+  open: Omit<Openers, 'document'>,
 ): MessageInitShape<typeof config.ProviderSchema> {
   const { integration } = row;
+  const credentials = open.credentials(integration);
   const {
     custom_host: customHost,
     custom_headers: customHeaders,
@@ -114,7 +121,9 @@ function provider(
     customHost: typeof customHost === 'string' ? customHost : '',
     customHeaders: sortedText(customHeaders),
     allowAllModels: integration.allowAllModels,
-    models: sorted(integration.models, (model) => model.slug).map(modelOf),
+    models: sorted(integration.models, (model) => model.slug).map((model) =>
+      modelOf(model, open.modelSettings(model)),
+    ),
     expiresAtMs: BigInt(row.expiresAt?.getTime() ?? 0),
     // What the organisation set for the workspace holds beside the provider's own limits.
     rateLimits: [
@@ -124,11 +133,10 @@ function provider(
   };
 }
 
-function modelOf(row: ModelRow): MessageInitShape<typeof config.ModelSchema> {
-  const settings = row.configurations as {
-    custom_host?: string;
-    custom_headers?: Record<string, string>;
-  };
+function modelOf(
+  row: ModelRow,
+  settings: Readonly<Record<string, unknown>>,
+): MessageInitShape<typeof config.ModelSchema> {
   const prices = (
     row.pricingConfig as { pay_as_you_go?: Record<string, { price?: number }> } | null
   )?.pay_as_you_go;
@@ -138,7 +146,7 @@ function modelOf(row: ModelRow): MessageInitShape<typeof config.ModelSchema> {
     isCustom: row.isCustom,
     requestTokenPrice: decimal(prices?.request_token?.price),
     responseTokenPrice: decimal(prices?.response_token?.price),
-    customHost: settings.custom_host ?? '',
+    customHost: typeof settings.custom_host === 'string' ? settings.custom_host : '',
     customHeaders: sortedText(settings.custom_headers),
   };
 }

@@ -73,6 +73,8 @@ export interface ConfigBody {
   configId: string;
   versionId: string;
   body: string;
+  /** The whole document when `body` has its credentials masked. */
+  sealedBody: Uint8Array | null;
 }
 
 /**
@@ -86,7 +88,8 @@ export async function readConfigBodies(
   const ids = configs.map((config) => config.id);
   const versions = configs.map((config) => config.version);
   return db.$queryRaw<ConfigBody[]>(
-    Prisma.sql`SELECT v.config_id::text AS "configId", v.id::text AS "versionId", v.body
+    Prisma.sql`SELECT v.config_id::text AS "configId", v.id::text AS "versionId", v.body,
+        v.sealed_body AS "sealedBody"
       FROM unnest(${ids}::uuid[], ${versions}::int[]) AS wanted (config_id, version)
       JOIN config_versions v ON v.config_id = wanted.config_id AND v.version = wanted.version`,
   );

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { config } from '@sluice/proto-stubs';
+import { openDocument } from '../configs/stored-document.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { DatabaseClient } from '../database/client.ts';
 import { openCredentials } from '../integrations/credentials.ts';
-import { buildBundle, bundleConfigs } from './build-bundle.ts';
+import { openModelSettings } from '../integrations/model-settings.ts';
+import { buildBundle, bundleConfigs, type Openers } from './build-bundle.ts';
 import {
   encodePartial,
   encodePartialVersion,
@@ -34,25 +36,40 @@ export async function* streamBundle(
   yield* progress(reading, () => pagesRead);
   const rows = await reading;
   if (rows === undefined) return yield { gone: true };
-  const bundle = buildBundle(rows, (integration) => openCredentials(parts.vault, integration));
+  const open = openers(parts.vault);
+  const bundle = buildBundle(rows, open);
   if (bundle.hash === request.knownHash) return yield { unchanged: true };
   yield { bundle };
-  for await (const piece of contents(parts.client, rows)) {
+  for await (const piece of contents(parts.client, rows, open)) {
     if (signal.aborted) return;
     yield piece;
   }
 }
 
 /** What there may be very many of. */
-async function* contents(client: DatabaseClient, rows: BundleRows): AsyncGenerator<Piece> {
+async function* contents(
+  client: DatabaseClient,
+  rows: BundleRows,
+  open: Openers,
+): AsyncGenerator<Piece> {
   const { prompts, partials } = rows;
-  for await (const configs of inPieces(encodedConfigs(client, rows.configs))) yield { configs };
+  const configs = encodedConfigs(client, rows.configs, open.document);
+  for await (const piece of inPieces(configs)) yield { configs: piece };
   for await (const piece of inPieces(prompts.map(encodePrompt))) yield { prompts: piece };
   for await (const piece of inPieces(partials.map(encodePartial))) yield { partials: piece };
   const promptVersions = encoded(readPromptVersions(client, prompts), encodePromptVersion);
   for await (const piece of inPieces(promptVersions)) yield { promptVersions: piece };
   const partialVersions = encoded(readPartialVersions(client, partials), encodePartialVersion);
   for await (const piece of inPieces(partialVersions)) yield { partialVersions: piece };
+}
+
+function openers(vault: CredentialVault): Openers {
+  return {
+    credentials: (integration) => openCredentials(vault, integration),
+    modelSettings: (model) => openModelSettings(vault, model),
+    document: ({ versionId, body, sealedBody }) =>
+      openDocument(vault, { id: versionId, body, sealedBody }),
+  };
 }
 
 /** Says that work goes on for as long as it does: a receiver takes a long silence for a hang. */
@@ -76,10 +93,11 @@ async function* progress(work: Promise<unknown>, steps: () => number): AsyncGene
 async function* encodedConfigs(
   client: DatabaseClient,
   rows: BundleRows['configs'],
+  open: Openers['document'],
 ): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < rows.length; at += configsPerRead) {
     const page = rows.slice(at, at + configsPerRead);
-    yield* bundleConfigs(page, await readConfigBodies(client, page));
+    yield* bundleConfigs(page, await readConfigBodies(client, page), open);
   }
 }
 

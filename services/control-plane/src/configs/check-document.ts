@@ -4,20 +4,17 @@ import { GatewayError } from '@sluice/errors';
 import type { Database } from '../database/client.ts';
 import { findActiveDocuments } from './store.ts';
 
-/** A document that fits the schema; what it refers to has not been looked at. */
-export interface ParsedDocument {
-  readonly text: string;
-  readonly node: ConfigNode;
-}
-
 /** Configs that one config may bring in, at any depth. The gateway has the same bound. */
 const referencesMax = 200;
 
-/** @throws 400 with the path of every fault */
-export function parseDocument(document: Record<string, unknown>): ParsedDocument {
+/**
+ * A document that fits the schema; what it refers to has not been looked at.
+ * @throws 400 with the path of every fault
+ */
+export function parseDocument(document: Record<string, unknown>): ConfigNode {
   const result = parseConfigDocument(document, 'refuse');
   if (!result.ok) throw invalidConfig(result.field, result.faults);
-  return { text: JSON.stringify(document), node: result.config };
+  return result.config;
 }
 
 /**

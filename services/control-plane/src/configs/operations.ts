@@ -5,12 +5,16 @@ import {
 } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
+import type { CredentialVault } from '../credentials/envelope.ts';
+import { restoreSecrets } from '../credentials/secret-fields.ts';
 import type { Database } from '../database/client.ts';
+import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { namedWorkspace, requireWorkspace, targetWorkspace } from '../http/target-workspace.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
 import { checkRuns, parseDocument, referencesOf } from './check-document.ts';
+import { presentConfigDetail } from './present.ts';
 import {
   appendVersion,
   type ConfigRow,
@@ -23,6 +27,7 @@ import {
   mentionsOf,
   removeConfig,
 } from './store.ts';
+import { documentColumns, openDocument } from './stored-document.ts';
 
 /** The config a path names. An organisation key may leave out the workspace while the slug is unambiguous. */
 export async function reachConfig(
@@ -53,8 +58,10 @@ export async function reachConfig(
 export function createConfig(
   call: AdminCall,
   body: CreateConfigBody,
+  vault: CredentialVault,
 ): Promise<{ id: string; slug: string; versionId: string }> {
-  const document = parseDocument(body.config);
+  const node = parseDocument(body.config);
+  const document = unmask(body.config, undefined);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
       db,
@@ -62,10 +69,11 @@ export function createConfig(
       namedWorkspace(call.body, call.query),
     );
     const slug = generateSlug('config', body.name);
-    await checkRuns(db, workspace.id, slug, document.node);
+    await checkRuns(db, workspace.id, slug, node);
     const isDefault = body.isDefault ?? body.is_default ?? false;
     if (isDefault) await clearDefault(db, workspace.id);
-    const { config, versionId } = await insertConfig(
+    const versionId = newId();
+    const { config, version } = await insertConfig(
       db,
       {
         organisationId: workspace.organisationId,
@@ -74,9 +82,10 @@ export function createConfig(
         isDefault,
       },
       {
+        id: versionId,
         name: body.name,
         status: 'active',
-        body: document.text,
+        ...documentColumns(vault, versionId, document),
         actor: actorOf(call.caller),
         now: call.now,
       },
@@ -85,7 +94,7 @@ export function createConfig(
     describe({
       resourceId: config.id,
       workspaceId: workspace.id,
-      detail: { slug: config.slug, version_id: versionId },
+      after: presentConfigDetail(config, version),
     });
     return { id: config.id, slug: config.slug, versionId };
   });
@@ -96,23 +105,28 @@ export function changeConfig(
   call: AdminCall,
   reference: string,
   body: UpdateConfigBody,
+  vault: CredentialVault,
 ): Promise<string> {
-  const document = body.config === undefined ? undefined : parseDocument(body.config);
+  const node = body.config === undefined ? undefined : parseDocument(body.config);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const config = await reachConfig(call, db, reference);
-    const before = await currentVersion(db, config);
+    const current = await currentVersion(db, config);
+    const stored = JSON.parse(openDocument(vault, current)) as Record<string, unknown>;
+    const document = body.config === undefined ? stored : unmask(body.config, stored);
     const status = body.status ?? config.status;
     if (status === 'archived' && config.status !== 'archived') await refuseWhileUsed(db, config);
     // One that comes back may refer to what is gone meanwhile.
     const comesBack = status === 'active' && config.status !== 'active';
-    const changed = document ?? (comesBack ? parseDocument(JSON.parse(before.body)) : undefined);
-    if (changed !== undefined) await checkRuns(db, config.workspaceId, config.slug, changed.node);
+    const changed = node ?? (comesBack ? parseDocument(stored) : undefined);
+    if (changed !== undefined) await checkRuns(db, config.workspaceId, config.slug, changed);
     const isDefault = body.isDefault ?? body.is_default ?? config.isDefault;
     if (isDefault && !config.isDefault) await clearDefault(db, config.workspaceId);
-    const versionId = await appendVersion(db, config, isDefault, {
+    const versionId = newId();
+    const after = await appendVersion(db, config, isDefault, {
+      id: versionId,
       name: body.name ?? config.name,
       status,
-      body: document?.text ?? before.body,
+      ...documentColumns(vault, versionId, document),
       actor: actorOf(call.caller),
       now: call.now,
     });
@@ -120,7 +134,8 @@ export function changeConfig(
     describe({
       resourceId: config.id,
       workspaceId: config.workspaceId,
-      detail: { slug: config.slug, version_id: versionId },
+      before: presentConfigDetail(config, current),
+      after: presentConfigDetail(after.config, after.version),
     });
     return versionId;
   });
@@ -130,14 +145,19 @@ export function deleteConfig(call: AdminCall, reference: string): Promise<void> 
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const config = await reachConfig(call, db, reference);
     await refuseWhileUsed(db, config);
+    const before = presentConfigDetail(config, await currentVersion(db, config));
     await removeConfig(db, config.id);
     touchWorkspace(config.workspaceId);
-    describe({
-      resourceId: config.id,
-      workspaceId: config.workspaceId,
-      detail: { slug: config.slug },
-    });
+    describe({ resourceId: config.id, workspaceId: config.workspaceId, before });
   });
+}
+
+/** Who sends back what they were shown means the credentials that were masked. */
+function unmask(
+  sent: Record<string, unknown>,
+  stored: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  return restoreSecrets(sent, stored, 'body.config') as Record<string, unknown>;
 }
 
 /** Whoever names a config would silently lose what it says, so it stays while somebody does. */

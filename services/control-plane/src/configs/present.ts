@@ -1,5 +1,6 @@
 import { instant } from '../http/shapes.ts';
 import type { ConfigRow, ConfigVersionRow } from './store.ts';
+import { shownDocument } from './stored-document.ts';
 
 export function presentConfig(row: ConfigRow) {
   return {
@@ -22,7 +23,7 @@ export function presentConfigDetail(row: ConfigRow, version: ConfigVersionRow) {
   return {
     ...presentConfig(row),
     version_id: version.id,
-    config: JSON.parse(version.body) as object,
+    config: JSON.parse(shownDocument(version)) as Record<string, unknown>,
   };
 }
 
@@ -34,11 +35,11 @@ export function presentConfigVersion(row: ConfigRow, version: ConfigVersionRow) 
     status: version.status,
     updated_by: version.createdBy,
     last_updated_at: instant(version.createdAt),
-    config: version.body,
-    format: 'json',
-    type: 'ORG_CONFIG',
+    config: shownDocument(version),
+    format: 'json' as const,
+    type: 'ORG_CONFIG' as const,
     version_id: version.id,
     version: version.version,
-    object: 'config',
+    object: 'config' as const,
   };
 }

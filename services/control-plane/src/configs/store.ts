@@ -1,6 +1,8 @@
+import type { Page } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { isUuid, newId } from '../database/ids.ts';
 import { type Config, type ConfigVersion, Prisma } from '../generated/prisma/client.ts';
+import { paged } from '../http/shapes.ts';
 
 export type ConfigRow = Config;
 export type ConfigVersionRow = ConfigVersion;
@@ -32,15 +34,15 @@ export function currentVersion(db: Database, config: ConfigRow): Promise<ConfigV
   });
 }
 
-/** The published list knows no pages; this caps it. */
 export function listConfigs(
   db: Database,
   scope: { organisationId: string; workspaceId: string | undefined },
+  page: Page,
 ): Promise<ConfigRow[]> {
   return db.config.findMany({
     where: scope,
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-    take: 1000,
+    ...paged(page),
   });
 }
 
@@ -48,18 +50,26 @@ export function listConfigs(
 export async function listVersions(
   db: Database,
   configId: string,
+  page: Page,
 ): Promise<{ rows: ConfigVersionRow[]; total: number }> {
   const [rows, total] = await Promise.all([
-    db.configVersion.findMany({ where: { configId }, orderBy: { version: 'desc' }, take: 1000 }),
+    db.configVersion.findMany({
+      where: { configId },
+      orderBy: { version: 'desc' },
+      ...paged(page),
+    }),
     db.configVersion.count({ where: { configId } }),
   ]);
   return { rows, total };
 }
 
 export interface NewVersion {
+  id: string;
   name: string;
   status: string;
+  /** The document in clear, or masked with the whole of it sealed. */
   body: string;
+  sealedBody: Uint8Array<ArrayBuffer> | null;
   actor: string;
   now: Date;
 }
@@ -68,7 +78,7 @@ export async function insertConfig(
   db: Database,
   config: { organisationId: string; workspaceId: string; slug: string; isDefault: boolean },
   version: NewVersion,
-): Promise<{ config: ConfigRow; versionId: string }> {
+): Promise<{ config: ConfigRow; version: ConfigVersionRow }> {
   const row = await db.config.create({
     data: {
       ...config,
@@ -82,7 +92,7 @@ export async function insertConfig(
       updatedAt: version.now,
     },
   });
-  return { config: row, versionId: await insertVersion(db, row.id, 1, version) };
+  return { config: row, version: await insertVersion(db, row.id, 1, version) };
 }
 
 export async function appendVersion(
@@ -90,9 +100,9 @@ export async function appendVersion(
   config: ConfigRow,
   isDefault: boolean,
   version: NewVersion,
-): Promise<string> {
+): Promise<{ config: ConfigRow; version: ConfigVersionRow }> {
   const number = config.version + 1;
-  await db.config.update({
+  const row = await db.config.update({
     where: { id: config.id },
     data: {
       name: version.name,
@@ -103,28 +113,18 @@ export async function appendVersion(
       updatedAt: version.now,
     },
   });
-  return insertVersion(db, config.id, number, version);
+  return { config: row, version: await insertVersion(db, config.id, number, version) };
 }
 
-async function insertVersion(
+function insertVersion(
   db: Database,
   configId: string,
   number: number,
-  version: NewVersion,
-): Promise<string> {
-  const row = await db.configVersion.create({
-    data: {
-      id: newId(),
-      configId,
-      version: number,
-      name: version.name,
-      status: version.status,
-      body: version.body,
-      createdBy: version.actor,
-      createdAt: version.now,
-    },
+  { actor, now, ...version }: NewVersion,
+): Promise<ConfigVersionRow> {
+  return db.configVersion.create({
+    data: { ...version, configId, version: number, createdBy: actor, createdAt: now },
   });
-  return row.id;
 }
 
 /** At most one config of a workspace is its default. */
@@ -153,7 +153,7 @@ export async function removeConfig(db: Database, id: string): Promise<void> {
 
 export interface ActiveDocument {
   slug: string;
-  /** JSON text of the version in force. */
+  /** JSON text of the version in force, its credentials masked. */
   body: string;
 }
 

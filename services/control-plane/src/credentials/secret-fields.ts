@@ -16,10 +16,21 @@ const secretAsAWhole = new Set([
 ]);
 
 /**
- * Queries compare what callers send with what stands there: names like `token`
- * are not credentials in them. Key sets are public; forwarded headers are named, not held.
+ * What stands below these only sounds like credentials: queries that compare
+ * what callers send, parameters of checks that name fields, public keys, and
+ * headers that are named, not held.
  */
-const withoutSecrets = new Set(['strategy', 'jwks', 'forward_headers']);
+const withoutSecrets = new Set([
+  'strategy',
+  'keys',
+  'headerKey',
+  'metadataKeys',
+  'metadataPairs',
+  'headerPayloadMatch',
+  'claimValues',
+  'jwks',
+  'forward_headers',
+]);
 
 /**
  * A copy of a document with each of its credentials replaced. What is not a

@@ -110,18 +110,14 @@ async function bumpRevisions(db: Database, ids: string[]): Promise<ChangeNotice[
 
 async function appendEntry(db: Database, head: ChainHead, entry: NewAuditEntry): Promise<void> {
   const sequence = head.sequence + 1n;
-  const content = canonicalEntry(entry, sequence);
-  const hash = entryHash(head.hash, content);
-  const { detail, ...columns } = entry;
+  const placed = {
+    ...entry,
+    sequence,
+    detail: entry.detail === undefined ? null : JSON.stringify(entry.detail),
+  };
+  const hash = entryHash(head.hash, canonicalEntry(placed));
   await db.auditEntry.create({
-    data: {
-      ...columns,
-      id: newId(),
-      sequence,
-      detail: detail === undefined ? null : JSON.stringify(detail),
-      previousHash: bytes(head.hash),
-      hash: bytes(hash),
-    },
+    data: { ...placed, id: newId(), previousHash: bytes(head.hash), hash: bytes(hash) },
   });
   await db.organisation.update({
     where: { id: entry.organisationId },

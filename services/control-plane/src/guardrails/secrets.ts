@@ -1,6 +1,6 @@
 import type { GuardrailCheck } from '@sluice/contracts';
 import { isSecretName } from '../audit-logs/mask.ts';
-import { maskValue } from '../integrations/configurations.ts';
+import { maskValue } from '../credentials/secret-fields.ts';
 
 /** Parameters that only sound like secrets, or hold documents of the caller's in which names mean nothing. */
 const openNames = new Set([

@@ -1,5 +1,5 @@
-import { maskServiceKey } from '@sluice/contracts';
 import { isSecretName } from '../audit-logs/mask.ts';
+import { maskDocument, maskValue, restoreSecrets } from '../credentials/secret-fields.ts';
 
 /** What is encrypted of an integration: the key and the settings with their secrets in clear. */
 export interface Credentials {
@@ -11,6 +11,11 @@ export interface Credentials {
 const openNames = new Set(['aws_role_arn', 'aws_external_id']);
 const closedNames = new Set(['vertex_service_account_json', 'aws_access_key_id']);
 
+/** Whether a setting of this name is a secret as a whole. */
+function isSecretSetting(name: string): boolean {
+  return closedNames.has(name) || (isSecretName(name) && !openNames.has(name));
+}
+
 /** The settings as they may be shown: secrets appear as `masked_<name>`. */
 export function shownConfigurations(
   configurations: Readonly<Record<string, unknown>>,
@@ -18,8 +23,8 @@ export function shownConfigurations(
   return Object.fromEntries(
     Object.entries(configurations).map(([name, value]) => {
       if (name === 'custom_headers') return [name, shownHeaders(value)];
-      const secret = closedNames.has(name) || (isSecretName(name) && !openNames.has(name));
-      return secret ? [`masked_${name}`, maskValue(value)] : [name, value];
+      if (isSecretSetting(name)) return [`masked_${name}`, maskValue(value)];
+      return [name, maskDocument(value)];
     }),
   );
 }
@@ -35,9 +40,9 @@ export function mergeConfigurations(
   for (const [name, value] of Object.entries(change)) {
     if (name.startsWith('masked_')) continue;
     if (value === null) delete merged[name];
-    else
-      merged[name] =
-        name === 'custom_headers' ? keepMaskedHeaders(before.custom_headers, value) : value;
+    else if (name === 'custom_headers') merged[name] = keepMaskedHeaders(before[name], value);
+    else if (isSecretSetting(name)) merged[name] = keepMasked(before[name], value);
+    else merged[name] = restoreSecrets(value, before[name], `body.configurations.${name}`);
   }
   return merged;
 }
@@ -53,6 +58,10 @@ function shownHeaders(value: unknown): unknown {
 }
 
 /** Someone who sends back what they were shown does not mean the asterisks. */
+export function keepMasked<T>(before: T, change: T): T {
+  return before !== undefined && before !== null && change === maskValue(before) ? before : change;
+}
+
 function keepMaskedHeaders(before: unknown, change: unknown): unknown {
   if (
     typeof change !== 'object' ||
@@ -65,13 +74,7 @@ function keepMaskedHeaders(before: unknown, change: unknown): unknown {
   return Object.fromEntries(
     Object.entries(change).map(([name, value]) => [
       name,
-      isSecretName(name) && kept[name] !== undefined && value === maskValue(kept[name])
-        ? kept[name]
-        : value,
+      isSecretName(name) ? keepMasked(kept[name], value) : value,
     ]),
   );
-}
-
-export function maskValue(value: unknown): string {
-  return typeof value === 'string' && value.length >= 12 ? maskServiceKey(value) : '*******';
 }

@@ -1,6 +1,7 @@
 import type { CredentialVault } from '../credentials/envelope.ts';
+import { maskValue } from '../credentials/secret-fields.ts';
 import { bytes } from '../database/change.ts';
-import { type Credentials, maskValue, shownConfigurations } from './configurations.ts';
+import { type Credentials, shownConfigurations } from './configurations.ts';
 
 const table = 'integrations';
 

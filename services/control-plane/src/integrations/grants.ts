@@ -5,7 +5,12 @@ import type { Prisma } from '../generated/prisma/client.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { provisionProvider } from '../providers/provision.ts';
 import { findWorkspace, type WorkspaceRow } from '../workspaces/store.ts';
-import { type IntegrationRow, listGlobalIntegrations, listGrants, upsertGrant } from './store.ts';
+import {
+  grantedWorkspaceIds,
+  type IntegrationRow,
+  listGlobalIntegrations,
+  upsertGrant,
+} from './store.ts';
 
 /** A new workspace gets every integration that is open to all, each with a provider. */
 export async function grantGlobalIntegrations(
@@ -44,6 +49,7 @@ export async function changeGrants(
     await upsertGrant(db, integration.id, workspace.id, {
       enabled: entry.enabled,
       ...limitsOf(entry),
+      lastResetAt: entry.reset_usage === true ? now : undefined,
       now,
     });
     if (entry.enabled && (entry.create_default_provider ?? body.create_default_provider)) {
@@ -60,15 +66,15 @@ export async function changeGrants(
     change.touchWorkspace(workspace.id);
   }
   if (!body.override_existing_workspace_access) return;
-  for (const grant of await listGrants(db, integration.id)) {
-    if (named.has(grant.workspaceId)) continue;
+  for (const workspaceId of await grantedWorkspaceIds(db, integration.id)) {
+    if (named.has(workspaceId)) continue;
     const access = body.global_workspace_access;
-    await upsertGrant(db, integration.id, grant.workspaceId, {
+    await upsertGrant(db, integration.id, workspaceId, {
       enabled: access?.enabled ?? false,
       ...(access == null ? {} : limitsOf(access)),
       now,
     });
-    change.touchWorkspace(grant.workspaceId);
+    change.touchWorkspace(workspaceId);
   }
 }
 

@@ -98,16 +98,28 @@ export async function workspacesUsing(db: Database, integrationId: string): Prom
 export async function listModels(
   db: Database,
   integrationId: string,
+  page: Page,
 ): Promise<{ rows: IntegrationModelRow[]; total: number }> {
   const [rows, total] = await Promise.all([
     db.integrationModel.findMany({
       where: { integrationId },
       orderBy: { slug: 'asc' },
-      take: 5000,
+      ...paged(page),
     }),
     db.integrationModel.count({ where: { integrationId } }),
   ]);
   return { rows, total };
+}
+
+export function findModels(
+  db: Database,
+  integrationId: string,
+  slugs: readonly string[],
+): Promise<IntegrationModelRow[]> {
+  return db.integrationModel.findMany({
+    where: { integrationId, slug: { in: [...slugs] } },
+    orderBy: { slug: 'asc' },
+  });
 }
 
 export async function upsertModel(
@@ -144,13 +156,32 @@ export function findGrant(
   });
 }
 
-export function listGrants(db: Database, integrationId: string) {
-  return db.integrationWorkspace.findMany({
-    where: { integrationId, workspace: { status: 'active' } },
-    include: { workspace: { select: { slug: true } } },
-    orderBy: { createdAt: 'asc' },
-    take: 1000,
+/** Of active workspaces, oldest first. */
+export async function listGrants(
+  db: Database,
+  filter: { integrationId: string; workspaceId?: string | undefined },
+  page: Page,
+) {
+  const where = { ...filter, workspace: { status: 'active' } };
+  const [rows, total] = await Promise.all([
+    db.integrationWorkspace.findMany({
+      where,
+      include: { workspace: { select: { slug: true } } },
+      orderBy: [{ createdAt: 'asc' }, { workspaceId: 'asc' }],
+      ...paged(page),
+    }),
+    db.integrationWorkspace.count({ where }),
+  ]);
+  return { rows, total };
+}
+
+/** Every workspace that was ever named, archived ones too. */
+export async function grantedWorkspaceIds(db: Database, integrationId: string): Promise<string[]> {
+  const rows = await db.integrationWorkspace.findMany({
+    where: { integrationId },
+    select: { workspaceId: true },
   });
+  return rows.map((row) => row.workspaceId);
 }
 
 export async function upsertGrant(
@@ -161,6 +192,7 @@ export async function upsertGrant(
     enabled: boolean;
     usageLimits?: Prisma.InputJsonValue | null;
     rateLimits?: Prisma.InputJsonValue | null;
+    lastResetAt?: Date | undefined;
     now: Date;
   },
 ): Promise<void> {
@@ -168,6 +200,7 @@ export async function upsertGrant(
     enabled: grant.enabled,
     usageLimits: grant.usageLimits === null ? Prisma.DbNull : grant.usageLimits,
     rateLimits: grant.rateLimits === null ? Prisma.DbNull : grant.rateLimits,
+    lastResetAt: grant.lastResetAt,
     updatedAt: grant.now,
   };
   await db.integrationWorkspace.upsert({

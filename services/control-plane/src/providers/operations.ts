@@ -7,7 +7,8 @@ import { invalidField } from '../http/parse-input.ts';
 import { namedWorkspace, requireWorkspace } from '../http/target-workspace.ts';
 import { findGrant, findIntegration } from '../integrations/store.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
-import { noJson } from '../workspaces/store.ts';
+import { changedColumns, createdColumns } from './columns.ts';
+import { presentProvider } from './present.ts';
 import {
   findProviderRow,
   insertProvider,
@@ -38,91 +39,72 @@ export function createProvider(
       call.caller,
       namedWorkspace(call.body, call.query),
     );
-    const integrationId = await usableIntegration(db, workspace, body.integration_id);
-    const created = { id: newId(), slug: body.slug ?? generateSlug('provider', body.name) };
-    await insertProvider(db, {
-      ...created,
-      organisationId: workspace.organisationId,
-      workspaceId: workspace.id,
-      integrationId,
-      name: body.name,
-      note: body.note ?? null,
-      usageLimits: body.usage_limits ?? noJson,
-      rateLimits: body.rate_limits ?? [],
-      expiresAt: body.expires_at ?? null,
-      createdAt: call.now,
-      updatedAt: call.now,
+    const created = await insertProvider(db, {
+      ...createdColumns(body, workspace, call.now),
+      id: newId(),
+      slug: body.slug ?? generateSlug('provider', body.name),
+      integrationId: await usableIntegration(db, workspace, body.integration_id),
     });
     touchWorkspace(workspace.id);
-    describe({ resourceId: created.id, workspaceId: workspace.id, detail: { slug: created.slug } });
-    return created;
+    describe({
+      resourceId: created.id,
+      workspaceId: workspace.id,
+      after: presentProvider(created, call.now),
+    });
+    return { id: created.id, slug: created.slug };
   });
 }
 
-/** What a field leaves out stays; an explicit null clears. */
 export function changeProvider(
   call: AdminCall,
   reference: string,
   body: UpdateProviderBody,
 ): Promise<{ id: string; slug: string }> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
-    const provider = await reachProvider(call, db, reference);
-    const creditBefore =
-      (provider.usageLimits as { credit_limit?: number } | null)?.credit_limit ??
-      Number.POSITIVE_INFINITY;
-    const reactivates =
-      body.reset_usage === true ||
-      body.usage_limits === null ||
-      (body.usage_limits?.credit_limit ?? 0) > creditBefore;
-    await updateProvider(db, provider.id, {
-      name: body.name,
-      note: body.note,
-      usageLimits: body.usage_limits === null ? noJson : body.usage_limits,
-      rateLimits: body.rate_limits === null ? [] : body.rate_limits,
-      expiresAt: body.expires_at,
-      status: reactivates ? 'active' : undefined,
-      lastResetAt: body.reset_usage === true ? call.now : undefined,
-      updatedAt: call.now,
-    });
-    touchWorkspace(provider.workspaceId);
+    const before = await reachProvider(call, db, reference);
+    const after = await updateProvider(db, before.id, changedColumns(before, body, call.now));
+    touchWorkspace(before.workspaceId);
     describe({
-      resourceId: provider.id,
-      workspaceId: provider.workspaceId,
-      detail: { slug: provider.slug },
+      resourceId: before.id,
+      workspaceId: before.workspaceId,
+      before: presentProvider(before, call.now),
+      after: presentProvider(after, call.now),
     });
-    return { id: provider.id, slug: provider.slug };
+    return { id: before.id, slug: before.slug };
   });
 }
 
 export function deleteProvider(call: AdminCall, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const provider = await reachProvider(call, db, reference);
-    await removeProvider(db, provider.id);
+    await removeProvider(db, provider);
     touchWorkspace(provider.workspaceId);
     describe({
       resourceId: provider.id,
       workspaceId: provider.workspaceId,
-      detail: { slug: provider.slug },
+      before: presentProvider(provider, call.now),
     });
   });
 }
 
-/** An integration of the workspace itself, or one of the organisation that is open to it. */
+/** An active integration of the workspace itself, or one of the organisation that is open to it. */
 async function usableIntegration(
   db: Database,
   workspace: { id: string; organisationId: string },
   reference: string,
 ): Promise<string> {
   const integration = await findIntegration(db, workspace.organisationId, reference);
+  const refuse = (message: string) => invalidField('body.integration_id', message);
   if (
     integration === null ||
     (integration.workspaceId !== null && integration.workspaceId !== workspace.id)
   )
-    throw invalidField('body.integration_id', 'is no integration of the workspace');
+    throw refuse('is no integration of the workspace');
   if (
     integration.workspaceId === null &&
     (await findGrant(db, integration.id, workspace.id))?.enabled !== true
   )
-    throw invalidField('body.integration_id', 'is not open to this workspace');
+    throw refuse('is not open to this workspace');
+  if (integration.status !== 'active') throw refuse('is archived');
   return integration.id;
 }

@@ -1,19 +1,30 @@
+import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts';
 import { instant, optionalInstant } from '../http/shapes.ts';
 import type { ProviderRow } from './store.ts';
 
+type Shown = AnswerOf<'providers.read'>;
+
+export function presentProvider(row: ProviderRow, now: Date): Shown {
+  return {
+    ...presentCommon(row, now),
+    integration_id: row.integration.slug,
+    tags: row.integration.tags as Shown['tags'],
+    object: 'provider',
+  };
+}
+
 /**
- * A provider as it is shown. It has no `id` here: callers name it by its slug.
- * What is not published as nullable is left out where there is nothing.
+ * What a provider says of itself under either of its names. What is not
+ * published as nullable is left out where there is nothing.
  */
-export function presentProvider(row: ProviderRow, now: Date) {
+export function presentCommon(row: ProviderRow, now: Date) {
   const expired = row.expiresAt !== null && row.expiresAt <= now;
-  const rateLimits = row.rateLimits as unknown[];
+  const rateLimits = row.rateLimits as ShownRateLimit[];
   return {
     name: row.name,
-    integration_id: row.integration.slug,
     note: row.note,
-    status: expired ? 'expired' : row.status,
-    usage_limits: row.usageLimits ?? undefined,
+    status: expired ? ('expired' as const) : (row.status as 'active' | 'exhausted'),
+    usage_limits: (row.usageLimits ?? undefined) as ShownUsageLimits | undefined,
     rate_limits: rateLimits.length === 0 ? null : rateLimits,
     reset_usage: 0,
     created_at: instant(row.createdAt),
@@ -21,6 +32,5 @@ export function presentProvider(row: ProviderRow, now: Date) {
     last_reset_at: optionalInstant(row.lastResetAt),
     slug: row.slug,
     expires_at: optionalInstant(row.expiresAt) ?? undefined,
-    object: 'provider',
   };
 }

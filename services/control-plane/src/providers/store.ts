@@ -1,11 +1,22 @@
-import type { Page } from '@sluice/contracts';
+import type { ListProvidersQuery, Page } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
+import { taggedWith } from '../database/tagged-with.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';
 
 const withIntegration = {
-  integration: { select: { slug: true } },
+  integration: {
+    select: {
+      slug: true,
+      workspaceId: true,
+      aiProviderId: true,
+      maskedKey: true,
+      configurations: true,
+      secretMappings: true,
+      tags: true,
+    },
+  },
 } satisfies Prisma.ProviderInclude;
 
 export type ProviderRow = Prisma.ProviderGetPayload<{ include: typeof withIntegration }>;
@@ -41,38 +52,45 @@ export async function findProviderOf(
 export async function listProviders(
   db: Database,
   workspaceId: string,
-  page: Page,
+  query: Page & Pick<ListProvidersQuery, 'tags'>,
 ): Promise<{ rows: ProviderRow[]; total: number }> {
-  const where = { workspaceId };
+  const where: Prisma.ProviderWhereInput = {
+    workspaceId,
+    integration: { AND: taggedWith(query.tags) },
+  };
   const [rows, total] = await Promise.all([
     db.provider.findMany({
       where,
       include: withIntegration,
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
-      ...paged(page),
+      ...paged(query),
     }),
     db.provider.count({ where }),
   ]);
   return { rows, total };
 }
 
-export async function insertProvider(
+export function insertProvider(
   db: Database,
   data: Prisma.ProviderUncheckedCreateInput,
-): Promise<void> {
-  await db.provider.create({ data });
+): Promise<ProviderRow> {
+  return db.provider.create({ data, include: withIntegration });
 }
 
-export async function updateProvider(
+export function updateProvider(
   db: Database,
   id: string,
   data: Prisma.ProviderUncheckedUpdateInput,
-): Promise<void> {
-  await db.provider.update({ where: { id }, data });
+): Promise<ProviderRow> {
+  return db.provider.update({ where: { id }, data, include: withIntegration });
 }
 
-export async function removeProvider(db: Database, id: string): Promise<void> {
+/** With the integration that was made for it, unless others have come to use that. */
+export async function removeProvider(db: Database, provider: ProviderRow): Promise<void> {
+  const { id, integrationId, ownsIntegration } = provider;
   await db.provider.delete({ where: { id } });
+  if (ownsIntegration)
+    await db.integration.deleteMany({ where: { id: integrationId, providers: { none: {} } } });
 }
 
 export async function hasSlug(db: Database, workspaceId: string, slug: string): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { secretManagerAuth } from '@sluice/contracts';
 import { z } from 'zod';
 import type { CredentialVault } from '../credentials/envelope.ts';
+import { maskValue } from '../credentials/secret-fields.ts';
 import { bytes } from '../database/change.ts';
 import { parseInput } from '../http/parse-input.ts';
-import { maskValue } from '../integrations/configurations.ts';
 import type { SecretReferenceRow } from './store.ts';
 
 /** How to sign in to a secret manager, its secrets in clear. */

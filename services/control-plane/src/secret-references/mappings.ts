@@ -1,7 +1,7 @@
 import type { SecretMapping, SecretMappingBody } from '@sluice/contracts';
 import type { Database } from '../database/client.ts';
 import { invalidField } from '../http/parse-input.ts';
-import { findMappedReference } from './mapping-store.ts';
+import { findSecretReference, isOpenTo } from './store.ts';
 
 /** The resource that gets the value of a secret. */
 export interface MappingHolder {
@@ -18,7 +18,8 @@ const fieldName = /^[A-Za-z0-9_.-]{1,128}$/;
 
 /**
  * Secret mappings as they are kept: targets in full (`key`, `configurations.x`),
- * references by UUID, each of them active and visible to the holder's workspace.
+ * references by UUID, each of them active and open to the holder's workspace. What
+ * belongs to the organisation may name any of its references.
  * @throws 400 with the path of the first mapping that cannot be.
  */
 export async function checkMappings(
@@ -62,13 +63,11 @@ async function usableReference(
   mapping: SecretMappingBody,
   at: string,
 ): Promise<string> {
-  const name = mapping.secret_reference_id;
-  const reference = await findMappedReference(db, organisationId, name, workspaceId);
+  const reference = await findSecretReference(db, organisationId, mapping.secret_reference_id);
   const refuse = (message: string) => invalidField(`${at}.secret_reference_id`, message);
   if (reference === null) throw refuse('is no secret reference of this organisation');
   if (reference.status !== 'ACTIVE') throw refuse('is not active');
-  const isVisible =
-    reference.allowAllWorkspaces || workspaceId === null || reference.workspaces.length > 0;
-  if (!isVisible) throw refuse('is not visible to this workspace');
+  if (workspaceId !== null && !(await isOpenTo(db, reference, workspaceId)))
+    throw refuse('is not open to this workspace');
   return reference.id;
 }

@@ -1,19 +1,21 @@
 import type { CreateWorkspaceBody, UpdateWorkspaceBody } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { insertDefaultCollection } from '../collections/store.ts';
 import { findConfig } from '../configs/store.ts';
 import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
-import { grantGlobalIntegrations } from '../integrations/grants.ts';
-import { grantGlobalAccess } from '../registries/grants-store.ts';
+import { checkMetadata, effectiveSettings } from '../organisations/settings.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
+import { guardrailSlugs } from './guardrails.ts';
+import { presentWorkspaceDetail } from './present.ts';
+import { provisionWorkspace } from './provision.ts';
 import {
   countContents,
   findWorkspaceOfAnyStatus,
   insertMembers,
   insertWorkspace,
   knownUserIds,
+  readOrganisationSettings,
   removeContents,
   updateWorkspace,
   type WorkspaceRow,
@@ -32,24 +34,24 @@ export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Pro
     const stranger = users.findIndex((user) => !known.has(user.id));
     if (stranger >= 0)
       throw invalidField(`body.users[${stranger}]`, 'is no user of this organisation');
+    const id = newId();
     const workspace = await insertWorkspace(db, {
-      id: newId(),
+      id,
       organisationId,
       slug: generateSlug('workspace', body.name),
       name: body.name,
       description: body.description ?? null,
-      metadata: textMetadata(body.defaults?.metadata),
+      metadata: await keptMetadata(db, organisationId, body.defaults?.metadata),
+      ...(await guardrailColumns(db, { id, organisationId }, body.defaults ?? {})),
       usageLimits: body.usage_limits ?? [],
       rateLimits: body.rate_limits ?? [],
       createdAt: call.now,
       updatedAt: call.now,
     });
     await insertMembers(db, workspace.id, users);
-    await insertDefaultCollection(db, workspace, call.now);
-    await grantGlobalIntegrations(db, workspace, call.now);
-    await grantGlobalAccess(db, workspace, call.now);
+    await provisionWorkspace(db, workspace, call.now);
     touchOrganisation();
-    describe({ resourceId: workspace.id, workspaceId: workspace.id });
+    describe({ resourceId: id, workspaceId: id, after: await shown(call, db, id) });
     return workspace;
   });
 }
@@ -66,6 +68,7 @@ export async function reachWorkspace(call: AdminCall, db: AdminCall['db'], refer
   return workspace;
 }
 
+/** What the body leaves out stays; null clears, of `defaults` all that is in it. */
 export function changeWorkspace(
   call: AdminCall,
   reference: string,
@@ -73,27 +76,36 @@ export function changeWorkspace(
 ): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await reachActive(call, db, reference);
-    const defaults = body.defaults ?? {};
-    refuseGuardrails('body.defaults.input_guardrails', defaults.input_guardrails);
-    refuseGuardrails('body.defaults.output_guardrails', defaults.output_guardrails);
+    const defaults = body.defaults === null ? noDefaults : (body.defaults ?? {});
     await updateWorkspace(db, workspace.id, {
       name: body.name,
       description: body.description,
       metadata:
-        body.defaults === null || defaults.metadata === null
-          ? {}
-          : defaults.metadata && textMetadata(defaults.metadata),
+        defaults.metadata === undefined
+          ? undefined
+          : await keptMetadata(db, workspace.organisationId, defaults.metadata),
       userApiKeyConfigId: await configId(db, workspace, defaults.user_api_key_config),
-      inputGuardrails: defaults.input_guardrails === undefined ? undefined : [],
-      outputGuardrails: defaults.output_guardrails === undefined ? undefined : [],
+      ...(await guardrailColumns(db, workspace, defaults)),
       usageLimits: body.usage_limits === null ? [] : body.usage_limits,
       rateLimits: body.rate_limits === null ? [] : body.rate_limits,
       updatedAt: call.now,
     });
     touchWorkspace(workspace.id);
-    describe({ resourceId: workspace.id, workspaceId: workspace.id });
+    describe({
+      resourceId: workspace.id,
+      workspaceId: workspace.id,
+      before: presentWorkspaceDetail(workspace, 'display'),
+      after: await shown(call, db, workspace.id),
+    });
   });
 }
+
+const noDefaults = {
+  metadata: null,
+  input_guardrails: null,
+  output_guardrails: null,
+  user_api_key_config: null,
+};
 
 /** Archives the workspace; everything people built in it must be gone before. */
 export function deleteWorkspace(call: AdminCall, reference: string): Promise<void> {
@@ -114,7 +126,11 @@ export function deleteWorkspace(call: AdminCall, reference: string): Promise<voi
     await updateWorkspace(db, workspace.id, { status: 'archived', updatedAt: call.now });
     touchWorkspace(workspace.id);
     touchOrganisation();
-    describe({ resourceId: workspace.id, workspaceId: workspace.id });
+    describe({
+      resourceId: workspace.id,
+      workspaceId: workspace.id,
+      before: presentWorkspaceDetail(workspace, 'display'),
+    });
   });
 }
 
@@ -122,6 +138,29 @@ async function reachActive(call: AdminCall, db: AdminCall['db'], reference: stri
   const workspace = await reachWorkspace(call, db, reference);
   if (workspace.status !== 'active') throw new GatewayError('admin.not_found');
   return workspace;
+}
+
+async function shown(call: AdminCall, db: AdminCall['db'], id: string) {
+  return presentWorkspaceDetail(await reachWorkspace(call, db, id), 'display');
+}
+
+async function guardrailColumns(
+  db: AdminCall['db'],
+  workspace: { id: string; organisationId: string },
+  defaults: Pick<
+    NonNullable<UpdateWorkspaceBody['defaults']>,
+    'input_guardrails' | 'output_guardrails'
+  >,
+) {
+  const scope = { organisationId: workspace.organisationId, workspaceId: workspace.id };
+  const slugs = (name: 'input_guardrails' | 'output_guardrails') =>
+    defaults[name] === undefined
+      ? undefined
+      : guardrailSlugs(db, scope, defaults[name], `body.defaults.${name}`);
+  return {
+    inputGuardrails: await slugs('input_guardrails'),
+    outputGuardrails: await slugs('output_guardrails'),
+  };
 }
 
 async function configId(
@@ -136,10 +175,16 @@ async function configId(
   return config.id;
 }
 
-/** There are no guardrails yet, so none can be a default. */
-function refuseGuardrails(field: string, list: readonly string[] | null | undefined): void {
-  if (list !== undefined && list !== null && list.length > 0)
-    throw invalidField(`${field}[0]`, 'is no guardrail of this workspace');
+/** As the organisation's schema for its workspaces wants it. */
+async function keptMetadata(
+  db: AdminCall['db'],
+  organisationId: string,
+  sent: Readonly<Record<string, unknown>> | null | undefined,
+) {
+  const { metadata_schemas: schemas } = effectiveSettings(
+    await readOrganisationSettings(db, organisationId),
+  );
+  return checkMetadata(schemas.workspaces, textMetadata(sent), 'body.defaults.metadata');
 }
 
 /** Metadata travels in headers, where everything is text. */

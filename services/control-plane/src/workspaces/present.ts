@@ -1,20 +1,34 @@
-import { roleAllowsScope, roleInWorkspace, scopesOf } from '@sluice/contracts';
+import {
+  type AnswerOf,
+  roleAllowsScope,
+  roleInWorkspace,
+  type ShownRateLimit,
+  type ShownUsageLimits,
+  scopesOf,
+} from '@sluice/contracts';
 import { instant } from '../http/shapes.ts';
 import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';
 
+type Shown = AnswerOf<'workspaces.create'>;
+type ShownDetail = AnswerOf<'workspaces.read'>;
+
 /** A workspace as it is shown: its `id` is the slug. */
-export function presentWorkspace(row: WorkspaceRow) {
+export function presentWorkspace(row: WorkspaceRow): Shown {
   return {
     id: row.slug,
     slug: row.slug,
     name: row.name,
     description: row.description,
-    status: row.status,
+    status: row.status as Shown['status'],
     created_at: instant(row.createdAt),
     last_updated_at: instant(row.updatedAt),
-    defaults: { metadata: row.metadata, is_default: row.isDefault ? 1 : 0, object: 'workspace' },
-    usage_limits: row.usageLimits,
-    rate_limits: row.rateLimits,
+    defaults: {
+      metadata: row.metadata as Record<string, string>,
+      is_default: row.isDefault ? 1 : 0,
+      object: 'workspace',
+    },
+    usage_limits: row.usageLimits as unknown as ShownUsageLimits[],
+    rate_limits: row.rateLimits as unknown as ShownRateLimit[],
     object: 'workspace',
   };
 }
@@ -22,7 +36,7 @@ export function presentWorkspace(row: WorkspaceRow) {
 type Detail = NonNullable<Awaited<ReturnType<typeof findWorkspaceOfAnyStatus>>>;
 
 /** With members and the defaults that lists leave out. */
-export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'plain') {
+export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'plain'): ShownDetail {
   const shown = presentWorkspace(row);
   return {
     ...shown,
@@ -37,15 +51,18 @@ export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'pla
   };
 }
 
-function presentMember(workspace: Detail, member: Detail['members'][number]) {
+function presentMember(
+  workspace: Detail,
+  member: Detail['members'][number],
+): ShownDetail['users'][number] {
   const role = roleInWorkspace(member.user.role, member.role);
   return {
     object: 'workspace-user',
     id: member.userId,
     first_name: member.user.firstName,
     last_name: member.user.lastName,
-    org_role: member.user.role,
-    role: member.role,
+    org_role: member.user.role as ShownDetail['users'][number]['org_role'],
+    role: member.role as ShownDetail['users'][number]['role'],
     created_at: instant(member.createdAt),
     last_updated_at: instant(member.updatedAt),
     status: 'active',

@@ -92,34 +92,60 @@ export function updateWorkspace(
   return db.workspace.update({ where: { id }, data });
 }
 
+/** As they are kept: what is not in them has its default. */
+export async function readOrganisationSettings(
+  db: Database,
+  organisationId: string,
+): Promise<unknown> {
+  const { settings } = await db.organisation.findUniqueOrThrow({
+    where: { id: organisationId },
+    select: { settings: true },
+  });
+  return settings;
+}
+
 /** How much of what must go before the workspace may still stands in it. */
 export async function countContents(
   db: Database,
   workspaceId: string,
 ): Promise<Record<string, number>> {
-  const [providers, configs, prompts, partials] = await Promise.all([
-    db.provider.count({ where: { workspaceId } }),
-    db.config.count({ where: { workspaceId } }),
-    db.prompt.count({ where: { workspaceId } }),
-    db.promptPartial.count({ where: { workspaceId } }),
+  const where = { workspaceId };
+  const kept = { ...where, status: { not: 'archived' } };
+  const [prompts, partials, providers, configs, guardrails] = await Promise.all([
+    db.prompt.count({ where: kept }),
+    db.promptPartial.count({ where: kept }),
+    db.provider.count({ where }),
+    db.config.count({ where }),
+    db.guardrail.count({ where: kept }),
   ]);
-  return { providers, configs, prompts, partials };
+  return { prompts, partials, providers, configs, guardrails };
 }
 
-/** Removes what goes with its workspace. Returns the ids of the keys that stopped working. */
+/**
+ * Removes what goes with its workspace; what tells of its past stays. Returns
+ * the ids of the keys that stopped working.
+ */
 export async function removeContents(
   db: Database,
   workspaceId: string,
   now: Date,
 ): Promise<string[]> {
-  const keys = await db.apiKey.findMany({ where: { workspaceId }, select: { id: true } });
-  await db.apiKey.deleteMany({ where: { workspaceId } });
-  await db.integration.deleteMany({ where: { workspaceId } });
-  await db.integrationWorkspace.deleteMany({ where: { workspaceId } });
-  await db.rateLimitsPolicy.updateMany({
-    where: { workspaceId, status: 'active' },
-    data: { status: 'archived', updatedAt: now },
-  });
+  const where = { workspaceId };
+  const archived = { status: 'archived', updatedAt: now };
+  const keys = await db.apiKey.findMany({ where, select: { id: true } });
+  await db.apiKey.deleteMany({ where });
+  await db.integration.deleteMany({ where });
+  await db.integrationWorkspace.deleteMany({ where });
+  await db.mcpServer.deleteMany({ where });
+  await db.mcpIntegration.deleteMany({ where });
+  await db.mcpIntegrationWorkspace.deleteMany({ where });
+  await db.agentServer.deleteMany({ where });
+  await db.agentIntegration.deleteMany({ where });
+  await db.agentIntegrationWorkspace.deleteMany({ where });
+  await db.secretReferenceWorkspace.deleteMany({ where });
+  await db.scimWorkspaceGroup.deleteMany({ where });
+  await db.rateLimitsPolicy.updateMany({ where: { ...where, status: 'active' }, data: archived });
+  await db.usageLimitsPolicy.updateMany({ where: { ...where, status: 'active' }, data: archived });
   return keys.map((key) => key.id);
 }
 

@@ -45,6 +45,15 @@ CREATE INDEX "rate_limits_policies_organisation_id_created_at_id_idx" ON "rate_l
 ALTER TABLE "config_versions"
   ADD COLUMN "sealed_body" BYTEA;
 
+ALTER TABLE "integration_models"
+  ADD COLUMN "sealed_configurations" BYTEA;
+
+ALTER TABLE "integration_workspaces"
+  ADD COLUMN "last_reset_at" TIMESTAMPTZ(3);
+
+ALTER TABLE "providers"
+  ADD COLUMN "owns_integration" BOOLEAN NOT NULL DEFAULT false;
+
 ALTER TABLE "audit_entries"
   ADD COLUMN "before" TEXT,
   ADD COLUMN "after" TEXT;
