@@ -26,6 +26,7 @@ import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
 import type { RegistryParts } from './registries/registry.ts';
 import { secretReferenceOperations } from './secret-references/routes.ts';
 import { usageLimitsPolicyOperations } from './usage-limits-policies/routes.ts';
+import { virtualKeyOperations } from './virtual-keys/routes.ts';
 import { workspaceOperations } from './workspaces/routes.ts';
 
 /** Every operation of the admin API. A new resource is one line here. */
@@ -42,6 +43,7 @@ export function allOperations(parts: {
     ...configOperations(parts.integrations.vault),
     ...integrationOperations(parts.integrations),
     ...providerOperations,
+    ...virtualKeyOperations(parts.integrations),
     ...rateLimitsPolicyOperations,
     ...usageLimitsPolicyOperations,
     ...feedbackOperations,

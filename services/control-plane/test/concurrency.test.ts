@@ -36,6 +36,41 @@ describe('at once', () => {
     expect(await h.db.provider.count({ where: { slug } })).toBe(1);
   });
 
+  it('virtual keys of one name are as many, and each has its own halves', async () => {
+    const made = await times(8, () =>
+      workspace().post('/virtual-keys', { name: 'Race', provider: 'openai', key: 'sk-race-0001' }),
+    );
+    expect(new Set(made.map((answer) => answer.status))).toEqual(new Set([200]));
+    const slugs = made.map((answer) => answer.body.data.slug as string);
+    expect(new Set(slugs).size).toBe(8);
+    const gone = await times(8, (index) =>
+      workspace().delete(`/virtual-keys/${slugs[Math.floor(index / 2)]}`),
+    );
+    expect(statuses(gone)).toEqual([200, 200, 200, 200, 404, 404, 404, 404]);
+    const where = { slug: { in: slugs } };
+    expect(await h.db.integration.count({ where })).toBe(4);
+    expect(await h.db.provider.count({ where })).toBe(4);
+  });
+
+  it('a workspace that is deleted while something is made in it is empty, or stays', async () => {
+    const created = await h.as(h.first.admin_key).post('/admin/workspaces', { name: 'Race' });
+    const workspace_id = created.body.slug;
+    const admin = h.as(h.first.admin_key);
+    const answers = await times(6, (index) =>
+      index === 3
+        ? admin.delete(`/admin/workspaces/${workspace_id}`)
+        : admin.post('/configs', { name: 'x', config: { provider: '@demo' }, workspace_id }),
+    );
+    const [row, configs] = await Promise.all([
+      h.db.workspace.findFirstOrThrow({ where: { slug: workspace_id } }),
+      h.db.config.count({ where: { workspace: { slug: workspace_id } } }),
+    ]);
+    const kept = answers.filter((answer, index) => index !== 3 && answer.status === 200).length;
+    expect(configs).toBe(kept);
+    expect(answers[3]?.status).toBe(kept === 0 ? 200 : 400);
+    expect(row.status).toBe(kept === 0 ? 'archived' : 'active');
+  });
+
   it('one of several rotations wins, and two secrets at most work', async () => {
     const made = await workspace()
       .post('/api-keys/workspace/service', { name: 'Race', scopes: ['configs.list'] })

@@ -7,6 +7,7 @@ const HUGGINGFACE_DOMAINS = ['huggingface.co', 'huggingface.cloud', 'hf.space'];
 export const huggingface: ProviderEntry = {
   id: 'huggingface',
   name: 'Hugging Face',
+  aliases: ['hugging-face'],
   baseUrl: ({ setting }: CallFacts): string => {
     const own = setting('huggingface-base-url');
     return own === undefined

@@ -1,0 +1,22 @@
+import type { AnswerOf, SecretMapping } from '@sluice/contracts';
+import { presentCommon } from '../providers/present.ts';
+import type { ProviderRow } from '../providers/store.ts';
+import { toModelConfig, toVirtualKeyMapping } from './model-config.ts';
+
+/** A provider under its older name, with the settings of its integration. */
+export function presentVirtualKey(row: ProviderRow, now: Date): AnswerOf<'virtual-keys.read'> {
+  const { integration } = row;
+  // What the organisation set up for several workspaces is not theirs to look into.
+  const isOwn = integration.workspaceId === row.workspaceId;
+  return {
+    ...presentCommon(row, now),
+    provider: integration.aiProviderId,
+    integration_id: integration.slug,
+    masked_key: isOwn ? (integration.maskedKey ?? '') : '',
+    model_config: isOwn ? toModelConfig(integration.configurations as Record<string, unknown>) : {},
+    secret_mappings: isOwn
+      ? (integration.secretMappings as unknown as SecretMapping[]).map(toVirtualKeyMapping)
+      : [],
+    object: 'virtual-key',
+  };
+}
