@@ -20,6 +20,7 @@ const commands = {
   build: ['scripts/build.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
+  'audit:verify': ['scripts/audit-verify.ts'],
 };
 
 const [name, ...args] = process.argv.slice(2);

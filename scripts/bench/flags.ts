@@ -10,7 +10,6 @@ export const measurementNames = [
   'ttfb',
   'rss',
   'cold',
-  'admin',
   'routing',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

@@ -27,11 +27,16 @@ export function openDataDir(dataDir: string): SluiceSecrets {
   chmodSync(dataDir, 0o711);
   for (const part of ['gateway', 'clickhouse', 'logs'])
     mkdirSync(join(dataDir, part), { recursive: true, mode: 0o700 });
-  const known = readJson<SluiceSecrets>(join(dataDir, secretsFile));
+  const known = readSecrets(dataDir);
   if (known !== undefined) return known;
   const created = createSecrets();
   writePrivately(join(dataDir, secretsFile), created);
   return created;
+}
+
+/** Of an installation that was started before. */
+export function readSecrets(dataDir: string): SluiceSecrets | undefined {
+  return readJson<SluiceSecrets>(join(dataDir, secretsFile));
 }
 
 /** Deletes all in the directory but the entry named. @throws DataDirError when it is not one of ours. */

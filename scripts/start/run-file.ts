@@ -68,6 +68,12 @@ export async function beginRun(
   };
 }
 
+/** The gateway's port of whoever runs on the data directory. */
+export function runningGatewayPort(path: string): number | undefined {
+  const run = readRunFile(path);
+  return run !== undefined && isRunning(run.launcher) ? run.gateway_port : undefined;
+}
+
 async function endOrphans(left: RunFile | undefined, say: (line: string) => void): Promise<void> {
   const orphans = Object.values(left?.parts ?? {});
   if (!orphans.some(isRunning)) return;

@@ -1,7 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { isPortFree, portsFrom, type SluiceCredentials } from '@sluice/stack';
 import { eventually, temporaryFolder } from '@sluice/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -78,6 +79,13 @@ function ask(credentials: SluiceCredentials): Promise<Response> {
   });
 }
 
+/** `npm run audit:verify -- --data …` without npm. */
+async function verifyAudit(dataDir: string): Promise<string> {
+  const args = [`${import.meta.dirname}/../audit-verify.ts`, '--data', dataDir];
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return stdout;
+}
+
 describe('npm start', () => {
   it('prints the credentials once all is ready, keeps the data, and leaves no process', {
     timeout: 120_000,
@@ -104,6 +112,7 @@ describe('npm start', () => {
     );
     expect(statSync(join(dataDir, 'credentials.json')).mode & 0o777).toBe(0o600);
     expect((await ask(credentials)).status).toBe(200);
+    expect(await verifyAudit(dataDir)).toContain(`${credentials.organisation_id}  valid`);
 
     const pids = partPids(dataDir);
     expect(pids).toHaveLength(5);
@@ -112,6 +121,11 @@ describe('npm start', () => {
     expect(first.output().trim().split('\n')).toHaveLength(1);
     expect(pids.map(processStartTime)).toEqual(pids.map(() => undefined));
     expect(existsSync(join(dataDir, 'run.json'))).toBe(false);
+
+    // The log of what is stopped can be verified too, and that leaves no process either.
+    expect(await verifyAudit(dataDir)).toContain(`${credentials.organisation_id}  valid`);
+    expect(existsSync(join(dataDir, 'run.json'))).toBe(false);
+    expect(existsSync(join(dataDir, 'postgres/postmaster.pid'))).toBe(false);
 
     // Other ports, same data: the demo provider must have moved with them.
     const otherPort = await freeBase();

@@ -12,7 +12,12 @@ export {
   startProcess,
 } from './managed-process.ts';
 export { freePort, isPortFree } from './ports.ts';
-export { type PostgresSettings, postgresSpec, postgresUrl } from './postgres-settings.ts';
+export {
+  installedPostgres,
+  type PostgresSettings,
+  postgresSpec,
+  postgresUrl,
+} from './postgres-settings.ts';
 export { type PartName, type Sluice, type SluiceOptions, startSluice } from './sluice.ts';
 export {
   freePorts,

@@ -1,5 +1,7 @@
+import { join, resolve } from 'node:path';
 import type { ProcessSpec } from './managed-process.ts';
 import { baseEnvironment } from './managed-process.ts';
+import type { SluiceSecrets } from './sluice-settings.ts';
 
 export interface PostgresSettings {
   dataDir: string;
@@ -8,6 +10,21 @@ export interface PostgresSettings {
   password: string;
   /** Without it nothing is flushed to disk: for tests only. */
   durable: boolean;
+}
+
+/** The embedded Postgres of an installation. */
+export function installedPostgres(installation: {
+  dataDir: string;
+  port: number;
+  secrets: SluiceSecrets;
+}): PostgresSettings {
+  return {
+    dataDir: join(resolve(installation.dataDir), 'postgres'),
+    port: installation.port,
+    user: 'sluice',
+    password: installation.secrets.postgres_password,
+    durable: true,
+  };
 }
 
 /** The embedded Postgres as a process that `startProcess` and `supervise` run. */

@@ -2,7 +2,12 @@ import { join, resolve } from 'node:path';
 import { bootstrap } from './bootstrap.ts';
 import { gatewayConnected } from './gateway-connected.ts';
 import { baseEnvironment, type ProcessSpec } from './managed-process.ts';
-import { type PostgresSettings, postgresSpec, postgresUrl } from './postgres-settings.ts';
+import {
+  installedPostgres,
+  type PostgresSettings,
+  postgresSpec,
+  postgresUrl,
+} from './postgres-settings.ts';
 import type { SluicePorts } from './sluice-ports.ts';
 import {
   machineDefaults,
@@ -87,15 +92,9 @@ const controlPlaneSource = join(root, 'services/control-plane/src');
 
 /** Starts every part, in parallel where one does not need the other, and resolves when all are ready. */
 export async function startSluice(options: SluiceOptions, signal?: AbortSignal): Promise<Sluice> {
-  const postgres: PostgresSettings | undefined =
+  const postgres =
     options.databaseUrl === undefined
-      ? {
-          dataDir: join(resolve(options.dataDir), 'postgres'),
-          port: options.ports.postgres,
-          user: 'sluice',
-          password: options.secrets.postgres_password,
-          durable: true,
-        }
+      ? installedPostgres({ ...options, port: options.ports.postgres })
       : undefined;
   const databaseUrl = options.databaseUrl ?? postgresUrl(postgres as PostgresSettings);
   const environments = serviceEnvironments({ ...options, databaseUrl });

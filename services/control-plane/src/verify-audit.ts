@@ -1,0 +1,37 @@
+/**
+ * Verifies the audit chain of every organisation, or of the one whose id is the
+ * argument: one line each, exit code 1 when one is broken. Reads only, and
+ * needs nothing but the database's address. Run by `npm run audit:verify`.
+ */
+import { defineEnv, secret } from '@sluice/env';
+import { listOrganisationIds } from './audit-logs/store.ts';
+import { verifyOrganisation } from './audit-logs/verify-organisation.ts';
+import { createDatabaseClient } from './database/client.ts';
+
+const { DATABASE_URL: url } = defineEnv(
+  { DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database') },
+  process.env,
+);
+const client = createDatabaseClient({ url, connectionsMax: 2 });
+try {
+  const known = await listOrganisationIds(client);
+  const asked = process.argv[2]?.toLowerCase();
+  const ids = asked === undefined ? known : known.filter((id) => id === asked);
+  if (asked !== undefined && ids.length === 0)
+    throw new Error(`There is no organisation ${asked}.`);
+  for (const id of ids) process.stdout.write(`${id}  ${await report(id)}\n`);
+} catch (error) {
+  process.stderr.write(`The audit log could not be verified. ${(error as Error).message}\n`);
+  process.exitCode = 1;
+} finally {
+  await client.$disconnect();
+}
+
+async function report(organisationId: string): Promise<string> {
+  const { entries, fault, head } = await verifyOrganisation(client, organisationId);
+  if (fault === undefined)
+    return `valid  ${entries} entries  head ${Buffer.from(head.hash).toString('hex')}`;
+  process.exitCode = 1;
+  const entry = fault.id === undefined ? '' : ` (entry ${fault.id})`;
+  return `BROKEN  at sequence ${fault.sequence}${entry}: ${fault.reason}. ${fault.message}`;
+}
