@@ -150,10 +150,13 @@ export {
   spellingOf,
 } from './header-names.ts';
 export {
+  mayGrantRole,
   type OrganisationRole,
   organisationRoles,
   roleAllowsScope,
   roleInWorkspace,
+  type Standing,
+  standingIn,
   type WorkspaceRole,
   workspaceRoles,
 } from './roles.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { keyTypes, normaliseScope, roleAllowsScope, roleInWorkspace, scopesOf } from './index.ts';
+import { keyTypes, normaliseScope, scopesOf } from './index.ts';
 
 describe('scopesOf', () => {
   it('lists what each kind of key can hold, without doubles', () => {
@@ -14,21 +14,5 @@ describe('scopesOf', () => {
 
   it('takes a colon for a dot', () => {
     expect(normaliseScope('completions:write')).toBe('completions.write');
-  });
-});
-
-describe('roleAllowsScope', () => {
-  it('lets members look and call models, and change nothing', () => {
-    const allowed = scopesOf('workspace-user').filter((scope) => roleAllowsScope('member', scope));
-    expect(allowed).toContain('completions.write');
-    expect(
-      allowed.filter((scope) => /\.(create|update|delete|publish|export)$/.test(scope)),
-    ).toEqual([]);
-  });
-
-  it('makes owners and admins of the organisation admins of every workspace', () => {
-    expect(roleInWorkspace('owner', undefined)).toBe('admin');
-    expect(roleInWorkspace('member', 'manager')).toBe('manager');
-    expect(roleInWorkspace('member', undefined)).toBeUndefined();
   });
 });

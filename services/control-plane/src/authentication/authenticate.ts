@@ -3,12 +3,15 @@ import {
   isWellFormedServiceKey,
   type KeyType,
   roleAllowsScope,
-  roleInWorkspace,
+  type Settings,
+  type Standing,
+  standingIn,
 } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { Request } from 'express';
 import type { Database } from '../database/client.ts';
+import { effectiveSettings } from '../organisations/settings.ts';
 import type { Caller } from './caller.ts';
 import { findKeyByHash } from './store.ts';
 import type { AuthenticateToken } from './token-caller.ts';
@@ -60,15 +63,16 @@ function asCaller(key: FoundKey): Caller {
   const membership = user?.memberships.find(
     (member) => member.workspaceId === key.workspaceId,
   )?.role;
-  const role = user === null ? undefined : roleInWorkspace(user.role, membership);
+  const standing = standingIn(user?.role, membership);
+  const settings = effectiveSettings(key.organisation.settings, key.workspace?.settings);
   return {
     keyId: key.id,
     keyType: key.type as KeyType,
     organisationId: key.organisationId,
     workspaceId: key.workspaceId ?? undefined,
     userId: user?.id,
-    role,
-    scopes: new Set(effectiveScopes(key.type as KeyType, key.scopes, role)),
+    role: standing?.role,
+    scopes: new Set(effectiveScopes(key.type as KeyType, key.scopes, standing, settings)),
   };
 }
 
@@ -76,8 +80,10 @@ function asCaller(key: FoundKey): Caller {
 export function effectiveScopes(
   type: KeyType,
   scopes: readonly string[],
-  role: Caller['role'],
+  standing: Standing | undefined,
+  settings: Settings,
 ): readonly string[] {
   if (type !== 'workspace-user') return scopes;
-  return role === undefined ? [] : scopes.filter((scope) => roleAllowsScope(role, scope));
+  if (standing === undefined) return [];
+  return scopes.filter((scope) => roleAllowsScope(standing, scope, settings));
 }

@@ -16,7 +16,15 @@ export function findKeyByHash(db: Database, hash: Buffer) {
   return db.apiKeySecret.findUnique({
     where: { hash: bytes(hash) },
     include: {
-      apiKey: { include: { workspace: true, config: true, user: person, createdBy: person } },
+      apiKey: {
+        include: {
+          organisation: { select: { settings: true } },
+          workspace: true,
+          config: true,
+          user: person,
+          createdBy: person,
+        },
+      },
     },
   });
 }

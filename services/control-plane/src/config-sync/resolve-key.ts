@@ -1,10 +1,11 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { KeyType } from '@sluice/contracts';
-import { roleInWorkspace } from '@sluice/contracts';
+import { standingIn } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { effectiveScopes } from '../authentication/authenticate.ts';
 import { findKeyByHash } from '../authentication/store.ts';
 import type { Database } from '../database/client.ts';
+import { effectiveSettings } from '../organisations/settings.ts';
 
 const keyTypes: Readonly<Record<string, config.KeyType>> = {
   'organisation-service': config.KeyType.ORGANISATION_SERVICE,
@@ -28,7 +29,8 @@ export async function resolveKey(
   const membership = key.user?.memberships.find(
     (member) => member.workspaceId === key.workspaceId,
   )?.role;
-  const role = roleInWorkspace(key.user?.role, membership);
+  const standing = standingIn(key.user?.role, membership);
+  const settings = effectiveSettings(key.organisation.settings, key.workspace?.settings);
   return {
     id: key.id,
     name: key.name,
@@ -39,7 +41,7 @@ export async function resolveKey(
     workspaceId: key.workspaceId ?? '',
     workspaceSlug: key.workspace?.slug ?? '',
     userId: key.userId ?? '',
-    scopes: [...effectiveScopes(key.type as KeyType, key.scopes, role)],
+    scopes: [...effectiveScopes(key.type as KeyType, key.scopes, standing, settings)],
     expiresAtMs: BigInt(expiresAtMs),
     metadata: key.metadata as Record<string, string>,
     configSlug: key.config?.slug ?? '',

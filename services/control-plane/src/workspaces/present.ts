@@ -1,12 +1,6 @@
-import {
-  type AnswerOf,
-  roleAllowsScope,
-  roleInWorkspace,
-  type ShownRateLimit,
-  type ShownUsageLimits,
-  scopesOf,
-} from '@sluice/contracts';
+import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts';
 import { instant } from '../http/shapes.ts';
+import { presentMember } from '../workspace-members/present.ts';
 import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';
 
 type Shown = AnswerOf<'workspaces.create'>;
@@ -48,31 +42,6 @@ export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'pla
       user_api_key_config: row.userApiKeyConfig?.slug ?? null,
     },
     users: row.members.map((member) => presentMember(row, member)),
-  };
-}
-
-function presentMember(
-  workspace: Detail,
-  member: Detail['members'][number],
-): ShownDetail['users'][number] {
-  const role = roleInWorkspace(member.user.role, member.role);
-  return {
-    object: 'workspace-user',
-    id: member.userId,
-    first_name: member.user.firstName,
-    last_name: member.user.lastName,
-    org_role: member.user.role as ShownDetail['users'][number]['org_role'],
-    role: member.role as ShownDetail['users'][number]['role'],
-    created_at: instant(member.createdAt),
-    last_updated_at: instant(member.updatedAt),
-    status: 'active',
-    workspace_id: workspace.id,
-    email: member.user.email,
-    scopes:
-      role === undefined
-        ? []
-        : scopesOf('workspace-user').filter((scope) => roleAllowsScope(role, scope)),
-    settings: null,
   };
 }
 

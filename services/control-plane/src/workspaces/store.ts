@@ -30,6 +30,7 @@ export function findWorkspaceOfAnyStatus(db: Database, organisationId: string, r
       ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
     },
     include: {
+      organisation: { select: { settings: true } },
       userApiKeyConfig: true,
       members: { include: { user: true }, orderBy: { createdAt: 'asc' }, take: 1000 },
     },
