@@ -5,6 +5,7 @@ import helmet from 'helmet';
 import { type HealthParts, healthRoutes } from './health/routes.ts';
 import { mountOperations, type Operation, type OperationParts } from './http/operation.ts';
 import { followPathAliases } from './http/path-aliases.ts';
+import { mountPublicOperations, type PublicOperation } from './http/public-operation.ts';
 import { renderError, routeNotFound } from './http/render-error.ts';
 import { requestContext } from './http/request-context.ts';
 import { modelPricingRoutes } from './model-pricing/routes.ts';
@@ -17,6 +18,7 @@ export interface AppParts {
   /** The one that callers are told of. */
   publicHeaderPrefix: string;
   operations: readonly Operation[];
+  publicOperations: readonly PublicOperation[];
   operationParts: OperationParts;
   health: HealthParts;
 }
@@ -32,6 +34,7 @@ export function createApp(parts: AppParts): Express {
   app.use(modelPricingRoutes(parts.operationParts.now));
   app.use(followPathAliases);
   const v1 = Router();
+  mountPublicOperations(v1, parts.publicOperations, parts.operationParts);
   mountOperations({ v1, root: app }, parts.operations, parts.operationParts);
   app.use('/v1', v1);
   app.use(routeNotFound);

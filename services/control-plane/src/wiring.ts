@@ -86,6 +86,7 @@ export async function startControlPlane(
       headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
     ),
     publicHeaderPrefix: env.HEADER_PREFIX,
+    publicOperations: [],
     operations: allOperations({
       mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
       integrations: { vault, catalogueId: (name) => findProvider(name)?.id },

@@ -213,6 +213,7 @@ describe('the authorisation table', () => {
       trustedProxies: [],
       headerPrefixes: canonicalHeaderPrefixes,
       publicHeaderPrefix: 'x-service-',
+      publicOperations: [],
       operations: allOperations({
         mintKey: undefined as never,
         integrations: {} as never,

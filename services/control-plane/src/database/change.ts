@@ -26,13 +26,21 @@ export interface Change {
    * For the audit entry: what was changed, in which workspace, how it was shown
    * before and is shown after, and what the request alone does not tell.
    */
-  describe(facts: {
-    resourceId?: string | undefined;
-    workspaceId?: string | undefined;
-    before?: object | undefined;
-    after?: object | undefined;
-    detail?: Record<string, unknown> | undefined;
-  }): void;
+  describe(facts: ChangeFacts): void;
+  /** An entry of its own for what nobody asked for, but happens with this change, such as a key made on joining. */
+  alsoRecord(
+    facts: ChangeFacts & { resourceType: string; action: string; responseStatusCode?: number },
+  ): void;
+}
+
+export interface ChangeFacts {
+  resourceId?: string | undefined;
+  workspaceId?: string | undefined;
+  /** Who did it, where only the change finds that out. */
+  userId?: string | undefined;
+  before?: object | undefined;
+  after?: object | undefined;
+  detail?: Record<string, unknown> | undefined;
 }
 
 /**
@@ -50,40 +58,55 @@ export async function commitChange<T>(
   work: (change: Change) => Promise<T>,
 ): Promise<T> {
   try {
-    return await client.$transaction(
-      async (db) => {
-        const head = await lockOrganisation(db, entry.organisationId);
-        const workspaces = new Set<string>();
-        const keys = new Set<string>();
-        let organisationTouched = false;
-        const written = { ...entry };
-        const result = await work({
-          db,
-          touchWorkspace: (id) => workspaces.add(id),
-          touchKey: (id) => keys.add(id),
-          touchOrganisation: () => {
-            organisationTouched = true;
-          },
-          describe: ({ before, after, ...facts }) => {
-            const detail = { ...written.detail, ...facts.detail };
-            Object.assign(written, facts);
-            if (Object.keys(detail).length > 0) written.detail = detail;
-            if (before !== undefined) written.before = maskedJson(before);
-            if (after !== undefined) written.after = maskedJson(after);
-          },
-        });
-        const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
-        notices.push(...(await bumpRevisions(db, [...workspaces])));
-        if (organisationTouched) notices.push({ organisation: entry.organisationId });
-        await appendEntry(db, head, written);
-        await notify(db, notices);
-        return result;
-      },
-      { maxWait: 10_000, timeout: 20_000 },
-    );
+    return await client.$transaction((db) => runChange(db, entry, work), {
+      maxWait: 10_000,
+      timeout: 20_000,
+    });
   } catch (error) {
     throw fromDatabase(error);
   }
+}
+
+/** The same inside a transaction that is open. */
+export async function runChange<T>(
+  db: Database,
+  entry: NewAuditEntry,
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
+  const head = await lockOrganisation(db, entry.organisationId);
+  const workspaces = new Set<string>();
+  const keys = new Set<string>();
+  let organisationTouched = false;
+  let written = entry;
+  const further: NewAuditEntry[] = [];
+  const result = await work({
+    db,
+    touchWorkspace: (id) => workspaces.add(id),
+    touchKey: (id) => keys.add(id),
+    touchOrganisation: () => {
+      organisationTouched = true;
+    },
+    describe: (facts) => {
+      written = withFacts(written, facts);
+    },
+    alsoRecord: (facts) => further.push(withFacts({ ...entry, requestBody: '' }, facts)),
+  });
+  const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
+  notices.push(...(await bumpRevisions(db, [...workspaces])));
+  if (organisationTouched) notices.push({ organisation: entry.organisationId });
+  await appendEntries(db, head, [written, ...further]);
+  await notify(db, notices);
+  return result;
+}
+
+function withFacts(entry: NewAuditEntry, facts: ChangeFacts): NewAuditEntry {
+  const { before, after, ...others } = facts;
+  const filled = { ...entry, ...others } as NewAuditEntry;
+  const detail = { ...entry.detail, ...facts.detail };
+  if (Object.keys(detail).length > 0) filled.detail = detail;
+  if (before !== undefined) filled.before = maskedJson(before);
+  if (after !== undefined) filled.after = maskedJson(after);
+  return filled;
 }
 
 interface ChainHead {
@@ -108,19 +131,26 @@ async function bumpRevisions(db: Database, ids: string[]): Promise<ChangeNotice[
   return rows.map((row) => ({ workspace: row.id, revision: row.revision.toString() }));
 }
 
-async function appendEntry(db: Database, head: ChainHead, entry: NewAuditEntry): Promise<void> {
-  const sequence = head.sequence + 1n;
-  const placed = {
-    ...entry,
-    sequence,
-    detail: entry.detail === undefined ? null : JSON.stringify(entry.detail),
-  };
-  const hash = entryHash(head.hash, canonicalEntry(placed));
-  await db.auditEntry.create({
-    data: { ...placed, id: newId(), previousHash: bytes(head.hash), hash: bytes(hash) },
+async function appendEntries(
+  db: Database,
+  head: ChainHead,
+  entries: readonly [NewAuditEntry, ...NewAuditEntry[]],
+): Promise<void> {
+  let { sequence, hash } = head;
+  const rows = entries.map((entry) => {
+    const previousHash = hash;
+    sequence += 1n;
+    const placed = {
+      ...entry,
+      sequence,
+      detail: entry.detail === undefined ? null : JSON.stringify(entry.detail),
+    };
+    hash = entryHash(previousHash, canonicalEntry(placed));
+    return { ...placed, id: newId(), previousHash: bytes(previousHash), hash: bytes(hash) };
   });
+  await db.auditEntry.createMany({ data: rows });
   await db.organisation.update({
-    where: { id: entry.organisationId },
+    where: { id: entries[0].organisationId },
     data: { auditSequence: sequence, auditHash: bytes(hash) },
   });
 }

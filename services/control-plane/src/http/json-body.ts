@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
-import express, { type RequestHandler } from 'express';
+import express, { type Request, type RequestHandler, type Response } from 'express';
 
 const depthMax = 64;
 
@@ -33,6 +33,15 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
       }
       next();
     });
+}
+
+/** Reads the body now, when the caller is known to be somebody. */
+export function readBody(req: Request, res: Response, jsonBody: RequestHandler): Promise<void> {
+  return new Promise((resolve, reject) => {
+    jsonBody(req, res, (error: unknown) =>
+      error === undefined || error === null ? resolve() : reject(error),
+    );
+  });
 }
 
 /** Depth is counted on the bytes, before anything is built from them. */

@@ -1,9 +1,8 @@
-import type { ErrorForm } from '@sluice/contracts';
+import type { EndpointId, ErrorForm } from '@sluice/contracts';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type { NewAuditEntry } from '../audit-logs/chain.ts';
-import { maskedHeaders, maskedJson, maskText } from '../audit-logs/mask.ts';
 import type { Authenticate } from '../authentication/authenticate.ts';
 import type { Caller } from '../authentication/caller.ts';
 import { authorise, isPermitted } from '../authorisation/authorise.ts';
@@ -11,9 +10,9 @@ import { type OperationId, operationRule } from '../authorisation/table.ts';
 import { type Change, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
+import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
 import { callerBase } from './caller-base.ts';
-import { clientAddress } from './client-address.ts';
-import { refuseUnstorableText } from './json-body.ts';
+import { readBody, refuseUnstorableText } from './json-body.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
 export interface AdminCall {
@@ -57,7 +56,7 @@ export interface OperationParts {
   /** Where callers reach us; unset = where this one did. */
   publicUrl: string | undefined;
   /** Told of every answer, for metrics. */
-  observe: (id: OperationId, status: number, startedAt: number) => void;
+  observe: (id: EndpointId | OperationId, status: number, startedAt: number) => void;
 }
 
 /** The operation behind a mounted handler, for the test that walks the routes. */
@@ -113,14 +112,6 @@ async function answer(
   }
 }
 
-function readBody(req: Request, res: Response, jsonBody: RequestHandler): Promise<void> {
-  return new Promise((resolve, reject) => {
-    jsonBody(req, res, (error: unknown) =>
-      error === undefined || error === null ? resolve() : reject(error),
-    );
-  });
-}
-
 function createCall(
   operation: Operation,
   caller: Caller,
@@ -129,25 +120,18 @@ function createCall(
   parts: OperationParts,
 ) {
   const now = parts.now();
-  const entry = (status: number): NewAuditEntry => ({
+  const asked: AskedFor = {
     organisationId: caller.organisationId,
     timestamp: now,
-    method: req.method,
-    uri: maskText(`${req.baseUrl}${req.path}`).slice(0, 2048),
-    requestId: String(res.locals.requestId),
-    requestBody: maskedJson(storable(req.body)),
-    queryParams: maskedJson(storable(req.query)),
-    requestHeaders: maskedHeaders(req.headers),
     userId: caller.userId ?? null,
     userType: caller.token === undefined ? 'api_key' : 'user',
     apiKeyId: caller.token === undefined ? caller.keyId : null,
     ...(caller.token === undefined ? {} : { detail: { subject: caller.token.subject ?? null } }),
     workspaceId: caller.workspaceId ?? null,
-    responseStatusCode: status,
     resourceType: operationRule(operation.id).audit?.resourceType ?? '',
     action: operationRule(operation.id).audit?.action ?? '',
-    clientIp: clientAddress(req),
-  });
+  };
+  const entry = (status: number) => auditEntryOf(req, res, asked, status);
   return {
     caller,
     params: req.params as Record<string, string>,
@@ -167,26 +151,4 @@ function createCall(
       commitChange(parts.client, entry(200), work),
     entry,
   };
-}
-
-/** A body that was refused for its text must not break its own audit entry. */
-function storable(value: unknown): unknown {
-  try {
-    refuseUnstorableText(value);
-    return value;
-  } catch {
-    return undefined;
-  }
-}
-
-/** A change that was refused is part of the log too. Failing to write it must not hide the refusal itself. */
-async function recordRefusal(entry: NewAuditEntry, parts: OperationParts): Promise<void> {
-  try {
-    await commitChange(parts.client, entry, async () => {});
-  } catch (error) {
-    parts.logger.error(
-      { request_id: entry.requestId, err: error },
-      'audit entry of a refused change was not written',
-    );
-  }
 }

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { adminEndpoints, canonicalHeaderPrefixes, type Endpoint } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AppDeps, createApp } from '../app.ts';
+import { createAdminForwarder } from './admin.ts';
 
 /** An app that says only where a request went. */
 const deps: Partial<AppDeps> = {
@@ -57,4 +58,29 @@ describe('what the control plane answers', () => {
       expect(await send('get', path)).toContain('request.route_not_found');
     },
   );
+});
+
+describe('createAdminForwarder', () => {
+  it('tells the control plane where the caller was, which may have been at a proxy of ours', async () => {
+    const controlPlane = createServer((req, res) => res.end(JSON.stringify(req.headers)));
+    controlPlane.listen(0, '127.0.0.1');
+    await once(controlPlane, 'listening');
+    const { port } = controlPlane.address() as AddressInfo;
+    const forwarder = createAdminForwarder(`http://127.0.0.1:${port}`, canonicalHeaderPrefixes);
+    const gateway = createServer(forwarder.forward);
+    gateway.listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    const host = `127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+    const heard = async (headers: Record<string, string>) =>
+      (await fetch(`http://${host}/v1/admin/users`, { headers })).json();
+    expect(await heard({})).toMatchObject({
+      'x-forwarded-host': host,
+      'x-forwarded-proto': 'http',
+    });
+    const proxied = { 'x-forwarded-host': 'sluice.example', 'x-forwarded-proto': 'https' };
+    expect(await heard(proxied)).toMatchObject(proxied);
+    gateway.close();
+    controlPlane.close();
+    await forwarder.close();
+  });
 });

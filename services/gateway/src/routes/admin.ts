@@ -99,6 +99,9 @@ export function createAdminForwarder(
       if (value !== undefined && !dropped.has(name)) headers[name] = value;
     // The control plane believes this header from us only; what a caller claims is replaced.
     headers['x-forwarded-for'] = req.socket.remoteAddress ?? '';
+    // Links that the control plane makes lead to where the caller was, or to a proxy in front of it.
+    headers['x-forwarded-host'] ??= req.headers.host ?? '';
+    headers['x-forwarded-proto'] ??= 'http';
     const abort = new AbortController();
     whenCallerGone(req, res, () => abort.abort());
     const answer = await pool.request({

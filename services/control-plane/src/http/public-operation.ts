@@ -1,0 +1,108 @@
+import {
+  type AnswerOf,
+  adminEndpoints,
+  type BodyOf,
+  type Endpoint,
+  type EndpointId,
+} from '@sluice/contracts';
+import { fromUnknown } from '@sluice/errors';
+import type { Request, RequestHandler, Response, Router } from 'express';
+import { type Change, commitChange } from '../database/change.ts';
+import type { Database } from '../database/client.ts';
+import { fromDatabase } from '../database/faults.ts';
+import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
+import { jsonBody, readBody } from './json-body.ts';
+import type { OperationParts } from './operation.ts';
+import { parseInput } from './parse-input.ts';
+
+/** One call of an operation that needs no key: all that is known of the caller is what they sent. */
+export interface PublicCall {
+  /** For reading. */
+  readonly db: Database;
+  readonly now: Date;
+  /** Runs a change of the organisation it turned out to be about; done or refused, its audit log says so. */
+  change<T>(organisationId: string, work: (change: Change) => Promise<T>): Promise<T>;
+}
+
+/** An operation without a caller; it has no row in the authorisation table. */
+export interface PublicOperation {
+  readonly id: EndpointId;
+  /** What its changes are called in the audit log. */
+  readonly audit?: { readonly resourceType: string; readonly action: string };
+  readonly handle: (call: PublicCall, body: unknown) => Promise<object>;
+}
+
+/** Joins what is published of a public operation to what it does. */
+export function implementPublic<Id extends EndpointId>(
+  id: Id,
+  audit: PublicOperation['audit'],
+  handle: (call: PublicCall, body: BodyOf<Id>) => Promise<AnswerOf<Id>>,
+): PublicOperation {
+  return {
+    id,
+    ...(audit === undefined ? {} : { audit }),
+    handle: async (call, body) => (await handle(call, body as BodyOf<Id>)) as object,
+  };
+}
+
+/** Nobody who has no key has much to say. */
+const bodyBytesMax = 16_384;
+
+/** Mounts operations that anybody may call. They go before the others, whose paths may hold parameters in their place. */
+export function mountPublicOperations(
+  v1: Router,
+  list: readonly PublicOperation[],
+  parts: Pick<OperationParts, 'client' | 'now' | 'logger' | 'observe'>,
+): void {
+  const readJson = jsonBody({ bytesMax: bodyBytesMax });
+  for (const operation of list) {
+    const endpoint: Endpoint = adminEndpoints[operation.id];
+    const handler: RequestHandler = async (req, res) => {
+      const startedAt = performance.now();
+      try {
+        if (endpoint.body !== undefined) await readBody(req, res, readJson);
+        const body =
+          endpoint.body === undefined ? undefined : parseInput(endpoint.body, req.body, 'body');
+        const answer = await operation.handle(createCall(operation, req, res, parts), body);
+        parts.observe(operation.id, 200, startedAt);
+        res.status(200).json(answer);
+      } catch (caught) {
+        const error = fromUnknown(fromDatabase(caught));
+        parts.observe(operation.id, error.status, startedAt);
+        throw error;
+      }
+    };
+    v1[endpoint.method](endpoint.path, handler);
+  }
+}
+
+function createCall(
+  operation: PublicOperation,
+  req: Request,
+  res: Response,
+  parts: Pick<OperationParts, 'client' | 'now' | 'logger'>,
+): PublicCall {
+  const now = parts.now();
+  return {
+    db: parts.client,
+    now,
+    async change(organisationId, work) {
+      const asked: AskedFor = {
+        organisationId,
+        timestamp: now,
+        userId: null,
+        userType: 'user',
+        apiKeyId: null,
+        resourceType: operation.audit?.resourceType ?? '',
+        action: operation.audit?.action ?? '',
+      };
+      try {
+        return await commitChange(parts.client, auditEntryOf(req, res, asked, 200), work);
+      } catch (caught) {
+        const { status } = fromUnknown(caught);
+        await recordRefusal(auditEntryOf(req, res, asked, status), parts);
+        throw caught;
+      }
+    },
+  };
+}
