@@ -29,6 +29,7 @@ export type {
   UpdateIntegrationModelsBody,
   UpdateIntegrationWorkspacesBody,
 } from './admin/integrations.ts';
+export type { AcceptInviteBody, CreateInviteBody } from './admin/invites.ts';
 export type {
   RateLimitSetting,
   ShownRateLimit,
@@ -42,6 +43,12 @@ export type {
   UpdateMcpIntegrationBody,
 } from './admin/mcp-integrations.ts';
 export { type MetadataSchema, metadataSchema } from './admin/metadata-schema.ts';
+export {
+  type NewOrganisation,
+  newOrganisation,
+  type UpdateExclusionsBody,
+  type UpdateOrganisationDefaultsBody,
+} from './admin/organisation.ts';
 export type { Page } from './admin/paging.ts';
 export { appliesTo, type PolicyCondition, type PolicyTarget } from './admin/policy-conditions.ts';
 export type {
@@ -61,12 +68,12 @@ export {
   rotationPeriodMs,
   type SentRotationPolicy,
 } from './admin/rotation-policy.ts';
+export type { CreateScimMappingBody } from './admin/scim.ts';
 export type { SecretMapping, SecretMappingBody } from './admin/secret-mappings.ts';
 export { type SecretManagerType, secretManagerAuth } from './admin/secret-references.ts';
 export {
   type ChangeOrganisationSettingsBody,
   changeOrganisationSettingsBody,
-  changeWorkspaceSettingsBody,
   defaultSettings,
   organisationSettingsAnswer,
   type Settings,
@@ -90,6 +97,7 @@ export {
   type VirtualKeyProviderFields,
   virtualKeyProviderFields,
 } from './admin/virtual-keys.ts';
+export type { AddMembersBody } from './admin/workspace-members.ts';
 export type {
   CreateWorkspaceBody,
   ListWorkspacesQuery,

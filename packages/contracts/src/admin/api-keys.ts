@@ -13,7 +13,8 @@ import { keyRateLimit, shownRateLimit, shownUsageLimits, usageLimits } from './l
 import { commaList, pageQuery } from './paging.ts';
 import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
 
-const scopes = z
+/** Scopes of a key that is to be made or changed. */
+export const scopesField = z
   .array(z.string().max(128))
   .min(1)
   .max(200)
@@ -37,7 +38,7 @@ const shared = {
 
 const createApiKeyBody = z.object({
   name: nameField,
-  scopes,
+  scopes: scopesField,
   organisation_id: z.uuid().optional(),
   workspace_id: referenceField.optional(),
   user_id: z.uuid().optional(),
@@ -48,7 +49,7 @@ export type CreateApiKeyBody = z.infer<typeof createApiKeyBody>;
 /** The type of a key and its user stay as they were made. */
 const updateApiKeyBody = z.object({
   name: nameField.optional(),
-  scopes: scopes.optional(),
+  scopes: scopesField.optional(),
   reset_usage: z.boolean().optional(),
   ...shared,
 });

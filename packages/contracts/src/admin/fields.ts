@@ -104,3 +104,8 @@ export const tagsField = z.record(z.string().max(128), z.string().max(255));
 
 /** An instant in an answer: ISO 8601 with milliseconds and `Z`. */
 export const instantText = z.iso.datetime({ precision: 3 });
+
+/** An e-mail address as it is shown; a name without a dot, such as `localhost`, is a host too. */
+export const emailText = z.email({ pattern: z.regexes.html5Email });
+/** The same as it is sent: addresses that differ only in case are one person. */
+export const emailField = emailText.max(320).toLowerCase();

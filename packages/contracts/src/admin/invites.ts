@@ -1,50 +1,43 @@
 import { z } from 'zod';
+import { workspaceRoles } from '../roles.ts';
+import { scopesField } from './api-keys.ts';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText } from './fields.ts';
+import { emailField, emailText, instantText, referenceField } from './fields.ts';
 import { pageQuery } from './paging.ts';
 
+/** Owners are not invited. */
+const inviteRole = z.enum(['admin', 'member']);
+const inviteStatus = z.enum(['pending', 'cancelled', 'accepted', 'expired']);
+
 const invite = z.object({
-  object: z.string(),
+  object: z.literal('invite'),
   id: z.uuid(),
-  email: z.email(),
-  role: z.enum(['admin', 'member']),
+  email: emailText,
+  role: inviteRole,
   created_at: instantText,
   expires_at: instantText,
-  accepted_at: instantText,
-  status: z.enum(['pending', 'cancelled', 'accepted', 'expired']),
-  invited_by: z.uuid(),
+  accepted_at: instantText.optional(),
+  status: inviteStatus,
+  invited_by: z.uuid().optional(),
+  workspaces: z.array(z.object({ workspace_id: z.uuid(), role: z.enum(workspaceRoles) })),
 });
 
-const inviteList = z.object({
-  object: z.literal('list'),
-  total: z.int(),
-  data: z.array(invite),
+export const createInviteBody = z.object({
+  email: emailField,
+  workspaces: z.array(z.object({ id: referenceField, role: z.enum(workspaceRoles) })).max(1000),
+  role: inviteRole,
+  workspace_api_key_details: z.object({ scopes: scopesField }).nullish(),
 });
+export type CreateInviteBody = z.infer<typeof createInviteBody>;
 
-const workspaceInviteRoleInput = z.enum(['admin', 'member', 'manager']);
+const personName = z.string().trim().max(255);
 
-const workspaceInviteInput = z.object({
-  id: z.string(),
-  role: workspaceInviteRoleInput,
+export const acceptInviteBody = z.object({
+  token: z.string().max(128),
+  first_name: personName.optional(),
+  last_name: personName.optional(),
 });
-
-const inviteRoleInput = z.enum(['admin', 'member']);
-
-const createInviteInput = z.object({
-  email: z.string(),
-  workspaces: z.array(workspaceInviteInput),
-  role: inviteRoleInput,
-  workspace_api_key_details: z
-    .object({
-      scopes: z.array(z.string()),
-    })
-    .optional(),
-});
-
-const successInvite = z.object({
-  id: z.string(),
-  invite_link: z.string(),
-});
+export type AcceptInviteBody = z.infer<typeof acceptInviteBody>;
 
 export const invitesEndpoints = {
   'invites.list': endpoint({
@@ -54,20 +47,20 @@ export const invitesEndpoints = {
     path: '/admin/users/invites',
     query: z
       .object({
-        role: z.enum(['admin', 'member']).optional(),
-        email: z.email().optional(),
-        status: z.enum(['pending', 'cancelled', 'accepted', 'expired']).optional(),
+        role: inviteRole.optional(),
+        email: emailField.optional(),
+        status: inviteStatus.optional(),
       })
       .and(pageQuery({ default: 100, max: 1000 })),
-    answer: inviteList,
+    answer: z.object({ object: z.literal('list'), total: z.int(), data: z.array(invite) }),
   }),
   'invites.create': endpoint({
     operationId: 'Invites_create',
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites',
-    body: createInviteInput,
-    answer: successInvite,
+    body: createInviteBody,
+    answer: z.object({ id: z.uuid(), invite_link: z.url() }),
   }),
   'invites.read': endpoint({
     operationId: 'getAdminUsersInvitesInviteId',
@@ -88,8 +81,30 @@ export const invitesEndpoints = {
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites/{inviteId}/resend',
+    answer: z.object({ inviteLink: z.url() }),
+  }),
+  'invites.describe': endpoint({
+    operationId: 'getAdminUsersInvitesAccept',
+    added: 'what a person sees who opens the link of an invite',
+    tag: 'User-invites',
+    method: 'get',
+    path: '/admin/users/invites/accept',
+    plane: 'public',
+    answer: z.object({ object: z.literal('invite-link'), message: z.string() }),
+  }),
+  'invites.accept': endpoint({
+    operationId: 'postAdminUsersInvitesAccept',
+    added: 'how an invite is accepted; none is published',
+    tag: 'User-invites',
+    method: 'post',
+    path: '/admin/users/invites/accept',
+    plane: 'public',
+    body: acceptInviteBody,
     answer: z.object({
-      inviteLink: z.string(),
+      user_id: z.uuid(),
+      workspaces: z.array(z.object({ workspace_id: z.uuid(), role: z.enum(workspaceRoles) })),
+      /** Shown this once. */
+      api_keys: z.array(z.object({ workspace_id: z.uuid(), id: z.uuid(), key: z.string() })),
     }),
   }),
 };

@@ -28,6 +28,17 @@ export function pageQuery(sizes: { default: number; min?: number; max: number })
 /** Lists for which no paging is published: whole up to a cap, and paged for who asks. */
 export const cappedListQuery = pageQuery({ default: 1000, max: 1000 });
 
+/** Lists whose published parameter is `page`, from 0; the usual names are taken too. */
+export function pageFromZeroQuery(sizes: { default: number; max: number }) {
+  return z
+    .object({ page: queryInteger(0, 1_000_000).optional() })
+    .and(pageQuery(sizes))
+    .transform(({ page, ...usual }) => ({
+      ...usual,
+      currentPage: page ?? usual.currentPage,
+    }));
+}
+
 /** The same for the lists that count pages from 1 and call the parameter `page`. */
 export function pageFromOneQuery(sizes: { default: number; max: number }) {
   return z

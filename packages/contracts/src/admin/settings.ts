@@ -113,22 +113,21 @@ export const defaultSettings = Object.fromEntries(
 ) as Settings;
 
 /** As sent to change settings: what is left out stays, null goes back to the default. */
-export type SettingsChange<S extends SettingsSection = SettingsSection> = {
-  readonly [Name in S]?: { readonly [K in keyof Settings[Name]]?: Settings[Name][K] | null } | null;
+export type SettingsChange = {
+  readonly [S in SettingsSection]?:
+    | { readonly [K in keyof Settings[S]]?: Settings[S][K] | null }
+    | null;
 };
 
-function changeOf<S extends SettingsSection>(
-  sections: Pick<Sections, S>,
-): z.ZodType<SettingsChange<S>> {
-  return z.object(
-    Object.fromEntries(
-      Object.entries<z.ZodObject>(sections).map(([name, section]) => [
-        name,
-        z.object(withoutDefaults(section.shape)).nullish(),
-      ]),
-    ),
-  ) as unknown as z.ZodType<SettingsChange<S>>;
-}
+/** Any section may be sent for a workspace too: those that are not open to it are refused by name. */
+export const changeSettingsBody = z.object(
+  Object.fromEntries(
+    Object.entries<z.ZodObject>(allSections).map(([name, section]) => [
+      name,
+      z.object(withoutDefaults(section.shape)).nullish(),
+    ]),
+  ),
+) as unknown as z.ZodType<SettingsChange>;
 
 /** Every field of a section has a default, and none of them is a change. */
 function withoutDefaults(shape: z.ZodRawShape) {
@@ -144,15 +143,13 @@ const switches = Object.fromEntries(
   sharedSectionNames.map((name) => [name, z.boolean()]),
 ) as Record<SharedSection, z.ZodBoolean>;
 
-export const changeOrganisationSettingsBody = changeOf(allSections).and(
+export const changeOrganisationSettingsBody = changeSettingsBody.and(
   z.object({
     /** The sections that workspaces may decide for themselves. */
     workspace_overrides: z.object(switches).partial().optional(),
   }),
 );
 export type ChangeOrganisationSettingsBody = z.infer<typeof changeOrganisationSettingsBody>;
-
-export const changeWorkspaceSettingsBody = changeOf<SharedSection>(sharedSections);
 
 export const organisationSettingsAnswer = z.object({
   object: z.literal('organisation-settings'),

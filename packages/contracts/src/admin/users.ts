@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { organisationRoles } from '../roles.ts';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText } from './fields.ts';
+import { emailField, emailText, instantText } from './fields.ts';
 import { pageQuery } from './paging.ts';
 
 const user = z.object({
@@ -8,18 +9,20 @@ const user = z.object({
   id: z.uuid(),
   first_name: z.string(),
   last_name: z.string(),
-  role: z.enum(['admin', 'member', 'owner']),
-  email: z.email(),
+  role: z.enum(organisationRoles),
+  email: emailText,
   created_at: instantText,
   last_updated_at: instantText,
-  workspace_ids: z.array(z.string()),
+  /** UUIDs; of owners and admins, those of all workspaces. */
+  workspace_ids: z.array(z.uuid()),
 });
 
-const userList = z.object({
-  total: z.int(),
-  object: z.literal('list'),
-  data: z.array(user),
-});
+const listUsersQuery = z
+  .object({ role: z.enum(organisationRoles).optional(), email: emailField.optional() })
+  .and(pageQuery({ default: 100, max: 1000 }));
+
+/** Nobody is made an owner, and an owner stays one. */
+const updateUserBody = z.object({ role: z.enum(['admin', 'member']).optional() }).prefault({});
 
 export const usersEndpoints = {
   'users.list': endpoint({
@@ -27,13 +30,8 @@ export const usersEndpoints = {
     tag: 'Users',
     method: 'get',
     path: '/admin/users',
-    query: z
-      .object({
-        role: z.enum(['admin', 'member', 'owner']).optional(),
-        email: z.email().optional(),
-      })
-      .and(pageQuery({ default: 100, max: 1000 })),
-    answer: userList,
+    query: listUsersQuery,
+    answer: z.object({ total: z.int(), object: z.literal('list'), data: z.array(user) }),
   }),
   'users.read': endpoint({
     operationId: 'getAdminUsersUserId',
@@ -47,11 +45,7 @@ export const usersEndpoints = {
     tag: 'Users',
     method: 'put',
     path: '/admin/users/{userId}',
-    body: z
-      .object({
-        role: z.enum(['admin', 'member']).optional(),
-      })
-      .prefault({}),
+    body: updateUserBody,
     answer: nothing,
   }),
   'users.delete': endpoint({

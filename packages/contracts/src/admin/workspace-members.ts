@@ -1,29 +1,37 @@
 import { z } from 'zod';
+import { organisationRoles, workspaceRoles } from '../roles.ts';
 import { endpoint, nothing } from './endpoint.ts';
-import { instantText } from './fields.ts';
+import { emailField, emailText, instantText } from './fields.ts';
 import { pageQuery } from './paging.ts';
 
-const workspaceMember = z.object({
+const role = z.enum(workspaceRoles);
+
+export const workspaceMember = z.object({
   object: z.literal('workspace-user'),
   id: z.uuid(),
   first_name: z.string(),
   last_name: z.string(),
-  org_role: z.enum(['admin', 'member', 'owner']),
-  role: z.enum(['admin', 'member', 'manager']),
+  org_role: z.enum(organisationRoles),
+  role,
   created_at: instantText,
   last_updated_at: instantText,
   status: z.literal('active'),
   workspace_id: z.uuid(),
-  email: z.email(),
+  email: emailText,
+  /** What a user key of theirs can do at most. */
   scopes: z.array(z.string()),
   settings: z.record(z.string(), z.unknown()).nullable(),
 });
 
-const workspaceMemberList = z.object({
-  total: z.int(),
-  object: z.literal('list'),
-  data: z.array(workspaceMember),
-});
+export const addMembersBody = z
+  .object({
+    users: z
+      .array(z.object({ id: z.uuid().toLowerCase(), role: role.default('member') }))
+      .max(1000)
+      .default([]),
+  })
+  .prefault({});
+export type AddMembersBody = z.infer<typeof addMembersBody>;
 
 export const workspaceMembersEndpoints = {
   'workspace-members.list': endpoint({
@@ -32,30 +40,20 @@ export const workspaceMembersEndpoints = {
     method: 'get',
     path: '/admin/workspaces/{workspaceId}/users',
     query: z
-      .object({
-        role: z.enum(['admin', 'manager', 'member']).optional(),
-        email: z.string().optional(),
-      })
+      .object({ role: role.optional(), email: emailField.optional() })
       .and(pageQuery({ default: 50, max: 1000 })),
-    answer: workspaceMemberList,
+    answer: z.object({
+      total: z.int(),
+      object: z.literal('list'),
+      data: z.array(workspaceMember),
+    }),
   }),
   'workspace-members.create': endpoint({
     operationId: 'postAdminWorkspacesWorkspaceIdUsers',
     tag: 'Workspaces > Members',
     method: 'post',
     path: '/admin/workspaces/{workspaceId}/users',
-    body: z
-      .object({
-        users: z
-          .array(
-            z.object({
-              id: z.uuid().optional(),
-              role: z.enum(['admin', 'member', 'manager']).optional(),
-            }),
-          )
-          .optional(),
-      })
-      .prefault({}),
+    body: addMembersBody,
     answer: nothing,
   }),
   'workspace-members.read': endpoint({
@@ -70,11 +68,7 @@ export const workspaceMembersEndpoints = {
     tag: 'Workspaces > Members',
     method: 'put',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',
-    body: z
-      .object({
-        role: z.enum(['admin', 'member', 'manager']).optional(),
-      })
-      .prefault({}),
+    body: z.object({ role: role.optional() }).prefault({}),
     answer: nothing,
   }),
   'workspace-members.delete': endpoint({
