@@ -19,6 +19,7 @@ import { logExportOperations } from './log-exports/routes.ts';
 import { mcpIntegrationOperations } from './mcp-integrations/routes.ts';
 import { mcpRegistryOperations } from './mcp-registry/routes.ts';
 import { mcpServerOperations } from './mcp-servers/routes.ts';
+import { organisationOperations } from './organisations/routes.ts';
 import { partialOperations } from './partials/routes.ts';
 import { promptOperations } from './prompts/routes.ts';
 import { providerOperations } from './providers/routes.ts';
@@ -40,6 +41,7 @@ export function allOperations(parts: {
   return [
     ...apiKeyOperations(parts.mintKey),
     ...workspaceOperations,
+    ...organisationOperations,
     ...configOperations(parts.integrations.vault),
     ...integrationOperations(parts.integrations),
     ...providerOperations,

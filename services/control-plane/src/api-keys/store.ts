@@ -230,3 +230,34 @@ export function keysToNotice(
     take: count,
   });
 }
+
+export async function findUserKeyIds(
+  db: Database,
+  whose: { userId: string; workspaceId?: string },
+): Promise<string[]> {
+  const rows = await db.apiKey.findMany({
+    where: { ...whose, type: 'workspace-user' },
+    select: { id: true },
+  });
+  return rows.map((row) => row.id);
+}
+
+/** User keys of these workspaces whose user the settings can limit. */
+export async function findLimitedUserKeyIds(
+  db: Database,
+  workspaceIds: readonly string[],
+): Promise<string[]> {
+  const rows = await db.apiKey.findMany({
+    where: {
+      workspaceId: { in: [...workspaceIds] },
+      type: 'workspace-user',
+      user: { role: { not: 'owner' } },
+    },
+    select: { id: true },
+  });
+  return rows.map((row) => row.id);
+}
+
+export async function removeApiKeys(db: Database, ids: readonly string[]): Promise<void> {
+  await db.apiKey.deleteMany({ where: { id: { in: [...ids] } } });
+}

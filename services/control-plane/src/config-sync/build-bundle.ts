@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import type { Credentials } from '../integrations/configurations.ts';
+import { blocksInlineConfig } from '../organisations/settings.ts';
 import type { BundleConfigRow, BundleRows, ConfigBody } from './bundle-rows.ts';
 
 type ProviderRow = BundleRows['providers'][number];
@@ -46,7 +47,7 @@ export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): 
     })),
     rateLimits: rateLimits(workspace.rateLimits),
     metadata: sortedText(workspace.metadata),
-    blockInlineConfig: workspace.organisation.blockInlineConfig,
+    blockInlineConfig: blocksInlineConfig(workspace),
     defaultConfigSlug: rows.configs.find((row) => row.isDefault)?.slug ?? '',
   });
   bundle.hash = contentHash(bundle, rows);

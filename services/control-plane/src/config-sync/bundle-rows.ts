@@ -25,7 +25,7 @@ export async function readBundleRows(
     async (db) => {
       const workspace = await db.workspace.findFirst({
         where: { id: workspaceId.toLowerCase(), status: 'active' },
-        include: { organisation: { select: { blockInlineConfig: true } } },
+        include: { organisation: { select: { blockInlineConfig: true, settings: true } } },
       });
       if (workspace === null) return undefined;
       const id = workspace.id;

@@ -36,6 +36,19 @@ export function openSections(organisation: unknown): SharedSection[] {
   return sharedSectionNames.filter((section) => overrides[section] === true);
 }
 
+/** Saved-only mode of a workspace: the organisation's own value is a column, beside the settings. */
+export function blocksInlineConfig(workspace: {
+  settings: unknown;
+  organisation: { settings: unknown; blockInlineConfig: boolean };
+}): boolean {
+  const { settings, blockInlineConfig } = workspace.organisation;
+  const data_plane_security_settings = { block_inline_config: blockInlineConfig };
+  return effectiveSettings(
+    { ...(settings as StoredSettings), data_plane_security_settings },
+    workspace.settings,
+  ).data_plane_security_settings.block_inline_config;
+}
+
 /**
  * Metadata as the organisation's schema wants it: what has a default and was
  * not given is filled in.

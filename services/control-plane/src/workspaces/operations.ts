@@ -75,7 +75,7 @@ export function changeWorkspace(
   body: UpdateWorkspaceBody,
 ): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
-    const workspace = await reachActive(call, db, reference);
+    const workspace = await reachActiveWorkspace(call, db, reference);
     const defaults = body.defaults === null ? noDefaults : (body.defaults ?? {});
     await updateWorkspace(db, workspace.id, {
       name: body.name,
@@ -110,7 +110,7 @@ const noDefaults = {
 /** Archives the workspace; everything people built in it must be gone before. */
 export function deleteWorkspace(call: AdminCall, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace, touchKey, touchOrganisation }) => {
-    const workspace = await reachActive(call, db, reference);
+    const workspace = await reachActiveWorkspace(call, db, reference);
     if (workspace.isDefault)
       throw new GatewayError('admin.refused', {
         message: 'The default workspace cannot be deleted.',
@@ -134,7 +134,12 @@ export function deleteWorkspace(call: AdminCall, reference: string): Promise<voi
   });
 }
 
-async function reachActive(call: AdminCall, db: AdminCall['db'], reference: string) {
+/** The same, for changes: an archived workspace takes none. */
+export async function reachActiveWorkspace(
+  call: AdminCall,
+  db: AdminCall['db'],
+  reference: string,
+) {
   const workspace = await reachWorkspace(call, db, reference);
   if (workspace.status !== 'active') throw new GatewayError('admin.not_found');
   return workspace;

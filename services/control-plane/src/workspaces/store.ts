@@ -175,3 +175,12 @@ export async function insertMembers(
 
 /** Json null in a column that may be empty. */
 export const noJson = Prisma.DbNull;
+
+export async function activeWorkspaceIds(db: Database, organisationId: string): Promise<string[]> {
+  const rows = await db.workspace.findMany({
+    where: { organisationId, status: 'active' },
+    select: { id: true },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map((row) => row.id);
+}

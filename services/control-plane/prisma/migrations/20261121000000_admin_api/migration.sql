@@ -603,3 +603,6 @@ INSERT INTO "labels" ("id", "organisation_id", "workspace_id", "name", "is_unive
   FROM "organisations" o CROSS JOIN (VALUES ('production'), ('staging'), ('development')) AS l (name);
 INSERT INTO "collections" ("id", "organisation_id", "workspace_id", "slug", "name", "is_default")
   SELECT gen_random_uuid(), organisation_id, id, 'default', 'Default', true FROM "workspaces";
+
+-- What was a column only is one of the settings now.
+UPDATE "organisations" SET "settings" = '{"data_plane_security_settings": {"block_inline_config": true}}' WHERE "block_inline_config";
