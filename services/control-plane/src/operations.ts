@@ -2,6 +2,7 @@ import { agentIntegrationOperations } from './agent-integrations/routes.ts';
 import { agentServerOperations } from './agent-servers/routes.ts';
 import type { Ledger } from './analytics/ledger.ts';
 import { analyticsOperations } from './analytics/routes.ts';
+import { createProvisionUserKey } from './api-keys/provision-user-key.ts';
 import { apiKeyOperations } from './api-keys/routes.ts';
 import type { MintKey } from './api-keys/secrets.ts';
 import { auditLogOperations } from './audit-logs/routes.ts';
@@ -27,7 +28,9 @@ import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
 import type { RegistryParts } from './registries/registry.ts';
 import { secretReferenceOperations } from './secret-references/routes.ts';
 import { usageLimitsPolicyOperations } from './usage-limits-policies/routes.ts';
+import { userOperations } from './users/routes.ts';
 import { virtualKeyOperations } from './virtual-keys/routes.ts';
+import { workspaceMemberOperations } from './workspace-members/routes.ts';
 import { workspaceOperations } from './workspaces/routes.ts';
 
 /** Every operation of the admin API. A new resource is one line here. */
@@ -42,6 +45,8 @@ export function allOperations(parts: {
     ...apiKeyOperations(parts.mintKey),
     ...workspaceOperations,
     ...organisationOperations,
+    ...userOperations,
+    ...workspaceMemberOperations(createProvisionUserKey(parts.mintKey)),
     ...configOperations(parts.integrations.vault),
     ...integrationOperations(parts.integrations),
     ...providerOperations,

@@ -4,14 +4,15 @@ import type { Caller } from '../authentication/caller.ts';
 import { invalidField } from '../http/parse-input.ts';
 
 /** @throws 400 when a scope does not exist for this kind of key. */
-export function requireKnownScopes(type: KeyType, scopes: readonly string[]): void {
+export function requireKnownScopes(
+  type: KeyType,
+  scopes: readonly string[],
+  field = 'body.scopes',
+): void {
   const known = new Set(scopesOf(type));
   const stranger = scopes.findIndex((scope) => !known.has(scope));
   if (stranger >= 0)
-    throw invalidField(
-      `body.scopes[${stranger}]`,
-      `${scopes[stranger]} is no scope of a ${type} key`,
-    );
+    throw invalidField(`${field}[${stranger}]`, `${scopes[stranger]} is no scope of a ${type} key`);
 }
 
 /**
