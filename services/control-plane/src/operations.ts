@@ -13,8 +13,11 @@ import { configOperations } from './configs/routes.ts';
 import { feedbackOperations } from './feedback/routes.ts';
 import { guardrailOperations } from './guardrails/routes.ts';
 import type { Operation } from './http/operation.ts';
+import type { PublicOperation } from './http/public-operation.ts';
 import type { IntegrationParts } from './integrations/operations.ts';
 import { integrationOperations } from './integrations/routes.ts';
+import { publicInviteOperations } from './invites/public-routes.ts';
+import { inviteOperations } from './invites/routes.ts';
 import { labelOperations } from './labels/routes.ts';
 import { logExportOperations } from './log-exports/routes.ts';
 import { mcpIntegrationOperations } from './mcp-integrations/routes.ts';
@@ -45,6 +48,8 @@ export function allOperations(parts: {
     ...apiKeyOperations(parts.mintKey),
     ...workspaceOperations,
     ...organisationOperations,
+    // Before the users, for whom `invites` would be the id of one.
+    ...inviteOperations,
     ...userOperations,
     ...workspaceMemberOperations(createProvisionUserKey(parts.mintKey)),
     ...configOperations(parts.integrations.vault),
@@ -71,4 +76,9 @@ export function allOperations(parts: {
     ...authSettingsOperations(parts.authSettings),
     ...analyticsOperations(parts.ledger),
   ];
+}
+
+/** Those that need no key. */
+export function publicOperations(parts: { mintKey: MintKey }): readonly PublicOperation[] {
+  return publicInviteOperations(createProvisionUserKey(parts.mintKey));
 }

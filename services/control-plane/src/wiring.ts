@@ -23,7 +23,7 @@ import type { Env } from './env.ts';
 import { jsonBody } from './http/json-body.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
 import { applyMigrations } from './migrations/apply.ts';
-import { allOperations } from './operations.ts';
+import { allOperations, publicOperations } from './operations.ts';
 
 export interface ControlPlane {
   readonly httpPort: number;
@@ -47,6 +47,7 @@ export async function startControlPlane(
   });
   const feed = startChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
   const vault = createCredentialVault(env.MASTER_KEY);
+  const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
   const tls = readTls(env);
   const ledgerClient = createRpcClient(analytics.AnalyticsService, {
@@ -86,9 +87,9 @@ export async function startControlPlane(
       headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
     ),
     publicHeaderPrefix: env.HEADER_PREFIX,
-    publicOperations: [],
+    publicOperations: publicOperations({ mintKey }),
     operations: allOperations({
-      mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
+      mintKey,
       integrations: { vault, catalogueId: (name) => findProvider(name)?.id },
       authSettings: { vault, hostRules },
       ledger: createLedger(ledgerClient),
