@@ -29,6 +29,7 @@ import { promptOperations } from './prompts/routes.ts';
 import { providerOperations } from './providers/routes.ts';
 import { rateLimitsPolicyOperations } from './rate-limits-policies/routes.ts';
 import type { RegistryParts } from './registries/registry.ts';
+import { scimMappingOperations } from './scim-mappings/routes.ts';
 import { secretReferenceOperations } from './secret-references/routes.ts';
 import { usageLimitsPolicyOperations } from './usage-limits-policies/routes.ts';
 import { userOperations } from './users/routes.ts';
@@ -52,6 +53,7 @@ export function allOperations(parts: {
     ...inviteOperations,
     ...userOperations,
     ...workspaceMemberOperations(createProvisionUserKey(parts.mintKey)),
+    ...scimMappingOperations,
     ...configOperations(parts.integrations.vault),
     ...integrationOperations(parts.integrations),
     ...providerOperations,
