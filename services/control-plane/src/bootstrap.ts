@@ -2,7 +2,12 @@
  * Prepares a database: migrations, the first organisation, its keys, and the
  * demo provider. Run it before the first start; running it again is harmless.
  * Prints one JSON line: the keys when it made them, `{}` when they exist.
+ *
+ * With `--organisation NAME --owner-email ADDRESS` it makes a further
+ * organisation, and prints its keys.
  */
+import { parseArgs } from 'node:util';
+import { type NewOrganisation, newOrganisation } from '@sluice/contracts';
 import { createLogger } from '@sluice/telemetry';
 import { createMintKey } from './api-keys/secrets.ts';
 import { createCredentialVault } from './credentials/envelope.ts';
@@ -10,19 +15,37 @@ import { createDatabaseClient } from './database/client.ts';
 import { env } from './env.ts';
 import { ensureFirstOrganisation } from './first-organisation.ts';
 import { applyMigrations } from './migrations/apply.ts';
+import { createOrganisation, strictSettings } from './organisations/create-organisation.ts';
 
 const logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
 
+/** What stands on the command line: a further organisation, or nothing. */
+function wantedOrganisation(): NewOrganisation | undefined {
+  const { values } = parseArgs({
+    options: { organisation: { type: 'string' }, 'owner-email': { type: 'string' } },
+  });
+  if (values.organisation === undefined && values['owner-email'] === undefined) return undefined;
+  return newOrganisation.parse({
+    name: values.organisation,
+    ownerEmail: values['owner-email'],
+  });
+}
+
 try {
+  const wanted = wantedOrganisation();
   await applyMigrations(env.DATABASE_URL);
   const client = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 2 });
-  const keys = await ensureFirstOrganisation({
+  const parts = {
     client,
     vault: createCredentialVault(env.MASTER_KEY),
     mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
     demoUpstreamUrl: env.DEMO_UPSTREAM_URL,
     now: () => new Date(),
-  });
+  };
+  const keys =
+    wanted === undefined
+      ? await ensureFirstOrganisation(parts)
+      : await client.$transaction((db) => createOrganisation(db, parts, wanted, strictSettings));
   await client.$disconnect();
   process.stdout.write(`${JSON.stringify(keys ?? {})}\n`);
 } catch (error) {

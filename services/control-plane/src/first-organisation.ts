@@ -1,12 +1,7 @@
-import { scopesOf } from '@sluice/contracts';
-import { insertMintedKey } from './api-keys/insert-minted-key.ts';
 import type { MintKey } from './api-keys/secrets.ts';
-import { chainStart } from './audit-logs/chain.ts';
-import { systemEntry } from './audit-logs/system-entry.ts';
-import { insertDefaultCollection } from './collections/store.ts';
 import type { CredentialVault } from './credentials/envelope.ts';
-import { bytes, commitChange } from './database/change.ts';
-import type { Database, DatabaseClient } from './database/client.ts';
+import { commitChange } from './database/change.ts';
+import type { DatabaseClient } from './database/client.ts';
 import { newId } from './database/ids.ts';
 import { credentialColumns, openCredentials } from './integrations/credentials.ts';
 import {
@@ -15,17 +10,15 @@ import {
   updateIntegration,
   workspacesUsing,
 } from './integrations/store.ts';
-import { insertUniversalLabels } from './labels/store.ts';
+import {
+  commandLineEntry,
+  createOrganisation,
+  type OrganisationKeys,
+} from './organisations/create-organisation.ts';
 import { provisionProvider } from './providers/provision.ts';
-import { generateSlug } from './slugs/generate-slug.ts';
 import { findDefaultWorkspace } from './workspaces/store.ts';
 
-export interface FirstKeys {
-  admin_key: string;
-  workspace_key: string;
-  organisation_id: string;
-  workspace_id: string;
-  workspace_slug: string;
+export interface FirstKeys extends OrganisationKeys {
   demo_provider: string | null;
 }
 
@@ -62,65 +55,6 @@ export async function ensureFirstOrganisation(
   return created === undefined ? undefined : { ...created, demo_provider: demo };
 }
 
-/** An organisation with an owner, a default workspace, and a key of each service kind that may do everything. */
-export async function createOrganisation(
-  db: Database,
-  parts: Pick<BootstrapParts, 'mintKey' | 'now'>,
-): Promise<Omit<FirstKeys, 'demo_provider'>> {
-  const now = parts.now();
-  const organisationId = newId();
-  const ownerId = newId();
-  const workspace = { id: newId(), slug: generateSlug('workspace', 'default') };
-  const times = { createdAt: now, updatedAt: now };
-  await db.organisation.create({
-    data: {
-      id: organisationId,
-      name: 'Default organisation',
-      auditHash: bytes(chainStart),
-      ...times,
-    },
-  });
-  await db.user.create({
-    data: {
-      id: ownerId,
-      organisationId,
-      email: 'owner@localhost',
-      firstName: 'Owner',
-      role: 'owner',
-      ...times,
-    },
-  });
-  await db.workspace.create({
-    data: { ...workspace, organisationId, name: 'Default', isDefault: true, ...times },
-  });
-  await insertUniversalLabels(db, organisationId, now);
-  await insertDefaultCollection(db, { ...workspace, organisationId }, now);
-  await db.workspaceMember.create({
-    data: { workspaceId: workspace.id, userId: ownerId, role: 'admin', ...times },
-  });
-  const shared = { organisationId, createdByUserId: ownerId, creationMode: 'auto', now } as const;
-  const admin = await insertMintedKey(db, parts.mintKey, {
-    ...shared,
-    type: 'organisation-service',
-    name: 'First admin key',
-    scopes: scopesOf('organisation-service'),
-  });
-  const service = await insertMintedKey(db, parts.mintKey, {
-    ...shared,
-    workspaceId: workspace.id,
-    type: 'workspace-service',
-    name: 'First workspace key',
-    scopes: scopesOf('workspace-service'),
-  });
-  return {
-    admin_key: admin.key,
-    workspace_key: service.key,
-    organisation_id: organisationId,
-    workspace_id: workspace.id,
-    workspace_slug: workspace.slug,
-  };
-}
-
 /** The demo provider of the default workspace; its port may differ from one start to the next. */
 async function ensureDemoProvider(
   organisationId: string,
@@ -136,7 +70,7 @@ async function ensureDemoProvider(
   if (existing === null) {
     await commitChange(
       parts.client,
-      entryOf(organisationId, 'create', now),
+      commandLineEntry(organisationId, 'integrations', 'create', now),
       async ({ db, touchWorkspace, describe }) => {
         const id = newId();
         const integration = await insertIntegration(db, {
@@ -159,7 +93,7 @@ async function ensureDemoProvider(
   } else if (openCredentials(parts.vault, existing).configurations.custom_host !== url) {
     await commitChange(
       parts.client,
-      entryOf(organisationId, 'update', now),
+      commandLineEntry(organisationId, 'integrations', 'update', now),
       async ({ db, touchWorkspace, describe }) => {
         await updateIntegration(db, existing.id, {
           ...credentialColumns(parts.vault, existing.id, credentials),
@@ -171,16 +105,4 @@ async function ensureDemoProvider(
     );
   }
   return demoSlug;
-}
-
-/** These changes come from the command line, not from a request. */
-function entryOf(organisationId: string, action: 'create' | 'update', timestamp: Date) {
-  return systemEntry({
-    organisationId,
-    timestamp,
-    method: action === 'create' ? 'POST' : 'PUT',
-    uri: 'bootstrap',
-    resourceType: 'integrations',
-    action,
-  });
 }

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { startService, testDatabase } from '@sluice/testkit';
 import supertest from 'supertest';
 import { expect, it } from 'vitest';
+import { createDatabaseClient } from '../src/database/client.ts';
 
 const run = promisify(execFile);
 const script = join(import.meta.dirname, '..', 'src', 'bootstrap.ts');
@@ -21,8 +22,8 @@ async function settings() {
   };
 }
 
-async function bootstrap(env: Record<string, string>) {
-  const { stdout } = await run(process.execPath, [script], {
+async function bootstrap(env: Record<string, string>, ...options: string[]) {
+  const { stdout } = await run(process.execPath, [script, ...options], {
     env: { ...env, PATH: process.env.PATH },
   });
   expect(stdout.split('\n')).toHaveLength(2);
@@ -56,3 +57,43 @@ it('bootstrap prints the first keys once, keeps the demo address up to date, and
     await service.stop();
   }
 });
+
+it('bootstrap makes a further organisation, with an owner and strict settings, and prints its keys', async () => {
+  const env = await settings();
+  const first = await bootstrap(env);
+  const options = ['--organisation', 'Second', '--owner-email', 'Ann@example.org'];
+  const second = await bootstrap(env, ...options);
+  expect(second.organisation_id).not.toBe(first.organisation_id);
+  await expect(bootstrap(env, '--organisation', 'Third')).rejects.toThrow();
+  const db = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 1 });
+  try {
+    const organisations = await db.organisation.findMany({
+      include: {
+        users: true,
+        labels: true,
+        collections: true,
+        auditEntries: true,
+        workspaces: true,
+      },
+      orderBy: { createdAt: 'asc' },
+    });
+    expect(organisations.map((each) => [each.name, each.blockInlineConfig])).toEqual([
+      ['Default organisation', false],
+      ['Second', true],
+    ]);
+    expect(organisations[1]).toMatchObject({
+      id: second.organisation_id,
+      users: [{ email: 'ann@example.org', role: 'owner' }],
+      collections: [{ isDefault: true, workspaceId: second.workspace_id }],
+      auditEntries: [{ resourceType: 'organisation', action: 'create' }],
+      workspaces: [{ isDefault: true }],
+    });
+    expect(organisations[1]?.labels.map((label) => label.name).sort()).toEqual([
+      'development',
+      'production',
+      'staging',
+    ]);
+  } finally {
+    await db.$disconnect();
+  }
+}, 60_000);

@@ -14,11 +14,8 @@ import { createMintKey } from '../src/api-keys/secrets.ts';
 import { createCredentialVault } from '../src/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../src/database/client.ts';
 import type { Env } from '../src/env.ts';
-import {
-  createOrganisation,
-  ensureFirstOrganisation,
-  type FirstKeys,
-} from '../src/first-organisation.ts';
+import { ensureFirstOrganisation, type FirstKeys } from '../src/first-organisation.ts';
+import { createOrganisation } from '../src/organisations/create-organisation.ts';
 import { type ControlPlane, startControlPlane } from '../src/wiring.ts';
 
 export const token = 'a-token-shared-by-the-services';
