@@ -3,14 +3,6 @@ import type { Database } from '../database/client.ts';
 
 const person = { include: { memberships: true } } as const;
 
-/** Of one organisation; addresses are the same whatever their case. */
-export function findUserByEmail(db: Database, organisationId: string, email: string) {
-  return db.user.findFirst({
-    where: { organisationId, email: { equals: email, mode: 'insensitive' } },
-    select: { id: true },
-  });
-}
-
 /** The secret with this hash, its key, and who stands behind the key. */
 export function findKeyByHash(db: Database, hash: Buffer) {
   return db.apiKeySecret.findUnique({

@@ -24,9 +24,9 @@ import type { CredentialVault } from '../credentials/envelope.ts';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
 import { clientAddress } from '../http/client-address.ts';
+import { findUserByEmail } from '../users/store.ts';
 import { findDefaultWorkspace, findWorkspace } from '../workspaces/store.ts';
 import type { Caller } from './caller.ts';
-import { findUserByEmail } from './store.ts';
 
 export interface TokenCallerParts {
   db: Database;
@@ -115,7 +115,7 @@ async function asCaller(
       : await findWorkspace(db, organisationId, claims.workspace);
   if (workspace === null) throw tokenNotAccepted('The workspace of the token does not exist.');
   const user = claims.user?.includes('@')
-    ? await findUserByEmail(db, organisationId, claims.user)
+    ? await findUserByEmail(db, organisationId, claims.user.toLowerCase())
     : null;
   const scopes = claims.scopes ?? settings.default_scopes ?? [];
   return {
