@@ -10,6 +10,7 @@ export const measurementNames = [
   'ttfb',
   'rss',
   'cold',
+  'admin',
   'routing',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

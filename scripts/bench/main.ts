@@ -3,6 +3,7 @@ import { cpus } from 'node:os';
 import { findCores } from './cores.ts';
 import { type Figure, isMet, ratioOf, renderTable } from './figure.ts';
 import { type Flags, type MeasurementName, parseFlags, usage } from './flags.ts';
+import { measureAdminLists } from './measure/admin-lists.ts';
 import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
@@ -71,6 +72,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('latency', () => measureLatency(bench));
   await measure('ttfb', () => measureFirstByte(bench));
   await measure('rss', () => measureLoadedMemory(bench));
+  await measure('admin', () => measureAdminLists(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   return figures;

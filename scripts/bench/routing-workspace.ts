@@ -1,4 +1,5 @@
 import { Client } from 'pg';
+import { adminCaller } from './admin-call.ts';
 import type { VariedHeader } from './load-job.ts';
 
 /** How many configs the workspace has, and how many inline documents are sent. */
@@ -142,19 +143,4 @@ async function insertConfigs(databaseUrl: string, workspaceSlug: string): Promis
   } finally {
     await client.end();
   }
-}
-
-function adminCaller({ baseUrl, adminKey }: RoutingWorkspaceOptions) {
-  return async <T>(method: string, path: string, body: object): Promise<T> => {
-    const reply = await fetch(`${baseUrl}${path}`, {
-      method,
-      headers: { 'content-type': 'application/json', 'x-service-api-key': adminKey },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
-    });
-    const text = await reply.text();
-    if (!reply.ok)
-      throw new Error(`${method} ${path} answered ${reply.status}: ${text.slice(0, 500)}`);
-    return JSON.parse(text) as T;
-  };
 }

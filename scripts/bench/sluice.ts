@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
 import { buildGateway } from '../build.ts';
+import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
+import { openCrowdedWorkspace } from './crowded-workspace.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
 
@@ -52,9 +54,10 @@ export async function startWholeSluice(
       workspace_key: key,
       workspace_id: workspaceId,
     } = sluice.credentials;
-    await createProvider(baseUrl, adminKey, workspaceId, upstreamOrigin, 'openai', 'bench');
-    await createProvider(baseUrl, adminKey, workspaceId, upstreamOrigin, 'anthropic', 'claude');
-    await createRateLimit(baseUrl, adminKey, workspaceId);
+    const call = adminCaller({ baseUrl, adminKey });
+    await createProvider(call, workspaceId, upstreamOrigin, 'openai', 'bench');
+    await createProvider(call, workspaceId, upstreamOrigin, 'anthropic', 'claude');
+    await createRateLimit(call, workspaceId);
     const url = `${baseUrl}/chat/completions`;
     const headers = { 'x-service-api-key': key, 'x-service-provider': '@bench' };
     const pid = (): number => {
@@ -80,6 +83,8 @@ export async function startWholeSluice(
           databaseUrl: sluice.databaseUrl,
           upstreamOrigin,
         }),
+      openCrowdedWorkspace: () =>
+        openCrowdedWorkspace({ baseUrl, adminKey, databaseUrl: sluice.databaseUrl }),
       async restart() {
         await gateway.stop();
         const startedAt = performance.now();
@@ -96,14 +101,13 @@ export async function startWholeSluice(
 }
 
 async function createProvider(
-  baseUrl: string,
-  adminKey: string,
+  call: AdminCall,
   workspaceId: string,
   upstreamOrigin: string,
   aiProviderId: string,
   slug: string,
 ): Promise<void> {
-  await post(`${baseUrl}/integrations`, adminKey, {
+  await call('POST', '/integrations', {
     name: `Bench upstream, ${aiProviderId}`,
     slug,
     ai_provider_id: aiProviderId,
@@ -116,12 +120,8 @@ async function createProvider(
 }
 
 /** Wide enough never to refuse: the counting is what is measured. */
-async function createRateLimit(
-  baseUrl: string,
-  adminKey: string,
-  workspaceId: string,
-): Promise<void> {
-  await post(`${baseUrl}/policies/rate-limits`, adminKey, {
+async function createRateLimit(call: AdminCall, workspaceId: string): Promise<void> {
+  await call('POST', '/policies/rate-limits', {
     name: 'Bench limit',
     workspace_id: workspaceId,
     type: 'requests',
@@ -130,18 +130,6 @@ async function createRateLimit(
     conditions: [{ key: 'workspace_id', value: workspaceId }],
     group_by: [{ key: 'api_key' }],
   });
-}
-
-async function post(url: string, adminKey: string, body: object): Promise<void> {
-  const reply = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-service-api-key': adminKey },
-    body: JSON.stringify(body),
-    signal: AbortSignal.timeout(10_000),
-  });
-  if (!reply.ok)
-    throw new Error(`POST ${url} answered ${reply.status}: ${(await reply.text()).slice(0, 500)}`);
-  await reply.body?.cancel();
 }
 
 /**

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageEventBytes, messageReply, unaryRequest } from './canned.ts';
 import { pinned } from './cores.ts';
+import type { CrowdedWorkspace } from './crowded-workspace.ts';
 import { startPart } from './parts.ts';
 import type { RoutingPlaces } from './routing-workspace.ts';
 import type { Place } from './workbench.ts';
@@ -26,6 +27,8 @@ export interface Subject {
   readonly translated?: Pick<Place, 'url' | 'headers' | 'replies'>;
   /** Fills a workspace with configs, for what routing by them costs. */
   openRoutingWorkspace?(): Promise<RoutingPlaces>;
+  /** Fills a workspace with keys, for what a list of them costs. */
+  openCrowdedWorkspace?(): Promise<CrowdedWorkspace>;
   stop(): Promise<void>;
 }
 

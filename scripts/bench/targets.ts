@@ -12,4 +12,5 @@ export const targets = {
   rssLoadedMb: 150,
   coldStartS: 0.7,
   planUs: 10,
+  adminPageMs: 200,
 } as const;
