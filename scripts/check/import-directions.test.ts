@@ -103,6 +103,12 @@ describe('findImportFaults', () => {
       'not in services/gateway/package.json',
     ],
     [
+      'the admin schemas in a gateway',
+      'services/gateway/src/app.ts',
+      "import { adminEndpoints } from '@sluice/contracts/admin';",
+      'only services/control-plane loads it',
+    ],
+    [
       'a path past the index',
       'services/gateway/src/app.ts',
       "import x from '@sluice/engine/src/plan.ts';",

@@ -45,7 +45,12 @@ function faultOf(
   if (name.startsWith('@sluice/')) {
     const target = partNamed(name);
     if (target === undefined) return 'there is no such package';
-    if (specifier !== name) return `import ${name} through its index`;
+    if (specifier !== name) {
+      const door = sideDoors[specifier];
+      if (door === undefined) return `import ${name} through its index`;
+      if (part !== door && !entry.isType && !isTest(path))
+        return `only ${door} loads it; others may import its types`;
+    }
     if (target !== part && !mayImport(path, part, target))
       return `${part} may not import ${target}`;
   }
@@ -55,6 +60,11 @@ function faultOf(
     return `${name} is not in ${part}/package.json`;
   return packageFault(path, name, entry.isType);
 }
+
+/** A part of a package that is not in its index, and the one part that loads it. */
+const sideDoors: Readonly<Record<string, string>> = {
+  '@sluice/contracts/admin': 'services/control-plane',
+};
 
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {
   const target = normalize(join(dirname(path), entry.specifier));

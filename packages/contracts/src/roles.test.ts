@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { defaultSettings, type Settings, type SettingsChange } from './admin/index.ts';
 import {
-  defaultSettings,
   mayGrantRole,
   roleAllowsScope,
   roleInWorkspace,
-  type Settings,
-  type SettingsChange,
   type Standing,
   scopesOf,
   standingIn,

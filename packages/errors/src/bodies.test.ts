@@ -1,4 +1,4 @@
-import { type ErrorForm, errorBodies } from '@sluice/contracts';
+import { type ErrorForm, errorBodies } from '@sluice/contracts/admin';
 import { describe, expect, it } from 'vitest';
 import { adminErrorBody } from './bodies.ts';
 import { GatewayError } from './gateway-error.ts';

@@ -1,4 +1,4 @@
-import type { ErrorForm } from '@sluice/contracts';
+import type { ErrorForm } from '@sluice/contracts/admin';
 import { errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
 

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import type { GuardedFetch } from '@sluice/outbound';
 import { checkClaims } from './check-claims.ts';
 import { readClaims, type TokenClaims } from './claims.ts';

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { describe, expect, it } from 'vitest';
 import { checkClaims } from './check-claims.ts';
 

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { invalidToken } from './faults.ts';
 import type { JsonRecord } from './token.ts';
 

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import type { GuardedFetch } from '@sluice/outbound';
 import { invalidToken, issuerUnavailable } from './faults.ts';
 import { type JsonRecord, jsonObject, peekToken, tokenDigest } from './token.ts';

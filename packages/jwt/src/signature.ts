@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { compactVerify, errors } from 'jose';
 import { invalidToken } from './faults.ts';
 import type { KeySource } from './key-source.ts';

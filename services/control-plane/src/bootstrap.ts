@@ -7,7 +7,7 @@
  * organisation, and prints its keys.
  */
 import { parseArgs } from 'node:util';
-import { type NewOrganisation, newOrganisation } from '@sluice/contracts';
+import { type NewOrganisation, newOrganisation } from '@sluice/contracts/admin';
 import { createLogger } from '@sluice/telemetry';
 import { createMintKey } from './api-keys/secrets.ts';
 import { createCredentialVault } from './credentials/envelope.ts';

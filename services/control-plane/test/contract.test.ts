@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { adminEndpoints } from '@sluice/contracts';
+import { adminEndpoints } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationId, operationRule } from '../src/authorisation/table.ts';
 import { queryParameters } from '../src/openapi/parameters.ts';

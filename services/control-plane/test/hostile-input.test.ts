@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { errorBodies } from '@sluice/contracts';
+import { errorBodies } from '@sluice/contracts/admin';
 import type { Response } from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type OperationId, operationRule } from '../src/authorisation/table.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPerson, createServiceKey } from './fixture.ts';
 import { type Caller, type Harness, startHarness } from './harness.ts';

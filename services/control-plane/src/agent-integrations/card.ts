@@ -1,4 +1,4 @@
-import type { AgentCard } from '@sluice/contracts';
+import type { AgentCard } from '@sluice/contracts/admin';
 import { isObject } from '../http/json-object.ts';
 import type { Offer } from '../registries/offers-store.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentCard } from '@sluice/contracts';
+import type { AgentCard } from '@sluice/contracts/admin';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
 import { refuseDeepNesting, refuseUnstorableText } from '../http/json-body.ts';

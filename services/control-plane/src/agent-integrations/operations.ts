@@ -2,7 +2,7 @@ import type {
   AgentCard,
   CreateAgentIntegrationBody,
   UpdateAgentIntegrationBody,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import type { Prisma } from '../generated/prisma/client.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { changeIntegration, createIntegration } from '../registries/integrations.ts';

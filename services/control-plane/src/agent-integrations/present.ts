@@ -1,4 +1,4 @@
-import type { AgentCard, AnswerOf } from '@sluice/contracts';
+import type { AgentCard, AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import type { listOffers, OfferRow } from '../registries/offers-store.ts';
 import { presentIntegration } from '../registries/present.ts';

@@ -1,4 +1,4 @@
-import type { AgentCard } from '@sluice/contracts';
+import type { AgentCard } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { cardBehindGateway } from '../agent-integrations/card.ts';
 import { presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';

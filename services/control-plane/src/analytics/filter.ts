@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { AnalyticsQuery } from '@sluice/contracts';
+import type { AnalyticsQuery } from '@sluice/contracts/admin';
 import type { analytics } from '@sluice/proto-stubs';
 import { invalidField } from '../http/parse-input.ts';
 

@@ -1,4 +1,4 @@
-import type { AnalyticsQuery } from '@sluice/contracts';
+import type { AnalyticsQuery } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import { implement } from '../http/implement.ts';

@@ -1,4 +1,5 @@
-import type { KeyType, Settings } from '@sluice/contracts';
+import type { KeyType } from '@sluice/contracts';
+import type { Settings } from '@sluice/contracts/admin';
 import { findConfig } from '../configs/store.ts';
 import type { Database } from '../database/client.ts';
 import { invalidField } from '../http/parse-input.ts';

@@ -1,4 +1,5 @@
-import type { KeyType, RateLimitSetting, RotationPolicy, UsageLimits } from '@sluice/contracts';
+import type { KeyType } from '@sluice/contracts';
+import type { RateLimitSetting, RotationPolicy, UsageLimits } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf, ShownUsageLimits, UsageLimits } from '@sluice/contracts';
+import type { AnswerOf, ShownUsageLimits, UsageLimits } from '@sluice/contracts/admin';
 import { planUsageReset } from '../limits/usage-reset.ts';
 
 /** A key's limits as they are kept: with the time of the next reset. Weeks of keys begin on Sunday. */

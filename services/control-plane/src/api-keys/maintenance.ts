@@ -1,4 +1,4 @@
-import type { RotationPolicy } from '@sluice/contracts';
+import type { RotationPolicy } from '@sluice/contracts/admin';
 import type { Logger } from '@sluice/telemetry';
 import { systemEntry } from '../audit-logs/system-entry.ts';
 import { type Change, commitChange } from '../database/change.ts';

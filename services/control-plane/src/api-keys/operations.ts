@@ -1,11 +1,10 @@
-import {
-  type CreateApiKeyBody,
-  type KeyType,
-  maskServiceKey,
-  type Page,
-  type ShownUsageLimits,
-  type UpdateApiKeyBody,
-} from '@sluice/contracts';
+import { type KeyType, maskServiceKey } from '@sluice/contracts';
+import type {
+  CreateApiKeyBody,
+  Page,
+  ShownUsageLimits,
+  UpdateApiKeyBody,
+} from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { AdminCall } from '../http/operation.ts';
 import {

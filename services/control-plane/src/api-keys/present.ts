@@ -1,11 +1,11 @@
+import type { KeyType } from '@sluice/contracts';
 import {
   type AnswerOf,
-  type KeyType,
   keyTransitionMsMin,
   type RotationPolicy,
   type ShownRateLimit,
   type ShownUsageLimits,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../http/shapes.ts';
 import { presentUsageLimits } from './limits.ts';
 import type { ApiKeyRow } from './store.ts';

@@ -1,4 +1,4 @@
-import type { Settings } from '@sluice/contracts';
+import type { Settings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../database/change.ts';
 import type { Database } from '../database/client.ts';

@@ -1,4 +1,5 @@
-import type { KeyType, Settings } from '@sluice/contracts';
+import type { KeyType } from '@sluice/contracts';
+import type { Settings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Caller } from '../authentication/caller.ts';
 

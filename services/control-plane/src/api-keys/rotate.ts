@@ -1,4 +1,4 @@
-import { keyTransitionMsMin, type RotationPolicy, rotationPeriodMs } from '@sluice/contracts';
+import { keyTransitionMsMin, type RotationPolicy, rotationPeriodMs } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';

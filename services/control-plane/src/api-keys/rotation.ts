@@ -1,4 +1,8 @@
-import { type RotationPolicy, rotationPeriodMs, type SentRotationPolicy } from '@sluice/contracts';
+import {
+  type RotationPolicy,
+  rotationPeriodMs,
+  type SentRotationPolicy,
+} from '@sluice/contracts/admin';
 import { type Cadence, midnightOf, nextOccurrence } from '@sluice/engine';
 import { invalidField } from '../http/parse-input.ts';
 

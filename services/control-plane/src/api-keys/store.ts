@@ -1,4 +1,5 @@
-import { type KeyType, keyTypes, type Page, type Settings } from '@sluice/contracts';
+import { type KeyType, keyTypes } from '@sluice/contracts';
+import type { Page, Settings } from '@sluice/contracts/admin';
 import { bytes } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';

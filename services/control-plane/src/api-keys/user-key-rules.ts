@@ -1,4 +1,4 @@
-import type { Settings } from '@sluice/contracts';
+import type { Settings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { invalidField } from '../http/parse-input.ts';
 

@@ -1,4 +1,5 @@
-import { roleInWorkspace, type Settings } from '@sluice/contracts';
+import { roleInWorkspace } from '@sluice/contracts';
+import type { Settings } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';

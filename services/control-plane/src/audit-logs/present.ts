@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import type { AuditRow } from './store.ts';
 import type { ChainHead, ChainVerdict } from './verify.ts';

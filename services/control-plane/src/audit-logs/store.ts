@@ -1,4 +1,4 @@
-import type { ListAuditLogsQuery } from '@sluice/contracts';
+import type { ListAuditLogsQuery } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { type AuditEntry, Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';

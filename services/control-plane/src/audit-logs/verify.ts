@@ -1,4 +1,4 @@
-import type { ChainFaultReason } from '@sluice/contracts';
+import type { ChainFaultReason } from '@sluice/contracts/admin';
 import { canonicalEntry, chainStart, entryHash, type PlacedEntry } from './chain.ts';
 
 /** An entry as the database has it, with its two links. */

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { readKeySet } from '@sluice/jwt';
 import { checkUpstreamUrl, type HostRules } from '@sluice/outbound';

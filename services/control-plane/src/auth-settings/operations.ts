@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../credentials/envelope.ts';

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import { maskValue } from '../credentials/secret-fields.ts';
 import { bytes } from '../database/change.ts';

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { Prisma } from '../generated/prisma/client.ts';
 

@@ -3,10 +3,10 @@ import {
   isWellFormedServiceKey,
   type KeyType,
   roleAllowsScope,
-  type Settings,
   type Standing,
   standingIn,
 } from '@sluice/contracts';
+import type { Settings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { Request } from 'express';

@@ -1,4 +1,5 @@
-import { type JwtSettings, jwtScopes } from '@sluice/contracts';
+import { jwtScopes } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import {
   createTokenAuthority,

@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../database/client.ts';
 import { isUuid, newId } from '../database/ids.ts';

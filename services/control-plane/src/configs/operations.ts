@@ -1,8 +1,5 @@
-import {
-  type CreateConfigBody,
-  parseConfigDocument,
-  type UpdateConfigBody,
-} from '@sluice/contracts';
+import { parseConfigDocument } from '@sluice/contracts';
+import type { CreateConfigBody, UpdateConfigBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';

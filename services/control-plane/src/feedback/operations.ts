@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isUuid, newId } from '../database/ids.ts';
 import type { Prisma } from '../generated/prisma/client.ts';

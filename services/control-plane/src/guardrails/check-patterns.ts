@@ -1,4 +1,4 @@
-import type { GuardrailCheck } from '@sluice/contracts';
+import type { GuardrailCheck } from '@sluice/contracts/admin';
 import { compileSafeRegex } from '@sluice/engine';
 import { invalidField } from '../http/parse-input.ts';
 

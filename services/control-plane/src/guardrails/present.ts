@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import type { GuardrailRow, GuardrailVersionRow } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { QueryOf } from '@sluice/contracts';
+import type { QueryOf } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import { implement, pathParameter } from '../http/implement.ts';
 import type { AdminCall, Operation } from '../http/operation.ts';

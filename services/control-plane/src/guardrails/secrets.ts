@@ -1,4 +1,4 @@
-import type { GuardrailCheck } from '@sluice/contracts';
+import type { GuardrailCheck } from '@sluice/contracts/admin';
 import { isSecretName } from '../audit-logs/mask.ts';
 import { maskValue } from '../credentials/secret-fields.ts';
 

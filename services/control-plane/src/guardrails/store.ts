@@ -1,4 +1,4 @@
-import type { GuardrailActions, GuardrailCheck, Page } from '@sluice/contracts';
+import type { GuardrailActions, GuardrailCheck, Page } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import { bytes } from '../database/change.ts';
 import type { Database } from '../database/client.ts';

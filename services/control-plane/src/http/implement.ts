@@ -5,7 +5,7 @@ import {
   type Endpoint,
   type EndpointId,
   type QueryOf,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import type { OperationId } from '../authorisation/table.ts';
 import type { AdminCall, Operation } from './operation.ts';
 import { parseInput } from './parse-input.ts';

@@ -1,4 +1,4 @@
-import type { EndpointId, ErrorForm } from '@sluice/contracts';
+import type { EndpointId, ErrorForm } from '@sluice/contracts/admin';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';

@@ -4,7 +4,7 @@ import {
   type BodyOf,
   type Endpoint,
   type EndpointId,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import { fromUnknown } from '@sluice/errors';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { type Change, commitChange } from '../database/change.ts';

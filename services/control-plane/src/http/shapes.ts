@@ -1,4 +1,4 @@
-import type { Page } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 
 /** The envelope of most lists. */
 export function listEnvelope<Row extends object>(data: Row[], total: number) {

@@ -1,4 +1,7 @@
-import type { GlobalWorkspaceAccess, UpdateIntegrationWorkspacesBody } from '@sluice/contracts';
+import type {
+  GlobalWorkspaceAccess,
+  UpdateIntegrationWorkspacesBody,
+} from '@sluice/contracts/admin';
 import type { Change } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import type { Prisma } from '../generated/prisma/client.ts';

@@ -1,4 +1,4 @@
-import type { UpdateIntegrationModelsBody } from '@sluice/contracts';
+import type { UpdateIntegrationModelsBody } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';

@@ -2,7 +2,7 @@ import type {
   CreateIntegrationBody,
   UpdateIntegrationBody,
   UpdateIntegrationWorkspacesBody,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { Database } from '../database/client.ts';

@@ -1,4 +1,5 @@
-import type { AcceptInviteBody, WorkspaceRole } from '@sluice/contracts';
+import type { WorkspaceRole } from '@sluice/contracts';
+import type { AcceptInviteBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { ProvisionedKey, ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { touchUserKeys } from '../api-keys/user-keys.ts';

@@ -1,4 +1,4 @@
-import type { CreateInviteBody } from '@sluice/contracts';
+import type { CreateInviteBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { requireHeldScopes, requireKnownScopes } from '../api-keys/granting.ts';
 import { readSettings } from '../api-keys/store.ts';

@@ -1,4 +1,5 @@
-import type { Page, WorkspaceRole } from '@sluice/contracts';
+import type { WorkspaceRole } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 import { bytes } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import type { Invite, Prisma } from '../generated/prisma/client.ts';

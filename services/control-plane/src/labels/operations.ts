@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../database/change.ts';
 import type { Database } from '../database/client.ts';

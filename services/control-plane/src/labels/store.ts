@@ -1,4 +1,4 @@
-import type { Page } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
 import { literally } from '../database/literally.ts';

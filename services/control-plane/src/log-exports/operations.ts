@@ -1,4 +1,4 @@
-import type { BodyOf, ExportField, ExportFilters } from '@sluice/contracts';
+import type { BodyOf, ExportField, ExportFilters } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { actorOf, type Caller } from '../authentication/caller.ts';
 import type { Change } from '../database/change.ts';

@@ -1,4 +1,4 @@
-import { type ExportField, exportField } from '@sluice/contracts';
+import { type ExportField, exportField } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { effectiveSettings } from '../organisations/settings.ts';

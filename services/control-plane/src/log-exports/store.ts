@@ -1,4 +1,4 @@
-import type { Page } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { LogExport, Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { openConfigurations } from '../registries/configurations.ts';
 import type { RegistryParts } from '../registries/registry.ts';
 import type { IntegrationRow } from '../registries/tables.ts';

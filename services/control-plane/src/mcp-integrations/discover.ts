@@ -1,4 +1,4 @@
-import type { McpCapabilityType } from '@sluice/contracts';
+import type { McpCapabilityType } from '@sluice/contracts/admin';
 import type { GuardedFetch } from '@sluice/outbound';
 import { refuseUnstorableText } from '../http/json-body.ts';
 import { isObject } from '../http/json-object.ts';

@@ -1,4 +1,4 @@
-import type { CreateMcpIntegrationBody, UpdateMcpIntegrationBody } from '@sluice/contracts';
+import type { CreateMcpIntegrationBody, UpdateMcpIntegrationBody } from '@sluice/contracts/admin';
 import type { AdminCall } from '../http/operation.ts';
 import {
   changeIntegration,

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import { serverUrl } from '../mcp-servers/present.ts';
 import type { ListedServer } from './store.ts';

@@ -1,4 +1,4 @@
-import type { QueryOf } from '@sluice/contracts';
+import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { type Caller, isServiceKey } from '../authentication/caller.ts';
 import type { AdminCall } from '../http/operation.ts';

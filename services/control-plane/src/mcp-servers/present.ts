@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { type Caller, isServiceKey } from '../authentication/caller.ts';
 import { instant } from '../http/shapes.ts';
 import { presentCapability } from '../mcp-integrations/present.ts';

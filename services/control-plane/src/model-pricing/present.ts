@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import type { Rates, TokenRates, UnitRates } from '@sluice/pricing';
 
 type Prices = AnswerOf<'model-pricing.read'>;

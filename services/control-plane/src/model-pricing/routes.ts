@@ -1,4 +1,4 @@
-import { type AnswerOf, adminEndpoints, type EndpointId } from '@sluice/contracts';
+import { type AnswerOf, adminEndpoints, type EndpointId } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { lookUpRates, type Rates } from '@sluice/pricing';
 import { type RequestHandler, Router } from 'express';

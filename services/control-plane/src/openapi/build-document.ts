@@ -1,11 +1,11 @@
 import { STATUS_CODES } from 'node:http';
+import type { KeyType } from '@sluice/contracts';
 import {
   adminEndpoints,
   type Endpoint,
   type ErrorForm,
   errorBodies,
-  type KeyType,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import { type OperationRule, operations } from '../authorisation/table.ts';
 import { errorStatuses } from './error-statuses.ts';
 import { answerSchema, requestSchema } from './json-schema.ts';

@@ -1,4 +1,4 @@
-import type { Endpoint } from '@sluice/contracts';
+import type { Endpoint } from '@sluice/contracts/admin';
 
 const unpublished = [400, 401, 403, 404, 409, 500];
 

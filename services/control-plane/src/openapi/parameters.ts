@@ -1,4 +1,4 @@
-import type { Endpoint } from '@sluice/contracts';
+import type { Endpoint } from '@sluice/contracts/admin';
 import { alternatives, type JsonSchema, propertiesOf, requestSchema } from './json-schema.ts';
 
 /** The parameters in a path, in order. */

@@ -3,7 +3,7 @@ import {
   type ChangeOrganisationSettingsBody,
   defaultSettings,
   type SettingsChange,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import { openSections, type StoredSettings } from './settings.ts';
 
 type Values = Readonly<Record<string, unknown>>;

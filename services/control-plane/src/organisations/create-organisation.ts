@@ -1,4 +1,5 @@
-import { type NewOrganisation, scopesOf } from '@sluice/contracts';
+import { scopesOf } from '@sluice/contracts';
+import type { NewOrganisation } from '@sluice/contracts/admin';
 import { insertMintedKey } from '../api-keys/insert-minted-key.ts';
 import type { MintKey } from '../api-keys/secrets.ts';
 import { chainStart } from '../audit-logs/chain.ts';

@@ -1,4 +1,4 @@
-import type { UpdateOrganisationDefaultsBody } from '@sluice/contracts';
+import type { UpdateOrganisationDefaultsBody } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';

@@ -1,4 +1,4 @@
-import type { UpdateExclusionsBody } from '@sluice/contracts';
+import type { UpdateExclusionsBody } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';

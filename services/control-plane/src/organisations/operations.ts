@@ -1,12 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type ChangeOrganisationSettingsBody,
-  roleAllowsScope,
-  type Settings,
-  type SettingsChange,
-  type SettingsSection,
-  scopesOf,
-} from '@sluice/contracts';
+import { roleAllowsScope, scopesOf } from '@sluice/contracts';
+import type {
+  ChangeOrganisationSettingsBody,
+  Settings,
+  SettingsChange,
+  SettingsSection,
+} from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { findLimitedUserKeyIds } from '../api-keys/store.ts';
 import type { Change } from '../database/change.ts';

@@ -1,4 +1,4 @@
-import { type SharedSection, sharedSectionNames } from '@sluice/contracts';
+import { type SharedSection, sharedSectionNames } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import { effectiveSettings, openSections } from './settings.ts';
 import type { OrganisationRow } from './store.ts';

@@ -1,4 +1,4 @@
-import { defaultSettings, metadataSchema } from '@sluice/contracts';
+import { defaultSettings, metadataSchema } from '@sluice/contracts/admin';
 import { describe, expect, it } from 'vitest';
 import { checkMetadata, effectiveSettings, openSections } from './settings.ts';
 

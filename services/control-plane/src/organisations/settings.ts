@@ -5,7 +5,7 @@ import {
   type SettingsSection,
   type SharedSection,
   sharedSectionNames,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 import { invalidField } from '../http/parse-input.ts';
 
 /** As it is kept: only what differs from the defaults, or from the organisation. */

@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { actorOf } from '../authentication/caller.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { reachByReference } from '../http/reach.ts';

@@ -1,5 +1,5 @@
-import type { AnswerOf, PolicyCondition, PolicyTarget } from '@sluice/contracts';
-import { appliesTo } from '@sluice/contracts';
+import type { AnswerOf, PolicyCondition, PolicyTarget } from '@sluice/contracts/admin';
+import { appliesTo } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isUuid } from '../database/ids.ts';
 import { pathParameter } from '../http/implement.ts';

@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { compilePrompt, TemplateFault } from '@sluice/engine';
 import type { Database } from '../database/client.ts';
 import { invalidField } from '../http/parse-input.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import { shareOf } from './share.ts';
 import type { PromptRow, VersionRow } from './store.ts';

@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { actorOf } from '../authentication/caller.ts';
 import { collectionInBody } from '../collections/operations.ts';
 import { findDefaultCollection } from '../collections/store.ts';

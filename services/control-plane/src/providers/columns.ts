@@ -1,4 +1,4 @@
-import type { CreateProviderBody, UpdateProviderBody } from '@sluice/contracts';
+import type { CreateProviderBody, UpdateProviderBody } from '@sluice/contracts/admin';
 import { noJson } from '../workspaces/store.ts';
 import type { ProviderRow } from './store.ts';
 

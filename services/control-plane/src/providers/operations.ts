@@ -1,4 +1,4 @@
-import type { CreateProviderBody, UpdateProviderBody } from '@sluice/contracts';
+import type { CreateProviderBody, UpdateProviderBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts';
+import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../http/shapes.ts';
 import type { ProviderRow } from './store.ts';
 

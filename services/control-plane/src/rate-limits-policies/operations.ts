@@ -1,4 +1,7 @@
-import type { CreateRateLimitsPolicyBody, UpdateRateLimitsPolicyBody } from '@sluice/contracts';
+import type {
+  CreateRateLimitsPolicyBody,
+  UpdateRateLimitsPolicyBody,
+} from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';

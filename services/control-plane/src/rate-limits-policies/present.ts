@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { presentPolicy } from '../policies/policy.ts';
 import type { RateLimitsPolicyRow } from './store.ts';
 

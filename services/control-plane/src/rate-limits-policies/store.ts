@@ -1,4 +1,4 @@
-import type { ListRateLimitsPoliciesQuery } from '@sluice/contracts';
+import type { ListRateLimitsPoliciesQuery } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { Prisma, RateLimitsPolicy } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf, IntegrationWorkspacesBody, QueryOf } from '@sluice/contracts';
+import type { AnswerOf, IntegrationWorkspacesBody, QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../database/change.ts';
 import type { AdminCall } from '../http/operation.ts';

@@ -1,4 +1,4 @@
-import type { QueryOf, SecretMappingBody } from '@sluice/contracts';
+import type { QueryOf, SecretMappingBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
 import { visibleLevel } from '../authorisation/levels.ts';

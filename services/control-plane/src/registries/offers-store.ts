@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Page } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { type RegistryKind, tablesOf } from './tables.ts';

@@ -1,4 +1,4 @@
-import type { SecretMapping } from '@sluice/contracts';
+import type { SecretMapping } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import type { FoundServer } from './servers-store.ts';
 import type { IntegrationRow } from './tables.ts';

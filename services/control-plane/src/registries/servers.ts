@@ -1,4 +1,4 @@
-import type { BodyOf, QueryOf } from '@sluice/contracts';
+import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
 import { actorOf } from '../authentication/caller.ts';
 import type { Change } from '../database/change.ts';
 import type { Database } from '../database/client.ts';

@@ -1,4 +1,4 @@
-import type { QueryOf, UserAccessBody } from '@sluice/contracts';
+import type { QueryOf, UserAccessBody } from '@sluice/contracts/admin';
 import { isUuid } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';

@@ -1,4 +1,4 @@
-import type { CreateScimMappingBody } from '@sluice/contracts';
+import type { CreateScimMappingBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../database/change.ts';
 import { isUuid, newId } from '../database/ids.ts';

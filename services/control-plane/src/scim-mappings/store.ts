@@ -1,4 +1,5 @@
-import type { Page, WorkspaceRole } from '@sluice/contracts';
+import type { WorkspaceRole } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { literally } from '../database/literally.ts';
 import type { Prisma, ScimGroup } from '../generated/prisma/client.ts';

@@ -1,4 +1,4 @@
-import { secretManagerAuth } from '@sluice/contracts';
+import { secretManagerAuth } from '@sluice/contracts/admin';
 import { z } from 'zod';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import { maskValue } from '../credentials/secret-fields.ts';

@@ -1,4 +1,4 @@
-import type { SecretMapping, SecretMappingBody } from '@sluice/contracts';
+import type { SecretMapping, SecretMappingBody } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { findSecretReference, isOpenTo } from './store.ts';

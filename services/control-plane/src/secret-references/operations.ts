@@ -1,4 +1,4 @@
-import type { BodyOf } from '@sluice/contracts';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';

@@ -1,4 +1,4 @@
-import type { QueryOf } from '@sluice/contracts';
+import type { QueryOf } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
 import { literally } from '../database/literally.ts';

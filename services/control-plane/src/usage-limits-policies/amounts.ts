@@ -1,4 +1,4 @@
-import { policyCreditMin, type UsageLimitsPolicyType } from '@sluice/contracts';
+import { policyCreditMin, type UsageLimitsPolicyType } from '@sluice/contracts/admin';
 import { invalidField } from '../http/parse-input.ts';
 
 /**

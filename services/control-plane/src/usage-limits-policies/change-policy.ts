@@ -1,4 +1,4 @@
-import type { UpdateUsageLimitsPolicyBody, UsageLimitsPolicyType } from '@sluice/contracts';
+import type { UpdateUsageLimitsPolicyBody, UsageLimitsPolicyType } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { planUsageReset, type UsageReset } from '../limits/usage-reset.ts';

@@ -1,4 +1,4 @@
-import type { AnswerOf } from '@sluice/contracts';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { optionalInstant } from '../http/shapes.ts';
 import { presentPolicy } from '../policies/policy.ts';
 import type { UsageLimitsEntityRow, UsageLimitsPolicyRow } from './store.ts';

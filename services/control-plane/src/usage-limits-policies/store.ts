@@ -1,4 +1,7 @@
-import type { ListUsageLimitsEntitiesQuery, ListUsageLimitsPoliciesQuery } from '@sluice/contracts';
+import type {
+  ListUsageLimitsEntitiesQuery,
+  ListUsageLimitsPoliciesQuery,
+} from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import { literally } from '../database/literally.ts';
 import type { Prisma, UsageLimitsEntity, UsageLimitsPolicy } from '../generated/prisma/client.ts';

@@ -1,4 +1,5 @@
-import type { OrganisationRole, Page } from '@sluice/contracts';
+import type { OrganisationRole } from '@sluice/contracts';
+import type { Page } from '@sluice/contracts/admin';
 import type { Database } from '../database/client.ts';
 import type { Prisma } from '../generated/prisma/client.ts';
 import { paged } from '../http/shapes.ts';

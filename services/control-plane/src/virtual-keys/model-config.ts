@@ -2,7 +2,7 @@ import {
   type SecretMapping,
   type VirtualKeyProviderFields,
   virtualKeyProviderFields,
-} from '@sluice/contracts';
+} from '@sluice/contracts/admin';
 
 /** Fields whose settings are called differently; the others differ in spelling only. */
 const renamed: Readonly<Record<string, string>> = {

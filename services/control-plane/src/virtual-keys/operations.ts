@@ -1,4 +1,4 @@
-import type { CreateVirtualKeyBody, UpdateVirtualKeyBody } from '@sluice/contracts';
+import type { CreateVirtualKeyBody, UpdateVirtualKeyBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../database/change.ts';
 import { newId } from '../database/ids.ts';

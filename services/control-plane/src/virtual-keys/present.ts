@@ -1,4 +1,4 @@
-import type { AnswerOf, SecretMapping } from '@sluice/contracts';
+import type { AnswerOf, SecretMapping } from '@sluice/contracts/admin';
 import { presentCommon } from '../providers/present.ts';
 import type { ProviderRow } from '../providers/store.ts';
 import { toModelConfig, toVirtualKeyMapping } from './model-config.ts';

@@ -1,4 +1,5 @@
-import { type AddMembersBody, mayGrantRole, type WorkspaceRole } from '@sluice/contracts';
+import { mayGrantRole, type WorkspaceRole } from '@sluice/contracts';
+import type { AddMembersBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { removeUserKeys, touchUserKeys } from '../api-keys/user-keys.ts';

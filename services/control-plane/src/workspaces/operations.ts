@@ -1,4 +1,4 @@
-import type { CreateWorkspaceBody, UpdateWorkspaceBody } from '@sluice/contracts';
+import type { CreateWorkspaceBody, UpdateWorkspaceBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { findConfig } from '../configs/store.ts';
 import { newId } from '../database/ids.ts';

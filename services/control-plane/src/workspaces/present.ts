@@ -1,4 +1,4 @@
-import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts';
+import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
 import { presentMember } from '../workspace-members/present.ts';
 import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { adminEndpoints, type EndpointId } from '@sluice/contracts';
+import { adminEndpoints, type EndpointId } from '@sluice/contracts/admin';
 import { expect } from 'vitest';
 import type { Caller, Harness } from '../harness.ts';
 

@@ -1,4 +1,4 @@
-import { errorBodies } from '@sluice/contracts';
+import { errorBodies } from '@sluice/contracts/admin';
 import type { z } from 'zod';
 import { errorStatuses } from '../../src/openapi/error-statuses.ts';
 import type { ContractCase } from './load-contract.ts';

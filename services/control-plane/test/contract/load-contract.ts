@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { adminEndpoints, type Endpoint, type EndpointId } from '@sluice/contracts';
+import { adminEndpoints, type Endpoint, type EndpointId } from '@sluice/contracts/admin';
 import type { Example, Examples } from './example.ts';
 
 /** An operation with one way to call it. */

@@ -1,4 +1,4 @@
-import type { JwtSettings } from '@sluice/contracts';
+import type { JwtSettings } from '@sluice/contracts/admin';
 import { createTokenAuthority, type TokenAuthority } from '@sluice/jwt';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { adminEndpoints, canonicalHeaderPrefixes, type Endpoint } from '@sluice/contracts';
+import { canonicalHeaderPrefixes } from '@sluice/contracts';
+import { adminEndpoints, type Endpoint } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AppDeps, createApp } from '../app.ts';
 import { createAdminForwarder } from './admin.ts';
