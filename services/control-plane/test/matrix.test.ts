@@ -1,0 +1,243 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { createServiceKey as mintKey } from '@sluice/contracts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type OperationId, operationRule } from '../src/authorisation/table.ts';
+import { isUuid } from '../src/database/ids.ts';
+import { createContext, freshPath, type Sent, send, validCall } from './contract/call.ts';
+import type { Context, PathValues } from './contract/example.ts';
+import { pagedLedger } from './contract/ledger.ts';
+import { type ContractCase, loadContract, titled } from './contract/load-contract.ts';
+import { createServiceKey } from './fixture.ts';
+import { type Harness, startHarness } from './harness.ts';
+import {
+  createUserKey,
+  keyMaker,
+  type MatrixCaller,
+  people,
+  type Size,
+  sized,
+} from './matrix/callers.ts';
+import { openWorld } from './matrix/world.ts';
+
+/**
+ * Every operation by everybody: no key, a wrong one, each kind of key in three
+ * sizes, each role, another workspace, another organisation. What each must
+ * meet follows from the authorisation table; `matrix/matrix.txt` shows the
+ * outcome for people to read.
+ */
+const contract = titled(
+  (await loadContract()).filter(({ endpoint }) => endpoint.plane !== 'public'),
+);
+
+let h: Harness;
+let context: Context;
+let world: Awaited<ReturnType<typeof openWorld>>;
+let makeKey: ReturnType<typeof keyMaker>;
+let persons: MatrixCaller[];
+/** Keys of another workspace of the same organisation. */
+let neighbours: [string, string][];
+/** What each caller met at each operation. */
+const outcomes = new Map<string, Map<string, number>>();
+
+beforeAll(async () => {
+  h = await startHarness({ analytics: pagedLedger });
+  context = await createContext(h);
+  world = await openWorld(h.env.DATABASE_URL);
+  makeKey = keyMaker(h);
+  persons = await people(h);
+  const made = await h.as(h.first.admin_key).post('/admin/workspaces', { name: 'Other' });
+  const other = await h.db.workspace.findFirstOrThrow({ where: { slug: made.body.slug } });
+  neighbours = [
+    ['other workspace, service key', await createServiceKey(h, other.id)],
+    ['other workspace, its admin', await createUserKey(h, 'member', other.id, 'admin')],
+  ];
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+  await h.stop();
+});
+
+/** Where a caller with the scope is refused all the same, or otherwise served: the status, and why. */
+const otherwise: Readonly<Record<string, readonly [number, string]>> = {};
+
+const sizes: readonly Size[] = ['every scope', 'all but its scopes', 'its scopes only'];
+const refusal = { unauthorised: [401, 'AB05'], forbidden: [403, 'AB03'] } as const;
+
+describe('every operation', () => {
+  it.each(contract)(
+    '%s serves whom the table lets in, and nobody else',
+    { timeout: 60_000 },
+    async (title, one) => {
+      const rule = operationRule(one.id as OperationId);
+      const services = await Promise.all(
+        (['organisation-service', 'workspace-service'] as const).flatMap((type) =>
+          sizes.map((size) => sized(makeKey, type, size, rule)),
+        ),
+      );
+      const callers: MatrixCaller[] = [
+        { name: 'no key', key: undefined, expected: () => 'unauthorised' },
+        { name: 'a key of nobody', key: mintKey('sl_'), expected: () => 'unauthorised' },
+        ...services.filter((caller) => caller !== undefined),
+        ...persons,
+      ];
+      const faults: string[] = [];
+      // Made before: what an example needs is no doing of the refused.
+      const call = await freshCall(one);
+      const before = await world.fingerprint();
+      for (const caller of callers) {
+        const expected = caller.expected(rule);
+        if (expected === 'served') continue;
+        const answer = await attempt(one, caller.key, call);
+        note(title, caller.name, answer.status);
+        const [status, code] = refusal[expected];
+        if (answer.status !== status || answer.code !== code)
+          faults.push(`${caller.name}: ${answer.status} ${answer.text}, not ${status} ${code}`);
+      }
+      expect(await world.fingerprint(), 'a refused call changed something').toBe(before);
+      for (const caller of callers) {
+        if (caller.expected(rule) !== 'served') continue;
+        const answer = await attempt(one, caller.key, await freshCall(one));
+        note(title, caller.name, answer.status);
+        const [status] = otherwise[`${one.id}, ${caller.name}`] ?? [200];
+        if (answer.status !== status)
+          faults.push(`${caller.name}: ${answer.status} ${answer.text}, not ${status}`);
+      }
+      expect(faults.join('\n')).toBe('');
+    },
+  );
+
+  it.each(contract)(
+    '%s does not show another organisation that something exists',
+    async (title, one) => {
+      const call = await freshCall(one);
+      const there = call.path ?? {};
+      const nowhere = elsewhere(there);
+      const before = await world.fingerprint();
+      for (const [name, key] of [
+        ['other organisation, organisation key', h.other.admin_key],
+        ['other organisation, service key', h.other.workspace_key],
+      ] as const) {
+        const answer = await attempt(one, key, call);
+        note(title, name, answer.status);
+        expect(answer.text).not.toContain(h.first.organisation_id);
+        if (!isAimed(there)) continue;
+        // The same words, to the letter, as for something that is nowhere.
+        const absent = await attempt(one, key, { ...call, path: nowhere });
+        expect([answer.status, answer.message]).toEqual([absent.status, absent.message]);
+        expect([400, 403, 404], answer.text).toContain(answer.status);
+      }
+      // A create in their own organisation is theirs to make.
+      if (isAimed(there)) expect(await world.fingerprint()).toBe(before);
+    },
+  );
+
+  it.each(contract)(
+    '%s does not reach into another workspace of the organisation',
+    async (title, one) => {
+      const call = await freshCall(one);
+      const there = call.path ?? {};
+      if (!isAimed(there)) return;
+      const before = await world.fingerprint();
+      for (const [name, key] of neighbours) {
+        const answer = await attempt(one, key, call);
+        note(title, name, answer.status);
+        expect([403, 404], answer.text).toContain(answer.status);
+      }
+      expect(await world.fingerprint()).toBe(before);
+    },
+  );
+});
+
+/** Reads by id, by slug, and of a whole resource with its parts: look-ups of different weight. */
+const timed = contract.filter(([, { id }]) =>
+  ['api-keys.read', 'rate-limits-policies.read', 'integrations.read', 'workspaces.read'].includes(
+    id,
+  ),
+);
+
+describe('to another organisation', () => {
+  it.each(timed)(
+    '%s takes as long for what exists as for what does not',
+    { timeout: 60_000 },
+    async (_title, one) => {
+      const there = await freshCall(one);
+      const nowhere = { ...there, path: elsewhere(there.path ?? {}) };
+      const took = { there: [] as number[], nowhere: [] as number[] };
+      // In turns, so that whatever else the machine does is done to both.
+      for (let round = 0; round < 60; round += 1)
+        for (const [name, call] of [
+          ['there', there],
+          ['nowhere', nowhere],
+        ] as const) {
+          const startedAt = performance.now();
+          await attempt(one, h.other.admin_key, call);
+          took[name].push(performance.now() - startedAt);
+        }
+      const ratio = median(took.there) / median(took.nowhere);
+      expect(ratio).toBeGreaterThan(0.6);
+      expect(ratio).toBeLessThan(1.6);
+    },
+  );
+});
+
+function median(list: number[]): number {
+  return list.sort((a, b) => a - b)[Math.floor(list.length / 2)] ?? Number.NaN;
+}
+
+it('is written down', async () => {
+  const callers = [...new Set([...outcomes.values()].flatMap((row) => [...row.keys()]))].sort();
+  const cases = [...outcomes.values()].reduce((sum, row) => sum + row.size, 0);
+  process.stdout.write(`matrix: ${contract.length} operations, ${cases} cases\n`);
+  expect(cases).toBeGreaterThan(2000);
+  const width = Math.max(...contract.map(([title]) => title.length));
+  const lines = [
+    ...callers.map((caller, index) => `${String(index + 1).padStart(2)}  ${caller}`),
+    '',
+    `${' '.repeat(width)}${callers.map((_, index) => String(index + 1).padStart(5)).join('')}`,
+    ...[...outcomes].map(
+      ([title, row]) =>
+        title.padEnd(width) +
+        callers.map((caller) => String(row.get(caller) ?? '-').padStart(5)).join(''),
+    ),
+  ];
+  await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot('matrix/matrix.txt');
+});
+
+function note(title: string, caller: string, status: number): void {
+  const row = outcomes.get(title) ?? new Map<string, number>();
+  outcomes.set(title, row.set(caller, status));
+}
+
+/** Parameters of a path that name a kind, not a resource. */
+const kinds = new Set(['type', 'sub-type']);
+
+function isAimed(path: PathValues): boolean {
+  return Object.keys(path).some((name) => !kinds.has(name));
+}
+
+/** The same path with names that nobody gave to anything. */
+function elsewhere(path: PathValues): PathValues {
+  return Object.fromEntries(
+    Object.entries(path).map(([name, value]) => [name, namesNothing(name, value)]),
+  );
+}
+
+function namesNothing(parameter: string, value: string): string {
+  if (kinds.has(parameter)) return value;
+  return isUuid(value) ? randomUUID() : `${value.slice(0, -6)}${randomBytes(3).toString('hex')}`;
+}
+
+/** The example's call at a fresh resource, naming the first organisation's workspace wherever one may be named. */
+async function freshCall(one: ContractCase): Promise<Sent> {
+  return validCall(context, one, { path: await freshPath(context, one) });
+}
+
+async function attempt(one: ContractCase, key: string | undefined, call: Sent) {
+  const answer = await send(h, one, { ...call, key });
+  return {
+    status: answer.status,
+    text: answer.text,
+    code: answer.body?.data?.errorCode as string | undefined,
+    message: answer.body?.data?.message as string | undefined,
+  };
+}
