@@ -1,10 +1,10 @@
-import { freePort, startService, temporaryFolder } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createContext, freshPath, validCall } from './contract/call.ts';
 import type { Context } from './contract/example.ts';
 import { answerFaults } from './contract/faults.ts';
 import { pagedLedger } from './contract/ledger.ts';
 import { loadContract, titled } from './contract/load-contract.ts';
+import { type GatewayProcess, startGateway } from './gateway-process.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 /** The prefix of a client that was written for another gateway. */
@@ -12,24 +12,11 @@ const prefix = 'x-other-';
 
 let h: Harness;
 let context: Context;
-let gateway: { url: string; stop(): Promise<unknown> };
+let gateway: GatewayProcess;
 beforeAll(async () => {
   h = await startHarness({ analytics: pagedLedger });
   context = await createContext(h);
-  const port = await freePort();
-  const service = await startService('gateway', {
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    CONTROL_PLANE_GRPC_URL: `127.0.0.1:${h.service.grpcPort}`,
-    CONTROL_PLANE_URL: `http://127.0.0.1:${h.service.httpPort}`,
-    DATA_SERVICE_GRPC_URL: '127.0.0.1:9',
-    SERVICE_CLIENT_AUTH: h.env.SERVICE_CLIENT_AUTH,
-    KEY_PEPPER: h.env.KEY_PEPPER.toString('hex'),
-    SNAPSHOT_KEY: h.env.MASTER_KEY.toString('hex'),
-    DATA_DIR: await temporaryFolder('gateway'),
-    HEADER_PREFIX_ALIASES: prefix,
-  });
-  gateway = { url: `http://127.0.0.1:${port}`, stop: () => service.stop() };
+  gateway = await startGateway(h, h.service, { HEADER_PREFIX_ALIASES: prefix });
 }, 30_000);
 afterAll(async () => {
   await gateway?.stop();

@@ -1,14 +1,8 @@
-import {
-  freePort,
-  json,
-  startService,
-  startUpstream,
-  temporaryFolder,
-  type Upstream,
-} from '@sluice/testkit';
+import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from '../src/wiring.ts';
 import { policyBody } from './fixture.ts';
+import { type GatewayProcess, startGateway } from './gateway-process.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 /** How soon a running gateway must know. */
@@ -17,38 +11,20 @@ const heardMs = 1000;
 let h: Harness;
 let upstream: Upstream;
 let replicas: ControlPlane[];
-let gateways: { url: string; stop(): Promise<unknown> }[];
+let gateways: GatewayProcess[];
 
 beforeAll(async () => {
   upstream = await startUpstream();
   upstream.handle(json(200, { id: 'x', object: 'chat.completion', model: 'm', choices: [] }));
   h = await startHarness();
   replicas = [h.service, await h.replica(), await h.replica()];
-  gateways = await Promise.all(replicas.map(startGateway));
+  gateways = await Promise.all(replicas.map((replica) => startGateway(h, replica)));
 }, 30_000);
 afterAll(async () => {
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
   await h.stop();
   await upstream.close();
 });
-
-/** A gateway that hears of changes from this replica and no other. */
-async function startGateway(replica: ControlPlane) {
-  const port = await freePort();
-  const service = await startService('gateway', {
-    HOST: '127.0.0.1',
-    PORT: String(port),
-    CONTROL_PLANE_GRPC_URL: `127.0.0.1:${replica.grpcPort}`,
-    CONTROL_PLANE_URL: `http://127.0.0.1:${replica.httpPort}`,
-    DATA_SERVICE_GRPC_URL: '127.0.0.1:9',
-    SERVICE_CLIENT_AUTH: h.env.SERVICE_CLIENT_AUTH,
-    KEY_PEPPER: h.env.KEY_PEPPER.toString('hex'),
-    SNAPSHOT_KEY: h.env.MASTER_KEY.toString('hex'),
-    DATA_DIR: await temporaryFolder('gateway'),
-    TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
-  });
-  return { url: `http://127.0.0.1:${port}`, stop: () => service.stop() };
-}
 
 /** What each gateway answers to the same request. */
 async function ask(key: string, headers: Record<string, string> = {}): Promise<Response[]> {
