@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type KeyType, roleAllowsScope, scopesOf, type WorkspaceRole } from '@sluice/contracts';
+import {
+  type KeyType,
+  type OrganisationRole,
+  roleAllowsScope,
+  scopesOf,
+  type WorkspaceRole,
+} from '@sluice/contracts';
+import { defaultSettings } from '@sluice/contracts/admin';
 import { expect } from 'vitest';
 import type { OperationRule } from '../../src/authorisation/table.ts';
 import type { Harness } from '../harness.ts';
@@ -66,7 +73,7 @@ export async function sized(
 /** People with every scope on their keys: what they may do is up to their role. */
 export async function people(h: Harness): Promise<MatrixCaller[]> {
   const workspaceId = h.first.workspace_id;
-  const roles: [string, WorkspaceRole | undefined][] = [
+  const roles: [OrganisationRole, WorkspaceRole | undefined][] = [
     ['owner', undefined],
     ['admin', undefined],
     ['member', 'admin'],
@@ -76,8 +83,10 @@ export async function people(h: Harness): Promise<MatrixCaller[]> {
   return Promise.all(
     roles.map(async ([organisationRole, role]) => {
       const key = await createUserKey(h, organisationRole, workspaceId, role ?? 'member');
-      const acts: WorkspaceRole = role ?? 'admin';
-      const held = scopesOf('workspace-user').filter((scope) => roleAllowsScope(acts, scope));
+      const standing = { organisationRole, role: role ?? ('admin' as const) };
+      const held = scopesOf('workspace-user').filter((scope) =>
+        roleAllowsScope(standing, scope, defaultSettings),
+      );
       return {
         name: `user key, organisation ${organisationRole}${role === undefined ? '' : `, workspace ${role}`}`,
         key,
