@@ -68,10 +68,11 @@ export type AnalyticsQuery = z.infer<typeof analyticsQuery>;
 const analyticsGroupQuery = analyticsQuery.and(pageQuery({ default: 100, max: 1000 }));
 
 /** A graph of these numbers: each in the summary, and at each point in time. */
-function graph<const Name extends string>(operationId: string, path: string, names: Name[]) {
-  const numbers = Object.fromEntries(names.map((name) => [name, z.number()])) as {
-    [N in Name]: z.ZodNumber;
-  };
+function graph<Numbers extends Record<string, z.ZodType<number>>>(
+  operationId: string,
+  path: string,
+  numbers: Numbers,
+) {
   return endpoint({
     operationId,
     tag: 'Analytics > Graphs',
@@ -87,15 +88,21 @@ function graph<const Name extends string>(operationId: string, path: string, nam
 }
 
 export const analyticsEndpoints = {
-  'analytics.graphs.requests': graph('getAnalyticsGraphsRequests', 'requests', ['total']),
-  'analytics.graphs.cost': graph('getAnalyticsGraphsCost', 'cost', ['total', 'avg']),
-  'analytics.graphs.latency': graph('getAnalyticsGraphsLatency', 'latency', [
-    'avg',
-    'p50',
-    'p90',
-    'p99',
-  ]),
-  'analytics.graphs.tokens': graph('getAnalyticsGraphsTokens', 'tokens', ['total', 'avg']),
+  'analytics.graphs.requests': graph('getAnalyticsGraphsRequests', 'requests', { total: z.int() }),
+  'analytics.graphs.cost': graph('getAnalyticsGraphsCost', 'cost', {
+    total: z.number(),
+    avg: z.number(),
+  }),
+  'analytics.graphs.latency': graph('getAnalyticsGraphsLatency', 'latency', {
+    avg: z.number(),
+    p50: z.number(),
+    p90: z.number(),
+    p99: z.number(),
+  }),
+  'analytics.graphs.tokens': graph('getAnalyticsGraphsTokens', 'tokens', {
+    total: z.int(),
+    avg: z.number(),
+  }),
   'analytics.groups.ai-models': endpoint({
     operationId: 'getAnalyticsGroupsAiModels',
     tag: 'Analytics > Groups',

@@ -9,7 +9,7 @@ import {
   nameField,
   referenceField,
 } from './fields.ts';
-import { keyRateLimit, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
+import { keyRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
 import { commaList, pageQuery } from './paging.ts';
 import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
 
@@ -82,10 +82,8 @@ const apiKey = z.object({
   created_at: instantText,
   last_updated_at: instantText,
   creation_mode: z.enum(['ui', 'api', 'auto']),
-  rate_limits: z.array(shownRateLimit),
-  usage_limits: shownUsageLimits
-    .extend({ credit_limit: z.int(), alert_threshold: z.int().optional() })
-    .optional(),
+  rate_limits: z.array(keyRateLimit),
+  usage_limits: shownUsageLimits.optional(),
   reset_usage: z.number(),
   scopes: z.array(z.string()),
   defaults: z.object({

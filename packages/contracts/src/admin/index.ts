@@ -33,8 +33,8 @@ export type {
 } from './integrations.ts';
 export type { AcceptInviteBody, CreateInviteBody } from './invites.ts';
 export type {
+  RateLimit,
   RateLimitSetting,
-  ShownRateLimit,
   ShownUsageLimits,
   UsageLimits,
 } from './limits.ts';

@@ -12,7 +12,7 @@ import {
   tagsField,
   workspaceField,
 } from './fields.ts';
-import { rateLimit, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
+import { rateLimit, shownUsageLimits, usageLimits } from './limits.ts';
 import { cappedListQuery, commaList, pageQuery, tagsQuery } from './paging.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
@@ -171,8 +171,8 @@ const integration = z.object({
 });
 
 const shownGrantLimits = {
-  usage_limits: z.array(shownUsageLimits).nullish(),
-  rate_limits: z.array(shownRateLimit).nullish(),
+  usage_limits: z.array(shownUsageLimits).nullable(),
+  rate_limits: z.array(rateLimit).nullable(),
 };
 
 const integrationDetail = integration.extend({
@@ -205,8 +205,8 @@ const model = z.object({
     })
     .optional(),
   configurations: z.object({
-    custom_host: z.string().nullish(),
-    custom_headers: z.record(z.string(), z.string()).nullish(),
+    custom_host: z.string().optional(),
+    custom_headers: z.record(z.string(), z.string()).optional(),
   }),
 });
 
@@ -214,8 +214,7 @@ const grant = z.object({
   id: z.string(),
   workspace_id: z.uuid(),
   enabled: z.boolean(),
-  usage_limits: z.array(shownUsageLimits).nullable(),
-  rate_limits: z.array(shownRateLimit).nullable(),
+  ...shownGrantLimits,
   last_reset_at: instantText.nullable(),
 });
 

@@ -39,6 +39,7 @@ export const keyRateLimit = z.object({
   value,
 });
 
+export type RateLimit = z.infer<typeof rateLimit>;
 export type RateLimitSetting = z.infer<typeof keyRateLimit>;
 
 /** One limit or a list of them, kept as a list. */
@@ -47,19 +48,13 @@ export const rateLimitOrList = z.union([
   z.array(rateLimit).max(20),
 ]);
 
-/** Limits as they are shown; what was never set is left out or null. */
+/** Usage limits as they are shown: what was never set is null, or left out where null is not published. */
 export const shownUsageLimits = z.object({
-  credit_limit: z.number(),
+  credit_limit: z.int(),
   type: z.enum(['cost', 'tokens']),
-  alert_threshold: z.number().nullish(),
-  periodic_reset: z.enum(['monthly', 'weekly']).nullish(),
-  periodic_reset_days: z.int().nullish(),
-  next_usage_reset_at: instantText.nullish(),
-});
-export const shownRateLimit = z.object({
-  type: z.enum(['requests', 'tokens']),
-  unit: z.enum(['rps', 'rpm', 'rph', 'rpd', 'rpw']),
-  value: z.int(),
+  alert_threshold: z.int().optional(),
+  periodic_reset: z.enum(['monthly', 'weekly']).nullable(),
+  periodic_reset_days: z.int().nullable(),
+  next_usage_reset_at: instantText.nullable(),
 });
 export type ShownUsageLimits = z.infer<typeof shownUsageLimits>;
-export type ShownRateLimit = z.infer<typeof shownRateLimit>;

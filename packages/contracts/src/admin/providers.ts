@@ -9,8 +9,8 @@ import {
   slugField,
   workspaceField,
 } from './fields.ts';
-import { rateLimitOrList, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
-import { pageQuery, tagsQuery } from './paging.ts';
+import { rateLimit, rateLimitOrList, shownUsageLimits, usageLimits } from './limits.ts';
+import { pageQuery, queryFlag, tagsQuery } from './paging.ts';
 
 const shared = {
   note: z.string().max(2000).nullish(),
@@ -41,6 +41,9 @@ const listProvidersQuery = workspaceQuery
   .and(pageQuery({ default: 50, max: 1000 }));
 export type ListProvidersQuery = z.infer<typeof listProvidersQuery>;
 
+/** The configurations are published for callers inside the system, which no key is: it changes nothing. */
+const readProviderQuery = workspaceQuery.extend({ include_configurations: queryFlag.optional() });
+
 /** A provider as it is shown. It has no `id` here: callers name it by its slug. */
 const provider = z.object({
   name: z.string(),
@@ -48,7 +51,7 @@ const provider = z.object({
   note: z.string().nullable(),
   status: z.enum(['active', 'exhausted', 'expired']),
   usage_limits: shownUsageLimits.optional(),
-  rate_limits: z.array(shownRateLimit).nullable(),
+  rate_limits: z.array(rateLimit).nullable(),
   reset_usage: z.number().nullable(),
   created_at: instantText,
   last_updated_at: instantText,
@@ -87,7 +90,7 @@ export const providersEndpoints = {
     tag: 'Providers',
     method: 'get',
     path: '/providers/{slug}',
-    query: workspaceQuery,
+    query: readProviderQuery,
     answer: provider,
   }),
   'providers.update': endpoint({

@@ -9,7 +9,7 @@ import {
   nameField,
   workspaceField,
 } from './fields.ts';
-import { rateLimitOrList, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
+import { rateLimit, rateLimitOrList, shownUsageLimits, usageLimits } from './limits.ts';
 import { pageQuery } from './paging.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
@@ -101,7 +101,7 @@ const virtualKey = z.object({
   masked_key: z.string(),
   /** The provider's settings under the names they are sent with; what is secret appears as `masked_<name>`. */
   model_config: z.record(z.string(), z.unknown()),
-  rate_limits: z.array(shownRateLimit).nullable(),
+  rate_limits: z.array(rateLimit).nullable(),
   expires_at: instantText.optional(),
   secret_mappings: z.array(secretMapping),
   object: z.literal('virtual-key'),

@@ -8,7 +8,7 @@ import {
   nameField,
   referenceField,
 } from './fields.ts';
-import { rateLimit, shownRateLimit, shownUsageLimits, usageLimits } from './limits.ts';
+import { rateLimit, shownUsageLimits, usageLimits } from './limits.ts';
 import { commaList, pageQuery } from './paging.ts';
 
 const limits = {
@@ -84,7 +84,7 @@ const workspace = z.object({
     object: z.literal('workspace'),
   }),
   usage_limits: z.array(shownUsageLimits),
-  rate_limits: z.array(shownRateLimit),
+  rate_limits: z.array(rateLimit),
   object: z.literal('workspace'),
 });
 

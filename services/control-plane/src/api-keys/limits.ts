@@ -1,10 +1,10 @@
-import type { AnswerOf, ShownUsageLimits, UsageLimits } from '@sluice/contracts/admin';
+import type { UsageLimits } from '@sluice/contracts/admin';
 import { planUsageReset } from '../limits/usage-reset.ts';
 
 /** A key's limits as they are kept: with the time of the next reset. Weeks of keys begin on Sunday. */
 export function plannedUsageLimits(
   sent: UsageLimits,
-  stored: ShownUsageLimits | null,
+  stored: UsageLimits | null,
   now: Date,
 ): UsageLimits {
   const { next_usage_reset_at: date } = sent;
@@ -29,23 +29,9 @@ export function plannedUsageLimits(
 /** Whether more may be spent than before. */
 export function raisesCredit(
   sent: UsageLimits | null | undefined,
-  stored: ShownUsageLimits | null,
+  stored: UsageLimits | null,
 ): boolean {
   if (sent === undefined) return false;
   if (sent === null) return true;
   return sent.credit_limit > (stored?.credit_limit ?? Number.POSITIVE_INFINITY);
-}
-
-/** Without what was never set and is not published as nullable. */
-export function presentUsageLimits(
-  stored: ShownUsageLimits,
-): NonNullable<AnswerOf<'api-keys.read'>['usage_limits']> {
-  return {
-    credit_limit: stored.credit_limit,
-    type: stored.type,
-    alert_threshold: stored.alert_threshold ?? undefined,
-    periodic_reset: stored.periodic_reset ?? null,
-    periodic_reset_days: stored.periodic_reset_days ?? null,
-    next_usage_reset_at: stored.next_usage_reset_at ?? null,
-  };
 }

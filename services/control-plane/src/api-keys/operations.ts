@@ -2,8 +2,8 @@ import { type KeyType, maskServiceKey } from '@sluice/contracts';
 import type {
   CreateApiKeyBody,
   Page,
-  ShownUsageLimits,
   UpdateApiKeyBody,
+  UsageLimits,
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { AdminCall } from '../http/operation.ts';
@@ -137,7 +137,7 @@ export function changeApiKey(call: AdminCall, id: string, body: UpdateApiKeyBody
             now,
           });
     const expiresAt = endOfChangedKey(body.expires_at, rules, now);
-    const limits = key.usageLimits as ShownUsageLimits | null;
+    const limits = key.usageLimits as UsageLimits | null;
     const defaults =
       body.defaults === null
         ? { metadata: null, config_id: null, allow_config_override: true }

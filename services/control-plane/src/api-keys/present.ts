@@ -3,11 +3,10 @@ import {
   type AnswerOf,
   keyTransitionMsMin,
   type RotationPolicy,
-  type ShownRateLimit,
-  type ShownUsageLimits,
+  type UsageLimits,
 } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../http/shapes.ts';
-import { presentUsageLimits } from './limits.ts';
+import { presentUsageLimits } from '../limits/present.ts';
 import type { ApiKeyRow } from './store.ts';
 
 type ShownApiKey = AnswerOf<'api-keys.read'>;
@@ -19,7 +18,7 @@ type ShownApiKey = AnswerOf<'api-keys.read'>;
 export function presentApiKey(row: ApiKeyRow, now: Date): ShownApiKey {
   const expired = row.expiresAt !== null && row.expiresAt <= now;
   const current = row.secrets.find((secret) => secret.expiresAt === null);
-  const limits = row.usageLimits as ShownUsageLimits | null;
+  const limits = row.usageLimits as UsageLimits | null;
   return {
     id: row.id,
     key: current?.masked ?? '',
@@ -34,7 +33,7 @@ export function presentApiKey(row: ApiKeyRow, now: Date): ShownApiKey {
     created_at: instant(row.createdAt),
     last_updated_at: instant(row.updatedAt),
     creation_mode: row.creationMode as ShownApiKey['creation_mode'],
-    rate_limits: row.rateLimits as ShownRateLimit[],
+    rate_limits: row.rateLimits as ShownApiKey['rate_limits'],
     usage_limits: limits === null ? undefined : presentUsageLimits(limits),
     reset_usage: 0,
     scopes: row.scopes,

@@ -17,7 +17,7 @@ import { generateSlug } from '../slugs/generate-slug.ts';
 import { keepMasked, mergeConfigurations } from './configurations.ts';
 import { credentialColumns, openCredentials } from './credentials.ts';
 import { changeGrants } from './grants.ts';
-import { presentGrant, presentIntegrationDetail } from './present.ts';
+import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
 import { changeReached } from './reach.ts';
 import {
   countGrants,
@@ -165,7 +165,7 @@ async function showAccess(db: Database, integration: IntegrationRow) {
   const page = { currentPage: 0, pageSize: 1000 };
   const { rows } = await listGrants(db, { integrationId: integration.id }, page);
   return {
-    global_workspace_access_settings: integration.globalAccess,
+    global_workspace_access_settings: presentGlobalAccess(integration),
     workspaces: rows.map(presentGrant),
   };
 }

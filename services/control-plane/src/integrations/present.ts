@@ -1,5 +1,11 @@
-import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts/admin';
+import type {
+  AnswerOf,
+  GlobalWorkspaceAccess,
+  RateLimit,
+  UsageLimits,
+} from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../http/shapes.ts';
+import { presentUsageLimits } from '../limits/present.ts';
 import type { GrantRow, IntegrationModelRow, IntegrationRow } from './store.ts';
 
 type Detail = AnswerOf<'integrations.read'>;
@@ -28,12 +34,30 @@ export function presentIntegrationDetail(row: IntegrationRow, workspaceCount: nu
     ...presentIntegration(row),
     masked_key: row.maskedKey ?? '',
     configurations: row.configurations as Record<string, unknown>,
-    global_workspace_access_settings:
-      row.globalAccess as Detail['global_workspace_access_settings'],
+    global_workspace_access_settings: presentGlobalAccess(row),
     allow_all_models: row.allowAllModels,
     workspace_count: row.workspaceId === null ? workspaceCount : 1,
     secret_mappings: row.secretMappings as Detail['secret_mappings'],
     pricing_adjustments: row.pricingAdjustments as Detail['pricing_adjustments'],
+  };
+}
+
+/** What workspaces that come later are given. */
+export function presentGlobalAccess({
+  globalAccess,
+}: Pick<IntegrationRow, 'globalAccess'>): Detail['global_workspace_access_settings'] {
+  if (globalAccess === null) return null;
+  const { enabled, usage_limits, rate_limits } = globalAccess as unknown as GlobalWorkspaceAccess;
+  return { enabled, ...presentGrantLimits(usage_limits, rate_limits) };
+}
+
+function presentGrantLimits(
+  usageLimits: readonly UsageLimits[] | null | undefined,
+  rateLimits: RateLimit[] | null | undefined,
+) {
+  return {
+    usage_limits: usageLimits?.map(presentUsageLimits) ?? null,
+    rate_limits: rateLimits ?? null,
   };
 }
 
@@ -55,8 +79,10 @@ export function presentGrant(row: GrantRow & { workspace: { slug: string } }): G
     id: row.workspace.slug,
     workspace_id: row.workspaceId,
     enabled: row.enabled,
-    usage_limits: row.usageLimits as ShownUsageLimits[] | null,
-    rate_limits: row.rateLimits as ShownRateLimit[] | null,
+    ...presentGrantLimits(
+      row.usageLimits as UsageLimits[] | null,
+      row.rateLimits as RateLimit[] | null,
+    ),
     last_reset_at: optionalInstant(row.lastResetAt),
   };
 }

@@ -35,9 +35,17 @@ function describe(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
       // A number or a flag in a query is text to the parser, and not to who sends it.
       if (jsonSchema.type !== 'string') delete jsonSchema.pattern;
       if (jsonSchema.type === 'boolean') delete jsonSchema.enum;
+      nameIdByPattern(jsonSchema);
     },
   });
   return described as JsonSchema;
+}
+
+/** Readers of OpenAPI take anything called `$id` for the address of a schema, even a property. */
+function nameIdByPattern(schema: z.core.JSONSchema.JSONSchema): void {
+  const { $id, ...properties } = schema.properties ?? {};
+  if ($id !== undefined)
+    Object.assign(schema, { properties, patternProperties: { '^\\$id$': $id } });
 }
 
 /** A schema without unions and intersections: all the forms that it may have, each of one type. */

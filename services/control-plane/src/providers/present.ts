@@ -1,5 +1,6 @@
-import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts/admin';
+import type { AnswerOf, RateLimit, UsageLimits } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../http/shapes.ts';
+import { presentUsageLimits } from '../limits/present.ts';
 import type { ProviderRow } from './store.ts';
 
 type Shown = AnswerOf<'providers.read'>;
@@ -19,12 +20,13 @@ export function presentProvider(row: ProviderRow, now: Date): Shown {
  */
 export function presentCommon(row: ProviderRow, now: Date) {
   const expired = row.expiresAt !== null && row.expiresAt <= now;
-  const rateLimits = row.rateLimits as ShownRateLimit[];
+  const usageLimits = row.usageLimits as UsageLimits | null;
+  const rateLimits = row.rateLimits as RateLimit[];
   return {
     name: row.name,
     note: row.note,
     status: expired ? ('expired' as const) : (row.status as 'active' | 'exhausted'),
-    usage_limits: (row.usageLimits ?? undefined) as ShownUsageLimits | undefined,
+    usage_limits: usageLimits === null ? undefined : presentUsageLimits(usageLimits),
     rate_limits: rateLimits.length === 0 ? null : rateLimits,
     reset_usage: 0,
     created_at: instant(row.createdAt),

@@ -1,5 +1,6 @@
-import type { AnswerOf, ShownRateLimit, ShownUsageLimits } from '@sluice/contracts/admin';
+import type { AnswerOf, RateLimit, UsageLimits } from '@sluice/contracts/admin';
 import { instant } from '../http/shapes.ts';
+import { presentUsageLimits } from '../limits/present.ts';
 import { presentMember } from '../workspace-members/present.ts';
 import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';
 
@@ -21,8 +22,8 @@ export function presentWorkspace(row: WorkspaceRow): Shown {
       is_default: row.isDefault ? 1 : 0,
       object: 'workspace',
     },
-    usage_limits: row.usageLimits as unknown as ShownUsageLimits[],
-    rate_limits: row.rateLimits as unknown as ShownRateLimit[],
+    usage_limits: (row.usageLimits as unknown as UsageLimits[]).map(presentUsageLimits),
+    rate_limits: row.rateLimits as unknown as RateLimit[],
     object: 'workspace',
   };
 }

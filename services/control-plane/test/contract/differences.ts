@@ -9,7 +9,22 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     'A price that is not there would be stored, and would cost nothing.',
   ],
   [/^postAdminWorkspaces body\.name: is required$/, 'The slug is made of it.'],
-  [/^postAdminWorkspaces body\.users\[\]\.id: is required$/, 'Else it names nobody.'],
+  [
+    /^postAdminWorkspaces(WorkspaceIdUsers)? body\.users\[\]\.id: is required$/,
+    'Else it names nobody.',
+  ],
+  [
+    /^postVirtualKeys body\.(name|provider): is required$/,
+    'The slug is made of the name, and without a provider there is nothing to call.',
+  ],
+  [
+    /^getVirtualKeys(Slug)? answer(\.data\[\])?\.status: may be "expired"$/,
+    'It is a provider under its older name, and the published providers expire.',
+  ],
+  [
+    /(Integrations|Providers|VirtualKeys|AdminWorkspaces)\w* answer\b.*rate_limits\[\]\.unit: may be "rpw"$/,
+    'A week can be set here as it can in policies, and what is set is shown.',
+  ],
   [/^createConfig body\.(name|config): is required$/, 'A config without either is none.'],
   [
     /^update(Config|PromptPartial) body\.status: does not take "any text"$/,
@@ -24,6 +39,18 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     'Half a word is nothing to count.',
   ],
   [/^getAuditLogs answer\.records\[\]\.user_type: may be "system"$/, 'Some changes are nobody’s.'],
+  [
+    /^getAuditLogs answer\.records\[\]\.method: may be "GET"$/,
+    'A token that is refused is recorded, whatever it was sent for.',
+  ],
+  [
+    /^getAnalyticsGraphs(Cost|Latency|Tokens) answer\.(summary|data_points\[\])\.(avg|p50|p90|p99): may be number$/,
+    'Averages and percentiles are seldom whole.',
+  ],
+  [
+    /^getAnalyticsGraphsCost answer\.(summary|data_points\[\])\.total: may be number$/,
+    'Most calls cost less than a cent.',
+  ],
   [
     /^getGuardrail answer\.checks\[\]\.id: may be "any text"$/,
     'An answer tells what was stored; which checks there are is checked before.',

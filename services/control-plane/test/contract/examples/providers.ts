@@ -42,7 +42,12 @@ export const examples: Examples = {
       slug: `p-${random()}`,
     }),
   },
-  'providers.read': { callers: both, names: 'query', path },
+  'providers.read': {
+    callers: both,
+    names: 'query',
+    path,
+    query: () => ({ include_configurations: 'true' }),
+  },
   'providers.update': {
     callers: both,
     names: 'query',
