@@ -200,7 +200,7 @@ describe('every list', () => {
       return [answer.body, ...Object.values(answer.body)].find(Array.isArray) as unknown[];
     };
     const all = await rowsOf({ page_size: String(maximum) });
-    const first = (page as { minimum?: number } | undefined)?.minimum ?? 0;
+    const first = (page?.schema.minimum as number | undefined) ?? 0;
     const named = page === undefined ? 'current_page' : 'page';
     expect(await rowsOf({ page_size: '1' })).toEqual(all.slice(0, 1));
     expect(await rowsOf({ [named]: `${first + 1}`, page_size: '1' })).toEqual(all.slice(1, 2));

@@ -234,11 +234,14 @@ describe('a client library of the published description', () => {
     const exported = plain(
       await workspace.logs.exports.create({
         filters: { time_of_generation_min: '2025-01-01T00:00:00Z' },
-        requested_data: ['id', 'cost'],
-      } as never),
+        requestedData: ['id', 'cost'],
+      }),
     );
     const exportId = String(exported.id);
-    expect(plain(await workspace.logs.exports.retrieve({ exportId })).status).toBe('draft');
+    expect(plain(await workspace.logs.exports.retrieve({ exportId }))).toMatchObject({
+      status: 'draft',
+      requested_data: ['id', 'cost'],
+    });
     await workspace.logs.exports.list({} as never);
   });
 
