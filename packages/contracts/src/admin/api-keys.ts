@@ -113,6 +113,7 @@ export const apiKeysEndpoints = {
     tag: 'Api-Keys',
     method: 'post',
     path: '/api-keys/{type}/{sub-type}',
+    pathValues: { type: ['organisation', 'workspace'], 'sub-type': ['service', 'user'] },
     body: createApiKeyBody,
     answer: z.object({ id: z.uuid(), key: z.string(), object: z.literal('api-key') }),
   }),

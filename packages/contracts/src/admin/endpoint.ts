@@ -8,6 +8,7 @@ import type { ErrorForm } from './error-bodies.ts';
  *
  * `operationId`  the published name; generated clients are made of it
  * `path`         below `/v1`, parameters in braces
+ * `pathValues`   all that a parameter of the path may be, where it names a kind; with anything else it is no path of ours
  * `atRoot`       the path is not below `/v1`
  * `plane`        who answers: `control` (the admin API), `data` (the gateway), `public` (no key needed)
  * `query`        takes the parameters as text; without one, none is looked at
@@ -26,6 +27,7 @@ export interface Endpoint<
   readonly tag: string;
   readonly method: 'get' | 'post' | 'put' | 'delete';
   readonly path: string;
+  readonly pathValues?: Readonly<Record<string, readonly string[]>>;
   readonly atRoot?: boolean;
   readonly plane?: 'control' | 'data' | 'public';
   readonly query?: Q;

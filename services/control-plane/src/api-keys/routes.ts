@@ -1,5 +1,4 @@
 import { type KeyType, keyTypes } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
 import { implement, pathParameter } from '../http/implement.ts';
 import type { AdminCall, Operation } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
@@ -56,11 +55,9 @@ function idOf(call: AdminCall): string {
 }
 
 function keyTypeOf(call: AdminCall): KeyType {
-  const type = pathParameter(call, 'type');
-  const subType = pathParameter(call, 'subType');
-  if (type === 'organisation' && subType === 'user')
-    throw invalidField('path.type', 'an organisation has no user keys');
-  const found = keyTypes.find((each) => each === `${type}-${subType}`);
-  if (found === undefined) throw new GatewayError('request.route_not_found');
-  return found;
+  const named = `${pathParameter(call, 'type')}-${pathParameter(call, 'subType')}`;
+  const type = keyTypes.find((each) => each === named);
+  // Each half of the path is known, so it is the one pair that is no kind of key.
+  if (type === undefined) throw invalidField('path.type', 'an organisation has no user keys');
+  return type;
 }

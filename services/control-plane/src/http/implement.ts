@@ -6,6 +6,7 @@ import {
   type EndpointId,
   type QueryOf,
 } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
 import type { OperationId } from '../authorisation/table.ts';
 import type { AdminCall, Operation } from './operation.ts';
 import { parseInput } from './parse-input.ts';
@@ -34,12 +35,21 @@ export function implement<Id extends Implemented>(
     path: endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`),
     atRoot: endpoint.atRoot ?? false,
     errorForm: endpoint.errorForm,
-    handle: async (call) =>
-      (await handle(call, {
+    handle: async (call) => {
+      refuseUnknownKinds(endpoint, call);
+      return (await handle(call, {
         query: query === undefined ? undefined : parseInput(query, call.query, 'query'),
         body: body === undefined ? undefined : parseInput(body, call.body, 'body'),
-      } as Input<Id>)) as object,
+      } as Input<Id>)) as object;
+    },
   };
+}
+
+/** Before anything is said of the body: it was meant for another path. */
+function refuseUnknownKinds({ pathValues = {} }: Endpoint, call: AdminCall): void {
+  for (const [name, values] of Object.entries(pathValues))
+    if (!values.includes(pathParameter(call, camelCase(name))))
+      throw new GatewayError('request.route_not_found');
 }
 
 /** Express knows no hyphen in the name of a parameter. */

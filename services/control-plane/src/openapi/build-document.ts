@@ -106,13 +106,13 @@ function whoMay({ keys, scopes }: OperationRule): string {
   return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;
 }
 
-function parametersOf({ path, query }: Endpoint): Json[] {
+function parametersOf({ path, pathValues, query }: Endpoint): Json[] {
   return [
     ...pathParameters(path).map((name) => ({
       name,
       in: 'path',
       required: true,
-      schema: { type: 'string' },
+      schema: { type: 'string', ...(pathValues?.[name] && { enum: pathValues[name] }) },
     })),
     ...Object.entries(queryParameters(query)).map(([name, described]) => ({
       name,
