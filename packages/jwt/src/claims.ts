@@ -53,13 +53,18 @@ export function readClaims(payload: JsonRecord): TokenClaims {
     metadata: metadataOf(defaults.metadata),
     usageLimits: limitsOf(payload.usage_limits, 'usage_limits', usageLimit),
     rateLimits: limitsOf(payload.rate_limits, 'rate_limits', rateLimit),
-    user: text(payload.email_id) ?? text(payload.sub) ?? text(payload.uid),
+    user: userOf(payload),
   };
 }
 
 /** The organisation a token names; also read before anything about it is known, to find who vouches for it. */
 export function organisationOf(payload: JsonRecord): string | undefined {
   return (text(payload.service_oid) ?? text(payload.organisation_id))?.toLowerCase();
+}
+
+/** Whose a token says it is; of a refused one that is all there is to tell. */
+export function userOf(payload: JsonRecord): string | undefined {
+  return text(payload.email_id) ?? text(payload.sub) ?? text(payload.uid);
 }
 
 /** A list, or one text with spaces between: both are in use under both names. */

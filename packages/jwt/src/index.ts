@@ -14,6 +14,7 @@ export {
   type TokenClaims,
   type TokenRateLimit,
   type TokenUsageLimit,
+  userOf,
 } from './claims.ts';
 export { invalidToken, tokenNotAccepted } from './faults.ts';
 export { type KeyFault, readKeySet } from './key-set.ts';

@@ -187,6 +187,7 @@ describe('a JWT is refused', () => {
       const token = await issuer.sign({
         service_oid: own.first.organisation_id,
         exp: Math.floor(Date.now() / 1000) - 60,
+        email_id: 'mallory@example.com',
         sub: 'mallory',
       });
       for (let i = 0; i < 30; i += 1) await own.as(token).get('/configs').expect(401);
@@ -209,7 +210,7 @@ describe('a JWT is refused', () => {
         {
           token: expect.stringMatching(/^ey\*{7}..$/),
           reason: 'The token has expired.',
-          subject: 'mallory',
+          subject: 'mallory@example.com',
           client_ip: expect.stringContaining('127.0.0.1'),
           request_id: expect.any(String),
         },

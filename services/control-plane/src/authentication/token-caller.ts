@@ -14,6 +14,7 @@ import {
   type TokenClaims,
   tokenDigest,
   tokenNotAccepted,
+  userOf,
   type VerifiedToken,
 } from '@sluice/jwt';
 import type { GuardedFetch } from '@sluice/outbound';
@@ -145,12 +146,12 @@ async function report(
   { db, refusals }: TokenCallerParts,
 ): Promise<void> {
   if ((await findAuthSettings(db, organisationId)) === null) return;
-  const subject = peekToken(token)?.payload.sub;
+  const peeked = peekToken(token);
   refusals.add(organisationId, {
     token: maskToken(token),
     reason: error.message,
     status: error.status,
-    subject: typeof subject === 'string' ? subject.slice(0, 256) : '',
+    subject: (peeked && userOf(peeked.payload)) ?? '',
     method: req.method,
     path: maskText(`${req.baseUrl}${req.path}`).slice(0, 2048),
     requestId: String(req.res?.locals.requestId ?? ''),

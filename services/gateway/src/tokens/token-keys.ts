@@ -8,6 +8,7 @@ import {
   TokenCache,
   tokenDigest,
   tokenNotAccepted,
+  userOf,
 } from '@sluice/jwt';
 import { type HeldOrganisation, workspaceOf } from '../config-sync/held-organisation.ts';
 import type { Organisations } from '../config-sync/organisations.ts';
@@ -96,12 +97,12 @@ export class TokenKeys {
   }
 
   #report(token: string, organisationId: string, error: GatewayError, exchange: Exchange): void {
-    const subject = peekToken(token)?.payload.sub;
+    const peeked = peekToken(token);
     this.#options.refusals.add(organisationId, {
       token: maskToken(token),
       reason: error.message,
       status: error.status,
-      subject: typeof subject === 'string' ? subject.slice(0, 256) : '',
+      subject: (peeked && userOf(peeked.payload)) ?? '',
       method: exchange.method,
       path: exchange.pathname.slice(0, 2048),
       requestId: exchange.requestIdText,
