@@ -313,7 +313,7 @@ describe('guardrails', () => {
     const inWorkspace = (inputGuardrails: string[]) =>
       h.db.workspace.update({ where: { id: second.id }, data: { inputGuardrails } });
     await inWorkspace([slug]);
-    await refused('default of 1 workspaces');
+    await refused('default of 1 workspace.');
     await inWorkspace([]);
     const inOrganisation = (outputGuardrails: string[]) =>
       h.db.organisation.update({
@@ -329,7 +329,7 @@ describe('guardrails', () => {
         config: { provider: '@demo', input_guardrails: [slug] },
       })
       .expect(200);
-    await refused('named by 1 active configs');
+    await refused('named by 1 active config.');
     await workspace()
       .put(`/configs/${config.body.data.slug}`, { config: { provider: '@demo' } })
       .expect(200);

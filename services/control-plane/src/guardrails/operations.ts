@@ -136,10 +136,14 @@ export function deleteGuardrail(call: AdminCall, reference: string): Promise<voi
 function refusal(uses: { organisations: number; workspaces: number; configs: number }): string {
   const places = [
     ...(uses.organisations > 0 ? ['a default of the organisation'] : []),
-    ...(uses.workspaces > 0 ? [`a default of ${uses.workspaces} workspaces`] : []),
-    ...(uses.configs > 0 ? [`named by ${uses.configs} active configs`] : []),
+    ...(uses.workspaces > 0 ? [`a default of ${count(uses.workspaces, 'workspace')}`] : []),
+    ...(uses.configs > 0 ? [`named by ${count(uses.configs, 'active config')}`] : []),
   ];
   return `The guardrail is in use: it is ${places.join(' and ')}.`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
 }
 
 function describeChange(change: Change, before: Written, after?: Written): void {
