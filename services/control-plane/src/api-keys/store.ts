@@ -9,7 +9,10 @@ import { effectiveSettings } from '../organisations/settings.ts';
 
 const withParts = {
   config: { select: { slug: true } },
-  secrets: { orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+  secrets: {
+    omit: { hash: true },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+  },
 } satisfies Prisma.ApiKeyInclude;
 
 export type ApiKeyRow = Prisma.ApiKeyGetPayload<{ include: typeof withParts }>;

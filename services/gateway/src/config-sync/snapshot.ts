@@ -20,6 +20,8 @@ export interface KeptOrganisation {
 }
 
 const magic = Buffer.from('SLUICE3\n');
+/** What the release before wrote: of each bundle only its configs, and no organisations. */
+const magicBefore = Buffer.from('SLUICE2\n');
 const ivBytes = 12;
 const tagBytes = 16;
 
@@ -49,10 +51,10 @@ export class SnapshotFile {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
       throw error;
     }
-    if (!bytes.subarray(0, magic.length).equals(magic))
-      return { reason: 'not a snapshot of this release' };
+    const found = [magic, magicBefore].find((each) => bytes.subarray(0, each.length).equals(each));
+    if (found === undefined) return { reason: 'not a snapshot of this release' };
     try {
-      return { content: decode(this.decrypt(bytes.subarray(magic.length))) };
+      return { content: decode(this.decrypt(bytes.subarray(found.length), found), found) };
     } catch {
       return { reason: 'damaged, or written under another SNAPSHOT_KEY' };
     }
@@ -75,11 +77,11 @@ export class SnapshotFile {
     await rename(`${this.path}.tmp`, this.path);
   }
 
-  private decrypt(bytes: Buffer): Buffer {
+  private decrypt(bytes: Buffer, format: Buffer): Buffer {
     const decipher = createDecipheriv('aes-256-gcm', this.key, bytes.subarray(0, ivBytes), {
       authTagLength: tagBytes,
     })
-      .setAAD(magic)
+      .setAAD(format)
       .setAuthTag(bytes.subarray(bytes.length - tagBytes));
     const body = bytes.subarray(ivBytes, bytes.length - tagBytes);
     return Buffer.concat([decipher.update(body), decipher.final()]);
@@ -144,7 +146,8 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-function decode(bytes: Buffer): SnapshotContent {
+function decode(bytes: Buffer, format: Buffer): SnapshotContent {
+  const isBefore = format === magicBefore;
   let at = 0;
   const count = () => {
     at += 4;
@@ -162,11 +165,11 @@ function decode(bytes: Buffer): SnapshotContent {
   const bundles = Array.from({ length: count() }, () => {
     const source = fromBinary(config.BundleSchema, part());
     const tables = emptyTables();
-    for (const name of tableNames)
+    for (const name of isBefore ? (['configs'] as const) : tableNames)
       for (let left = count(); left > 0; left -= 1) tables[name].add(part());
     return { source, ...tables };
   });
-  const organisations = Array.from({ length: count() }, () => ({
+  const organisations = Array.from({ length: isBefore ? 0 : count() }, () => ({
     organisation: fromBinary(config.OrganisationSchema, part()),
     keyDocument: part().toString(),
   }));
