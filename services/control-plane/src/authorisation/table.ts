@@ -31,35 +31,42 @@ const keyScopes = (action: string) => ({
   'workspace-user': [`workspace_user_api_keys.${action}`],
 });
 
-/** Integrations by the level they belong to. */
-const integrationScopes = (action: string) => ({
-  organisation: [`organisation_integrations.${action}`],
-  workspace: [`workspace_integrations.${action}`],
+/** What may belong to the organisation or to a workspace, by the level of the record. */
+const byLevel = (organisation: string, workspace: string) => (action: string) => ({
+  organisation: [`${organisation}.${action}`],
+  workspace: [`${workspace}.${action}`],
 });
-
-/** By the level of the record, likewise. */
-const mcpIntegrationScopes = (action: string) => ({
-  organisation: [`organisation_mcp_integrations.${action}`],
-  workspace: [`workspace_mcp_integrations.${action}`],
-});
-const agentIntegrationScopes = (action: string) => ({
-  organisation: [`organisation_agent_integrations.${action}`],
-  workspace: [`workspace_agent_integrations.${action}`],
-});
-const guardrailScopes = (action: string) => ({
-  organisation: [`organisation_guardrails.${action}`],
-  workspace: [`guardrails.${action}`],
-});
+const integrationScopes = byLevel('organisation_integrations', 'workspace_integrations');
+const mcpIntegrationScopes = byLevel('organisation_mcp_integrations', 'workspace_mcp_integrations');
+const agentIntegrationScopes = byLevel(
+  'organisation_agent_integrations',
+  'workspace_agent_integrations',
+);
+const guardrailScopes = byLevel('organisation_guardrails', 'guardrails');
 
 /** Providers were called virtual keys once; either name of the scope will do. */
 const providerScopes = (action: string) => [`providers.${action}`, `virtual_keys.${action}`];
 
+const plainScopes = (resource: string) => (action: string) => [`${resource}.${action}`];
+
+/** The five operations that most resources have, each under the scope of its own name. */
+function crud<Resource extends string>(
+  resource: Resource,
+  resourceType: string,
+  keys: readonly KeyType[],
+  scopes: (action: string) => OperationRule['scopes'],
+) {
+  return {
+    [`${resource}.list`]: { keys, scopes: scopes('list') },
+    [`${resource}.create`]: { keys, scopes: scopes('create'), audit: creates(resourceType) },
+    [`${resource}.read`]: { keys, scopes: scopes('read') },
+    [`${resource}.update`]: { keys, scopes: scopes('update'), audit: updates(resourceType) },
+    [`${resource}.delete`]: { keys, scopes: scopes('delete'), audit: deletes(resourceType) },
+  } as Record<`${Resource}.${'list' | 'create' | 'read' | 'update' | 'delete'}`, OperationRule>;
+}
+
 export const operations = {
-  'api-keys.create': { keys: anyKey, scopes: keyScopes('create'), audit: creates('api_keys') },
-  'api-keys.list': { keys: anyKey, scopes: keyScopes('list') },
-  'api-keys.read': { keys: anyKey, scopes: keyScopes('read') },
-  'api-keys.update': { keys: anyKey, scopes: keyScopes('update'), audit: updates('api_keys') },
-  'api-keys.delete': { keys: anyKey, scopes: keyScopes('delete'), audit: deletes('api_keys') },
+  ...crud('api-keys', 'api_keys', anyKey, keyScopes),
   'api-keys.rotate': {
     keys: anyKey,
     scopes: keyScopes('rotate'),
@@ -84,30 +91,10 @@ export const operations = {
     audit: deletes('workspaces'),
   },
 
-  'configs.create': { keys: anyKey, scopes: ['configs.create'], audit: creates('configs') },
-  'configs.list': { keys: anyKey, scopes: ['configs.list'] },
-  'configs.read': { keys: anyKey, scopes: ['configs.read'] },
-  'configs.update': { keys: anyKey, scopes: ['configs.update'], audit: updates('configs') },
-  'configs.delete': { keys: anyKey, scopes: ['configs.delete'], audit: deletes('configs') },
+  ...crud('configs', 'configs', anyKey, plainScopes('configs')),
   'configs.versions': { keys: anyKey, scopes: ['configs.read'] },
 
-  'integrations.create': {
-    keys: anyKey,
-    scopes: integrationScopes('create'),
-    audit: creates('integrations'),
-  },
-  'integrations.list': { keys: anyKey, scopes: integrationScopes('list') },
-  'integrations.read': { keys: anyKey, scopes: integrationScopes('read') },
-  'integrations.update': {
-    keys: anyKey,
-    scopes: integrationScopes('update'),
-    audit: updates('integrations'),
-  },
-  'integrations.delete': {
-    keys: anyKey,
-    scopes: integrationScopes('delete'),
-    audit: deletes('integrations'),
-  },
+  ...crud('integrations', 'integrations', anyKey, integrationScopes),
   'integrations.models.list': { keys: anyKey, scopes: integrationScopes('read') },
   'integrations.models.update': {
     keys: anyKey,
@@ -126,59 +113,11 @@ export const operations = {
     audit: updates('integrations'),
   },
 
-  'providers.create': {
-    keys: anyKey,
-    scopes: providerScopes('create'),
-    audit: creates('providers'),
-  },
-  'providers.list': { keys: anyKey, scopes: providerScopes('list') },
-  'providers.read': { keys: anyKey, scopes: providerScopes('read') },
-  'providers.update': {
-    keys: anyKey,
-    scopes: providerScopes('update'),
-    audit: updates('providers'),
-  },
-  'providers.delete': {
-    keys: anyKey,
-    scopes: providerScopes('delete'),
-    audit: deletes('providers'),
-  },
+  ...crud('providers', 'providers', anyKey, providerScopes),
 
-  'rate-limits-policies.create': {
-    keys: anyKey,
-    scopes: ['policies.create'],
-    audit: creates('policies'),
-  },
-  'rate-limits-policies.list': { keys: anyKey, scopes: ['policies.list'] },
-  'rate-limits-policies.read': { keys: anyKey, scopes: ['policies.read'] },
-  'rate-limits-policies.update': {
-    keys: anyKey,
-    scopes: ['policies.update'],
-    audit: updates('policies'),
-  },
-  'rate-limits-policies.delete': {
-    keys: anyKey,
-    scopes: ['policies.delete'],
-    audit: deletes('policies'),
-  },
+  ...crud('rate-limits-policies', 'policies', anyKey, plainScopes('policies')),
 
-  'usage-limits-policies.list': { keys: anyKey, scopes: ['policies.list'] },
-  'usage-limits-policies.create': {
-    keys: anyKey,
-    scopes: ['policies.create'],
-    audit: creates('policies'),
-  },
-  'usage-limits-policies.read': { keys: anyKey, scopes: ['policies.read'] },
-  'usage-limits-policies.update': {
-    keys: anyKey,
-    scopes: ['policies.update'],
-    audit: updates('policies'),
-  },
-  'usage-limits-policies.delete': {
-    keys: anyKey,
-    scopes: ['policies.delete'],
-    audit: deletes('policies'),
-  },
+  ...crud('usage-limits-policies', 'policies', anyKey, plainScopes('policies')),
   'usage-limits-policies.entities.list': { keys: anyKey, scopes: ['policies.read'] },
   'usage-limits-policies.entities.reset': {
     keys: anyKey,
@@ -186,40 +125,12 @@ export const operations = {
     audit: updates('policies'),
   },
 
-  'virtual-keys.list': { keys: anyKey, scopes: providerScopes('list') },
-  'virtual-keys.create': {
-    keys: anyKey,
-    scopes: providerScopes('create'),
-    audit: creates('virtual_keys'),
-  },
-  'virtual-keys.read': { keys: anyKey, scopes: providerScopes('read') },
-  'virtual-keys.update': {
-    keys: anyKey,
-    scopes: providerScopes('update'),
-    audit: updates('virtual_keys'),
-  },
-  'virtual-keys.delete': {
-    keys: anyKey,
-    scopes: providerScopes('delete'),
-    audit: deletes('virtual_keys'),
-  },
+  ...crud('virtual-keys', 'virtual_keys', anyKey, providerScopes),
 
   // Nobody named scopes for collections, labels and partials: they are parts of prompts.
-  'collections.list': { keys: anyKey, scopes: ['prompts.list'] },
-  'collections.create': { keys: anyKey, scopes: ['prompts.create'], audit: creates('collections') },
-  'collections.read': { keys: anyKey, scopes: ['prompts.read'] },
-  'collections.update': { keys: anyKey, scopes: ['prompts.update'], audit: updates('collections') },
-  'collections.delete': { keys: anyKey, scopes: ['prompts.delete'], audit: deletes('collections') },
-  'labels.list': { keys: anyKey, scopes: ['prompts.list'] },
-  'labels.create': { keys: anyKey, scopes: ['prompts.create'], audit: creates('labels') },
-  'labels.read': { keys: anyKey, scopes: ['prompts.read'] },
-  'labels.update': { keys: anyKey, scopes: ['prompts.update'], audit: updates('labels') },
-  'labels.delete': { keys: anyKey, scopes: ['prompts.delete'], audit: deletes('labels') },
-  'prompts.list': { keys: anyKey, scopes: ['prompts.list'] },
-  'prompts.create': { keys: anyKey, scopes: ['prompts.create'], audit: creates('prompts') },
-  'prompts.read': { keys: anyKey, scopes: ['prompts.read'] },
-  'prompts.update': { keys: anyKey, scopes: ['prompts.update'], audit: updates('prompts') },
-  'prompts.delete': { keys: anyKey, scopes: ['prompts.delete'], audit: deletes('prompts') },
+  ...crud('collections', 'collections', anyKey, plainScopes('prompts')),
+  ...crud('labels', 'labels', anyKey, plainScopes('prompts')),
+  ...crud('prompts', 'prompts', anyKey, plainScopes('prompts')),
   'prompts.versions.list': { keys: anyKey, scopes: ['prompts.read'] },
   'prompts.versions.read': { keys: anyKey, scopes: ['prompts.read'] },
   'prompts.versions.update': {
@@ -240,23 +151,7 @@ export const operations = {
     scopes: ['prompts.create'],
     audit: { resourceType: 'prompts', action: 'duplicate' },
   },
-  'partials.list': { keys: anyKey, scopes: ['prompts.list'] },
-  'partials.create': {
-    keys: anyKey,
-    scopes: ['prompts.create'],
-    audit: creates('prompt_partials'),
-  },
-  'partials.read': { keys: anyKey, scopes: ['prompts.read'] },
-  'partials.update': {
-    keys: anyKey,
-    scopes: ['prompts.update'],
-    audit: updates('prompt_partials'),
-  },
-  'partials.delete': {
-    keys: anyKey,
-    scopes: ['prompts.delete'],
-    audit: deletes('prompt_partials'),
-  },
+  ...crud('partials', 'prompt_partials', anyKey, plainScopes('prompts')),
   'partials.versions.list': { keys: anyKey, scopes: ['prompts.read'] },
   'partials.publish': {
     keys: anyKey,
@@ -284,23 +179,7 @@ export const operations = {
     audit: { resourceType: 'prompt_partials', action: 'duplicate' },
   },
 
-  'guardrails.list': { keys: anyKey, scopes: guardrailScopes('list') },
-  'guardrails.create': {
-    keys: anyKey,
-    scopes: guardrailScopes('create'),
-    audit: creates('guardrails'),
-  },
-  'guardrails.read': { keys: anyKey, scopes: guardrailScopes('read') },
-  'guardrails.update': {
-    keys: anyKey,
-    scopes: guardrailScopes('update'),
-    audit: updates('guardrails'),
-  },
-  'guardrails.delete': {
-    keys: anyKey,
-    scopes: guardrailScopes('delete'),
-    audit: deletes('guardrails'),
-  },
+  ...crud('guardrails', 'guardrails', anyKey, guardrailScopes),
 
   'feedback.create': { keys: workspaceKey, scopes: ['logs.write', 'feedbacks.write'] },
   'feedback.update': { keys: workspaceKey, scopes: ['logs.write', 'feedbacks.write'] },
@@ -334,23 +213,7 @@ export const operations = {
     scopes: ['organisation_users.create'],
     audit: manages('invites'),
   },
-  'workspace-members.list': { keys: anyKey, scopes: ['workspace_users.list'] },
-  'workspace-members.create': {
-    keys: anyKey,
-    scopes: ['workspace_users.create'],
-    audit: creates('workspace_users'),
-  },
-  'workspace-members.read': { keys: anyKey, scopes: ['workspace_users.read'] },
-  'workspace-members.update': {
-    keys: anyKey,
-    scopes: ['workspace_users.update'],
-    audit: updates('workspace_users'),
-  },
-  'workspace-members.delete': {
-    keys: anyKey,
-    scopes: ['workspace_users.delete'],
-    audit: deletes('workspace_users'),
-  },
+  ...crud('workspace-members', 'workspace_users', anyKey, plainScopes('workspace_users')),
   'scim-workspaces.list': { keys: organisationKey, scopes: ['organisation_settings.read'] },
   'scim-workspaces.create': {
     keys: organisationKey,
@@ -416,41 +279,14 @@ export const operations = {
     audit: updates('organisation'),
   },
 
-  'secret-references.list': { keys: organisationKey, scopes: ['secret_references.list'] },
-  'secret-references.create': {
-    keys: organisationKey,
-    scopes: ['secret_references.create'],
-    audit: creates('secret_references'),
-  },
-  'secret-references.read': { keys: organisationKey, scopes: ['secret_references.read'] },
-  'secret-references.update': {
-    keys: organisationKey,
-    scopes: ['secret_references.update'],
-    audit: updates('secret_references'),
-  },
-  'secret-references.delete': {
-    keys: organisationKey,
-    scopes: ['secret_references.delete'],
-    audit: deletes('secret_references'),
-  },
+  ...crud(
+    'secret-references',
+    'secret_references',
+    organisationKey,
+    plainScopes('secret_references'),
+  ),
 
-  'mcp-integrations.list': { keys: anyKey, scopes: mcpIntegrationScopes('list') },
-  'mcp-integrations.create': {
-    keys: anyKey,
-    scopes: mcpIntegrationScopes('create'),
-    audit: creates('mcp_integrations'),
-  },
-  'mcp-integrations.read': { keys: anyKey, scopes: mcpIntegrationScopes('read') },
-  'mcp-integrations.update': {
-    keys: anyKey,
-    scopes: mcpIntegrationScopes('update'),
-    audit: updates('mcp_integrations'),
-  },
-  'mcp-integrations.delete': {
-    keys: anyKey,
-    scopes: mcpIntegrationScopes('delete'),
-    audit: deletes('mcp_integrations'),
-  },
+  ...crud('mcp-integrations', 'mcp_integrations', anyKey, mcpIntegrationScopes),
   'mcp-integrations.workspaces.list': { keys: anyKey, scopes: mcpIntegrationScopes('read') },
   'mcp-integrations.workspaces.update': {
     keys: anyKey,
@@ -470,23 +306,7 @@ export const operations = {
     scopes: mcpIntegrationScopes('read'),
     audit: manages('mcp_integrations'),
   },
-  'mcp-servers.list': { keys: anyKey, scopes: ['mcp_servers.list'] },
-  'mcp-servers.create': {
-    keys: anyKey,
-    scopes: ['mcp_servers.create'],
-    audit: creates('mcp_servers'),
-  },
-  'mcp-servers.read': { keys: anyKey, scopes: ['mcp_servers.read'] },
-  'mcp-servers.update': {
-    keys: anyKey,
-    scopes: ['mcp_servers.update'],
-    audit: updates('mcp_servers'),
-  },
-  'mcp-servers.delete': {
-    keys: anyKey,
-    scopes: ['mcp_servers.delete'],
-    audit: deletes('mcp_servers'),
-  },
+  ...crud('mcp-servers', 'mcp_servers', anyKey, plainScopes('mcp_servers')),
   'mcp-servers.capabilities.list': { keys: anyKey, scopes: ['mcp_servers.read'] },
   'mcp-servers.capabilities.update': {
     keys: anyKey,
@@ -513,23 +333,7 @@ export const operations = {
   },
   'mcp-registry.list': { keys: anyKey, scopes: ['mcp_servers.list'] },
 
-  'agent-integrations.list': { keys: anyKey, scopes: agentIntegrationScopes('list') },
-  'agent-integrations.create': {
-    keys: anyKey,
-    scopes: agentIntegrationScopes('create'),
-    audit: creates('agent_integrations'),
-  },
-  'agent-integrations.read': { keys: anyKey, scopes: agentIntegrationScopes('read') },
-  'agent-integrations.update': {
-    keys: anyKey,
-    scopes: agentIntegrationScopes('update'),
-    audit: updates('agent_integrations'),
-  },
-  'agent-integrations.delete': {
-    keys: anyKey,
-    scopes: agentIntegrationScopes('delete'),
-    audit: deletes('agent_integrations'),
-  },
+  ...crud('agent-integrations', 'agent_integrations', anyKey, agentIntegrationScopes),
   'agent-integrations.workspaces.list': { keys: anyKey, scopes: agentIntegrationScopes('read') },
   'agent-integrations.workspaces.update': {
     keys: anyKey,
@@ -547,23 +351,7 @@ export const operations = {
     scopes: agentIntegrationScopes('create'),
     audit: manages('agent_integrations'),
   },
-  'agent-servers.list': { keys: anyKey, scopes: ['agent_servers.list'] },
-  'agent-servers.create': {
-    keys: anyKey,
-    scopes: ['agent_servers.create'],
-    audit: creates('agent_servers'),
-  },
-  'agent-servers.read': { keys: anyKey, scopes: ['agent_servers.read'] },
-  'agent-servers.update': {
-    keys: anyKey,
-    scopes: ['agent_servers.update'],
-    audit: updates('agent_servers'),
-  },
-  'agent-servers.delete': {
-    keys: anyKey,
-    scopes: ['agent_servers.delete'],
-    audit: deletes('agent_servers'),
-  },
+  ...crud('agent-servers', 'agent_servers', anyKey, plainScopes('agent_servers')),
   'agent-servers.skills.list': { keys: anyKey, scopes: ['agent_servers.read'] },
   'agent-servers.skills.update': {
     keys: anyKey,
