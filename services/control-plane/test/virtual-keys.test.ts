@@ -48,7 +48,7 @@ describe('virtual keys', () => {
   it('are a provider and an integration of its own, made, changed and removed in one step', async () => {
     const slug = await create({
       note: 'n',
-      usage_limits: { credit_limit: 5 },
+      usage_limits: { credit_limit: 5, next_usage_reset_at: '2099-05-05T17:00:00Z' },
       rate_limits: { type: 'requests', unit: 'rpm', value: 3 },
       openaiProject: 'p',
     });
@@ -62,7 +62,11 @@ describe('virtual keys', () => {
       integration_id: slug,
       masked_key: 'sk*******01',
       model_config: { openaiProject: 'p' },
-      usage_limits: { credit_limit: 5, type: 'cost' },
+      usage_limits: {
+        credit_limit: 5,
+        type: 'cost',
+        next_usage_reset_at: '2099-05-05T00:00:00.000Z',
+      },
       rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }],
       secret_mappings: [],
       object: 'virtual-key',

@@ -317,6 +317,14 @@ describe('workspaces', () => {
       'body.defaults.metadata',
     ],
     [
+      'a reset in the past',
+      {
+        name: 'x',
+        usage_limits: [{ credit_limit: 1, next_usage_reset_at: '2020-01-01T00:00:00Z' }],
+      },
+      'body.usage_limits[0].next_usage_reset_at',
+    ],
+    [
       'a threshold above the limit',
       { name: 'x', usage_limits: [{ credit_limit: 1, alert_threshold: 2 }] },
       'body.usage_limits[0].alert_threshold',
@@ -324,5 +332,30 @@ describe('workspaces', () => {
   ])('refuse %s', async (_case, body, field) => {
     const answer = await admin().post('/admin/workspaces', body);
     expect([answer.status, answer.body.data.field]).toEqual([400, field]);
+  });
+
+  it('show when each of their budgets is emptied next, and keep that date while the cadence stays', async () => {
+    const made = await admin().post('/admin/workspaces', {
+      name: 'Budgeted',
+      usage_limits: [
+        { credit_limit: 10, type: 'cost', periodic_reset: 'weekly' },
+        { credit_limit: 500, type: 'tokens', next_usage_reset_at: '2099-05-05T17:00:00Z' },
+      ],
+    });
+    const path = `/admin/workspaces/${made.body.slug}`;
+    const dates = async () =>
+      (await admin().get(path)).body.usage_limits.map(
+        (limits: { next_usage_reset_at: string }) => limits.next_usage_reset_at,
+      );
+    const [weekly, once] = await dates();
+    expect(new Date(weekly).getUTCDay()).toBe(0);
+    expect(Date.parse(weekly) - Date.now()).toBeGreaterThan(0);
+    expect(once).toBe('2099-05-05T00:00:00.000Z');
+    h.clock.offsetMs = 30 * 86_400_000;
+    await admin()
+      .put(path, { usage_limits: [{ credit_limit: 20, type: 'cost', periodic_reset: 'weekly' }] })
+      .expect(200);
+    h.clock.offsetMs = 0;
+    expect(await dates()).toEqual([weekly]);
   });
 });

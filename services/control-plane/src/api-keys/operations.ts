@@ -13,11 +13,11 @@ import {
   requireWorkspace,
   targetWorkspace,
 } from '../http/target-workspace.ts';
+import { plannedUsageLimits, raisesCredit } from '../limits/usage-limits.ts';
 import { noJson } from '../workspaces/store.ts';
 import { keptDefaults, keptMetadata } from './defaults.ts';
 import { requireHeldScopes, requireKnownScopes } from './granting.ts';
 import { insertMintedKey } from './insert-minted-key.ts';
-import { plannedUsageLimits, raisesCredit } from './limits.ts';
 import { presentApiKey } from './present.ts';
 import { reachApiKey, settingsFor, showApiKey } from './reach.ts';
 import { onlyKeysOf, requireRole, requireRoleForKey } from './roles.ts';

@@ -1,4 +1,5 @@
-import type { CreateProviderBody, UpdateProviderBody } from '@sluice/contracts/admin';
+import type { CreateProviderBody, UpdateProviderBody, UsageLimits } from '@sluice/contracts/admin';
+import { plannedUsageLimits, raisesCredit } from '../limits/usage-limits.ts';
 import { noJson } from '../workspaces/store.ts';
 import type { ProviderRow } from './store.ts';
 
@@ -15,7 +16,8 @@ export function createdColumns(
     workspaceId: workspace.id,
     name: body.name,
     note: body.note ?? null,
-    usageLimits: body.usage_limits ?? noJson,
+    usageLimits:
+      body.usage_limits == null ? noJson : plannedUsageLimits(body.usage_limits, null, now),
     rateLimits: body.rate_limits ?? [],
     expiresAt: body.expires_at ?? null,
     createdAt: now,
@@ -29,17 +31,15 @@ export function changedColumns(
   body: Pick<UpdateProviderBody, Common | 'name' | 'reset_usage'>,
   now: Date,
 ) {
-  const creditBefore =
-    (provider.usageLimits as { credit_limit?: number } | null)?.credit_limit ??
-    Number.POSITIVE_INFINITY;
-  const reactivates =
-    body.reset_usage === true ||
-    body.usage_limits === null ||
-    (body.usage_limits?.credit_limit ?? 0) > creditBefore;
+  const stored = provider.usageLimits as UsageLimits | null;
+  const reactivates = body.reset_usage === true || raisesCredit(body.usage_limits, stored);
   return {
     name: body.name,
     note: body.note,
-    usageLimits: body.usage_limits === null ? noJson : body.usage_limits,
+    usageLimits:
+      body.usage_limits === null
+        ? noJson
+        : body.usage_limits && plannedUsageLimits(body.usage_limits, stored, now),
     rateLimits: body.rate_limits === null ? [] : body.rate_limits,
     expiresAt: body.expires_at,
     status: reactivates ? 'active' : undefined,

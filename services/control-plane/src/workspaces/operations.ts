@@ -1,9 +1,14 @@
-import type { CreateWorkspaceBody, UpdateWorkspaceBody } from '@sluice/contracts/admin';
+import type {
+  CreateWorkspaceBody,
+  UpdateWorkspaceBody,
+  UsageLimits,
+} from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { findConfig } from '../configs/store.ts';
 import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
+import { plannedUsageLimitsList } from '../limits/usage-limits.ts';
 import { checkMetadata, effectiveSettings } from '../organisations/settings.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
 import { guardrailSlugs } from './guardrails.ts';
@@ -43,7 +48,7 @@ export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Pro
       description: body.description ?? null,
       metadata: await keptMetadata(db, organisationId, body.defaults?.metadata),
       ...(await guardrailColumns(db, { id, organisationId }, body.defaults ?? {})),
-      usageLimits: body.usage_limits ?? [],
+      usageLimits: plannedUsageLimitsList(body.usage_limits ?? [], [], call.now),
       rateLimits: body.rate_limits ?? [],
       createdAt: call.now,
       updatedAt: call.now,
@@ -86,7 +91,14 @@ export function changeWorkspace(
           : await keptMetadata(db, workspace.organisationId, defaults.metadata),
       userApiKeyConfigId: await configId(db, workspace, defaults.user_api_key_config),
       ...(await guardrailColumns(db, workspace, defaults)),
-      usageLimits: body.usage_limits === null ? [] : body.usage_limits,
+      usageLimits:
+        body.usage_limits === undefined
+          ? undefined
+          : plannedUsageLimitsList(
+              body.usage_limits ?? [],
+              workspace.usageLimits as unknown as UsageLimits[],
+              call.now,
+            ),
       rateLimits: body.rate_limits === null ? [] : body.rate_limits,
       updatedAt: call.now,
     });
