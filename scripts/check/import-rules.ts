@@ -9,10 +9,11 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/env': ['packages/errors'],
   'packages/telemetry': ['packages/errors'],
   'packages/proto-stubs': [],
-  'packages/providers': ['packages/errors'],
+  'packages/json': [],
+  'packages/providers': ['packages/errors', 'packages/json'],
   'packages/engine': ['packages/errors'],
   'packages/outbound': ['packages/errors'],
-  'packages/jwt': ['packages/outbound'],
+  'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],
   'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
   'packages/demo-upstream': [],
@@ -21,6 +22,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/gateway': [
     'packages/engine',
     'packages/env',
+    'packages/json',
     'packages/jwt',
     'packages/outbound',
     'packages/pricing',
@@ -32,6 +34,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/control-plane': [
     'packages/engine',
     'packages/env',
+    'packages/json',
     'packages/jwt',
     'packages/outbound',
     'packages/pricing',
@@ -42,6 +45,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   ],
   'services/data-service': [
     'packages/env',
+    'packages/json',
     'packages/pricing',
     'packages/proto-stubs',
     'packages/rpc',

@@ -100,6 +100,16 @@ export const errorCodes = {
   'request.method_not_allowed': request(405, 'This method is not allowed here.'),
   'request.malformed_json': request(400, 'The request body is not valid JSON.', 'AB01'),
   'request.too_deep': request(400, 'The request body is nested too deeply.', 'AB01'),
+  'request.too_many_values': request(
+    413,
+    'The request body is made of more values than this gateway accepts.',
+    'AB01',
+  ),
+  'request.ambiguous_member': request(
+    400,
+    'A member of the request body is there twice, or in another case.',
+    'AB01',
+  ),
   'request.too_large': request(
     413,
     'The request body is larger than this gateway accepts.',

@@ -1,0 +1,82 @@
+import { json } from '@sluice/testkit';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { chatReply, errorOf, type Scenario, startScenario } from '../scenario.ts';
+import { waitsDuring } from './second-caller.ts';
+
+/** Whatever one caller sends to be parsed, another one hardly waits for it. */
+let scenario: Scenario;
+let pid: number | undefined;
+const mebibyte = 1024 * 1024;
+/** An event loop that is held longer than this is noticed by others; the attacks held it for seconds. */
+const stallMs = 250;
+
+beforeAll(async () => {
+  scenario = await startScenario();
+  pid = scenario.stack.part('gateway').pid;
+});
+beforeEach(() => scenario.upstream.handle(json(200, chatReply)));
+afterAll(async () => {
+  expect(scenario.stack.part('gateway').pid).toBe(pid);
+  await scenario.stop();
+});
+
+/** How long another caller waits at most while this goes on. */
+async function worstWait(work: () => Promise<unknown>): Promise<number> {
+  return (await waitsDuring(scenario.stack.gatewayUrls[0] ?? '', work)).worstMs;
+}
+
+function listOf(item: string, bytes: number): string {
+  return `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)))}${item}]`;
+}
+
+describe('a request body', () => {
+  it.each([
+    ['objects', listOf('{}', 9 * mebibyte)],
+    ['lists', listOf('[]', 9 * mebibyte)],
+    ['members', listOf('{"a":1}', 9 * mebibyte)],
+    ['numbers', listOf('1', 9 * mebibyte)],
+    ['texts', listOf('""', 9 * mebibyte)],
+  ])('made of millions of %s is refused before it is parsed', async (_name, list) => {
+    const rawBody = Buffer.from(`{"model":"m","messages":${list}}`);
+    let refused: Awaited<ReturnType<typeof errorOf>> | undefined;
+    const waited = await worstWait(async () => {
+      refused = await errorOf(await scenario.chat({ rawBody }));
+    });
+    expect(refused).toMatchObject({ status: 413, code: 'request.too_many_values', param: 'body' });
+    expect(waited).toBeLessThan(stallMs);
+  });
+
+  it('of the largest size that is one text passes', async () => {
+    const rawBody = Buffer.from(`{"model":"m","pad":"${'\\"'.repeat(4 * mebibyte)}"}`);
+    let status = 0;
+    const waited = await worstWait(async () => {
+      status = (await scenario.chat({ rawBody })).status;
+    });
+    expect(status).toBe(200);
+    expect(waited).toBeLessThan(stallMs);
+  });
+
+  it.each([
+    ['twice', '{"model":"a","model":"b"}', 'body.model'],
+    ['in another case', '{"model":"a","Model":"b"}', 'body.model'],
+    ['only in another case', '{"MODEL":"b"}', 'body.model'],
+    ['twice, once with an escape', '{"model":"a","mod\\u0065l":"b"}', 'body.model'],
+  ])(
+    'with the model %s is refused: readers would choose differently',
+    async (_name, rawBody, param) => {
+      expect(await errorOf(await scenario.chat({ rawBody }))).toMatchObject({
+        status: 400,
+        code: 'request.ambiguous_member',
+        param,
+      });
+    },
+  );
+
+  it('with stream twice is refused', async () => {
+    const rawBody = '{"model":"a","stream":false,"stream":true}';
+    expect(await errorOf(await scenario.chat({ rawBody }))).toMatchObject({
+      code: 'request.ambiguous_member',
+      param: 'body.stream',
+    });
+  });
+});
