@@ -245,6 +245,35 @@ describe('references to other configs', () => {
     return document === undefined ? undefined : parsed(document);
   };
 
+  it('tell what an admin wrote from what came with the request', () => {
+    const secret: Record<string, object> = {
+      key: { provider: 'openai', api_key: 'sk-admin' },
+      host: { provider: 'openai', api_key: 'sk-admin', custom_host: 'https://admin.example' },
+      both: { targets: [{ config: 'key' }], forward_headers: ['x-a'] },
+    };
+    const find = (slug: string) => parsed(secret[slug] as object);
+    const authors = (document: object, options: CompileOptions) =>
+      compile(document, options).targets.map(({ by, customHostBy, forwardHeadersBy }) =>
+        [by, customHostBy, forwardHeadersBy].join(' '),
+      );
+    // The host of an inline config reaches into the saved ones below it, and stays the caller's.
+    const inline = {
+      custom_host: 'https://caller.example',
+      forward_headers: ['x-b'],
+      targets: [{ config: 'key' }, { config: 'host' }, { config: 'both' }, { provider: 'openai' }],
+    };
+    expect(authors(inline, { findConfig: find })).toEqual([
+      'admin caller caller',
+      'admin admin caller',
+      'admin caller admin',
+      'caller caller caller',
+    ]);
+    expect(authors({ config: 'host' }, { findConfig: find })).toEqual(['admin admin caller']);
+    expect(authors(inline, { findConfig: find, slug: 'saved' })).toEqual(
+      Array(4).fill('admin admin admin'),
+    );
+  });
+
   it('stand for the config itself, with inheritance going through', () => {
     const { targets, root } = compile(
       {

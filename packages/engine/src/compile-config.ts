@@ -3,7 +3,7 @@ import { newQueryBudget, type QueryBudget } from './conditions.ts';
 import { configFault } from './config-fault.ts';
 import { type Inherited, inherit, nothingInherited, resolveLeaf } from './inheritance.ts';
 import type { RoutePlan } from './plan.ts';
-import type { ResolvedTarget } from './resolved-target.ts';
+import type { Author, ResolvedTarget } from './resolved-target.ts';
 import { fixedDecision, type RouteNode, type StrategyNode, type TargetNode } from './route-node.ts';
 import { strategies } from './strategies/index.ts';
 
@@ -36,7 +36,7 @@ export interface CompiledConfig {
 export interface CompileOptions {
   /** Looks up the configs of the workspace for `config` references. Absent = there are none. */
   findConfig?: ((slug: string) => ConfigNode | undefined) | undefined;
-  /** Slug of the document itself, so that a reference to it is found at once. */
+  /** Slug of the document itself, so that a reference to it is found at once. Absent = nobody saved it: a caller's own. */
   slug?: string | undefined;
   /** Tighter caps than the document was parsed with. */
   caps?: ConfigCaps | undefined;
@@ -111,23 +111,24 @@ class Compiler {
   ): RouteNode {
     if (depth > this.#caps.depthMax)
       throw configFault(path, `must not be nested deeper than ${this.#caps.depthMax} levels`);
-    let inherited = inherit(parent, node, path, this.#options.knownChecks);
+    const { knownChecks } = this.#options;
+    let inherited = inherit(parent, node, path, knownChecks, authorOf(chain));
     let document = node;
     let slugs = chain;
     while (document.config !== undefined) {
       slugs = this.#extended(slugs, document.config, path);
       document = this.#find(document.config, path);
-      inherited = inherit(inherited, document, path, this.#options.knownChecks);
+      inherited = inherit(inherited, document, path, knownChecks, authorOf(slugs));
     }
     const place = { path, index, name: node.name };
     return document.targets === undefined
-      ? this.#target(document, place, inherited)
+      ? this.#target(document, { ...place, by: authorOf(slugs) }, inherited)
       : this.#strategy(document, document.targets, place, inherited, slugs, depth);
   }
 
   #target(
     document: ConfigNode,
-    place: { path: string; index: number; name: string | undefined },
+    place: { path: string; index: number; name: string | undefined; by: Author },
     inherited: Inherited,
   ): TargetNode {
     if (this.targets.length >= this.#caps.targetsMax)
@@ -137,7 +138,9 @@ class Compiler {
       );
     const target = resolveLeaf(document, inherited, { ...place, index: this.targets.length });
     this.targets.push(target);
-    return { ...place, kind: 'target', leaves: [target], step: { kind: 'target', target } };
+    const { path, index, name } = place;
+    const step = { kind: 'target', target } as const;
+    return { path, index, name, kind: 'target', leaves: [target], step };
   }
 
   #strategy(
@@ -204,6 +207,11 @@ class Compiler {
       );
     return found;
   }
+}
+
+/** What a slug leads to was saved by an admin; a document without one came with the request. */
+function authorOf(chain: readonly string[]): Author {
+  return chain.length === 0 ? 'caller' : 'admin';
 }
 
 const noneExcluded: ReadonlySet<number> = new Set();

@@ -61,7 +61,7 @@ export {
   type SafeRegex,
   type SafeRegexResult,
 } from './regex/safe-regex.ts';
-export type { CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
+export type { Author, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 export {
   afterCall,
   type CallResult,

@@ -2,7 +2,7 @@ import { type ConfigNode, credentialKeys } from '@sluice/contracts';
 import type { BreakerRule } from './breaker.ts';
 import { type DropPath, parseDropPath } from './drop-params.ts';
 import { enforcedHooks, type HookList, joinHooks, noHooks, ownHooks } from './hooks.ts';
-import type { CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
+import type { Author, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 import { type RetryRule, retriedByDefault } from './retry.ts';
 
 /**
@@ -12,10 +12,13 @@ import { type RetryRule, retriedByDefault } from './retry.ts';
  */
 export interface Inherited {
   readonly customHost: string | undefined;
+  /** Who named the host. */
+  readonly customHostBy: Author;
   readonly requestTimeoutMs: number | undefined;
   readonly firstByteTimeoutMs: number | undefined;
   readonly idleTimeoutMs: number | undefined;
   readonly forwardHeaders: readonly string[] | undefined;
+  readonly forwardHeadersBy: Author;
   readonly strictOpenAiCompliance: boolean | undefined;
   readonly strictParams: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
@@ -36,10 +39,12 @@ export interface Inherited {
 
 export const nothingInherited: Inherited = {
   customHost: undefined,
+  customHostBy: 'caller',
   requestTimeoutMs: undefined,
   firstByteTimeoutMs: undefined,
   idleTimeoutMs: undefined,
   forwardHeaders: undefined,
+  forwardHeadersBy: 'caller',
   strictOpenAiCompliance: undefined,
   strictParams: undefined,
   overrideParams: undefined,
@@ -57,21 +62,27 @@ export const nothingInherited: Inherited = {
   latencyPaths: [],
 };
 
-/** @throws GatewayError `config.invalid` for hooks and paths that cannot be read */
+/**
+ * @param author who wrote the node: an inline config may lead into a saved one
+ * @throws GatewayError `config.invalid` for hooks and paths that cannot be read
+ */
 export function inherit(
   parent: Inherited,
   node: ConfigNode,
   path: string,
   knownChecks: ReadonlySet<string> | undefined,
+  author: Author,
 ): Inherited {
   const circuit = node.strategy?.cb_config ?? node.cb_config;
   const enforced = (side: 'input' | 'output') => enforcedHooks(node, side, path, knownChecks);
   return {
     customHost: node.custom_host ?? parent.customHost,
+    customHostBy: node.custom_host === undefined ? parent.customHostBy : author,
     requestTimeoutMs: node.request_timeout ?? parent.requestTimeoutMs,
     firstByteTimeoutMs: node.first_byte_timeout ?? parent.firstByteTimeoutMs,
     idleTimeoutMs: node.idle_timeout ?? parent.idleTimeoutMs,
     forwardHeaders: node.forward_headers ?? parent.forwardHeaders,
+    forwardHeadersBy: node.forward_headers === undefined ? parent.forwardHeadersBy : author,
     strictOpenAiCompliance: node.strict_open_ai_compliance ?? parent.strictOpenAiCompliance,
     strictParams: node.strict_params ?? parent.strictParams,
     overrideParams: merged(parent.overrideParams, node.override_params),
@@ -94,7 +105,7 @@ export function inherit(
 export function resolveLeaf(
   leaf: ConfigNode,
   inherited: Inherited,
-  place: { index: number; path: string; name: string | undefined },
+  place: { index: number; path: string; name: string | undefined; by: Author },
 ): ResolvedTarget {
   const before = joinHooks(inherited.beforeRequest, inherited.enforcedBefore);
   const after = joinHooks(inherited.afterRequest, inherited.enforcedAfter);
@@ -107,10 +118,12 @@ export function resolveLeaf(
     promptId: leaf.prompt_id,
     apiKey: leaf.api_key,
     customHost: inherited.customHost,
+    customHostBy: inherited.customHostBy,
     requestTimeoutMs: inherited.requestTimeoutMs,
     firstByteTimeoutMs: inherited.firstByteTimeoutMs,
     idleTimeoutMs: inherited.idleTimeoutMs,
     forwardHeaders: inherited.forwardHeaders,
+    forwardHeadersBy: inherited.forwardHeadersBy,
     strictOpenAiCompliance: inherited.strictOpenAiCompliance,
     strictParams: inherited.strictParams,
     overrideParams: inherited.overrideParams,

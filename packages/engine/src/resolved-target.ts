@@ -3,6 +3,9 @@ import type { DropPath } from './drop-params.ts';
 import type { TargetHooks } from './hooks.ts';
 import type { RetryRule } from './retry.ts';
 
+/** Whose word something is: an admin's, who saved it, or the caller's, who sent it along. */
+export type Author = 'admin' | 'caller';
+
 /** One place to send a request, after inheritance. Undefined = not said by the config. */
 export interface ResolvedTarget {
   /** Position among the config's targets, depth first. */
@@ -10,6 +13,8 @@ export interface ResolvedTarget {
   /** JSON path in the config, as callers see it: `config`, `config.targets[0]` … */
   readonly path: string;
   readonly name: string | undefined;
+  /** Who wrote the target itself: provider, credential and settings. */
+  readonly by: Author;
   /** Catalogue id or `@slug`, possibly `@slug/model`. Undefined = taken from the request. */
   readonly provider: string | undefined;
   /** The provider comes from the request although the config has targets. */
@@ -17,12 +22,15 @@ export interface ResolvedTarget {
   readonly promptId: string | undefined;
   readonly apiKey: string | undefined;
   readonly customHost: string | undefined;
+  /** It may be inherited from a config of somebody else's. */
+  readonly customHostBy: Author;
   readonly requestTimeoutMs: number | undefined;
   /** Until the first content event of a stream. */
   readonly firstByteTimeoutMs: number | undefined;
   /** Between two pieces of a reply. */
   readonly idleTimeoutMs: number | undefined;
   readonly forwardHeaders: readonly string[] | undefined;
+  readonly forwardHeadersBy: Author;
   readonly strictOpenAiCompliance: boolean | undefined;
   /** Refuse what the provider's format cannot carry. */
   readonly strictParams: boolean | undefined;

@@ -30,7 +30,9 @@ describe('adminsSettings', () => {
     expect(settingsAt('https://theirs.example.com')).toBeUndefined();
     for (const field of ['x-service-custom-host', 'config.custom_host', 'targets[0].custom_host'])
       expect(
-        settingsAt('https://ours.example.com', { customHost: { url: 'https://x', field } }),
+        settingsAt('https://ours.example.com', {
+          customHost: { url: 'https://x', field, by: 'caller' },
+        }),
       ).toBeUndefined();
     expect(settingsAt('https://evil-amazonaws.com')).toBeUndefined();
     expect(settingsAt('https://amazonaws.com.evil.example')).toBeUndefined();
@@ -39,7 +41,9 @@ describe('adminsSettings', () => {
   it('hold at hosts that admins named, and at those that only a cloud can have', () => {
     for (const field of ['@main.custom_host', 'model.custom_host'])
       expect(
-        settingsAt('https://private.example.org', { customHost: { url: 'https://x', field } }),
+        settingsAt('https://private.example.org', {
+          customHost: { url: 'https://x', field, by: 'admin' },
+        }),
       ).toBeDefined();
     expect(settingsAt('https://bedrock-runtime.eu-west-1.amazonaws.com')).toBeDefined();
     expect(settingsAt('https://us-aiplatform.googleapis.com')).toBeDefined();

@@ -16,10 +16,7 @@ export function adminsSettings(
 ): ReadSetting | undefined {
   if (saved === undefined) return undefined;
   const setting = readSettings(entry, saved.configurations, {});
-  if (customHost !== undefined)
-    return customHost.field.startsWith('@') || customHost.field === 'model.custom_host'
-      ? setting
-      : undefined;
+  if (customHost !== undefined) return customHost.by === 'admin' ? setting : undefined;
   if (cloudHosts.test(new URL(origin).hostname)) return setting;
   try {
     const url = new URL(baseUrlOf(entry, call?.entry, { ...context, setting }));

@@ -59,7 +59,7 @@ function resolve(request: ExampleRequest & { model?: string; json?: object; conf
   const [planned] = (exchange.config?.compiled ?? directConfig).targets;
   return resolveTarget(exchange, planned as ResolvedTarget);
 }
-const by = (provider: string) => ({ headers: { 'x-service-provider': provider } });
+const asking = (provider: string) => ({ headers: { 'x-service-provider': provider } });
 
 describe('resolveTarget', () => {
   it('a config’s provider wins over the header, the header over the model', () => {
@@ -76,12 +76,12 @@ describe('resolveTarget', () => {
       model: 'org/name/v1',
       rewritesModel: true,
     });
-    expect(resolve({ ...by('@main'), model: 'org/name' }).rewritesModel).toBe(false);
+    expect(resolve({ ...asking('@main'), model: 'org/name' }).rewritesModel).toBe(false);
   });
 
   it('a model that an override names with its provider wins over the header', () => {
     const target = resolve({
-      ...by('@main'),
+      ...asking('@main'),
       model: 'gpt-4o',
       config: { override_params: { model: '@few/gpt-on' }, request_timeout: 5 },
     });
@@ -90,7 +90,7 @@ describe('resolveTarget', () => {
 
   it('a config without a provider lends its settings to the header’s', () => {
     const target = resolve({
-      ...by('@main'),
+      ...asking('@main'),
       model: 'gpt-4o',
       config: { request_timeout: 5, override_params: { model: 'gpt-5' } },
     });
@@ -107,28 +107,36 @@ describe('resolveTarget', () => {
       },
       'https://header.example',
       'x-service-custom-host',
+      'caller',
     ],
     [
       'the config',
       { config: { custom_host: 'https://config.example' }, model: 'gpt-own-host' },
       'https://config.example',
       'config.custom_host',
+      'caller',
     ],
-    ['the model', { model: 'gpt-own-host' }, 'https://model.example', 'model.custom_host'],
-    ['the provider', { model: 'gpt-4o' }, 'https://saved.example/v1/', '@main.custom_host'],
+    ['the model', { model: 'gpt-own-host' }, 'https://model.example', 'model.custom_host', 'admin'],
+    [
+      'the provider',
+      { model: 'gpt-4o' },
+      'https://saved.example/v1/',
+      '@main.custom_host',
+      'admin',
+    ],
   ])(
     'the host comes from %s',
-    (_name, request: ExampleRequest & { model: string; config?: object }, url, field) => {
+    (_name, request: ExampleRequest & { model: string; config?: object }, url, field, by) => {
       const target = resolve({
         ...request,
-        headers: { ...by('@main').headers, ...request.headers },
+        headers: { ...asking('@main').headers, ...request.headers },
       });
-      expect(target.customHost).toEqual({ url, field });
+      expect(target.customHost).toEqual({ url, field, by });
     },
   );
 
   it('custom headers have one case, and a model’s win', () => {
-    expect(resolve({ ...by('@main'), model: 'gpt-own-host' }).customHeaders).toEqual({
+    expect(resolve({ ...asking('@main'), model: 'gpt-own-host' }).customHeaders).toEqual({
       'x-team': 'b',
       authorization: 'Custom x',
     });
@@ -146,15 +154,19 @@ describe('resolveTarget', () => {
   it.each<[string, Parameters<typeof resolve>[0], string]>([
     ['nothing named', { model: 'gpt-4o' }, 'provider.missing'],
     ['an @ without a slash', { model: '@main' }, 'provider.missing'],
-    ['an unknown name', by('nobody'), 'provider.unknown'],
-    ['a name of every object', by('constructor'), 'provider.unknown'],
-    ['an unknown slug', by('@nobody'), 'provider.not_found'],
-    ['an expired one', by('@old'), 'provider.unavailable'],
-    ['an exhausted one', by('@spent'), 'provider.unavailable'],
-    ['one of another release', by('@odd'), 'provider.unknown'],
-    ['a model switched off', { ...by('@main'), model: 'gpt-off' }, 'provider.model_not_allowed'],
-    ['a model not listed', { ...by('@few'), model: 'gpt-other' }, 'provider.model_not_allowed'],
-    ['a model listed', { ...by('@few'), model: 'gpt-on' }, 'none'],
+    ['an unknown name', asking('nobody'), 'provider.unknown'],
+    ['a name of every object', asking('constructor'), 'provider.unknown'],
+    ['an unknown slug', asking('@nobody'), 'provider.not_found'],
+    ['an expired one', asking('@old'), 'provider.unavailable'],
+    ['an exhausted one', asking('@spent'), 'provider.unavailable'],
+    ['one of another release', asking('@odd'), 'provider.unknown'],
+    [
+      'a model switched off',
+      { ...asking('@main'), model: 'gpt-off' },
+      'provider.model_not_allowed',
+    ],
+    ['a model not listed', { ...asking('@few'), model: 'gpt-other' }, 'provider.model_not_allowed'],
+    ['a model listed', { ...asking('@few'), model: 'gpt-on' }, 'none'],
   ])('%s', async (_name, request, code) => {
     expect(await refusal(() => resolve(request))).toMatchObject({ code });
   });
@@ -176,10 +188,12 @@ describe('resolveTarget', () => {
     ['JSON without a model', { 'content-length': '9' }, {}, 'none'],
     ['no body', {}, undefined, 'none'],
   ])('pass-through to a provider limited to models, %s', async (_name, headers, json, code) => {
-    const request = { isProxy: true, headers: { ...headers, ...by('@few').headers }, json };
+    const request = { isProxy: true, headers: { ...headers, ...asking('@few').headers }, json };
     expect(await refusal(() => resolve(request))).toMatchObject({ code });
     expect(
-      await refusal(() => resolve({ ...request, headers: { ...headers, ...by('@main').headers } })),
+      await refusal(() =>
+        resolve({ ...request, headers: { ...headers, ...asking('@main').headers } }),
+      ),
     ).toMatchObject({ code: 'none' });
   });
 });

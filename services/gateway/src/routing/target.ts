@@ -1,4 +1,4 @@
-import type { ResolvedTarget } from '@sluice/engine';
+import type { Author, ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import {
   findProvider,
@@ -23,8 +23,8 @@ export interface Target {
   /** The provider's settings, from config, credential and headers. */
   setting: ReadSetting;
   customHeaders: Readonly<Record<string, string>>;
-  /** An address in place of the provider's as it was given, not yet checked, and where that was, for error messages. */
-  customHost: { url: string; field: string } | undefined;
+  /** An address in place of the provider's. */
+  customHost: CustomHost | undefined;
   /** The model to ask for, without `@slug/`; empty when the request names none. */
   model: string;
   /** True when the body's `model` differs from `model` and must be rewritten. */
@@ -32,6 +32,15 @@ export interface Target {
   timeoutMs: number | undefined;
   strictOpenAiCompliance: boolean;
   forwardHeaders: readonly string[] | undefined;
+}
+
+export interface CustomHost {
+  /** As it was given, not yet checked. */
+  url: string;
+  /** Where that was, for error messages. */
+  field: string;
+  /** Who named it; what is saved is an admin's, headers and inline configs are the caller's. */
+  by: Author;
 }
 
 /**
@@ -196,12 +205,15 @@ function customHost(
   planned: ResolvedTarget,
   saved: SavedProvider | undefined,
   modelHost: string | undefined,
-): { url: string; field: string } | undefined {
+): CustomHost | undefined {
   if (exchange.caller.customHost !== undefined)
-    return { url: exchange.caller.customHost, field: 'x-service-custom-host' };
-  if (planned.customHost !== undefined)
-    return { url: planned.customHost, field: `${planned.path}.custom_host` };
-  if (modelHost) return { url: modelHost, field: 'model.custom_host' };
-  if (saved?.customHost) return { url: saved.customHost, field: `@${saved.slug}.custom_host` };
+    return { url: exchange.caller.customHost, field: 'x-service-custom-host', by: 'caller' };
+  if (planned.customHost !== undefined) {
+    const field = `${planned.path}.custom_host`;
+    return { url: planned.customHost, field, by: planned.customHostBy };
+  }
+  if (modelHost) return { url: modelHost, field: 'model.custom_host', by: 'admin' };
+  if (saved?.customHost)
+    return { url: saved.customHost, field: `@${saved.slug}.custom_host`, by: 'admin' };
   return undefined;
 }
