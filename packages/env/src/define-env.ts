@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 /** One line of an `env.ts`: how to read the variable, and a sentence on what it does. */
 export interface EnvSpec<T> {
@@ -143,10 +144,11 @@ export function url(about: string, fallback?: string): EnvSpec<string | undefine
 }
 
 /**
- * Reads every variable of the table. A value that names an existing file by a
- * path beginning with `/`, `./` or `../` is replaced by the file's trimmed
- * content, except for variables that name a file on purpose: those that end in
- * _PATH, _DIR or _FILE, and the paths of addresses, which end in _URI.
+ * Reads every variable of the table. A value that begins with `/`, `./` or
+ * `../` names a file, whose trimmed content is the value: a file that is not
+ * there is a fault, and never a secret that happens to look like a path.
+ * Variables that end in _PATH, _DIR or _FILE name a file on purpose and keep
+ * their value, as do the paths of addresses, which end in _URI.
  * @throws Error listing every fault, one a line.
  */
 export function defineEnv<S extends Record<string, EnvSpec<unknown>>>(
@@ -157,7 +159,7 @@ export function defineEnv<S extends Record<string, EnvSpec<unknown>>>(
   const faults: string[] = [];
   for (const [name, entry] of Object.entries(specs)) {
     try {
-      values[name] = entry.parse(fileContent(name, source[name]));
+      values[name] = entry.parse(fileContent(name, source[name], entry.secret));
     } catch (error) {
       if (!(error instanceof EnvFault)) throw error;
       faults.push(`  ${name} ${error.message} (${entry.about})`);
@@ -167,8 +169,40 @@ export function defineEnv<S extends Record<string, EnvSpec<unknown>>>(
   return values as EnvValues<S>;
 }
 
-function fileContent(name: string, raw: string | undefined): string | undefined {
+/** No setting is longer; a log file named by mistake is not read into memory. */
+const fileBytesMax = 1024 * 1024;
+
+function fileContent(name: string, raw: string | undefined, isSecret: boolean): string | undefined {
   if (raw === undefined || !/^\.{0,2}\//.test(raw) || /_(PATH|DIR|FILE|URI)$/.test(name))
     return raw;
-  return existsSync(raw) ? readFileSync(raw, 'utf8').trim() : raw;
+  const content = readSettingFile(raw, isSecret);
+  if (content === '') throw new EnvFault(`names an empty file, ${shownPath(raw, isSecret)}`);
+  return content;
+}
+
+function readSettingFile(path: string, isSecret: boolean): string {
+  const shown = shownPath(path, isSecret);
+  try {
+    const found = statSync(path);
+    if (!found.isFile()) throw new EnvFault(`names ${shown}, which is not a file`);
+    if (found.size > fileBytesMax)
+      throw new EnvFault(`names ${shown}, which has more than ${fileBytesMax} bytes`);
+    return readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof EnvFault) throw error;
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw new EnvFault(
+      `names the file ${shown}, which cannot be read (${code}); a value that begins with a slash itself must be put into a file`,
+    );
+  }
+}
+
+/**
+ * Base64 may begin with a slash: what is meant to be a secret is shown only
+ * when it can hardly be anything but a path.
+ */
+function shownPath(path: string, isSecret: boolean): string {
+  const folder = dirname(path);
+  const isPath = !/^(\/|\.{1,2}\/?)$/.test(folder) && existsSync(folder);
+  return isSecret && !isPath ? '(not shown, it may be the secret itself)' : path;
 }
