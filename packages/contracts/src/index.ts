@@ -1,5 +1,6 @@
 /** The vocabulary the services share: keys, scopes, config documents, policies. Imports nothing of ours. */
 
+export { type Arrival, type Arriving, arrivalReader } from './arrival.ts';
 export type {
   AudioPart,
   CacheControl,
@@ -42,6 +43,12 @@ export {
 } from './config.ts';
 export { type ConfigCaps, type ConfigFault, configCaps, fanOutFault } from './config-caps.ts';
 export { foldConfigNames } from './config-names.ts';
+export {
+  type ForwardedCaller,
+  type ForwardedCallerSeal,
+  forwardedCallerHeader,
+  forwardedCallerSeal,
+} from './forwarded-caller.ts';
 export {
   canonicalHeaderPrefixes,
   canonicalHeaders,

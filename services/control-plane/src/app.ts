@@ -1,4 +1,3 @@
-import type { HeaderPrefixes } from '@sluice/contracts';
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
@@ -7,14 +6,13 @@ import { mountOperations, type Operation, type OperationParts } from './http/ope
 import { followPathAliases } from './http/path-aliases.ts';
 import { mountPublicOperations, type PublicOperation } from './http/public-operation.ts';
 import { renderError, routeNotFound } from './http/render-error.ts';
-import { requestContext } from './http/request-context.ts';
+import { type RequestContextParts, requestContext } from './http/request-context.ts';
 import { modelPricingRoutes } from './model-pricing/routes.ts';
 import { openApiRoutes } from './openapi/routes.ts';
 
 export interface AppParts {
   logger: Logger;
-  trustedProxies: readonly string[];
-  headerPrefixes: HeaderPrefixes;
+  requestContext: RequestContextParts;
   /** The one that callers are told of. */
   publicHeaderPrefix: string;
   operations: readonly Operation[];
@@ -28,7 +26,7 @@ export function createApp(parts: AppParts): Express {
   const app = express();
   app.disable('etag');
   app.use(helmet());
-  app.use(requestContext(app, parts.trustedProxies, parts.headerPrefixes));
+  app.use(requestContext(parts.requestContext));
   app.use(healthRoutes(parts.health));
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
   app.use(modelPricingRoutes(parts.operationParts.now));

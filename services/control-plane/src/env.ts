@@ -55,7 +55,7 @@ export const env = defineEnv(
     HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
     TRUSTED_PROXIES: csv(
-      'addresses and ranges, beside loopback, whose X-Forwarded-For and request id are believed',
+      'addresses and ranges of proxies whose X-Forwarded-* is believed; gateways prove themselves',
     ),
     TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
     HTTPS_PROXY: optionalSecret('proxy to https:// addresses that admins name; a URL'),

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { headerPrefixes, headerPrefixesBehindGateway } from '@sluice/contracts';
+import {
+  forwardedCallerSeal,
+  headerPrefixes,
+  headerPrefixesBehindGateway,
+} from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import { createGuardedFetch, makeHostRules, readProxies } from '@sluice/outbound';
 import { analytics, config } from '@sluice/proto-stubs';
@@ -82,10 +86,13 @@ export async function startControlPlane(
 
   const app = createApp({
     logger,
-    trustedProxies: env.TRUSTED_PROXIES ?? [],
-    headerPrefixes: headerPrefixesBehindGateway(
-      headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
-    ),
+    requestContext: {
+      trustedProxies: env.TRUSTED_PROXIES ?? [],
+      forwardedCallers: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH),
+      headerPrefixes: headerPrefixesBehindGateway(
+        headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
+      ),
+    },
     publicHeaderPrefix: env.HEADER_PREFIX,
     publicOperations: publicOperations({ mintKey }),
     operations: allOperations({

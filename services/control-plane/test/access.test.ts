@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { canonicalHeaderPrefixes, createServiceKey as mint } from '@sluice/contracts';
+import {
+  canonicalHeaderPrefixes,
+  forwardedCallerSeal,
+  createServiceKey as mint,
+} from '@sluice/contracts';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../src/app.ts';
@@ -21,8 +25,11 @@ describe('the authorisation table', () => {
   it('has an entry for every mounted route, and a route for every entry', () => {
     const app = createApp({
       logger: undefined as never,
-      trustedProxies: [],
-      headerPrefixes: canonicalHeaderPrefixes,
+      requestContext: {
+        trustedProxies: [],
+        forwardedCallers: forwardedCallerSeal('a-token-shared-by-the-services'),
+        headerPrefixes: canonicalHeaderPrefixes,
+      },
       publicHeaderPrefix: 'x-service-',
       publicOperations: [],
       operations: allOperations({

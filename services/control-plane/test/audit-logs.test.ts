@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { forwardedCallerHeader, forwardedCallerSeal } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commitChange } from '../src/database/change.ts';
 import { createServiceKey, policyBody } from './fixture.ts';
@@ -24,6 +25,13 @@ async function records(query = '') {
 }
 
 describe('the audit log', () => {
+  const forwarded = {
+    address: '203.0.113.7',
+    host: 'sluice.example',
+    proto: 'https',
+    requestId: '0197b1b0-0001-7000-8000-000000000001',
+  } as const;
+
   it('holds every change with who, what, where from and what came of it', async () => {
     const created = await workspace()
       .post('/integrations', {
@@ -32,15 +40,18 @@ describe('the audit log', () => {
         ai_provider_id: 'openai',
         key: 'sk-not-for-the-log',
       })
-      .set('x-forwarded-for', '203.0.113.7')
-      .set('x-service-request-id', 'request-0001');
-    expect(created.headers['x-service-request-id']).toBe('request-0001');
-    const { records: found, total, object } = await records('request_id=request-0001');
+      .set(
+        forwardedCallerHeader,
+        forwardedCallerSeal(h.env.SERVICE_CLIENT_AUTH).sign(forwarded, Date.now()),
+      );
+    const { requestId } = forwarded;
+    expect(created.headers['x-service-request-id']).toBe(requestId);
+    const { records: found, total, object } = await records(`request_id=${requestId}`);
     expect([total, object]).toEqual([1, 'analytics-graph']);
     expect(found[0]).toMatchObject({
       method: 'POST',
       uri: '/v1/integrations',
-      request_id: 'request-0001',
+      request_id: requestId,
       user_type: 'api_key',
       organisation_id: h.first.organisation_id,
       workspace_id: h.first.workspace_id,

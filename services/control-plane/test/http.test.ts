@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { forwardedCallerSeal } from '@sluice/contracts';
 import supertest from 'supertest';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from './harness.ts';
@@ -85,18 +86,53 @@ describe('bad input', () => {
 });
 
 describe('addresses and request ids', () => {
-  it('are believed from loopback only, as far as trusted hops reach', async () => {
+  const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+  async function entryOf(headers: Record<string, string>) {
     const answer = await h
       .as(h.first.workspace_key)
       .post('/configs', { name: 'x', config: { provider: '@demo' } })
-      .set('x-forwarded-for', '6.6.6.6, 203.0.113.9')
-      .set('x-service-request-id', 'not ok!');
-    expect(answer.headers['x-service-request-id']).toMatch(/^[0-9a-f-]{36}$/);
-    const entry = await h.db.auditEntry.findFirstOrThrow({
-      where: { requestId: answer.headers['x-service-request-id'] },
+      .set(headers);
+    const requestId = answer.headers['x-service-request-id'] ?? '';
+    expect(requestId).toMatch(uuid);
+    const entry = await h.db.auditEntry.findFirstOrThrow({ where: { requestId } });
+    return { ...entry, headers: JSON.parse(entry.requestHeaders) as Record<string, string> };
+  }
+
+  it('are not believed from loopback, where anything that a gateway calls for a caller is', async () => {
+    const forged = forwardedCallerSeal('a token that a stranger guesses');
+    const entry = await entryOf({
+      'x-forwarded-for': '6.6.6.6, 203.0.113.9',
+      'x-service-request-id': 'chosen-by-caller',
+      'x-sluice-forwarded-caller': forged.sign(stated, Date.now()),
     });
-    expect(entry.clientIp).toBe('203.0.113.9');
+    expect(entry.clientIp).toBe('127.0.0.1');
+    expect(entry.requestId).not.toBe('chosen-by-caller');
   });
+
+  it('are believed from a gateway, whose statement no audit entry repeats', async () => {
+    const sealed = forwardedCallerSeal(h.env.SERVICE_CLIENT_AUTH).sign(stated, Date.now());
+    const entry = await entryOf({ 'x-sluice-forwarded-caller': sealed });
+    expect([entry.clientIp, entry.requestId]).toEqual([stated.address, stated.requestId]);
+    expect(JSON.stringify(entry.headers)).not.toContain(sealed.slice(0, 20));
+  });
+
+  it('keep an id that the caller chose as their trace, when it is a name', async () => {
+    const kept = await entryOf({ 'x-service-request-id': 'run-42:a.b' });
+    expect(kept.headers).toMatchObject({ 'x-service-trace-id': 'run-42:a.b' });
+    expect(kept.headers).not.toHaveProperty('x-service-request-id');
+    for (const name of ['x'.repeat(129), '<b>', "'; --"])
+      expect((await entryOf({ 'x-service-trace-id': name })).headers).not.toHaveProperty(
+        'x-service-trace-id',
+      );
+  });
+
+  const stated = {
+    address: '203.0.113.9',
+    host: 'sluice.example',
+    proto: 'https',
+    requestId: '0197b1b0-1111-7222-8333-000000000000',
+  } as const;
 });
 
 describe('header prefixes', () => {
@@ -106,8 +142,8 @@ describe('header prefixes', () => {
       .set('x-portkey-api-key', h.first.workspace_key)
       .set('x-portkey-request-id', 'chosen-by-caller')
       .expect(200);
-    expect(answer.headers['x-portkey-request-id']).toBe('chosen-by-caller');
-    expect(answer.headers['x-service-request-id']).toBe('chosen-by-caller');
+    expect(answer.headers['x-portkey-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    expect(answer.headers['x-service-request-id']).toBe(answer.headers['x-portkey-request-id']);
   });
 
   it('one that is not set is nobody’s', async () => {

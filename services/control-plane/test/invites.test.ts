@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { forwardedCallerHeader, forwardedCallerSeal } from '@sluice/contracts';
 import supertest from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { brokenLink } from './audit-chain.ts';
@@ -59,13 +60,20 @@ describe('an invite', () => {
     expect(await wholeDatabase(h)).not.toContain(token);
   });
 
-  it('has its link at the address that a trusted proxy was reached by', async () => {
-    const answer = await admin()
-      .post(path, { email: address(), role: 'member', workspaces: [] })
-      .set('x-forwarded-host', 'sluice.example')
-      .set('x-forwarded-proto', 'https')
-      .expect(200);
-    expect(answer.body.invite_link).toMatch(/^https:\/\/sluice\.example\/v1\/admin\/users\//);
+  it('has its link at the address that the gateway was reached by, and at no other that a caller names', async () => {
+    const seal = forwardedCallerSeal(h.env.SERVICE_CLIENT_AUTH);
+    const link = async (headers: Record<string, string>) => {
+      const body = { email: address(), role: 'member', workspaces: [] };
+      const answer = await admin().post(path, body).set(headers).expect(200);
+      return answer.body.invite_link as string;
+    };
+    const where = { address: '192.0.2.1', host: 'sluice.example', proto: 'https' } as const;
+    const statement = seal.sign({ ...where, requestId: randomUUID() }, Date.now());
+    expect(await link({ [forwardedCallerHeader]: statement })).toMatch(
+      /^https:\/\/sluice\.example\/v1\/admin\/users\//,
+    );
+    const claimed = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    expect(await link(claimed)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/admin\/users\//);
   });
 
   it('is refused for who is a user or is invited already, in any case of letters', async () => {

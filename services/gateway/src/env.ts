@@ -63,6 +63,9 @@ export const env = defineEnv(
       'scopes of JWTs that name none, where the organisation sets none either',
     ),
 
+    TRUSTED_PROXIES: csv(
+      'addresses and ranges of proxies in front, whose X-Forwarded-For, -Host and -Proto are believed',
+    ),
     HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
 

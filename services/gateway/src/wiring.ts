@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { configCaps, headerPrefixes, normaliseScope, usageStream } from '@sluice/contracts';
+import {
+  configCaps,
+  forwardedCallerSeal,
+  headerPrefixes,
+  normaliseScope,
+  usageStream,
+} from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import {
   createConnectGuard,
@@ -36,6 +42,7 @@ import { SnapshotFile } from './config-sync/snapshot.ts';
 import type { Env } from './env.ts';
 import { knownChecks } from './guardrails/checks/index.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
+import { createReadArrival } from './http/arrival.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { pipeline } from './pipeline/exchange.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
@@ -156,7 +163,13 @@ export function wire(env: Env): Gateway {
     }),
     connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
   });
-  const admin = createAdminForwarder(env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788', prefixes);
+  const readArrival = createReadArrival(env.TRUSTED_PROXIES ?? []);
+  const admin = createAdminForwarder({
+    controlPlaneUrl: env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788',
+    prefixes,
+    seal: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH),
+    readArrival,
+  });
 
   const deadlines = {
     requestTimeoutMs: env.REQUEST_TIMEOUT,
@@ -204,6 +217,7 @@ export function wire(env: Env): Gateway {
   let draining = false;
   const app = createApp({
     logger,
+    readArrival,
     metrics: createGatewayMetrics(metrics),
     bodyBytesMax: env.REQUEST_BODY_BYTES_MAX,
     headerPrefixes: prefixes,

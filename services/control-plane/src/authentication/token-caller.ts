@@ -25,7 +25,7 @@ import { findAuthSettings } from '../auth-settings/store.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { Database } from '../database/client.ts';
 import { isUuid } from '../database/ids.ts';
-import { clientAddress } from '../http/client-address.ts';
+import { clientAddress } from '../http/arrival.ts';
 import { findUserByEmail } from '../users/store.ts';
 import { findDefaultWorkspace, findWorkspace } from '../workspaces/store.ts';
 import type { Caller } from './caller.ts';

@@ -4,7 +4,7 @@ import type { NewAuditEntry } from '../audit-logs/chain.ts';
 import { maskedHeaders, maskedJson, maskText } from '../audit-logs/mask.ts';
 import { commitChange } from '../database/change.ts';
 import type { DatabaseClient } from '../database/client.ts';
-import { clientAddress } from './client-address.ts';
+import { clientAddress } from './arrival.ts';
 import { refuseUnstorableText } from './json-body.ts';
 
 /** Who asked for what, as an audit entry says it. */

@@ -10,8 +10,8 @@ import { type OperationId, operationRule } from '../authorisation/table.ts';
 import { type Change, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
+import { callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
-import { callerBase } from './caller-base.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */

@@ -1,60 +1,64 @@
-import { BlockList, isIPv4, isIPv6 } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
+  type Arriving,
+  arrivalReader,
   canonicalHeaders,
+  type ForwardedCallerSeal,
+  forwardedCallerHeader,
   type HeaderPrefixes,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
-import type { Application, RequestHandler } from 'express';
+import type { RequestHandler } from 'express';
 import { newId } from '../database/ids.ts';
+import { noteArrival } from './arrival.ts';
 
 /** Header that names the request, in both directions. */
 export const requestIdHeader = 'x-service-request-id';
+const traceIdHeader = 'x-service-trace-id';
+
+export interface RequestContextParts {
+  trustedProxies: readonly string[];
+  /** Reads what our gateways state of the callers they forward. */
+  forwardedCallers: ForwardedCallerSeal;
+  headerPrefixes: HeaderPrefixes;
+}
 
 /**
  * Reads our own headers under every prefix that is set, and gives every request
- * an id and sends it back. An id (and an X-Forwarded-For)
- * that comes from loopback or a trusted proxy, such as the gateway that
- * forwarded the request, is kept; from anyone else it is not believed.
+ * an id and sends it back. The id is ours or a gateway's, and so is what is
+ * known of the caller's address: a gateway proves itself by its signature, other
+ * proxies are listed. An id that a caller chose is kept beside, as their trace.
  */
-export function requestContext(
-  app: Application,
-  trustedProxies: readonly string[],
-  prefixes: HeaderPrefixes,
-): RequestHandler {
-  const trusted = trustedAddresses(trustedProxies);
-  app.set('trust proxy', (address: string) => trusted(address));
+export function requestContext(parts: RequestContextParts): RequestHandler {
+  const { headerPrefixes, forwardedCallers } = parts;
+  const readArrival = arrivalReader(parts.trustedProxies);
   return (req, res, next) => {
-    const spelling = spellingOf(prefixes, req.headers);
-    req.headers = canonicalHeaders(prefixes, req.headers);
-    const sent = req.headers[requestIdHeader];
-    const believed =
-      typeof sent === 'string' &&
-      /^[A-Za-z0-9_.-]{8,128}$/.test(sent) &&
-      trusted(req.socket.remoteAddress ?? '');
-    const id = believed ? sent : newId();
+    const spelling = spellingOf(headerPrefixes, req.headers);
+    req.headers = canonicalHeaders(headerPrefixes, req.headers);
+    const forwarded = forwardedCallers.read(req.headers[forwardedCallerHeader], Date.now());
+    // Not to be seen in an audit entry, whose reader could send it again.
+    delete req.headers[forwardedCallerHeader];
+    keepTraceId(req.headers);
+    const arriving: Arriving = {
+      address: req.socket.remoteAddress,
+      encrypted: false,
+      headers: req.headers,
+    };
+    noteArrival(req, forwarded ?? readArrival(arriving));
+    const id = forwarded?.requestId ?? newId();
     res.locals.requestId = id;
-    const headers = spelledHeaders(prefixes, spelling, { [requestIdHeader]: id });
+    const headers = spelledHeaders(headerPrefixes, spelling, { [requestIdHeader]: id });
     for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     next();
   };
 }
 
-export function trustedAddresses(proxies: readonly string[]): (address: string) => boolean {
-  const list = new BlockList();
-  list.addSubnet('127.0.0.0', 8, 'ipv4');
-  list.addAddress('::1', 'ipv6');
-  for (const proxy of proxies) {
-    const [address = '', bits] = proxy.split('/');
-    const family = isIPv6(address) ? 'ipv6' : isIPv4(address) ? 'ipv4' : undefined;
-    if (family === undefined)
-      throw new Error(`TRUSTED_PROXIES: ${proxy} is neither an address nor a range`);
-    if (bits === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(bits), family);
-  }
-  return (address) => {
-    // A dual-stack socket shows IPv4 addresses as ::ffff:a.b.c.d.
-    const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
-    return isIPv4(plain) ? list.check(plain, 'ipv4') : isIPv6(plain) && list.check(plain, 'ipv6');
-  };
+/** What a caller calls the request is no id of ours; of a name that is one, it is the trace. */
+function keepTraceId(headers: IncomingHttpHeaders): void {
+  const chosen = headers[traceIdHeader] ?? headers[requestIdHeader];
+  delete headers[requestIdHeader];
+  delete headers[traceIdHeader];
+  if (typeof chosen === 'string' && /^[A-Za-z0-9_.:-]{1,128}$/.test(chosen))
+    headers[traceIdHeader] = chosen;
 }

@@ -16,6 +16,18 @@ export function hasDotSegment(path: string): boolean {
   return /(?:^|[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?=$|[/\\;]|%2f|%5c|%3b)/i.test(path);
 }
 
+/**
+ * Whether a server behind us might read a path as another one than we do: dot
+ * segments, empty ones, backslashes, parameters of segments, characters that are
+ * cut off or decoded a second time. An escaped slash is one of them, save where
+ * a name may hold slashes.
+ */
+export function isAmbiguousPath(path: string, allows: { escapedSlashes: boolean }): boolean {
+  if (hasDotSegment(path) || /\/\/|[\\;]|[^\x21-\x7e]/.test(path)) return true;
+  if (/%(?:00|0a|0d|5c|3b|25(?:2e|2f|5c))/i.test(path)) return true;
+  return !allows.escapedSlashes && /%2f/i.test(path);
+}
+
 /** Without trailing slashes. By hand: a pattern would take quadratic time on a long run of them. */
 export function withoutTrailingSlashes(url: string): string {
   let end = url.length;

@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { canonicalHeaderPrefixes } from '@sluice/contracts';
+import { text } from 'node:stream/consumers';
+import { canonicalHeaderPrefixes, forwardedCallerSeal } from '@sluice/contracts';
 import { adminEndpoints, type Endpoint } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AppDeps, createApp } from '../app.ts';
+import { createReadArrival } from '../http/arrival.ts';
 import { createAdminForwarder } from './admin.ts';
 
 /** An app that says only where a request went. */
@@ -62,26 +64,93 @@ describe('what the control plane answers', () => {
 });
 
 describe('createAdminForwarder', () => {
-  it('tells the control plane where the caller was, which may have been at a proxy of ours', async () => {
-    const controlPlane = createServer((req, res) => res.end(JSON.stringify(req.headers)));
-    controlPlane.listen(0, '127.0.0.1');
-    await once(controlPlane, 'listening');
-    const { port } = controlPlane.address() as AddressInfo;
-    const forwarder = createAdminForwarder(`http://127.0.0.1:${port}`, canonicalHeaderPrefixes);
-    const gateway = createServer(forwarder.forward);
-    gateway.listen(0, '127.0.0.1');
-    await once(gateway, 'listening');
-    const host = `127.0.0.1:${(gateway.address() as AddressInfo).port}`;
-    const heard = async (headers: Record<string, string>) =>
-      (await fetch(`http://${host}/v1/admin/users`, { headers })).json();
-    expect(await heard({})).toMatchObject({
-      'x-forwarded-host': host,
-      'x-forwarded-proto': 'http',
+  const seal = forwardedCallerSeal('a-token-shared-by-the-services');
+
+  /** Asks a gateway with these proxies in front; what its control plane was sent. */
+  async function heard(path: string, headers: Record<string, string>, trustedProxies: string[]) {
+    const controlPlane = await listening((req, res) =>
+      res.end(JSON.stringify({ url: req.url, headers: req.headers })),
+    );
+    const forwarder = createAdminForwarder({
+      controlPlaneUrl: `http://${controlPlane.host}/base`,
+      prefixes: canonicalHeaderPrefixes,
+      seal,
+      readArrival: createReadArrival(trustedProxies),
     });
-    const proxied = { 'x-forwarded-host': 'sluice.example', 'x-forwarded-proto': 'https' };
-    expect(await heard(proxied)).toMatchObject(proxied);
-    gateway.close();
-    controlPlane.close();
-    await forwarder.close();
+    const gateway = await listening(forwarder.forward);
+    try {
+      const [name = '', port = ''] = gateway.host.split(':');
+      const answer = request({ host: name, port, path, headers }).end();
+      const [reply] = (await once(answer, 'response')) as [IncomingMessage];
+      const body = JSON.parse(await text(reply));
+      return { status: reply.statusCode, host: gateway.host, ...body };
+    } finally {
+      for (const { server } of [gateway, controlPlane]) server.close();
+      await forwarder.close();
+    }
+  }
+
+  async function listening(handle: RequestListener) {
+    const server = createServer(handle).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return { server, host: `127.0.0.1:${(server.address() as AddressInfo).port}` };
+  }
+
+  const claims = {
+    'x-forwarded-for': '203.0.113.9',
+    'x-forwarded-host': 'sluice.example',
+    'x-forwarded-proto': 'https',
+    'x-real-ip': '203.0.113.9',
+    forwarded: 'for=203.0.113.9',
+    'x-sluice-forwarded-caller': 'forged',
+  };
+
+  it('states where the caller was, signed; what callers claim themselves is not passed on', async () => {
+    const { headers, host } = await heard('/v1/admin/users', claims, []);
+    const where = { address: '127.0.0.1', host, proto: 'http' };
+    expect(seal.read(headers['x-sluice-forwarded-caller'], Date.now())).toMatchObject(where);
+    expect(headers).toMatchObject({ 'x-forwarded-for': '127.0.0.1', 'x-forwarded-host': host });
+    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['forwarded']));
+    expect(Object.keys(headers)).not.toEqual(expect.arrayContaining(['x-real-ip']));
+  });
+
+  it('believes a proxy that is listed', async () => {
+    const { headers } = await heard('/v1/admin/users', claims, ['127.0.0.0/8']);
+    const where = { address: '203.0.113.9', host: 'sluice.example', proto: 'https' };
+    expect(seal.read(headers['x-sluice-forwarded-caller'], Date.now())).toMatchObject(where);
+  });
+
+  it.each([
+    '/v1/configs/../../metrics',
+    '/v1/configs/%2e%2E/x',
+    '/v1/configs/.%2e/x',
+    '/v1/configs/./x',
+    '/v1/configs//x',
+    '/v1/configs/..;/x',
+    '/v1/configs/x;a=b',
+    '/v1/configs/..\\x',
+    '/v1/configs/x%5c..%5cmetrics',
+    '/v1/configs/a%2fb',
+    '/v1/configs/..%2f..%2fmetrics',
+    '/v1/configs/%252e%252e/x',
+    '/v1/configs/x%00',
+    '/v1/configs/x%0d%0aa',
+    '/docs/../metrics',
+    '/v0.1/servers/a%2f..%2fb',
+    'http://elsewhere/v1/configs/../x',
+  ])('refuses %s, which may lead elsewhere behind us', async (path) => {
+    expect(await heard(path, {}, [])).toMatchObject({
+      status: 400,
+      data: { code: 'request.invalid_field', field: 'path' },
+    });
+  });
+
+  it.each([
+    '/v1/configs/pc-1?a=..%2f..%2f&b=//;',
+    '/v1/prompts/a.b..c/versions/',
+    '/v1/users/a%40b.example',
+    '/v0.1/servers/io.example%2Fserver/versions',
+  ])('passes %s on as it is', async (path) => {
+    expect(await heard(path, {}, [])).toMatchObject({ status: 200, url: `/base${path}` });
   });
 });

@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type HeaderPrefixes, spelledHeaders, spellingOf } from '@sluice/contracts';
+import {
+  type Arrival,
+  type ForwardedCallerSeal,
+  forwardedCallerHeader,
+  type HeaderPrefixes,
+  spelledHeaders,
+  spellingOf,
+} from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { upstreamFailure } from '@sluice/outbound';
 import { Pool } from 'undici';
@@ -7,7 +14,7 @@ import { bodyStream, carriesBody } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from '../http/header-names.ts';
-import { requestTarget } from '../http/request-target.ts';
+import { isAmbiguousPath, requestTarget } from '../http/request-target.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
 
 /** First path segments after `/v1` that belong to the admin API. */
@@ -59,6 +66,13 @@ export function isAdminPath(url: string, headers: IncomingMessage['headers']): b
   );
 }
 
+/** What only a proxy may say of a caller, and only we of ours. */
+const isForwarding = (name: string) =>
+  name === 'forwarded' ||
+  name === 'x-real-ip' ||
+  name === forwardedCallerHeader ||
+  name.startsWith('x-forwarded-');
+
 const dropped = new Set([
   'connection',
   'keep-alive',
@@ -71,19 +85,28 @@ const dropped = new Set([
   'trailer',
 ]);
 
+export interface AdminForwarderOptions {
+  controlPlaneUrl: string;
+  prefixes: HeaderPrefixes;
+  /** Signs what we state of the caller, so that the control plane can tell us from everybody else. */
+  seal: ForwardedCallerSeal;
+  readArrival: (req: IncomingMessage) => Arrival;
+  /** For a control plane that is reached by https. */
+  tls?: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+}
+
 /**
  * Forwards admin calls to the control plane as they come: one address for users, no interpretation
- * here. Only our own headers are renamed, there and back.
+ * here. Only our own headers are renamed, there and back, and a path that could be read in two ways is refused.
  */
-export function createAdminForwarder(
-  controlPlaneUrl: string,
-  prefixes: HeaderPrefixes,
-): {
+export function createAdminForwarder(options: AdminForwarderOptions): {
   forward(req: IncomingMessage & { originalUrl?: string }, res: ServerResponse): void;
   close(): Promise<void>;
 } {
-  const base = new URL(controlPlaneUrl);
+  const { prefixes, seal, readArrival } = options;
+  const base = new URL(options.controlPlaneUrl);
   const pool = new Pool(base.origin, {
+    connect: { ...options.tls },
     connections: 32,
     headersTimeout: 60_000,
     bodyTimeout: 60_000,
@@ -93,19 +116,23 @@ export function createAdminForwarder(
   async function run(
     req: IncomingMessage & { originalUrl?: string },
     res: ServerResponse,
+    requestId: string,
   ): Promise<void> {
+    const target = requestTarget(req.originalUrl ?? req.url ?? '/');
+    refuseAmbiguous(target);
     const headers: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(arrivedHeaders(prefixes, req.headers)))
-      if (value !== undefined && !dropped.has(name)) headers[name] = value;
-    // The control plane believes this header from us only; what a caller claims is replaced.
-    headers['x-forwarded-for'] = req.socket.remoteAddress ?? '';
-    // Links that the control plane makes lead to where the caller was, or to a proxy in front of it.
-    headers['x-forwarded-host'] ??= req.headers.host ?? '';
-    headers['x-forwarded-proto'] ??= 'http';
+      if (value !== undefined && !dropped.has(name) && !isForwarding(name)) headers[name] = value;
+    const arrival = readArrival(req);
+    headers[forwardedCallerHeader] = seal.sign({ ...arrival, requestId }, Date.now());
+    // For a proxy between us and the control plane, and its log; the control plane believes the statement.
+    headers['x-forwarded-for'] = arrival.address;
+    if (arrival.host !== undefined) headers['x-forwarded-host'] = arrival.host;
+    headers['x-forwarded-proto'] = arrival.proto;
     const abort = new AbortController();
     whenCallerGone(req, res, () => abort.abort());
     const answer = await pool.request({
-      path: `${base.pathname === '/' ? '' : base.pathname}${requestTarget(req.originalUrl ?? req.url ?? '/')}`,
+      path: `${base.pathname === '/' ? '' : base.pathname}${target}`,
       method: req.method as 'GET',
       headers,
       body: carriesBody(req.headers) ? bodyStream(req) : null,
@@ -123,18 +150,18 @@ export function createAdminForwarder(
 
   return {
     forward(req, res) {
-      run(req, res).catch((caught: unknown) => {
+      // Ours, also at the control plane: what a caller calls a request is no id.
+      const requestId = uuidText(uuidV7(Date.now()));
+      run(req, res, requestId).catch((caught: unknown) => {
         if (res.headersSent || res.destroyed) return void res.destroy();
-        const cause = upstreamFailure(caught, false);
-        const error = new GatewayError('admin.control_plane_unavailable', { cause });
-        const requestId = uuidText(uuidV7(Date.now()));
+        const error = caught instanceof GatewayError ? caught : unavailable(caught);
         const spelling = spellingOf(prefixes, req.headers);
         res.writeHead(
           error.status,
           spelledHeaders(prefixes, spelling, {
             'content-type': 'application/json',
             'x-service-request-id': requestId,
-            'retry-after': '2',
+            ...error.headers,
           }),
         );
         res.end(JSON.stringify(adminErrorBody(spelledError(error, spelling), requestId)));
@@ -143,4 +170,24 @@ export function createAdminForwarder(
     },
     close: () => pool.destroy(),
   };
+}
+
+/** @throws GatewayError 400 `request.invalid_field` when the path could lead somewhere else behind us. */
+function refuseAmbiguous(target: string): void {
+  const pathname = target.split('?', 1)[0] ?? '';
+  // Names of the registry are `publisher/server`, escaped.
+  const escapedSlashes = adminRootPaths.some((root) => pathname.startsWith(`${root}/`));
+  if (!isAmbiguousPath(pathname, { escapedSlashes })) return;
+  throw new GatewayError('request.invalid_field', {
+    field: 'path',
+    message:
+      'The path of an admin call must not have empty, "." or ".." segments, backslashes, semicolons or escaped separators.',
+  });
+}
+
+function unavailable(caught: unknown): GatewayError {
+  return new GatewayError('admin.control_plane_unavailable', {
+    cause: upstreamFailure(caught, false),
+    headers: { 'retry-after': '2' },
+  });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
+  type Arrival,
   type HeaderPrefixes,
   type HeaderSpelling,
   spelledHeaders,
@@ -28,6 +29,7 @@ export interface ServeDeps {
   /** For the one event a request; undefined = none is written. */
   requestLogger: Logger | undefined;
   isDraining: () => boolean;
+  readArrival: (req: IncomingMessage) => Arrival;
 }
 
 type Handler = (req: IncomingMessage & { originalUrl?: string }, res: ServerResponse) => void;
@@ -94,7 +96,7 @@ function createExchange(
     startedAt: performance.now(),
     startedAtMs,
     signal: abort.signal,
-    callerAddress: () => req.socket.remoteAddress ?? '',
+    callerAddress: () => deps.readArrival(req).address,
     readBody: () => readBody(req, deps.bodyBytesMax),
     bodyStream: () => bodyStream(req),
     key: undefined,
