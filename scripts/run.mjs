@@ -15,6 +15,7 @@ const commands = {
     'services/gateway/test/faults.test.ts',
     '--reporter=./scripts/faults/table-reporter.ts',
   ],
+  abuse: ['node_modules/vitest/vitest.mjs', 'run', 'services/gateway/test/abuse'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   build: ['scripts/build.ts'],
@@ -22,6 +23,9 @@ const commands = {
   generate: ['scripts/generate.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
 };
+
+/** What a command wants to find in its environment. */
+const environments = { abuse: { SLUICE_ABUSE: 'full' } };
 
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];
@@ -50,7 +54,12 @@ const child = spawn(
   {
     cwd: root,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    env: { ...toolEnvironment(), ...noProxyForLoopback(), SLUICE_CALLER_DIR: callerDir },
+    env: {
+      ...toolEnvironment(),
+      ...noProxyForLoopback(),
+      ...environments[name],
+      SLUICE_CALLER_DIR: callerDir,
+    },
   },
 );
 // At a terminal the child gets the signal too; a command takes repeated signals as one.

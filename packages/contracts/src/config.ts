@@ -201,6 +201,11 @@ const node: z.ZodType<ConfigNode> = leaf.extend({
   },
 });
 
+/** One node of a document without its targets, as JSON Schema; built anew at each call. */
+export function configSchema(): object {
+  return z.toJSONSchema(leaf, { io: 'input', unrepresentable: 'any' });
+}
+
 export type ConfigParseResult =
   | { ok: true; config: ConfigNode }
   | { ok: false; faults: readonly string[]; field: string };

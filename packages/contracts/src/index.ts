@@ -36,6 +36,7 @@ export {
   type ConfigNode,
   type ConfigParseResult,
   configPath,
+  configSchema,
   credentialKeys,
   parseConfigDocument,
   type StrategyMode,

@@ -1,0 +1,50 @@
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { chatBody, chatReply, type Scenario } from '../scenario.ts';
+import type { BystanderReport, BystanderSettings } from './bystander-worker.ts';
+
+export type { BystanderReport };
+
+/** A second tenant's caller, whose plain requests are timed while others attack. */
+export interface Bystander {
+  /** What it saw since the last report. */
+  report(): Promise<BystanderReport>;
+  stop(): Promise<void>;
+}
+
+/** In a workspace of its own, with a key of its own. */
+export async function startBystander(scenario: Scenario): Promise<Bystander> {
+  const workspace = await scenario.admin<{ id: string }>('POST', '/admin/workspaces', {
+    name: 'Bystander',
+  });
+  const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+    name: 'bystander',
+    workspace_id: workspace.id,
+    scopes: ['completions.write'],
+  });
+  const settings: BystanderSettings = {
+    gatewayUrl: scenario.stack.gatewayUrls[0] ?? '',
+    key,
+    body: JSON.stringify(chatBody),
+    reply: JSON.stringify(chatReply),
+  };
+  const worker = new Worker(new URL('./bystander-worker.ts', import.meta.url), {
+    workerData: settings,
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  await once(worker, 'message');
+  // So long that the first waits, with connections to open and code to warm up, are not the usual ones.
+  await delay(1500);
+  return {
+    async report() {
+      worker.postMessage('report');
+      const [report] = (await once(worker, 'message')) as [BystanderReport];
+      return report;
+    },
+    async stop() {
+      worker.postMessage('stop');
+      await once(worker, 'exit');
+    },
+  };
+}
