@@ -36,7 +36,10 @@ export async function startWholeSluice(
         restart: false,
         gatewayEntry,
         // Lines written for each request would measure the terminal.
-        partEnvironment: { gateway: { LOG_REQUESTS: 'false' } },
+        partEnvironment: {
+          gateway: { LOG_REQUESTS: 'false', ...wideConfigs },
+          'control-plane': wideConfigs,
+        },
       },
       signal,
     );
@@ -146,3 +149,6 @@ function haltRest(sluice: Sluice): () => void {
     for (const pid of pids) process.kill(pid, 'SIGCONT');
   };
 }
+
+/** One config of the workspace has far more targets than the default lets through. */
+const wideConfigs = { MAX_ROOT_CONFIG_TARGETS: '1000' };

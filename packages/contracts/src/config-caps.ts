@@ -10,11 +10,19 @@ export interface ConfigCaps {
 }
 
 export const configCaps: ConfigCaps = {
-  rootTargetsMax: 1000,
+  rootTargetsMax: 100,
   conditionalRootTargetsMax: 1000,
   nestedTargetsMax: 50,
   targetsMax: 4000,
   depthMax: 32,
+};
+
+/** For documents that were saved under other settings: they are read, whether they may run or not. */
+export const storedConfigCaps: ConfigCaps = {
+  ...configCaps,
+  rootTargetsMax: configCaps.targetsMax,
+  conditionalRootTargetsMax: configCaps.targetsMax,
+  nestedTargetsMax: configCaps.targetsMax,
 };
 
 export interface ConfigFault {

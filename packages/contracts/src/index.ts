@@ -42,7 +42,13 @@ export {
   type StrategyMode,
   strategyModes,
 } from './config.ts';
-export { type ConfigCaps, type ConfigFault, configCaps, fanOutFault } from './config-caps.ts';
+export {
+  type ConfigCaps,
+  type ConfigFault,
+  configCaps,
+  fanOutFault,
+  storedConfigCaps,
+} from './config-caps.ts';
 export { foldConfigNames } from './config-names.ts';
 export {
   type ForwardedCaller,

@@ -18,4 +18,3 @@ export {
   url,
   uuids,
 } from './define-env.ts';
-export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

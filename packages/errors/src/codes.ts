@@ -289,6 +289,12 @@ export const errorCodes = {
     type: 'api_error',
     text: 'Usage records cannot be stored at the moment.',
   },
+  'gateway.attempts_spent': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'The request has tried as much as one request may.',
+  },
   'gateway.lost': {
     status: 500,
     retry: 'never',

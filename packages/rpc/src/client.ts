@@ -8,17 +8,16 @@ import {
 } from '@bufbuild/protobuf';
 import { Client, type ClientReadableStream, credentials, Metadata, status } from '@grpc/grpc-js';
 import { methodDefinition, tokenKey } from './definition.ts';
-import { isLoopbackAddress } from './loopback.ts';
-import type { ClientTls } from './tls.ts';
 
 export interface RpcClientOptions {
   /** host:port */
   address: string;
   token: string;
-  /** Without it the connection is plaintext, which is refused beyond loopback. */
-  tls?: ClientTls | undefined;
-  /** Allows plaintext beyond loopback, the token with it. */
-  allowInsecure?: boolean;
+  /** PEM of the CA to trust; without it the connection is plaintext. */
+  tlsCa?: Buffer;
+  /** PEM of our own certificate and key, for mutual TLS. */
+  tlsCert?: Buffer;
+  tlsKey?: Buffer;
   /** Largest message in either direction, bytes. */
   messageBytesMax?: number;
 }
@@ -39,17 +38,11 @@ export interface RpcClient {
   close(): void;
 }
 
-/** @throws Error when the token would travel in the clear. */
 export function createRpcClient(_service: DescService, options: RpcClientOptions): RpcClient {
-  const { tls } = options;
-  if (tls === undefined && options.allowInsecure !== true && !isLoopbackAddress(options.address))
-    throw new Error(
-      `gRPC to ${options.address} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
-    );
   const channelCredentials =
-    tls === undefined
+    options.tlsCa === undefined
       ? credentials.createInsecure()
-      : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
+      : credentials.createSsl(options.tlsCa, options.tlsKey ?? null, options.tlsCert ?? null);
   const bytesMax = options.messageBytesMax ?? 64 * 1024 * 1024;
   const client = new Client(options.address, channelCredentials, {
     'grpc.max_receive_message_length': bytesMax,

@@ -1,4 +1,4 @@
-import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
+import { type ConfigNode, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
 import {
   type CompiledConfig,
   compileConfig,
@@ -65,7 +65,7 @@ function spin(work: () => unknown, forMs: number): number {
 const results: unknown[] = Array.from({ length: 8 });
 
 function compile(document: unknown): CompiledConfig {
-  const parsed = parseConfigDocument(document, 'ignore');
+  const parsed = parseConfigDocument(document, 'ignore', storedConfigCaps);
   if (!parsed.ok) throw new Error(parsed.faults.join('; '));
   return compileConfig(parsed.config as ConfigNode);
 }

@@ -1,7 +1,6 @@
 import {
   bool,
   bytesSecret,
-  clientTlsSettings,
   csv,
   defineEnv,
   integer,
@@ -9,7 +8,6 @@ import {
   optionalSecret,
   optionalText,
   secret,
-  serverTlsSettings,
   text,
   url,
 } from '@sluice/env';
@@ -50,8 +48,9 @@ export const env = defineEnv(
       '127.0.0.1:8791',
     ),
     GRPC_ALLOW_INSECURE: bool('allow gRPC without TLS beyond loopback', false),
-    ...serverTlsSettings,
-    ...clientTlsSettings,
+    TLS_CERT_PATH: optionalText('PEM of the certificate of the gRPC port'),
+    TLS_KEY_PATH: optionalText('PEM of its key'),
+    TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
 
     HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
@@ -66,6 +65,13 @@ export const env = defineEnv(
     PUBLIC_URL: url(
       'where callers reach the gateway, for the addresses in answers; unset = where the request came',
     ),
+    MAX_ROOT_CONFIG_TARGETS: integer(
+      'targets at the top of a config that is saved, as at the gateways',
+      100,
+      1,
+    ),
+    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
+    MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
     DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 10_000, 0),
     ENABLE_PROMETHEUS: bool('serve /metrics', true),

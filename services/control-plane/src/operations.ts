@@ -1,3 +1,4 @@
+import type { ConfigCaps } from '@sluice/contracts';
 import { agentIntegrationOperations } from './agent-integrations/routes.ts';
 import { agentServerOperations } from './agent-servers/routes.ts';
 import type { Ledger } from './analytics/ledger.ts';
@@ -43,6 +44,7 @@ export function allOperations(parts: {
   integrations: IntegrationParts;
   authSettings: AuthSettingsParts;
   ledger: Ledger;
+  configCaps: ConfigCaps;
   registries: RegistryParts;
 }): readonly Operation[] {
   return [
@@ -54,7 +56,7 @@ export function allOperations(parts: {
     ...userOperations,
     ...workspaceMemberOperations(createProvisionUserKey(parts.mintKey)),
     ...scimMappingOperations,
-    ...configOperations(parts.integrations.vault),
+    ...configOperations({ vault: parts.integrations.vault, caps: parts.configCaps }),
     ...integrationOperations(parts.integrations),
     ...providerOperations,
     ...virtualKeyOperations(parts.integrations),

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   canonicalHeaderPrefixes,
+  configCaps,
   forwardedCallerSeal,
   createServiceKey as mint,
 } from '@sluice/contracts';
@@ -37,6 +38,7 @@ describe('the authorisation table', () => {
         integrations: {} as never,
         authSettings: undefined as never,
         ledger: undefined as never,
+        configCaps,
         registries: {} as never,
       }),
       operationParts: {} as OperationParts,
@@ -65,6 +67,7 @@ describe('the authorisation table', () => {
       integrations: {} as never,
       authSettings: undefined as never,
       ledger: undefined as never,
+      configCaps,
       registries: {} as never,
     }))
       expect('audit' in operations[operation.id], operation.id).toBe(

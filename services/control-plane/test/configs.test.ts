@@ -182,7 +182,7 @@ const conditional = (query: object) => ({
 /** A thousand on top, each with some below. */
 const wide = () =>
   loadbalance(
-    Array.from({ length: 1000 }, () => loadbalance(Array.from({ length: 10 }, () => leaf))),
+    Array.from({ length: 100 }, () => loadbalance(Array.from({ length: 100 }, () => leaf))),
   );
 /** One in the other. */
 const deep = (levels: number): object =>
@@ -201,7 +201,7 @@ describe('documents that cannot be run', () => {
       'body.config.targets[1].weight',
     ],
     ['only weights of zero', () => loadbalance([{ ...leaf, weight: 0 }]), 'body.config.targets'],
-    ['10,000 nested targets', wide, 'body.config.targets[300]'],
+    ['10,000 nested targets', wide, 'body.config.targets[0].targets'],
     [
       '10,000 targets below one',
       () => loadbalance([loadbalance(Array.from({ length: 10_000 }, () => leaf))]),
@@ -349,7 +349,12 @@ describe('references between configs', () => {
     const slugs: string[] = [];
     for (let index = 0; index < 201; index += 1) slugs.push(await create(leaf, 'many'));
     const all = (count: number) =>
-      loadbalance(slugs.slice(0, count).map((slug) => ({ config: slug })));
+      loadbalance(
+        [0, 50, 100, 150, 200].flatMap((from) => {
+          const some = slugs.slice(from, Math.min(from + 50, count));
+          return some.length === 0 ? [] : [loadbalance(some.map((slug) => ({ config: slug })))];
+        }),
+      );
     await create(all(200));
     expect(refused(await workspace().post('/configs', { name: 'x', config: all(201) }))).toEqual({
       status: 400,

@@ -77,9 +77,6 @@ export async function startHarness(
     TLS_CERT_PATH: undefined,
     TLS_KEY_PATH: undefined,
     TLS_CA_PATH: undefined,
-    TLS_CERT: undefined,
-    TLS_KEY: undefined,
-    TLS_CA: undefined,
     HEADER_PREFIX: 'x-service-',
     HEADER_PREFIX_ALIASES: ['x-portkey-'],
     TRUSTED_PROXIES: undefined,
@@ -92,6 +89,9 @@ export async function startHarness(
     REQUEST_BODY_BYTES_MAX: 1024 * 1024,
     DRAIN_TIMEOUT: 1000,
     ENABLE_PROMETHEUS: true,
+    MAX_ROOT_CONFIG_TARGETS: 100,
+    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: 1000,
+    MAX_NESTED_CONFIG_TARGETS: 50,
     DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799',
   };
   const logger = createLogger({

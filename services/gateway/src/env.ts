@@ -1,7 +1,6 @@
 import {
   bool,
   bytesSecret,
-  clientTlsSettings,
   csv,
   defineEnv,
   integer,
@@ -9,7 +8,6 @@ import {
   optionalSecret,
   optionalText,
   secret,
-  serverTlsSettings,
   text,
   url,
   uuids,
@@ -45,9 +43,7 @@ export const env = defineEnv(
     NATS_URL: optionalText('NATS server(s) for usage records, comma separated'),
     REDIS_URL: optionalText('Redis for counters shared by several gateways'),
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
-    GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
-    ...serverTlsSettings,
-    ...clientTlsSettings,
+    TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the control plane’s', 32),
 
     DATA_DIR: text('folder of the outbox, the snapshot and the counters'),
@@ -121,9 +117,24 @@ export const env = defineEnv(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
       false,
     ),
-    MAX_ROOT_CONFIG_TARGETS: integer('targets at the top of a config', 1000, 1),
+    MAX_ROOT_CONFIG_TARGETS: integer(
+      'targets at the top of a config, as at the control plane',
+      100,
+      1,
+    ),
     MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
     MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
+    ATTEMPTS_PER_REQUEST_MAX: integer(
+      'calls, retries, second calls and refused targets of one request together',
+      30,
+      1,
+    ),
+    ROUTING_TIMEOUT: integer(
+      'ms since its arrival after which a request begins no further call',
+      600_000,
+      1,
+      timerMsMax,
+    ),
     OUTBOX_BYTES_MAX: integer(
       'bytes of unsent usage records kept on disk before requests are refused',
       4 * 1024 ** 3,

@@ -19,7 +19,7 @@ import {
   readProxies,
 } from '@sluice/outbound';
 import { config, usage } from '@sluice/proto-stubs';
-import { clientTls, createRpcClient, type RpcClient, type RpcClientOptions } from '@sluice/rpc';
+import { createRpcClient, type RpcClient } from '@sluice/rpc';
 import {
   createLogger,
   createMetrics,
@@ -90,11 +90,7 @@ export function wire(env: Env): Gateway {
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 });
   // One life of one replica: sequences start at 1 in each.
   const replicaId = `${env.REPLICA_ID ?? keptReplicaId(env.DATA_DIR)}.${randomBytes(4).toString('hex')}`;
-  const peer = {
-    token: env.SERVICE_CLIENT_AUTH,
-    tls: clientTls(env),
-    allowInsecure: env.GRPC_ALLOW_INSECURE,
-  };
+  const tlsCa = env.TLS_CA_PATH === undefined ? undefined : readFileSync(env.TLS_CA_PATH);
 
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
@@ -109,7 +105,8 @@ export function wire(env: Env): Gateway {
   const source = createConfigSource(
     createRpcClient(config.ConfigService, {
       address: env.CONTROL_PLANE_GRPC_URL,
-      ...peer,
+      token: env.SERVICE_CLIENT_AUTH,
+      tlsCa,
     }),
     replicaId,
     3000,
@@ -128,7 +125,7 @@ export function wire(env: Env): Gateway {
   const recorder = new UsageRecorder(outbox, replicaId);
   const publisher = new UsagePublisher({
     outbox,
-    sink: createSink(env, replicaId, peer),
+    sink: createSink(env, replicaId, tlsCa),
     logger,
     batchMax: 500,
     lingerMs: 50,
@@ -172,7 +169,6 @@ export function wire(env: Env): Gateway {
     prefixes,
     seal: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH),
     readArrival,
-    tls: peer.tls,
   });
 
   const deadlines = {
@@ -180,8 +176,13 @@ export function wire(env: Env): Gateway {
     firstByteTimeoutMs: env.STREAM_FIRST_BYTE_TIMEOUT,
     streamIdleTimeoutMs: env.STREAM_IDLE_TIMEOUT,
   };
+  const bounds = {
+    attemptsMax: env.ATTEMPTS_PER_REQUEST_MAX,
+    routingTimeoutMs: env.ROUTING_TIMEOUT,
+  };
   const route = routeToTarget({
     ...deadlines,
+    bounds,
     pools,
     authoriser: createAuthoriser({ pools, hostRules, cloud: env }),
     hostRules,
@@ -253,6 +254,7 @@ export function wire(env: Env): Gateway {
       ]),
       explain: createExplain({
         ...deadlines,
+        bounds,
         authenticate: findKey,
         limits,
         resolveConfig: findConfig,
@@ -329,11 +331,7 @@ function wireTokens(env: Env, source: ConfigSource, fetch: GuardedFetch, logger:
   };
 }
 
-function createSink(
-  env: Env,
-  replicaId: string,
-  peer: Omit<RpcClientOptions, 'address'>,
-): UsageSink {
+function createSink(env: Env, replicaId: string, tlsCa: Buffer | undefined): UsageSink {
   if (env.NATS_URL !== undefined)
     return createNatsSink({
       addresses: env.NATS_URL,
@@ -343,7 +341,8 @@ function createSink(
     });
   const client: RpcClient = createRpcClient(usage.UsageService, {
     address: env.DATA_SERVICE_GRPC_URL,
-    ...peer,
+    token: env.SERVICE_CLIENT_AUTH,
+    tlsCa,
   });
   return createGrpcSink(client);
 }

@@ -90,6 +90,8 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     target: undefined,
     attempts: 0,
     refusals: 0,
+    tries: 0,
+    stoppedBy: undefined,
     waitedMs: 0,
     retryCount: 0,
     cacheStatus: 'DISABLED',

@@ -1,4 +1,9 @@
-import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
+import {
+  type ConfigCaps,
+  type ConfigNode,
+  parseConfigDocument,
+  storedConfigCaps,
+} from '@sluice/contracts';
 import { compileConfig } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../database/client.ts';
@@ -11,8 +16,8 @@ const referencesMax = 200;
  * A document that fits the schema; what it refers to has not been looked at.
  * @throws 400 with the path of every fault
  */
-export function parseDocument(document: Record<string, unknown>): ConfigNode {
-  const result = parseConfigDocument(document, 'refuse');
+export function parseDocument(document: Record<string, unknown>, caps: ConfigCaps): ConfigNode {
+  const result = parseConfigDocument(document, 'refuse', caps);
   if (!result.ok) throw invalidConfig(result.field, result.faults);
   return result.config;
 }
@@ -58,7 +63,7 @@ async function loadReferences(
     level = [];
     if (wanted.size === 0) break;
     for (const { slug: name, body } of await findActiveDocuments(db, workspaceId, [...wanted])) {
-      const parsed = parseConfigDocument(JSON.parse(body), 'ignore');
+      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
       if (!parsed.ok) continue;
       found.set(name, parsed.config);
       level.push(parsed.config);

@@ -1,4 +1,4 @@
-import { parseConfigDocument } from '@sluice/contracts';
+import { type ConfigCaps, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
 import type { CreateConfigBody, UpdateConfigBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
@@ -25,6 +25,12 @@ import {
   removeConfig,
 } from './store.ts';
 import { documentColumns, openDocument } from './stored-document.ts';
+
+export interface ConfigParts {
+  vault: CredentialVault;
+  /** What a document may have when it is saved. */
+  caps: ConfigCaps;
+}
 
 /** The config a path names. An organisation key may leave out the workspace while the slug is unambiguous. */
 export async function reachConfig(
@@ -55,9 +61,9 @@ export async function reachConfig(
 export function createConfig(
   call: AdminCall,
   body: CreateConfigBody,
-  vault: CredentialVault,
+  { vault, caps }: ConfigParts,
 ): Promise<{ id: string; slug: string; versionId: string }> {
-  const node = parseDocument(body.config);
+  const node = parseDocument(body.config, caps);
   const document = unmask(body.config, undefined);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
@@ -102,9 +108,9 @@ export function changeConfig(
   call: AdminCall,
   reference: string,
   body: UpdateConfigBody,
-  vault: CredentialVault,
+  { vault, caps }: ConfigParts,
 ): Promise<string> {
-  const node = body.config === undefined ? undefined : parseDocument(body.config);
+  const node = body.config === undefined ? undefined : parseDocument(body.config, caps);
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const config = await reachConfig(call, db, reference);
     const current = await currentVersion(db, config);
@@ -114,7 +120,7 @@ export function changeConfig(
     if (status === 'archived' && config.status !== 'archived') await refuseWhileUsed(db, config);
     // One that comes back may refer to what is gone meanwhile.
     const comesBack = status === 'active' && config.status !== 'active';
-    const changed = node ?? (comesBack ? parseDocument(stored) : undefined);
+    const changed = node ?? (comesBack ? parseDocument(stored, caps) : undefined);
     if (changed !== undefined) await checkRuns(db, config.workspaceId, config.slug, changed);
     const isDefault = body.isDefault ?? body.is_default ?? config.isDefault;
     if (isDefault && !config.isDefault) await clearDefault(db, config.workspaceId);
@@ -182,7 +188,7 @@ async function referringConfigs(db: Database, config: ConfigRow): Promise<string
   const slugs: string[] = [];
   for await (const page of mentionsOf(db, config.workspaceId, config.slug))
     for (const { slug, body } of page) {
-      const parsed = parseConfigDocument(JSON.parse(body), 'ignore');
+      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
       if (!parsed.ok || !referencesOf(parsed.config).includes(config.slug)) continue;
       slugs.push(slug);
       if (slugs.length === namedMax) return [...slugs, '…'];

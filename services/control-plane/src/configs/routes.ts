@@ -1,13 +1,18 @@
-import type { CredentialVault } from '../credentials/envelope.ts';
 import { implement, pathParameter } from '../http/implement.ts';
 import type { AdminCall, Operation } from '../http/operation.ts';
 import { listEnvelope } from '../http/shapes.ts';
 import { namedWorkspace, targetWorkspace } from '../http/target-workspace.ts';
-import { changeConfig, createConfig, deleteConfig, reachConfig } from './operations.ts';
+import {
+  type ConfigParts,
+  changeConfig,
+  createConfig,
+  deleteConfig,
+  reachConfig,
+} from './operations.ts';
 import { presentConfig, presentConfigDetail, presentConfigVersion } from './present.ts';
 import { currentVersion, listConfigs, listVersions } from './store.ts';
 
-export function configOperations(vault: CredentialVault): readonly Operation[] {
+export function configOperations(parts: ConfigParts): readonly Operation[] {
   return [
     implement('configs.list', async (call, { query }) => {
       const workspace = await targetWorkspace(
@@ -20,7 +25,7 @@ export function configOperations(vault: CredentialVault): readonly Operation[] {
       return succeeded(rows.map(presentConfig));
     }),
     implement('configs.create', async (call, { body }) => {
-      const { id, slug, versionId } = await createConfig(call, body, vault);
+      const { id, slug, versionId } = await createConfig(call, body, parts);
       return succeeded({ id, slug, version_id: versionId });
     }),
     implement('configs.read', async (call) => {
@@ -28,7 +33,7 @@ export function configOperations(vault: CredentialVault): readonly Operation[] {
       return succeeded(presentConfigDetail(config, await currentVersion(call.db, config)));
     }),
     implement('configs.update', async (call, { body }) =>
-      succeeded({ version_id: await changeConfig(call, slugOf(call), body, vault) }),
+      succeeded({ version_id: await changeConfig(call, slugOf(call), body, parts) }),
     ),
     implement('configs.delete', async (call) => {
       await deleteConfig(call, slugOf(call));

@@ -9,6 +9,7 @@ import type { ResolvedKey } from '../config-sync/resolved-key.ts';
 import type { CallerHeaders } from '../http/caller-headers.ts';
 import type { CounterState } from '../policies/limit-store.ts';
 import type { RequestLimits } from '../policies/request-limits.ts';
+import type { RoutingStop } from '../routing/request-bounds.ts';
 
 /** The endpoints of the data plane, as routes know them. */
 export interface EndpointRoute {
@@ -69,6 +70,10 @@ export interface Exchange {
   attempts: number;
   /** How many targets were refused before they were called, each with a record of its own. */
   refusals: number;
+  /** Calls, refused targets and kept answers so far: what the bounds of a request count. */
+  tries: number;
+  /** Why no more was tried, although the config says more. */
+  stoppedBy: RoutingStop | undefined;
   /** Of the last target: retries made, -1 = all were used up in vain. */
   retryCount: number;
   /** Waited because providers asked to, over all targets. */

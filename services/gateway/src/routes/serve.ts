@@ -115,6 +115,8 @@ function createExchange(
     target: undefined,
     attempts: 0,
     refusals: 0,
+    tries: 0,
+    stoppedBy: undefined,
     waitedMs: 0,
     retryCount: 0,
     cacheStatus: 'DISABLED',

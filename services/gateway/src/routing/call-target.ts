@@ -1,11 +1,12 @@
-import { afterCall, countsAsFailure, type RetryProgress } from '@sluice/engine';
+import { afterCall, type RetryProgress } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { usage } from '@sluice/proto-stubs';
 import type { BodyReply, Exchange, Reply } from '../pipeline/exchange.ts';
 import type { AttemptObserver, AttemptRecord } from '../usage/attempt-record.ts';
 import { type AttemptDeps, type AttemptResult, attempt } from './attempt.ts';
 import type { Outgoing } from './outgoing.ts';
 import { scopeOf } from './plan-request.ts';
+import { failsBreaker, heardOf, isOnConfigsTerms } from './providers-doing.ts';
+import { type RequestBounds, stopOf } from './request-bounds.ts';
 import type { CircuitBreakers } from './state/circuit-breakers.ts';
 import type { HedgeBudget } from './state/hedge-budget.ts';
 import type { Latencies } from './state/latencies.ts';
@@ -16,6 +17,7 @@ export interface CallDeps extends AttemptDeps {
   latencies: Latencies;
   hedgeBudget: HedgeBudget;
   metrics: RoutingMetrics;
+  bounds: RequestBounds;
 }
 
 export interface RoutingMetrics {
@@ -58,6 +60,11 @@ export async function callTarget(
     );
     if (decision.action === 'stop') {
       exchange.retryCount = decision.attemptCount;
+      return result;
+    }
+    exchange.stoppedBy = stopOf(exchange, deps.bounds, decision.waitMs);
+    if (exchange.stoppedBy !== undefined) {
+      exchange.retryCount = progress.retries;
       return result;
     }
     letGo(result.reply);
@@ -141,40 +148,36 @@ function single(
     );
     record.counters = counters;
     exchange.attempts++;
+    exchange.tries++;
     const mayRetry = (target.planned.retry?.attempts ?? 0) > 0;
     return attempt(exchange, target, outgoing, { record, signal, mayRetry, inspect }, deps);
   };
   return { result: run(), record: () => record };
 }
 
-const { Outcome } = usage;
-
-/** Tells circuits and averages what a call came to; undefined when nobody wants to know. */
-function observer(
-  exchange: Exchange,
-  { planned }: Target,
-  { breakers, latencies }: CallDeps,
-): AttemptObserver | undefined {
+/** Tells circuits and averages what a call came to; undefined when nobody wants to know, or may. */
+function observer(exchange: Exchange, target: Target, deps: CallDeps): AttemptObserver | undefined {
+  const { breakers, latencies } = deps;
+  const { path, latencyPaths, breaker: rule } = target.planned;
   const configId = exchange.config?.saved?.id;
-  const breaker = configId === undefined ? undefined : planned.breaker;
-  if (breaker === undefined && planned.latencyPaths.length === 0) return undefined;
-  if (breaker !== undefined && configId !== undefined) breakers.begin(configId, planned.path);
+  const breaker = configId === undefined ? undefined : rule;
+  if (breaker === undefined && latencyPaths.length === 0) return undefined;
+  if (!isOnConfigsTerms(exchange, target)) return undefined;
+  const isTrial = breaker !== undefined && configId !== undefined && breakers.begin(configId, path);
   const scope = scopeOf(exchange);
-  for (const path of planned.latencyPaths) latencies.begin(scope, path);
-  return (outcome, status, _errorCode, firstByteMs) => {
-    // A caller who leaves says nothing about the target.
-    if (outcome === Outcome.CALLER_GONE || outcome === Outcome.GATEWAY_ERROR) return;
-    const isUnanswered = outcome === Outcome.UPSTREAM_FAILURE || outcome === Outcome.PARTIAL;
+  for (const latencyPath of latencyPaths) latencies.begin(scope, latencyPath);
+  return (outcome, status, errorCode, firstByteMs) => {
+    const call = { outcome, status, errorCode };
+    const heard = heardOf(call, exchange, target, deps.requestTimeoutMs);
+    if (heard === 'nothing') {
+      if (isTrial) breakers.abandon(configId, path);
+      return;
+    }
     if (breaker !== undefined && configId !== undefined)
-      breakers.report(
-        configId,
-        planned.path,
-        breaker,
-        countsAsFailure(breaker, status, isUnanswered),
-      );
-    for (const path of planned.latencyPaths)
-      if (outcome === Outcome.SUCCESS) latencies.observe(scope, path, firstByteMs);
-      else latencies.fail(scope, path);
+      breakers.report(configId, path, breaker, failsBreaker(breaker, call));
+    for (const latencyPath of latencyPaths)
+      if (heard === 'success') latencies.observe(scope, latencyPath, firstByteMs);
+      else latencies.fail(scope, latencyPath);
   };
 }
 
@@ -192,7 +195,9 @@ async function hedged(
     const signal = AbortSignal.any([exchange.signal, own.signal]);
     return { own, ...single(exchange, calling, retryCount, deps, signal) };
   };
-  const budgetKey = `${scopeOf(exchange)}:${calling.target.path}`;
+  // What callers make slow on terms of their own must not use up what the others may hedge.
+  const terms = isOnConfigsTerms(exchange, calling.target) ? '' : 'own:';
+  const budgetKey = `${terms}${scopeOf(exchange)}:${calling.target.path}`;
   deps.hedgeBudget.request(budgetKey);
   const first = launch();
   let timer: NodeJS.Timeout | undefined;
@@ -204,6 +209,7 @@ async function hedged(
   if (
     first.record()?.hasFirstByte === true ||
     exchange.signal.aborted ||
+    stopOf(exchange, deps.bounds) !== undefined ||
     !deps.hedgeBudget.take(budgetKey, rule.budgetPercentage)
   )
     return first.result;

@@ -32,7 +32,7 @@ export function credentialOf(
 }
 
 /** Headers that the key of the cache leaves out because they are told apart here. */
-const credentialNames = [
+export const credentialNames: readonly string[] = [
   'authorization',
   'x-api-key',
   'api-key',
@@ -48,7 +48,25 @@ function addedSettings(callerHeaders: IncomingHttpHeaders, target: Target): unkn
     const value = callerHeaders[prefix + name];
     if (value !== undefined) settings.push([name, value]);
   }
+  for (const name of accountHeaders(callerHeaders, target)) {
+    const value = callerHeaders[prefix + name] ?? callerHeaders[name];
+    settings.push([name, value]);
+  }
   const { configurations } = target.planned;
   if (Object.keys(configurations).length > 0) settings.push(configurations);
   return settings;
 }
+
+/** Headers of the caller that travel on and say whose account it is, unlike versions and betas. */
+export function accountHeaders(
+  callerHeaders: IncomingHttpHeaders,
+  { entry }: Pick<Target, 'entry'>,
+): readonly string[] {
+  return (entry.callerHeaders ?? none).filter(
+    (name) =>
+      /organization|project|key|secret/.test(name) &&
+      (callerHeaders[prefix + name] ?? callerHeaders[name]) !== undefined,
+  );
+}
+
+const none: readonly string[] = [];

@@ -7,6 +7,7 @@ import type { CacheFill, ReplyCache } from '../cache/reply-cache.ts';
 import { deniedReply } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookRun } from '../guardrails/hook-results.ts';
+import { outputChecks } from '../guardrails/output-checks.ts';
 import type { Exchange, Reply } from '../pipeline/exchange.ts';
 import { type CallDeps, callTarget, canResend, endsRequest } from './call-target.ts';
 import { credentialOf } from './credential-of.ts';
@@ -54,6 +55,7 @@ export async function visitTarget(
     if (target === undefined && exchange.config !== undefined)
       exchange.target = { provider: '', path: planned.path };
     exchange.refusals++;
+    exchange.tries++;
     await deps.recorder.refuse(exchange, error, { path: planned.path, target }).catch(() => {
       // The disk refuses; a refusal cost nothing, and the caller learns of it all the same.
     });
@@ -109,6 +111,7 @@ async function denied(
   deps: VisitDeps,
 ): Promise<Visit> {
   exchange.refusals++;
+  exchange.tries++;
   await deps.recorder.refuse(exchange, new GatewayError('guardrail.denied'), {
     path: target.path,
     target,
@@ -147,7 +150,9 @@ async function call(
   if (reply === undefined) return { status: result.status, stops, reply, error };
   if (reply.kind === 'stream') {
     const { wasWhole } = reply;
-    if (fill !== undefined && reply.status === 200) reply = fill.keepStream(reply, wasWhole);
+    // The checks of a stream come after it and can refuse nothing: it must not pass for a checked answer.
+    if (fill !== undefined && reply.status === 200 && !checks.checksOutput)
+      reply = fill.keepStream(reply, wasWhole);
     reply = checks.onStream(reply);
   }
   tellDropped(reply.headers, outgoing);
@@ -179,6 +184,8 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     metadata: exchange.metadata,
     namespace: caller.cacheNamespace,
     upstreamHeaders: outgoing.headers,
+    forwardsCallersHeaders: caller.forwardHeaders !== undefined,
+    checkedBy: outputChecks(target.planned.hooks),
     // Not every format says so in the body.
     wantsStream: outgoing.context.stream,
     forceRefresh: caller.cacheForceRefresh,
@@ -197,6 +204,7 @@ async function fromCache(
   deps: VisitDeps,
 ): Promise<Visit> {
   const reply = kept.kind === 'body' ? checks.onKeptBody(kept) : checks.onStream(kept, false);
+  exchange.tries++;
   await deps.recorder.answerFromCache(exchange, target, reply.status);
   tellDropped(reply.headers, outgoing);
   return finished(exchange, target, reply, false);

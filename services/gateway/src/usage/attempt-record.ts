@@ -191,11 +191,18 @@ export class UsageRecorder {
   }
 }
 
-/** The choices of the plan, and what checks said of this target. */
-function decisionOf({ decisionJson, hookVerdicts }: Exchange): string {
-  if (hookVerdicts.length === 0) return decisionJson;
-  const hooks = `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`;
-  return decisionJson === '' ? `{${hooks}}` : `${decisionJson.slice(0, -1)},${hooks}}`;
+/** The choices of the plan, what checks said of this target, and what ended the request before its plan did. */
+function decisionOf({ decisionJson, hookVerdicts, stoppedBy, tries }: Exchange): string {
+  let json = decisionJson;
+  if (hookVerdicts.length > 0)
+    json = withMember(json, `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`);
+  if (stoppedBy !== undefined)
+    json = withMember(json, `"stopped":{"by":"${stoppedBy}","tries":${tries}}`);
+  return json;
+}
+
+function withMember(json: string, member: string): string {
+  return json === '' ? `{${member}}` : `${json.slice(0, -1)},${member}}`;
 }
 
 const hooksMax = 50;

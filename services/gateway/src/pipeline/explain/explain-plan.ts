@@ -18,10 +18,16 @@ import type { LimitCheck } from '../../policies/request-limits.ts';
 import { endsRequest } from '../../routing/call-target.ts';
 import { addressCall } from '../../routing/outgoing.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
+import type { RequestBounds } from '../../routing/request-bounds.ts';
 import { resolveTarget, type Target } from '../../routing/target.ts';
 import type { Exchange } from '../exchange.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
-import { type ExplainedLimit, type ExplainedStep, explainedFault } from './explanation.ts';
+import {
+  type ExplainedLimit,
+  type ExplainedStep,
+  type Explanation,
+  explainedFault,
+} from './explanation.ts';
 
 export interface ExplainPlanDeps {
   plan: PlanDeps;
@@ -29,11 +35,13 @@ export interface ExplainPlanDeps {
   requestTimeoutMs: number;
   firstByteTimeoutMs: number;
   streamIdleTimeoutMs: number;
+  bounds: RequestBounds;
 }
 
 export interface ExplainedPlan {
   steps: ExplainedStep[];
   leftOut: number;
+  attempts: NonNullable<Explanation['attempts']>;
   choices: readonly Choice[];
   /** Limits of the targets shown. */
   limits: ExplainedLimit[];
@@ -92,6 +100,11 @@ export async function explainPlan(
       };
     }),
     leftOut: visits.length - shown.length,
+    attempts: {
+      max: deps.bounds.attemptsMax,
+      planned: visits.reduce((sum, { path }) => sum + callsAt(targets.get(path)), 0),
+      routing_timeout_ms: deps.bounds.routingTimeoutMs,
+    },
     choices: plan.choices,
     limits: shown.flatMap(({ path }) => explainedLimits(judged.get(path)?.limits ?? [], path)),
     refusal: await refusalOf(
@@ -99,6 +112,12 @@ export async function explainPlan(
       async (target) => judged.get(target.path) ?? (await judge(exchange, target, deps)),
     ),
   };
+}
+
+/** How often a target would be called if nothing succeeded and everything were slow. */
+function callsAt(planned: ResolvedTarget | undefined): number {
+  if (planned === undefined) return 0;
+  return (1 + (planned.retry?.attempts ?? 0)) * (planned.hedge === undefined ? 1 : 2);
 }
 
 const unjudged: Judged = { target: undefined, base: undefined, limits: [], fault: undefined };

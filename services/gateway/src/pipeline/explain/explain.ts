@@ -58,6 +58,7 @@ export async function explain(
     limits: [...explainedLimits(checks, null), ...(planned?.limits ?? [])],
     choices: planned?.choices ?? [],
     plan: planned?.steps ?? [],
+    attempts: planned?.attempts ?? null,
     ...(planned === undefined || planned.leftOut === 0
       ? {}
       : { plan_steps_left_out: planned.leftOut }),

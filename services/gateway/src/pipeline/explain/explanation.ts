@@ -25,6 +25,11 @@ export interface Explanation {
   plan: ExplainedStep[];
   /** Set when the plan has more steps than are shown. */
   plan_steps_left_out?: number;
+  /**
+   * How many calls and refused targets one request may come to, and how many its
+   * plan would come to if nothing succeeded. Null where there is no plan.
+   */
+  attempts: { max: number; planned: number; routing_timeout_ms: number } | null;
   /** The refusal that the request would get instead of a call; absent = an upstream would be called. */
   would_fail?: ExplainedFault;
   /** Every fault of a config that is not valid, as "path: what". */

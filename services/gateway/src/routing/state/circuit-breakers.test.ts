@@ -101,6 +101,17 @@ describe('CircuitBreakers', () => {
     expect(breakers.openCount).toBe(0);
   });
 
+  it('let the next call try when the first ended without saying anything', () => {
+    const { clock, breakers, fail, open } = setUp();
+    fail('a', 3);
+    clock.nowMs += 30_000;
+    expect([breakers.begin('config', 'a'), breakers.begin('config', 'a')]).toEqual([true, false]);
+    expect(open()).toEqual(['a']);
+    breakers.abandon('config', 'a');
+    expect(open()).toEqual([]);
+    expect(breakers.begin('config', 'a')).toBe(true);
+  });
+
   it('count anew after the try succeeded', () => {
     const { clock, breakers, fail, open } = setUp();
     fail('a', 3);

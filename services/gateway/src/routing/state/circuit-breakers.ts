@@ -55,8 +55,8 @@ export interface CircuitState {
  * what others opened.
  *
  * After the cooldown one call tries the target; its success closes the circuit,
- * its failure opens it for another cooldown. A try that reports nothing gives
- * way to the next one after a cooldown, at most a minute. Each gateway tries
+ * its failure opens it for another cooldown. A try that is abandoned, or reports
+ * nothing for a cooldown (at most a minute), gives way to the next one. Each gateway tries
  * for itself. Calls reported while a circuit is open began before it opened, or
  * were made because all were open: they count for nothing.
  *
@@ -115,14 +115,24 @@ export class CircuitBreakers {
     return opened.view;
   }
 
-  /** A call to this target begins. Of a half-open circuit, it becomes the one that tries. */
-  begin(configId: string, path: string): void {
+  /** A call to this target begins. True = of a half-open circuit, it is the one that tries. */
+  begin(configId: string, path: string): boolean {
+    const opened = this.opened.get(configId);
+    const circuit = opened?.circuits.get(path);
+    if (opened === undefined || circuit === undefined) return false;
+    const nowMs = this.now();
+    if (phaseOf(circuit, nowMs) !== 'half-open' || circuit.probeUntilMs > nowMs) return false;
+    circuit.probeUntilMs = nowMs + Math.min(circuit.rule.cooldownMs, probeDeadlineMaxMs);
+    opened.viewUntilMs = 0;
+    return true;
+  }
+
+  /** The call that tried ended without saying anything: the next one tries. */
+  abandon(configId: string, path: string): void {
     const opened = this.opened.get(configId);
     const circuit = opened?.circuits.get(path);
     if (opened === undefined || circuit === undefined) return;
-    const nowMs = this.now();
-    if (phaseOf(circuit, nowMs) !== 'half-open' || circuit.probeUntilMs > nowMs) return;
-    circuit.probeUntilMs = nowMs + Math.min(circuit.rule.cooldownMs, probeDeadlineMaxMs);
+    circuit.probeUntilMs = 0;
     opened.viewUntilMs = 0;
   }
 
