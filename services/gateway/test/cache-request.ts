@@ -18,6 +18,8 @@ export function exampleCacheRequest(over: Partial<CacheRequest> = {}): CacheRequ
     metadata: {},
     namespace: undefined,
     upstreamHeaders: {},
+    forwardsCallersHeaders: false,
+    checkedBy: '',
     wantsStream: false,
     forceRefresh: false,
     signal: new AbortController().signal,

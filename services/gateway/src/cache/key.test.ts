@@ -67,6 +67,8 @@ describe('cacheKey', () => {
       { upstreamHeaders: { 'x-team': 'a' } },
       { upstreamHeaders: { 'x-team': ['a', 'b'] } },
       { strictOpenAiCompliance: false },
+      { checkedBy: 'a' },
+      { namespace: 'n', forwardsCallersHeaders: true, upstreamHeaders: { 'x-team': 'a' } },
     ];
     expect(new Set(others.map(keyOf)).size).toBe(others.length);
   });

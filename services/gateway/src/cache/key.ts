@@ -11,7 +11,7 @@ export type KeyParts = Omit<CacheRequest, 'rule' | 'wantsStream' | 'forceRefresh
  */
 export function cacheKey(parts: KeyParts): string {
   const identity = JSON.stringify([
-    'v1',
+    'v2',
     parts.organisationId,
     parts.workspaceId,
     parts.credential,
@@ -24,18 +24,26 @@ export function cacheKey(parts: KeyParts): string {
     parts.strictOpenAiCompliance,
     sortedEntries(parts.metadata),
     partition(parts),
+    parts.checkedBy,
   ]);
   const { stream: _, stream_options: __, ...body } = parts.sentJson;
   return hash('sha256', `${identity}\n${canonicalJson(body)}`, 'hex');
 }
 
-/** A namespace parts the cache alone; without one, the headers that the upstream sees do. */
+/**
+ * A namespace parts the cache in place of the headers that the upstream sees,
+ * but not of those that a caller had forwarded: they may have made the answer.
+ */
 function partition(parts: KeyParts): JsonValue {
-  if (parts.namespace !== undefined) return ['namespace', parts.namespace];
+  if (parts.namespace !== undefined && !parts.forwardsCallersHeaders)
+    return ['namespace', parts.namespace];
   const headers = Object.entries(parts.upstreamHeaders)
     .map(([name, value]) => [name.toLowerCase(), value] as [string, string | string[]])
     .filter(([name]) => !isLeftOut(name));
-  return ['headers', headers.sort(byName)];
+  headers.sort(byName);
+  return parts.namespace === undefined
+    ? ['headers', headers]
+    : ['namespace and headers', parts.namespace, headers];
 }
 
 /** Credentials are told apart by `credential`; the others are different in every request. */

@@ -22,6 +22,10 @@ export interface CacheRequest {
   namespace: string | undefined;
   /** As sent upstream: they part the cache where no namespace does. */
   upstreamHeaders: Readonly<Record<string, string | string[]>>;
+  /** Headers among them that the request, and not its config, had forwarded. */
+  forwardsCallersHeaders: boolean;
+  /** Identity of the checks that an answer passes before it is kept; empty = none. */
+  checkedBy: string;
   wantsStream: boolean;
   /** Asks the upstream whatever is stored, and overwrites it. */
   forceRefresh: boolean;

@@ -48,6 +48,11 @@ export class TargetChecks {
     });
   }
 
+  /** Whether an answer waits for checks, which may change or refuse it. */
+  get checksOutput(): boolean {
+    return this.target.planned.hooks?.afterRequest.some(({ async }) => !async) === true;
+  }
+
   /** Looks at each complete 200: checks it, decorates it, and gives the cache what passed. */
   inspector(
     fill: CacheFill | undefined,
@@ -57,7 +62,8 @@ export class TargetChecks {
       const { hooks } = this.target.planned;
       const response = hooks === undefined ? undefined : jsonObjectIn(body);
       if (response === undefined) {
-        fill?.keepBody(body, 'application/json');
+        // What no check could read is passed on, and not kept as if one had.
+        if (!this.checksOutput) fill?.keepBody(body, 'application/json');
         return undefined;
       }
       const run = await this.guardrails.after(hooks, { ...this.subject(), response, status: 200 });
