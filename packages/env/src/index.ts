@@ -18,3 +18,4 @@ export {
   url,
   uuids,
 } from './define-env.ts';
+export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

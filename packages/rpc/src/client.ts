@@ -8,16 +8,17 @@ import {
 } from '@bufbuild/protobuf';
 import { Client, type ClientReadableStream, credentials, Metadata, status } from '@grpc/grpc-js';
 import { methodDefinition, tokenKey } from './definition.ts';
+import { isLoopbackAddress } from './loopback.ts';
+import type { ClientTls } from './tls.ts';
 
 export interface RpcClientOptions {
   /** host:port */
   address: string;
   token: string;
-  /** PEM of the CA to trust; without it the connection is plaintext. */
-  tlsCa?: Buffer;
-  /** PEM of our own certificate and key, for mutual TLS. */
-  tlsCert?: Buffer;
-  tlsKey?: Buffer;
+  /** Without it the connection is plaintext, which is refused beyond loopback. */
+  tls?: ClientTls | undefined;
+  /** Allows plaintext beyond loopback, the token with it. */
+  allowInsecure?: boolean;
   /** Largest message in either direction, bytes. */
   messageBytesMax?: number;
 }
@@ -38,11 +39,17 @@ export interface RpcClient {
   close(): void;
 }
 
+/** @throws Error when the token would travel in the clear. */
 export function createRpcClient(_service: DescService, options: RpcClientOptions): RpcClient {
+  const { tls } = options;
+  if (tls === undefined && options.allowInsecure !== true && !isLoopbackAddress(options.address))
+    throw new Error(
+      `gRPC to ${options.address} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
+    );
   const channelCredentials =
-    options.tlsCa === undefined
+    tls === undefined
       ? credentials.createInsecure()
-      : credentials.createSsl(options.tlsCa, options.tlsKey ?? null, options.tlsCert ?? null);
+      : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
   const bytesMax = options.messageBytesMax ?? 64 * 1024 * 1024;
   const client = new Client(options.address, channelCredentials, {
     'grpc.max_receive_message_length': bytesMax,

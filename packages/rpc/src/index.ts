@@ -5,3 +5,4 @@
  */
 export { createRpcClient, type RpcClient, type RpcClientOptions } from './client.ts';
 export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
+export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';

@@ -11,6 +11,8 @@ import {
   type Metadata,
   Server,
   ServerCredentials,
+  ServerInterceptingCall,
+  type ServerInterceptor,
   type ServerUnaryCall,
   type ServerWritableStream,
   status,
@@ -18,6 +20,8 @@ import {
 } from '@grpc/grpc-js';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import { serviceDefinition, tokenKey } from './definition.ts';
+import { isLoopbackHost } from './loopback.ts';
+import type { ServerTls } from './tls.ts';
 
 type Handler<M> = M extends DescMethod & {
   methodKind: 'unary';
@@ -45,9 +49,11 @@ export interface ServeRpcOptions {
   host: string;
   port: number;
   token: string;
-  tls?: { cert: Buffer; key: Buffer; clientCa?: Buffer };
+  tls?: ServerTls | undefined;
   /** Allows plaintext beyond loopback; start fails otherwise. */
   allowInsecure?: boolean;
+  /** Largest request, bytes. */
+  requestBytesMax?: number;
   onError?: (error: GatewayError, method: string) => void;
 }
 
@@ -59,20 +65,31 @@ export interface RpcServer {
   close(graceMs: number): Promise<void>;
 }
 
+const requestBytesDefault = 4 * 1024 * 1024;
+
+/** What one connection may hold; ours keep a few streams open, and answer pings. */
+const peerLimits = {
+  'grpc.max_concurrent_streams': 1024,
+  'grpc.keepalive_time_ms': 30_000,
+  'grpc.keepalive_timeout_ms': 10_000,
+  'grpc.max_connection_idle_ms': 10 * 60_000,
+  // Megabytes of one HTTP/2 session: headers, frames under way, data not yet read.
+  'grpc-node.max_session_memory': 64,
+};
+
 /** Binds the port. Every call must carry the shared token. */
 export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
-  const loopback = ['127.0.0.1', '::1', 'localhost'].includes(options.host);
-  if (!loopback && options.tls === undefined && options.allowInsecure !== true)
+  if (!isLoopbackHost(options.host) && options.tls === undefined && options.allowInsecure !== true)
     throw new Error(
       `gRPC on ${options.host} needs TLS; set the TLS_* variables, or GRPC_ALLOW_INSECURE=true on a trusted network.`,
     );
 
-  const bytesMax = 64 * 1024 * 1024;
   const server = new Server({
-    'grpc.max_receive_message_length': bytesMax,
-    'grpc.max_send_message_length': bytesMax,
+    ...peerLimits,
+    'grpc.max_receive_message_length': options.requestBytesMax ?? requestBytesDefault,
+    'grpc.max_send_message_length': 64 * 1024 * 1024,
+    interceptors: [authenticated(digest(options.token))],
   });
-  const expected = digest(options.token);
   const report = options.onError ?? (() => {});
 
   const port = await new Promise<number>((resolve, reject) => {
@@ -99,8 +116,8 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
         if (typeof handler !== 'function') throw new Error(`no handler for ${method.localName}`);
         implementation[method.localName] =
           method.methodKind === 'server_streaming'
-            ? streamImplementation(method, handler as StreamHandler, expected, report)
-            : unaryImplementation(method, handler as UnaryHandler, expected, report);
+            ? streamImplementation(method, handler as StreamHandler, report)
+            : unaryImplementation(method, handler as UnaryHandler, report);
       }
       server.addService(serviceDefinition(service), implementation);
     },
@@ -122,17 +139,11 @@ type UnaryHandler = (request: object, context: { signal: AbortSignal }) => Promi
 type StreamHandler = (request: object, context: { signal: AbortSignal }) => AsyncIterable<object>;
 type Report = (error: GatewayError, method: string) => void;
 
-function unaryImplementation(
-  method: DescMethod,
-  handler: UnaryHandler,
-  expected: Buffer,
-  report: Report,
-) {
+function unaryImplementation(method: DescMethod, handler: UnaryHandler, report: Report) {
   return async (
     call: ServerUnaryCall<object, object>,
     callback: (error: object | null, value?: object) => void,
   ) => {
-    if (!authorised(call.metadata, expected)) return callback(unauthenticated);
     const abort = new AbortController();
     call.on('cancelled', () => abort.abort());
     try {
@@ -146,14 +157,8 @@ function unaryImplementation(
   };
 }
 
-function streamImplementation(
-  method: DescMethod,
-  handler: StreamHandler,
-  expected: Buffer,
-  report: Report,
-) {
+function streamImplementation(method: DescMethod, handler: StreamHandler, report: Report) {
   return async (call: ServerWritableStream<object, object>) => {
-    if (!authorised(call.metadata, expected)) return void call.emit('error', unauthenticated);
     const abort = new AbortController();
     call.on('cancelled', () => abort.abort());
     call.on('error', () => abort.abort());
@@ -173,6 +178,23 @@ function streamImplementation(
       if (!abort.signal.aborted) call.emit('error', asStatus(caught, method, report));
     }
   };
+}
+
+/**
+ * Looks at the token when a call's headers have come. Its message is neither
+ * read nor decoded before that: what was sent for a refused call is dropped.
+ */
+function authenticated(expected: Buffer): ServerInterceptor {
+  return (_method, call) =>
+    new ServerInterceptingCall(call, {
+      start: (next) =>
+        next({
+          onReceiveMetadata(metadata, pass) {
+            if (authorised(metadata, expected)) pass(metadata);
+            else call.sendStatus(unauthenticated);
+          },
+        }),
+    });
 }
 
 const unauthenticated = {

@@ -1,9 +1,16 @@
 import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 
 /** A certificate or key of `certificates/`, whose README says what each is good for. */
-export type CertificateName = 'authority' | 'server' | 'server-key' | 'client' | 'client-key';
+export type CertificateName =
+  | 'authority'
+  | `${'server' | 'client' | 'stranger' | 'expired'}${'' | '-key'}`;
 
 /** Its PEM. */
 export function testCertificate(name: CertificateName): string {
-  return readFileSync(new URL(`../certificates/${name}.pem`, import.meta.url), 'utf8');
+  return readFileSync(testCertificatePath(name), 'utf8');
+}
+
+export function testCertificatePath(name: CertificateName): string {
+  return resolve(import.meta.dirname, '../certificates', `${name}.pem`);
 }

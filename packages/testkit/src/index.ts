@@ -5,7 +5,7 @@
  */
 
 export { freePort } from '@sluice/stack';
-export { type CertificateName, testCertificate } from './certificates.ts';
+export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
 export { eventually } from './eventually.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
 export { startNats } from './nats.ts';

@@ -1,6 +1,7 @@
 import {
   bool,
   bytesSecret,
+  clientTlsSettings,
   csv,
   defineEnv,
   integer,
@@ -8,6 +9,7 @@ import {
   optionalSecret,
   optionalText,
   secret,
+  serverTlsSettings,
   text,
   url,
 } from '@sluice/env';
@@ -48,9 +50,8 @@ export const env = defineEnv(
       '127.0.0.1:8791',
     ),
     GRPC_ALLOW_INSECURE: bool('allow gRPC without TLS beyond loopback', false),
-    TLS_CERT_PATH: optionalText('PEM of the certificate of the gRPC port'),
-    TLS_KEY_PATH: optionalText('PEM of its key'),
-    TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
+    ...serverTlsSettings,
+    ...clientTlsSettings,
 
     HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),

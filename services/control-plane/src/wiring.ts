@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
@@ -11,7 +10,7 @@ import { RefusalLog } from '@sluice/jwt';
 import { createGuardedFetch, makeHostRules, readProxies } from '@sluice/outbound';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
-import { createRpcClient, serveRpc } from '@sluice/rpc';
+import { clientTls, createRpcClient, serveRpc, serverTls } from '@sluice/rpc';
 import { createMetrics, type Logger } from '@sluice/telemetry';
 import { createLedger } from './analytics/ledger.ts';
 import { startKeyMaintenance } from './api-keys/maintenance.ts';
@@ -54,12 +53,11 @@ export async function startControlPlane(
   const vault = createCredentialVault(env.MASTER_KEY);
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
-  const tls = readTls(env);
   const ledgerClient = createRpcClient(analytics.AnalyticsService, {
     address: env.DATA_SERVICE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
-    tlsCa: tls.ca,
-    ...(tls.ca === undefined ? {} : { tlsCert: tls.cert, tlsKey: tls.key }),
+    tls: clientTls(env),
+    allowInsecure: env.GRPC_ALLOW_INSECURE,
   });
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
@@ -144,10 +142,7 @@ export async function startControlPlane(
     port: env.GRPC_PORT,
     token: env.SERVICE_CLIENT_AUTH,
     allowInsecure: env.GRPC_ALLOW_INSECURE,
-    tls:
-      tls.cert === undefined || tls.key === undefined
-        ? undefined
-        : { cert: tls.cert, key: tls.key },
+    tls: serverTls(env),
     onError: (error, method) =>
       logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
   });
@@ -181,11 +176,6 @@ export async function startControlPlane(
       await client.$disconnect();
     },
   };
-}
-
-function readTls(env: Env) {
-  const read = (path: string | undefined) => (path === undefined ? undefined : readFileSync(path));
-  return { cert: read(env.TLS_CERT_PATH), key: read(env.TLS_KEY_PATH), ca: read(env.TLS_CA_PATH) };
 }
 
 /** Whether the database answers within two seconds. */

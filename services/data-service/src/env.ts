@@ -1,4 +1,13 @@
-import { bool, defineEnv, integer, optionalText, secret, text, url } from '@sluice/env';
+import {
+  bool,
+  defineEnv,
+  integer,
+  optionalText,
+  secret,
+  serverTlsSettings,
+  text,
+  url,
+} from '@sluice/env';
 
 /** The process settings; the only reader of the environment. */
 export function readEnv(source: NodeJS.ProcessEnv) {
@@ -12,9 +21,7 @@ export function readEnv(source: NodeJS.ProcessEnv) {
       LOG_LEVEL: text('lowest level that is logged', 'info'),
       SERVICE_CLIENT_AUTH: secret('token that the services share'),
       GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC beyond loopback', false),
-      TLS_CERT_PATH: optionalText('certificate of the gRPC port, PEM'),
-      TLS_KEY_PATH: optionalText('its private key, PEM'),
-      TLS_CA_PATH: optionalText('CA that clients must be signed by, PEM; turns mutual TLS on'),
+      ...serverTlsSettings,
       CLICKHOUSE_URL: clickHouseUrl,
       CLICKHOUSE_DATA_DIR: text('folder of the embedded engine', '.sluice/clickhouse'),
       NATS_URL: natsUrl,

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseNatsAddresses } from '@sluice/contracts';
 import { analytics, usage } from '@sluice/proto-stubs';
-import { type RpcServer, type ServeRpcOptions, serveRpc } from '@sluice/rpc';
+import { type RpcServer, type ServeRpcOptions, serveRpc, serverTls } from '@sluice/rpc';
 import { createMetrics, type Logger } from '@sluice/telemetry';
 import type { Express } from 'express';
 import { createApp } from './app.ts';
@@ -96,20 +95,14 @@ export async function wire(env: Env, logger: Logger): Promise<DataService> {
 }
 
 function rpcOptions(env: Env, logger: Logger): ServeRpcOptions {
-  const tls =
-    env.TLS_CERT_PATH === undefined || env.TLS_KEY_PATH === undefined
-      ? undefined
-      : {
-          cert: readFileSync(env.TLS_CERT_PATH),
-          key: readFileSync(env.TLS_KEY_PATH),
-          clientCa: env.TLS_CA_PATH === undefined ? undefined : readFileSync(env.TLS_CA_PATH),
-        };
   return {
     host: env.HOST,
     port: env.GRPC_PORT,
     token: env.SERVICE_CLIENT_AUTH,
-    tls,
+    tls: serverTls(env),
     allowInsecure: env.GRPC_ALLOW_INSECURE,
+    // One record of the largest size that an outbox takes travels alone.
+    requestBytesMax: 20 * 1024 * 1024,
     onError: (error, method) =>
       logger.warn({ err: error, code: error.code, method }, 'a gRPC call failed'),
   };

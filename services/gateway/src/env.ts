@@ -1,6 +1,7 @@
 import {
   bool,
   bytesSecret,
+  clientTlsSettings,
   csv,
   defineEnv,
   integer,
@@ -8,6 +9,7 @@ import {
   optionalSecret,
   optionalText,
   secret,
+  serverTlsSettings,
   text,
   url,
   uuids,
@@ -43,7 +45,9 @@ export const env = defineEnv(
     NATS_URL: optionalText('NATS server(s) for usage records, comma separated'),
     REDIS_URL: optionalText('Redis for counters shared by several gateways'),
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
-    TLS_CA_PATH: optionalText('PEM of the CA that signed the other services’ certificates'),
+    GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
+    ...serverTlsSettings,
+    ...clientTlsSettings,
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the control plane’s', 32),
 
     DATA_DIR: text('folder of the outbox, the snapshot and the counters'),

@@ -19,7 +19,7 @@ import {
   readProxies,
 } from '@sluice/outbound';
 import { config, usage } from '@sluice/proto-stubs';
-import { createRpcClient, type RpcClient } from '@sluice/rpc';
+import { clientTls, createRpcClient, type RpcClient, type RpcClientOptions } from '@sluice/rpc';
 import {
   createLogger,
   createMetrics,
@@ -90,7 +90,11 @@ export function wire(env: Env): Gateway {
   mkdirSync(env.DATA_DIR, { recursive: true, mode: 0o700 });
   // One life of one replica: sequences start at 1 in each.
   const replicaId = `${env.REPLICA_ID ?? keptReplicaId(env.DATA_DIR)}.${randomBytes(4).toString('hex')}`;
-  const tlsCa = env.TLS_CA_PATH === undefined ? undefined : readFileSync(env.TLS_CA_PATH);
+  const peer = {
+    token: env.SERVICE_CLIENT_AUTH,
+    tls: clientTls(env),
+    allowInsecure: env.GRPC_ALLOW_INSECURE,
+  };
 
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
@@ -105,8 +109,7 @@ export function wire(env: Env): Gateway {
   const source = createConfigSource(
     createRpcClient(config.ConfigService, {
       address: env.CONTROL_PLANE_GRPC_URL,
-      token: env.SERVICE_CLIENT_AUTH,
-      tlsCa,
+      ...peer,
     }),
     replicaId,
     3000,
@@ -125,7 +128,7 @@ export function wire(env: Env): Gateway {
   const recorder = new UsageRecorder(outbox, replicaId);
   const publisher = new UsagePublisher({
     outbox,
-    sink: createSink(env, replicaId, tlsCa),
+    sink: createSink(env, replicaId, peer),
     logger,
     batchMax: 500,
     lingerMs: 50,
@@ -169,6 +172,7 @@ export function wire(env: Env): Gateway {
     prefixes,
     seal: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH),
     readArrival,
+    tls: peer.tls,
   });
 
   const deadlines = {
@@ -331,7 +335,11 @@ function wireTokens(env: Env, source: ConfigSource, fetch: GuardedFetch, logger:
   };
 }
 
-function createSink(env: Env, replicaId: string, tlsCa: Buffer | undefined): UsageSink {
+function createSink(
+  env: Env,
+  replicaId: string,
+  peer: Omit<RpcClientOptions, 'address'>,
+): UsageSink {
   if (env.NATS_URL !== undefined)
     return createNatsSink({
       addresses: env.NATS_URL,
@@ -341,8 +349,7 @@ function createSink(env: Env, replicaId: string, tlsCa: Buffer | undefined): Usa
     });
   const client: RpcClient = createRpcClient(usage.UsageService, {
     address: env.DATA_SERVICE_GRPC_URL,
-    token: env.SERVICE_CLIENT_AUTH,
-    tlsCa,
+    ...peer,
   });
   return createGrpcSink(client);
 }

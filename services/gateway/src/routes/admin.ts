@@ -9,6 +9,7 @@ import {
 } from '@sluice/contracts';
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { upstreamFailure } from '@sluice/outbound';
+import type { ClientTls } from '@sluice/rpc';
 import { Pool } from 'undici';
 import { bodyStream, carriesBody } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
@@ -92,7 +93,7 @@ export interface AdminForwarderOptions {
   seal: ForwardedCallerSeal;
   readArrival: (req: IncomingMessage) => Arrival;
   /** For a control plane that is reached by https. */
-  tls?: { ca?: Buffer; cert?: Buffer; key?: Buffer };
+  tls?: ClientTls | undefined;
 }
 
 /**
