@@ -6,6 +6,7 @@
 export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/contracts': [],
   'packages/errors': ['packages/contracts'],
+  'packages/data-dir': [],
   'packages/env': ['packages/errors'],
   'packages/telemetry': ['packages/errors'],
   'packages/proto-stubs': [],
@@ -20,6 +21,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/stack': ['packages/demo-upstream'],
   'packages/testkit': ['packages/stack', 'packages/demo-upstream'],
   'services/gateway': [
+    'packages/data-dir',
     'packages/engine',
     'packages/env',
     'packages/json',
@@ -44,6 +46,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/telemetry',
   ],
   'services/data-service': [
+    'packages/data-dir',
     'packages/env',
     'packages/json',
     'packages/pricing',

@@ -1,8 +1,15 @@
 import { createServer } from 'node:http';
-import { flushLogger } from '@sluice/telemetry';
+import { lockDataDir } from '@sluice/data-dir';
+import { createLogger, flushLogger } from '@sluice/telemetry';
 import { env } from './env.ts';
 import { wire } from './wiring.ts';
 
+const locked = await lockDataDir(env.DATA_DIR, { name: 'DATA_DIR' }).catch(async (error) => {
+  const logger = createLogger({ service: 'gateway', level: env.LOG_LEVEL });
+  logger.fatal({ err: error }, 'the data folder cannot be used');
+  await flushLogger(logger);
+  process.exit(1);
+});
 const gateway = wire(env);
 const { logger } = gateway;
 
@@ -44,6 +51,7 @@ function shutDown(): Promise<void> {
     setTimeout(() => process.exit(1), stopTimeoutMs).unref();
     try {
       await gateway.stop();
+      locked.release();
       logger.info('stopped');
     } catch (error) {
       logger.error({ err: error }, 'not everything could be closed');

@@ -1,6 +1,6 @@
-import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
+import { lockDataDir } from '@sluice/data-dir';
 
 /** A server elsewhere, or the engine inside this process. */
 export type ClickHousePlace = { url: string } | { dataDir: string };
@@ -35,7 +35,8 @@ async function openEmbedded(dataDir: string): Promise<ClickHouse> {
     import('chdb/connection'),
     import('chdb'),
   ]);
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  // Before the engine looks at it; the engine's own lock says less, and later.
+  const lock = await lockDataDir(dataDir, { name: 'CLICKHOUSE_DATA_DIR', waitMs: 10_000 });
   const connection = await whenUnlocked(() => createChdbConnection({ path: dataDir }));
   // Reading rows in parallel gains nothing at our batch size and holds some 150 MB more.
   const settings = { ...insertSettings, input_format_parallel_parsing: 0 } as const;
@@ -48,6 +49,7 @@ async function openEmbedded(dataDir: string): Promise<ClickHouse> {
     async close() {
       await client.close();
       await drainPending();
+      lock.release();
     },
   };
 }
