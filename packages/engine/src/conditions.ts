@@ -2,6 +2,8 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { configFault } from './config-fault.ts';
 import type { ConditionTrace, RoutingFacts } from './plan.ts';
 import { compileSafeRegex } from './regex/safe-regex.ts';
+import { RegexFault } from './regex/syntax.ts';
+import { newWorkBudget, type WorkBudget } from './regex/work-budget.ts';
 import { type FieldValue, parseRequestField, type RequestField } from './request-fields.ts';
 
 /**
@@ -17,7 +19,7 @@ interface Comparison {
   readonly field: RequestField;
   readonly operator: string;
   readonly expected: JsonValue;
-  readonly holds: (actual: FieldValue) => boolean;
+  readonly holds: Holds;
 }
 
 type TracedComparison = ConditionTrace['comparisons'][number];
@@ -73,7 +75,7 @@ export function compileQuery(
 }
 
 export function matchesQuery(query: Query, facts: RoutingFacts): boolean {
-  if (query.kind === 'comparison') return compare(query, query.field.read(facts));
+  if (query.kind === 'comparison') return compare(query, query.field.read(facts), facts);
   if (query.kind === 'all') {
     for (const part of query.parts) if (!matchesQuery(part, facts)) return false;
     return true;
@@ -93,7 +95,7 @@ export function traceQuery(query: Query, facts: RoutingFacts): TracedComparison[
       operator,
       expected: field.isSecret ? masked : expected,
       ...(actual === undefined ? {} : { actual: field.isSecret ? masked : shortened(actual) }),
-      matched: compare(query, actual),
+      matched: compare(query, actual, facts),
     },
   ];
 }
@@ -107,8 +109,24 @@ function shortened(value: FieldValue): FieldValue {
     : value;
 }
 
-function compare(comparison: Comparison, actual: FieldValue | undefined): boolean {
-  return actual !== undefined && comparison.holds(actual);
+function compare(
+  comparison: Comparison,
+  actual: FieldValue | undefined,
+  facts: RoutingFacts,
+): boolean {
+  return actual !== undefined && comparison.holds(actual, facts);
+}
+
+/** All patterns of a request's conditions together take no longer than one may. */
+const patternBudgets = new WeakMap<RoutingFacts, WorkBudget>();
+
+function patternBudget(facts: RoutingFacts): WorkBudget {
+  let budget = patternBudgets.get(facts);
+  if (budget === undefined) {
+    budget = newWorkBudget();
+    patternBudgets.set(facts, budget);
+  }
+  return budget;
 }
 
 function subqueries(value: JsonValue | undefined, path: string): JsonObject[] {
@@ -147,7 +165,7 @@ function comparison(
   return { kind: 'comparison', field, operator, expected, holds: compile(expected, path, budget) };
 }
 
-type Holds = (actual: FieldValue) => boolean;
+type Holds = (actual: FieldValue, facts: RoutingFacts) => boolean;
 type CompileOperator = (expected: JsonValue, path: string, budget: QueryBudget) => Holds;
 
 /** Equality looks at the type too: 1 is not "1". */
@@ -188,7 +206,15 @@ const operators: Readonly<Record<string, CompileOperator>> = {
         path,
         'must not bring the patterns of the config to more than they may cost',
       );
-    return (actual) => compiled.regex.test(String(actual), comparedTextMax);
+    return (actual, facts) => {
+      try {
+        return compiled.regex.test(String(actual), comparedTextMax, patternBudget(facts));
+      } catch (error) {
+        // What takes too long to find out is not so, like what stands too far behind.
+        if (error instanceof RegexFault) return false;
+        throw error;
+      }
+    };
   },
 };
 

@@ -1,6 +1,7 @@
 import { type CharSet, contains } from './char-set.ts';
 import type { Program } from './program.ts';
 import { assertionHolds, surroundingsOf } from './surroundings.ts';
+import { spend, type WorkBudget, work } from './work-budget.ts';
 
 /**
  * Says whether a pattern occurs in a text, in time linear in the text. Works on
@@ -27,22 +28,26 @@ export class Matcher {
     this.#initial = this.#state([], surroundingsOf(-1));
   }
 
-  /** Looks at `length` characters; a text that goes on behind them does not end there. */
-  test(text: string, length: number): boolean {
+  /**
+   * Looks at `length` characters; a text that goes on behind them does not end there.
+   * @throws RegexFault when the budget is spent: a pattern can make it forget all the time
+   */
+  test(text: string, length: number, budget: WorkBudget): boolean {
+    spend(budget, length * work.remembered);
     if (this.#kinds.isFull) this.#forget();
     let state = this.#initial;
     for (let index = 0; index < length; index++) {
       const kind = this.#kinds.of(text.charCodeAt(index));
-      const next = state.next[kind] ?? this.#follow(state, kind);
+      const next = state.next[kind] ?? this.#follow(state, kind, budget);
       if (next === accepted) return true;
       if (next === dead) return false;
       state = next;
     }
     const kind = length < text.length ? this.#kinds.of(text.charCodeAt(length)) : endKind;
-    return (state.next[kind] ?? this.#follow(state, kind)) === accepted;
+    return (state.next[kind] ?? this.#follow(state, kind, budget)) === accepted;
   }
 
-  #follow(state: State, kind: number): State {
+  #follow(state: State, kind: number, budget: WorkBudget): State {
     const unit = kind === endKind ? -1 : this.#kinds.example(kind);
     const after = surroundingsOf(unit);
     const { instructions } = this.#program;
@@ -58,6 +63,7 @@ export class Matcher {
       const instruction = instructions[at];
       switch (instruction?.op) {
         case 'match':
+          spend(budget, reached.size * work.followed);
           state.next[kind] = accepted;
           return accepted;
         case 'set':
@@ -77,6 +83,7 @@ export class Matcher {
           if (assertionHolds(instruction.what, state.before, after)) waiting.push(at + 1);
       }
     }
+    spend(budget, (reached.size + 1) * work.followed);
     const isDead = kind === endKind || (this.#isAnchored && threads.length === 0);
     const next = isDead ? dead : this.#state(threads, this.#program.hasAssertions ? after : 0);
     state.next[kind] = next;

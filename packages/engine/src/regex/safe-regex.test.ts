@@ -6,6 +6,7 @@ import { compileSafeRegex } from './safe-regex.ts';
 import { Searcher } from './searcher.ts';
 import { backtrackingSteps, isAnchored } from './step-bound.ts';
 import { parseRegex, RegexFault } from './syntax.ts';
+import { newWorkBudget } from './work-budget.ts';
 
 function compiled(pattern: string, flags = '') {
   const result = compileSafeRegex(pattern, flags);
@@ -91,7 +92,8 @@ describe('the linear machines', () => {
         (pattern, flag, list) => {
           const native = new RegExp(pattern, flag);
           const { matcher } = machines(pattern, flag);
-          for (const text of list) expect(matcher.test(text, text.length)).toBe(native.test(text));
+          for (const text of list)
+            expect(matcher.test(text, text.length, newWorkBudget())).toBe(native.test(text));
         },
       ),
       { seed: 1, numRuns: 4000 },
@@ -136,7 +138,9 @@ describe('the linear machines', () => {
         '\\W',
       ]) {
         const { matcher } = machines(pattern, 'i');
-        expect(matcher.test(text, text.length)).toBe(new RegExp(pattern, 'i').test(text));
+        expect(matcher.test(text, text.length, newWorkBudget())).toBe(
+          new RegExp(pattern, 'i').test(text),
+        );
       }
     },
   );
@@ -149,7 +153,7 @@ describe('the linear machines', () => {
         fc.array(fc.constantFrom('a', 'b'), { minLength: 20, maxLength: 60 }),
         (units) => {
           const text = units.join('');
-          expect(matcher.test(text, text.length)).toBe(native.test(text));
+          expect(matcher.test(text, text.length, newWorkBudget())).toBe(native.test(text));
         },
       ),
       { seed: 3, numRuns: 500 },
@@ -159,9 +163,9 @@ describe('the linear machines', () => {
   it('tell many kinds of characters apart', () => {
     const { matcher } = machines('[Ā-ſ]{3}[一-龥]$', '');
     const text = Array.from({ length: 6000 }, (_, index) => String.fromCharCode(0x100 + index));
-    expect(matcher.test(text.join(''), 6000)).toBe(false);
-    expect(matcher.test('abcĀāĂ一', 7)).toBe(true);
-    expect(matcher.test('abcĀāĂ', 6)).toBe(false);
+    expect(matcher.test(text.join(''), 6000, newWorkBudget())).toBe(false);
+    expect(matcher.test('abcĀāĂ一', 7, newWorkBudget())).toBe(true);
+    expect(matcher.test('abcĀāĂ', 6, newWorkBudget())).toBe(false);
   });
 });
 
@@ -272,10 +276,23 @@ describe('compileSafeRegex', () => {
     expect(() => regex.replace('a'.repeat(100_000), 'x')).toThrow(RegexFault);
   });
 
+  it('gives up on a pattern that follows no text twice in the same way', () => {
+    const regex = compiled('(?:a|b)*?a.{200}z');
+    let seed = 7;
+    const letters = Array.from({ length: regex.textMax }, () => {
+      seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;
+      return (seed >> 8) % 2 === 0 ? 'a' : 'b';
+    });
+    const before = process.cpuUsage();
+    expect(() => regex.test(letters.join(''))).toThrow(RegexFault);
+    // It took 1.7 s when only the length of the text was bounded.
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(400);
+  });
+
   it('leaves what lies behind its reach as it is', () => {
     const regex = compiled('a', 'g');
-    const text = `${'a'.repeat(regex.textMax)}aaa`;
-    expect(regex.replace(text, '')).toBe('aaa');
+    const text = `${'ab'.repeat(1000)}${'b'.repeat(regex.textMax - 2000)}aaa`;
+    expect(regex.replace(text, '')).toBe(`${'b'.repeat(regex.textMax - 1000)}aaa`);
     expect(compiled('b').test(`${'a'.repeat(regex.textMax)}b`)).toBe(false);
   });
 

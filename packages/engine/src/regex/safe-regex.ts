@@ -1,9 +1,10 @@
 import { isExponential } from './ambiguity.ts';
 import { Matcher } from './matcher.ts';
 import { compileProgram, type Program } from './program.ts';
-import { Searcher, type StepBudget } from './searcher.ts';
+import { Searcher } from './searcher.ts';
 import { backtrackingSteps, isAnchored } from './step-bound.ts';
 import { type ParsedRegex, parseRegex, RegexFault } from './syntax.ts';
+import { newWorkBudget, spend, type WorkBudget, work } from './work-budget.ts';
 
 /**
  * Regular expressions out of configs, with JavaScript's syntax and meaning but
@@ -23,7 +24,11 @@ export interface SafeRegex {
   readonly size: number;
   /** A backtracking engine could be made to work for ever: nearly always a mistake in the pattern. */
   readonly isExponential: boolean;
-  test(text: string, lengthMax?: number): boolean;
+  /**
+   * Whether it matches. A budget is shared by several calls, and else made for this one.
+   * @throws RegexFault when it would take too many steps
+   */
+  test(text: string, lengthMax?: number, budget?: WorkBudget): boolean;
   /**
    * The first match from `from` on, as a backtracking engine would find it.
    * @throws RegexFault when it would take too many steps
@@ -52,9 +57,6 @@ export type SafeRegexResult =
 
 export const patternMax = 2000;
 const textMax = 262_144;
-/** Text length times size of the pattern; a few tenths of a second at the very worst. */
-const testWorkMax = 20_000_000;
-const searchStepsMax = 20_000_000;
 /** What the native engine may be made to do, on short texts and for each character of long ones. */
 const nativeStepsMax = 20_000;
 const nativeStepsPerCharacterMax = 32;
@@ -90,10 +92,11 @@ export function compileSafeRegex(pattern: string, flags = ''): SafeRegexResult {
 class LinearRegex implements SafeRegex {
   readonly source: string;
   readonly flags: string;
-  readonly textMax: number;
+  readonly textMax = textMax;
   readonly size: number;
   readonly #native: RegExp;
-  readonly #nativeTextMax: number;
+  /** For texts up to each length at which it may run natively: the most steps that this can take. */
+  readonly #nativeSteps: readonly { length: number; steps: number }[];
   readonly #program: Program;
   readonly #isAnchored: boolean;
   #matcher: Matcher | undefined;
@@ -111,38 +114,42 @@ class LinearRegex implements SafeRegex {
     this.#native = parts.native;
     this.#program = parts.program;
     this.size = parts.program.instructions.length;
-    this.textMax = Math.min(textMax, Math.floor(testWorkMax / this.size));
     this.#isAnchored = isAnchored(parts.parsed.root);
-    this.#nativeTextMax =
-      nativeLengths.findLast((length) => {
-        const stepsMax = Math.max(nativeStepsMax, length * nativeStepsPerCharacterMax);
-        return backtrackingSteps(parts.parsed.root, length, stepsMax) <= stepsMax;
-      }) ?? 0;
+    this.#nativeSteps = nativeLengths.flatMap((length) => {
+      const stepsMax = Math.max(nativeStepsMax, length * nativeStepsPerCharacterMax);
+      const steps = backtrackingSteps(parts.parsed.root, length, stepsMax);
+      return steps <= stepsMax ? [{ length, steps }] : [];
+    });
   }
 
   get isExponential(): boolean {
-    return this.#nativeTextMax < textMax && isExponential(this.#program);
+    return this.#nativeSteps.at(-1)?.length !== textMax && isExponential(this.#program);
   }
 
-  test(text: string, lengthMax = this.textMax): boolean {
+  test(text: string, lengthMax = this.textMax, budget = newWorkBudget()): boolean {
     const length = Math.min(text.length, lengthMax, this.textMax);
-    if (this.#runsNatively(text, length)) {
+    const steps = this.#nativeStepsOn(text, length);
+    if (steps !== undefined) {
+      spend(budget, steps * (length + 1) * work.backtracked);
       this.#native.lastIndex = 0;
       return this.#native.test(text);
     }
     this.#matcher ??= new Matcher(this.#program, this.#isAnchored);
-    return this.#matcher.test(text, length);
+    return this.#matcher.test(text, length, budget);
   }
 
   find(text: string, from = 0): RegexMatch | undefined {
-    return this.#find(text, from, { left: searchStepsMax });
+    // Saying that nothing matches is cheaper than looking for where it does.
+    const budget = newWorkBudget();
+    if (from === 0 && !this.test(text, textMax, budget)) return undefined;
+    return this.#find(text, from, budget);
   }
 
   replace(text: string, replacement: string | ((match: RegexMatch) => string)): string {
     const all = this.flags.includes('g');
     // Saying that nothing matches is cheaper than finding out where.
-    if (!this.test(text)) return text;
-    const budget = { left: searchStepsMax };
+    const budget = newWorkBudget();
+    if (!this.test(text, textMax, budget)) return text;
     let replaced = '';
     let done = 0;
     let from = 0;
@@ -159,11 +166,14 @@ class LinearRegex implements SafeRegex {
     return replaced + text.slice(done);
   }
 
-  #find(text: string, from: number, budget: StepBudget): RegexMatch | undefined {
+  #find(text: string, from: number, budget: WorkBudget): RegexMatch | undefined {
     const length = Math.min(text.length, this.textMax);
-    if (this.#runsNatively(text, length)) {
+    const steps = this.#nativeStepsOn(text, length);
+    if (steps !== undefined) {
       this.#native.lastIndex = from;
       const found = this.#native.exec(text);
+      const end = found === null ? length : found.index + found[0].length;
+      spend(budget, steps * (end - from + 1) * work.backtracked);
       if (found === null) return undefined;
       const [whole, ...groups] = found;
       return { index: found.index, end: found.index + whole.length, text: whole, groups };
@@ -181,9 +191,14 @@ class LinearRegex implements SafeRegex {
     return { index, end, text: text.slice(index, end), groups };
   }
 
-  /** The native engine knows no end but the text's own. */
-  #runsNatively(text: string, length: number): boolean {
-    return length === text.length && length <= this.#nativeTextMax;
+  /**
+   * The most steps that the native engine takes for each place where a match
+   * may begin; undefined when it must not be asked. It knows no end but the text's own.
+   */
+  #nativeStepsOn(text: string, length: number): number | undefined {
+    if (length !== text.length) return undefined;
+    const bound = this.#nativeSteps.find((steps) => length <= steps.length);
+    return bound === undefined ? undefined : bound.steps / (bound.length + 1);
   }
 }
 

@@ -1,12 +1,7 @@
 import { type CharSet, contains } from './char-set.ts';
 import type { Program } from './program.ts';
 import { assertionHolds, surroundingsOf } from './surroundings.ts';
-import { RegexFault } from './syntax.ts';
-
-/** What a search may cost, counted in instructions looked at; shared by the searches of one call. */
-export interface StepBudget {
-  left: number;
-}
+import { spend, type WorkBudget, work } from './work-budget.ts';
 
 /** Begin and end of the match, then of each group; -1 = the group took no part. */
 export type Slots = readonly number[];
@@ -40,7 +35,7 @@ export class Searcher {
    * Looks at `length` characters; a text that goes on behind them does not end there.
    * @throws RegexFault when the budget is spent
    */
-  search(text: string, length: number, from: number, budget: StepBudget): Slots | undefined {
+  search(text: string, length: number, from: number, budget: WorkBudget): Slots | undefined {
     const { instructions } = this.#program;
     this.#reachedAt.fill(-1);
     let threads: Thread[] = [];
@@ -73,12 +68,12 @@ export class Searcher {
   }
 
   /** The next position with a character that a match can begin with; -1 = there is none. */
-  #nextBegin(text: string, length: number, from: number, budget: StepBudget): number {
+  #nextBegin(text: string, length: number, from: number, budget: WorkBudget): number {
     if (this.#firstSets === undefined) return from;
     for (let position = from; position < length; position++) {
       const unit = text.charCodeAt(position);
       for (const set of this.#firstSets) {
-        spend(budget);
+        spend(budget, work.searched);
         if (contains(set, unit)) return position;
       }
     }
@@ -86,7 +81,7 @@ export class Searcher {
   }
 
   /** Follows everything that takes no character, preferred ways first. */
-  #enter(start: Thread, text: string, position: number, into: Thread[], budget: StepBudget): void {
+  #enter(start: Thread, text: string, position: number, into: Thread[], budget: WorkBudget): void {
     const { instructions } = this.#program;
     const before = surroundingsOf(position > 0 ? text.charCodeAt(position - 1) : -1);
     const after = surroundingsOf(position < text.length ? text.charCodeAt(position) : -1);
@@ -95,7 +90,7 @@ export class Searcher {
       const { at, slots } = thread;
       if (this.#reachedAt[at] === position) continue;
       this.#reachedAt[at] = position;
-      spend(budget);
+      spend(budget, work.searched);
       const instruction = instructions[at];
       switch (instruction?.op) {
         case 'split':
@@ -121,10 +116,6 @@ export class Searcher {
       }
     }
   }
-}
-
-function spend(budget: StepBudget): void {
-  if (--budget.left < 0) throw new RegexFault('took too many steps on this text');
 }
 
 /** Assertions are taken to hold: too many beginnings only cost time. */

@@ -54,7 +54,7 @@ export class BackgroundHooks {
     const context = { ...given, signal: AbortSignal.timeout(hookDeadlineMs) };
     let result: HookRanResult | undefined;
     try {
-      const outcome = runHook(hook, context, this.tools);
+      const outcome = runHook(hook, context, { ...this.tools, spending: { ms: 0 } });
       ({ result } = await withDeadline(outcome, hookDeadlineMs, () => new Error('deadline')));
     } catch {
       // A hook never throws: only the deadline does, and the report says so.

@@ -5,11 +5,20 @@ import { CheckError } from './checks/check.ts';
 import { withDeadline } from './deadline.ts';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult } from './hook-results.ts';
+import { hasTime, isBusy, noteSpent } from './turn.ts';
 
 export interface HookTools {
   readonly compiler: CheckCompiler;
   readonly checkDeadlineMs: number;
+  /** What the checks of one event took so far, without their waits; absent = nobody counts. */
+  readonly spending?: { ms: number };
 }
+
+/**
+ * What all checks of one event may take together. A config may have ten thousand
+ * of them: those that come too late could not decide, as any that is too slow.
+ */
+const spendingMaxMs = 1_000;
 
 export interface CheckRun {
   readonly result: CheckResult;
@@ -23,6 +32,7 @@ export async function runCheck(
   context: HookContext,
   tools: HookTools,
 ): Promise<CheckRun> {
+  if (isBusy()) await hasTime();
   const startedAt = performance.now();
   const result: CheckResult = {
     id: check.id,
@@ -36,7 +46,8 @@ export async function runCheck(
   };
   let changed: JsonObject | undefined;
   try {
-    const pending = tools.compiler.get(check)(context);
+    if (tools.spending !== undefined && tools.spending.ms > spendingMaxMs) throw tooSlow();
+    const pending = looked(check, context, tools);
     const outcome =
       pending instanceof Promise
         ? await withDeadline(pending, tools.checkDeadlineMs, tooSlow)
@@ -53,6 +64,18 @@ export async function runCheck(
   }
   result.execution_time = elapsedMs(startedAt);
   return { result, changed };
+}
+
+/** What a check finds, or its promise; the time that it kept the event loop is noted. */
+function looked(check: HookCheck, context: HookContext, tools: HookTools) {
+  const startedAt = performance.now();
+  try {
+    return tools.compiler.get(check)(context);
+  } finally {
+    const ms = performance.now() - startedAt;
+    noteSpent(ms);
+    if (tools.spending !== undefined) tools.spending.ms += ms;
+  }
 }
 
 /** Since a reading of `performance.now()`, to a hundredth of a millisecond. */

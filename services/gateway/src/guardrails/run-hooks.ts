@@ -14,8 +14,9 @@ import { type HookOutcome, runHook, withDocument } from './run-hook.ts';
 export async function runHooks(
   hooks: readonly Hook[],
   context: HookContext,
-  tools: HookTools,
+  given: HookTools,
 ): Promise<HookRun> {
+  const tools = { ...given, spending: { ms: 0 } };
   const waitedFor = hooks.filter((hook) => !hook.async || isSkipped(hook, context));
   const results: HookResult[] = waitedFor.map(({ id, type }) => ({ id, type, skipped: true }));
 

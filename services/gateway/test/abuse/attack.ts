@@ -13,6 +13,9 @@ export const promises = {
   metricLines: 2000,
 };
 
+/** `npm run abuse` has the machine to itself; the suite runs other tests beside this one. */
+const isQuiet = process.env.SLUICE_ABUSE === 'full' && process.env.SLUICE_ABUSE_BUSY !== 'true';
+
 export interface Case {
   name: string;
   request: () => HostileRequest;
@@ -24,6 +27,8 @@ export interface Outcome {
   statuses: ReadonlyMap<number, number>;
   longestWaitMs: number;
   medianWaitMs: number;
+  /** The longest that the gateway itself worked during one wait. */
+  longestBusyMs: number;
   residentMb: number;
 }
 
@@ -42,6 +47,7 @@ export class Attack {
   #cases = 0;
   #longestWaitMs = 0;
   #medianWaitMs = 0;
+  #longestBusyMs = 0;
   #residentMb = 0;
 
   constructor(scenario: Scenario, bystander: Bystander) {
@@ -59,17 +65,22 @@ export class Attack {
    * All cases, in batches. A batch during which the bystander waited too long
    * is sent again: a machine that was busy elsewhere is so once, an input that
    * blocks the gateway blocks it each time, and then its cases are tried alone.
+   * Fails in the end, naming all that do.
    */
   async send(cases: readonly Case[], batchSize = 40): Promise<void> {
     await this.#bystander.report();
+    const guilty: string[] = [];
     for (let at = 0; at < cases.length; at += batchSize) {
       const batch = cases.slice(at, at + batchSize);
       const seen = await this.#sendBatch(batch);
-      if (this.#isTooLong(seen)) await this.#findGuilty(batch);
+      if (this.#isTooLong(seen)) guilty.push(...(await this.#findGuilty(batch)));
       else this.#note(seen);
-      this.#residentMb = Math.max(this.#residentMb, this.residentMb());
-      expect(this.#residentMb, `after ${batch.at(-1)?.name}`).toBeLessThan(promises.residentMb);
+      const residentMb = this.residentMb();
+      this.#residentMb = Math.max(this.#residentMb, residentMb);
+      if (residentMb > promises.residentMb)
+        guilty.push(`${batch[0]?.name} … ${batch.at(-1)?.name}: ${Math.round(residentMb)} MB`);
     }
+    expect(guilty, 'these make another caller wait, or hold too much').toEqual([]);
   }
 
   outcome(): Outcome {
@@ -78,6 +89,7 @@ export class Attack {
       statuses: this.#statuses,
       longestWaitMs: Math.round(this.#longestWaitMs),
       medianWaitMs: Math.round(this.#medianWaitMs * 10) / 10,
+      longestBusyMs: Math.round(this.#longestBusyMs),
       residentMb: Math.round(this.#residentMb),
     };
   }
@@ -135,36 +147,40 @@ export class Attack {
     }
   }
 
-  #isTooLong({ longestMs, medianMs }: BystanderReport): boolean {
-    return longestMs > medianMs + promises.extraWaitMs;
+  /** On a quiet machine all of a wait is the gateway's; beside other work only what it worked itself. */
+  #isTooLong({ longestMs, medianMs, longestBusyMs, medianBusyMs }: BystanderReport): boolean {
+    return isQuiet
+      ? longestMs > medianMs + promises.extraWaitMs
+      : longestBusyMs > medianBusyMs + promises.extraWaitMs;
   }
 
-  #note({ longestMs, medianMs }: BystanderReport): void {
+  #note({ longestMs, medianMs, longestBusyMs }: BystanderReport): void {
+    this.#longestBusyMs = Math.max(this.#longestBusyMs, longestBusyMs);
     this.#longestWaitMs = Math.max(this.#longestWaitMs, longestMs);
     this.#medianWaitMs = Math.max(this.#medianWaitMs, medianMs);
   }
 
-  async #findGuilty(batch: readonly Case[]): Promise<void> {
+  async #findGuilty(batch: readonly Case[]): Promise<string[]> {
     for (let again = 0; again < 2; again++) {
       const seen = await this.#sendBatch(batch);
-      if (!this.#isTooLong(seen)) return this.#note(seen);
+      if (!this.#isTooLong(seen)) {
+        this.#note(seen);
+        return [];
+      }
     }
     const guilty: string[] = [];
     for (const one of batch) {
-      const waits: BystanderReport[] = [];
+      let seen: BystanderReport | undefined;
       for (let again = 0; again < 3; again++) {
-        waits.push(await this.#sendBatch([one]));
-        if (!this.#isTooLong(waits.at(-1) as BystanderReport)) break;
+        seen = await this.#sendBatch([one]);
+        if (!this.#isTooLong(seen)) break;
       }
-      const best = waits.at(-1) as BystanderReport;
-      if (this.#isTooLong(best)) guilty.push(`${one.name}: ${Math.round(best.longestMs)} ms`);
+      if (seen !== undefined && this.#isTooLong(seen))
+        guilty.push(
+          `${one.name}: ${Math.round(seen.longestMs)} ms, of them ${Math.round(seen.longestBusyMs)} of work`,
+        );
     }
-    expect(guilty, 'these make another caller wait').toEqual([]);
-    // Only many of them together: the gateway had more to do than its core can.
-    const seen = await this.#sendBatch(batch);
-    expect(seen.longestMs, `${batch[0]?.name} … together`).toBeLessThan(
-      seen.medianMs + promises.extraWaitMs,
-    );
+    return guilty.length > 0 ? guilty : [`${batch.map(({ name }) => name).join(' with ')}`];
   }
 }
 
@@ -173,7 +189,7 @@ export function tell(what: string, cases: number, outcome: Outcome): void {
   const statuses = [...outcome.statuses].sort(([a], [b]) => a - b);
   process.stdout.write(
     `abuse: ${what}: ${cases} cases; longest wait of another caller ${outcome.longestWaitMs} ms ` +
-      `(usual ${outcome.medianWaitMs} ms), RSS ${outcome.residentMb} MB; answers so far ` +
+      `(usual ${outcome.medianWaitMs} ms, work in one ${outcome.longestBusyMs} ms), RSS ${outcome.residentMb} MB; answers so far ` +
       `${statuses.map(([status, count]) => `${status || 'closed'} × ${count}`).join(', ')}\n`,
   );
 }

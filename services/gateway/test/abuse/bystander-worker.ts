@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -12,6 +13,8 @@ import { Pool } from 'undici';
  */
 export interface BystanderSettings {
   gatewayUrl: string;
+  /** Of the gateway's process. */
+  pid: number;
   key: string;
   body: string;
   reply: string;
@@ -24,6 +27,14 @@ export interface BystanderReport {
   medianMs: number;
   /** The longest wait since the last report. */
   longestMs: number;
+  /**
+   * The longest that the gateway's event loop worked during one wait, since the
+   * last report: waiting less than that is the machine's doing when it has other
+   * work, waiting so long is the gateway's.
+   */
+  longestBusyMs: number;
+  /** Of all waits so far, as `medianMs`. */
+  medianBusyMs: number;
   /** Anything but a 200, newest last, at most ten. */
   faults: string[];
 }
@@ -49,11 +60,22 @@ const headers = {
 };
 
 const waits: number[] = [];
+const busy: number[] = [];
 let reported = 0;
 let faults: string[] = [];
 let isOver = false;
 
+/** How long the gateway's main thread, which has the event loop, ran since its start. */
+function busyMs(): number {
+  const [ranNs] = readFileSync(
+    `/proc/${settings.pid}/task/${settings.pid}/schedstat`,
+    'utf8',
+  ).split(' ');
+  return Number(ranNs) / 1e6;
+}
+
 async function ask(): Promise<void> {
+  const busyBefore = busyMs();
   const startedAt = performance.now();
   try {
     const answer = await pool.request({
@@ -68,19 +90,25 @@ async function ask(): Promise<void> {
     if (!isOver) faults.push(String(error));
   }
   waits.push(performance.now() - startedAt);
+  busy.push(busyMs() - busyBefore);
 }
 
 function report(): BystanderReport {
-  const sorted = waits.toSorted((a, b) => a - b);
   const told = {
     requests: waits.length - reported,
-    medianMs: sorted[Math.floor(sorted.length / 2)] ?? 0,
+    medianMs: medianOf(waits),
     longestMs: Math.max(0, ...waits.slice(reported)),
+    longestBusyMs: Math.max(0, ...busy.slice(reported)),
+    medianBusyMs: medianOf(busy),
     faults: faults.slice(-10),
   };
   reported = waits.length;
   faults = [];
   return told;
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }
 
 const gapMs = 5;

@@ -25,6 +25,7 @@ export async function startBystander(scenario: Scenario): Promise<Bystander> {
   });
   const settings: BystanderSettings = {
     gatewayUrl: scenario.stack.gatewayUrls[0] ?? '',
+    pid: scenario.stack.part('gateway').pid as number,
     key,
     body: JSON.stringify(chatBody),
     reply: JSON.stringify(chatReply),

@@ -7,22 +7,38 @@ export interface FencedBlock {
 /** Markdown's code blocks between lines of backticks. The last one may be cut off by the text's end. */
 export function fencedBlocks(text: string): FencedBlock[] {
   const blocks: FencedBlock[] = [];
-  let open: { language: string; fence: string; lines: string[] } | undefined;
-  for (const line of text.split('\n')) {
-    const trimmed = line.trim();
-    const fence = /^`{3,}/.exec(trimmed)?.[0];
+  let open: { language: string; fence: string; from: number } | undefined;
+  // Only lines that begin with a fence matter: others are not even cut out.
+  fenceStart.lastIndex = 0;
+  for (let found = fenceStart.exec(text); found !== null; found = fenceStart.exec(text)) {
+    const lineEnd = text.indexOf('\n', fenceStart.lastIndex);
+    const end = lineEnd < 0 ? text.length : lineEnd;
+    const fence = found[1] as string;
+    const info = text.slice(fenceStart.lastIndex, end).trim();
+    fenceStart.lastIndex = end;
     if (open === undefined) {
-      const info = fence === undefined ? '`' : trimmed.slice(fence.length);
       // A line with further backticks is code within a line, not the start of a block.
-      if (fence === undefined || info.includes('`')) continue;
-      open = { language: info.trim().split(/\s/, 1)[0]?.toLowerCase() ?? '', fence, lines: [] };
-    } else if (fence !== undefined && fence.length >= open.fence.length && fence === trimmed) {
-      blocks.push({ language: open.language, body: open.lines.join('\n') });
+      if (info.includes('`')) continue;
+      open = {
+        language: info.slice(0, infoMax).split(/\s/, 1)[0]?.toLowerCase() ?? '',
+        fence,
+        from: end + 1,
+      };
+    } else if (info === '' && fence.length >= open.fence.length) {
+      blocks.push({
+        language: open.language,
+        body: text.slice(open.from, Math.max(open.from, found.index - 1)),
+      });
+      if (blocks.length >= blocksMax) return blocks;
       open = undefined;
-    } else {
-      open.lines.push(line);
     }
   }
-  if (open !== undefined) blocks.push({ language: open.language, body: open.lines.join('\n') });
+  if (open !== undefined) blocks.push({ language: open.language, body: text.slice(open.from) });
   return blocks;
 }
+
+const fenceStart = /^[^\S\n]*(`{3,})/gm;
+/** No language has a longer name. */
+const infoMax = 100;
+/** More blocks than an answer has; each may be parsed as JSON. */
+const blocksMax = 1_000;

@@ -8,7 +8,8 @@ export function jsonObjectsIn(text: string): JsonObject[] {
   return fenced.length > 0 ? fenced : bracedObjects(text);
 }
 
-function bracedObjects(text: string): JsonObject[] {
+function bracedObjects(whole: string): JsonObject[] {
+  const text = whole.length > bracedTextMax ? whole.slice(0, bracedTextMax) : whole;
   const objects: JsonObject[] = [];
   let start = text.indexOf('{');
   for (let attempts = 0; start !== -1 && attempts < attemptsMax; attempts++) {
@@ -22,16 +23,23 @@ function bracedObjects(text: string): JsonObject[] {
 }
 
 /** Each attempt may read to the end of the text: a text of braces alone must not cost its square. */
-const attemptsMax = 20;
+const attemptsMax = 5;
+/** Beyond it, looking for where objects end would take too long. */
+const bracedTextMax = 2 * 1024 * 1024;
+
+const quote = 0x22;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
 
 /** Where the object that opens at `start` closes, strings regarded; -1 when it does not. */
 function closingBrace(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
-    const character = text[at];
-    if (character === '"') at = closingQuote(text, at);
-    else if (character === '{') depth++;
-    else if (character === '}' && --depth === 0) return at;
+    const unit = text.charCodeAt(at);
+    if (unit === quote) at = closingQuote(text, at);
+    else if (unit === openBrace) depth++;
+    else if (unit === closeBrace && --depth === 0) return at;
   }
   return -1;
 }
@@ -39,7 +47,11 @@ function closingBrace(text: string, start: number): number {
 /** The position of the quote that ends the string opened at `start`, or the text's end. */
 function closingQuote(text: string, start: number): number {
   let at = start + 1;
-  while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
+  for (; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) return at;
+    if (unit === backslash) at++;
+  }
   return at;
 }
 
