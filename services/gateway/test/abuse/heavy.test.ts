@@ -183,9 +183,9 @@ describe('the heaviest requests', () => {
         {
           strategy: {
             mode: 'conditional',
-            // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
             conditions: Array.from({ length: 100 }, () => ({
               query: { 'params.messages': { $regex: '(a+)+$' } },
+              // biome-ignore lint/suspicious/noThenProperty: `then` is the published name of the field.
               then: 'a',
             })),
             default: 'a',
