@@ -6,6 +6,8 @@ const owners: Record<keyof SluicePorts, string> = {
   controlPlaneGrpc: 'the control plane (gRPC)',
   dataServiceGrpc: 'the data service (gRPC)',
   dataService: 'the data service',
+  gatewayMetrics: 'the gateway (metrics)',
+  controlPlaneMetrics: 'the control plane (metrics)',
   demoUpstream: 'the demo upstream',
   postgres: 'Postgres',
 };

@@ -7,6 +7,8 @@ export interface SluicePorts {
   controlPlaneGrpc: number;
   dataServiceGrpc: number;
   dataService: number;
+  gatewayMetrics: number;
+  controlPlaneMetrics: number;
   demoUpstream: number;
   postgres: number;
 }
@@ -17,6 +19,8 @@ const offsets: SluicePorts = {
   controlPlaneGrpc: 3,
   dataServiceGrpc: 4,
   dataService: 5,
+  gatewayMetrics: 6,
+  controlPlaneMetrics: 7,
   demoUpstream: 12,
   postgres: 13,
 };

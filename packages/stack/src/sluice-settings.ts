@@ -71,6 +71,8 @@ export function serviceEnvironments(input: SettingsInput): {
     gateway: (index, port) => ({
       ...all,
       PORT: String(port),
+      // Whoever wants those of further gateways names their ports.
+      METRICS_PORT: String(index === 0 ? ports.gatewayMetrics : 0),
       CONTROL_PLANE_GRPC_URL: `127.0.0.1:${ports.controlPlaneGrpc}`,
       CONTROL_PLANE_URL: `http://127.0.0.1:${ports.controlPlane}`,
       DATA_SERVICE_GRPC_URL: dataServiceGrpc,
@@ -83,6 +85,7 @@ export function serviceEnvironments(input: SettingsInput): {
       ...all,
       PORT: String(ports.controlPlane),
       GRPC_PORT: String(ports.controlPlaneGrpc),
+      METRICS_PORT: String(ports.controlPlaneMetrics),
       DATABASE_URL: input.databaseUrl,
       MASTER_KEY: secrets.master_key,
       DATA_SERVICE_GRPC_URL: dataServiceGrpc,

@@ -1,4 +1,14 @@
 /** Logs, their field names and redaction, and metrics. Loggers are created once per service and handed down. */
 export { createLogger, createRequestLogger, flushLogger, type Logger } from './logger.ts';
-export { createMetrics, type Metrics } from './metrics.ts';
-export { addCounter, addHistogram, type CounterChild, type HistogramChild } from './series.ts';
+export { createMetrics, type Metrics, metricsLinesMax } from './metrics.ts';
+export {
+  addCounter,
+  addGauges,
+  addHistogram,
+  type CounterChild,
+  type HistogramChild,
+  otherLabel,
+  type SeriesBounds,
+} from './series.ts';
+export { type MetricsListener, serveMetrics } from './serve-metrics.ts';
+export { statusClass, statusClasses, statusLabel, statusLabels } from './status-labels.ts';

@@ -10,7 +10,10 @@ describe('addHistogram', () => {
     const values = [0.05, 0.1, 0.7, 1, 4.9, 5, 5.1, 100];
     const ours = new Registry();
     const theirs = new Registry();
-    const child = addHistogram(ours, 'took', 'how long', bounds).child({ code: '200' });
+    const child = addHistogram(ours, 'took', 'how long', bounds, {
+      labels: { code: new Set(['200']) },
+      seriesMax: 10,
+    }).child({ code: '200' });
     const reference = new Histogram({
       name: 'took',
       help: 'how long',
@@ -34,11 +37,45 @@ describe('addCounter', () => {
   it('keeps its series apart and takes the registry’s default labels', async () => {
     const registry = new Registry();
     registry.setDefaultLabels({ app: 'x' });
-    const counter = addCounter(registry, 'seen', 'how many');
+    const counter = addCounter(registry, 'seen', 'how many', {
+      labels: { code: new Set(['200', '500']) },
+      seriesMax: 10,
+    });
     counter.child({ code: '200' }).add(2);
     counter.child({ code: '500' }).add(1);
     const text = await registry.metrics();
     expect(text).toContain('seen{code="200",app="x"} 2');
     expect(text).toContain('seen{code="500",app="x"} 1');
+  });
+});
+
+describe('the series of a metric', () => {
+  const labels = { code: new Set(['200', '500']), kind: new Set(['a', 'b', 'c']) };
+
+  it('are no more for values that nobody listed, which are told as other', async () => {
+    const registry = new Registry();
+    const counter = addCounter(registry, 'seen', 'how many', { labels, seriesMax: 100 });
+    for (let value = 0; value < 10_000; value++)
+      counter.child({ code: `${value}`, kind: `"} 1\nforged{x="${value}` }).add(1);
+    const text = lines(await registry.metrics()).filter((line) => line.startsWith('seen{'));
+    expect(text.sort()).toEqual([
+      'seen{code="200",kind="other"} 1',
+      'seen{code="500",kind="other"} 1',
+      'seen{code="other",kind="other"} 9998',
+    ]);
+  });
+
+  it('are counted together above their bound, and nothing is lost', async () => {
+    const registry = new Registry();
+    const counter = addCounter(registry, 'seen', 'how many', { labels, seriesMax: 2 });
+    for (const code of labels.code)
+      for (const kind of labels.kind) counter.child({ code, kind }).add(1);
+    counter.child({ code: '200', kind: 'a' }).add(1);
+    const text = lines(await registry.metrics()).filter((line) => line.startsWith('seen{'));
+    expect(text).toEqual([
+      'seen{code="200",kind="a"} 2',
+      'seen{code="200",kind="b"} 1',
+      'seen{code="other",kind="other"} 4',
+    ]);
   });
 });

@@ -15,43 +15,115 @@ export interface HistogramChild {
 
 type Labels = Readonly<Record<string, string>>;
 
-/** Adds a counter to the registry; `child` makes one series of it. Keep the child. */
-export function addCounter(
+/**
+ * How many lines a metric may come to. Every value of a label is listed, since
+ * one that comes from outside would make series without end, and nothing takes
+ * them away again; and of the combinations only so many are told apart.
+ */
+export interface SeriesBounds<L extends string = string> {
+  /** The values that each label may have; any other is `other`. */
+  readonly labels: Readonly<Record<L, ReadonlySet<string>>>;
+  /** Further series are counted in one, whose labels all are `other`. */
+  readonly seriesMax: number;
+}
+
+/** What is counted without being told apart. */
+export const otherLabel = 'other';
+
+/** A metric without labels. */
+const single: SeriesBounds<never> = { labels: {}, seriesMax: 1 };
+
+/** Adds a counter to the registry; `child` finds or makes one series of it. Keep the child. */
+export function addCounter<L extends string = never>(
   registry: Registry,
   name: string,
   help: string,
-): { child(labels: Labels): CounterChild } {
-  const children: CounterSeries[] = [];
+  bounds: SeriesBounds<L> = single as SeriesBounds<L>,
+): { child(labels: Readonly<Record<L, string>>): CounterChild } {
+  const family = new Family(bounds, (labels) => new CounterSeries(labels));
   register(registry, name, help, 'counter', () =>
-    children.map(({ labels, total }) => ({ labels, value: total })),
+    family.all().map(({ labels, total }) => ({ labels, value: total })),
   );
+  return family;
+}
+
+/** Adds a histogram with these upper limits, ascending. */
+export function addHistogram<L extends string = never>(
+  registry: Registry,
+  name: string,
+  help: string,
+  limits: readonly number[],
+  bounds: SeriesBounds<L> = single as SeriesBounds<L>,
+): { child(labels: Readonly<Record<L, string>>): HistogramChild } {
+  const family = new Family(bounds, (labels) => new HistogramSeries(labels, limits));
+  register(registry, name, help, 'histogram', () =>
+    family.all().flatMap((series) => series.samples(name)),
+  );
+  return family;
+}
+
+/**
+ * Adds a gauge with one label, whose series are told anew each time: the first
+ * ones, and the sum of the others as `other`. Values of the label are cut to 128 characters.
+ */
+export function addGauges(
+  registry: Registry,
+  name: string,
+  help: string,
+  { label, seriesMax }: { label: string; seriesMax: number },
+): { replace(values: readonly (readonly [string, number])[]): void } {
+  let samples: Sample[] = [];
+  register(registry, name, help, 'gauge', () => samples);
   return {
-    child(labels) {
-      const series = new CounterSeries(labels);
-      children.push(series);
-      return series;
+    replace(values) {
+      samples = values
+        .slice(0, seriesMax)
+        .map(([text, value]) => ({ labels: { [label]: text.slice(0, 128) }, value }));
+      const rest = values.slice(seriesMax);
+      if (rest.length === 0) return;
+      const value = rest.reduce((sum, [, each]) => sum + each, 0);
+      samples.push({ labels: { [label]: otherLabel }, value });
     },
   };
 }
 
-/** Adds a histogram with these upper bounds, ascending. */
-export function addHistogram(
-  registry: Registry,
-  name: string,
-  help: string,
-  bounds: readonly number[],
-): { child(labels: Labels): HistogramChild } {
-  const children: HistogramSeries[] = [];
-  register(registry, name, help, 'histogram', () =>
-    children.flatMap((series) => series.samples(name)),
-  );
-  return {
-    child(labels) {
-      const series = new HistogramSeries(labels, bounds);
-      children.push(series);
-      return series;
-    },
-  };
+/** The series of one metric, never more than one above its bound. */
+class Family<S> {
+  private readonly bounds: SeriesBounds;
+  private readonly make: (labels: Labels) => S;
+  private readonly series = new Map<string, S>();
+  private rest: S | undefined;
+
+  constructor(bounds: SeriesBounds, make: (labels: Labels) => S) {
+    this.bounds = bounds;
+    this.make = make;
+  }
+
+  child(labels: Labels): S {
+    const known: Record<string, string> = {};
+    let key = '';
+    for (const [name, values] of Object.entries(this.bounds.labels)) {
+      const value = labels[name] ?? otherLabel;
+      known[name] = values.has(value) ? value : otherLabel;
+      key += `${known[name]}\n`;
+    }
+    let found = this.series.get(key);
+    if (found !== undefined) return found;
+    if (this.series.size >= this.bounds.seriesMax) {
+      this.rest ??= this.make(
+        Object.fromEntries(Object.keys(this.bounds.labels).map((name) => [name, otherLabel])),
+      );
+      return this.rest;
+    }
+    found = this.make(known);
+    this.series.set(key, found);
+    return found;
+  }
+
+  all(): S[] {
+    const told = [...this.series.values()];
+    return this.rest === undefined ? told : [...told, this.rest];
+  }
 }
 
 class CounterSeries implements CounterChild {

@@ -34,6 +34,8 @@ export interface TestStack {
   readonly ports: SluicePorts;
   /** Origins without a path, one a gateway. */
   readonly gatewayUrls: readonly string[];
+  /** Of the first gateway. */
+  readonly gatewayMetricsUrl: string;
   readonly controlPlaneUrl: string;
   readonly dataServiceUrl: string;
   readonly demoUpstreamUrl: string;
@@ -81,6 +83,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     credentials: sluice.credentials,
     ports,
     gatewayUrls: [ports.gateway, ...moreGatewayPorts].map(origin),
+    gatewayMetricsUrl: `${origin(ports.gatewayMetrics)}/metrics`,
     controlPlaneUrl: origin(ports.controlPlane),
     dataServiceUrl: origin(ports.dataService),
     demoUpstreamUrl: origin(ports.demoUpstream),

@@ -75,7 +75,8 @@ export const env = defineEnv(
     MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
     DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 10_000, 0),
-    ENABLE_PROMETHEUS: bool('serve /metrics', true),
+    ENABLE_PROMETHEUS: bool('serve /metrics on METRICS_PORT', true),
+    METRICS_PORT: integer('port of /metrics, for operators only', 9465, 0, 65_535),
     DEMO_UPSTREAM_URL: optionalText(
       'bootstrap only: address of the local demo upstream; unset = no demo provider',
     ),

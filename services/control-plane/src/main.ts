@@ -17,7 +17,10 @@ try {
       await service.close();
       process.exit(0);
     });
-  logger.info({ port: service.httpPort, grpc_port: service.grpcPort }, 'ready');
+  logger.info(
+    { port: service.httpPort, grpc_port: service.grpcPort, metrics_port: service.metricsPort },
+    'ready',
+  );
 } catch (error) {
   logger.fatal({ err: error }, 'start failed');
   process.exit(1);

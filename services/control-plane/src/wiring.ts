@@ -11,7 +11,7 @@ import { createGuardedFetch, makeHostRules, readProxies } from '@sluice/outbound
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serveRpc, serverTls } from '@sluice/rpc';
-import { createMetrics, type Logger } from '@sluice/telemetry';
+import { createMetrics, type Logger, serveMetrics } from '@sluice/telemetry';
 import { createLedger } from './analytics/ledger.ts';
 import { startKeyMaintenance } from './api-keys/maintenance.ts';
 import { createMintKey } from './api-keys/secrets.ts';
@@ -26,12 +26,15 @@ import { createDatabaseClient } from './database/client.ts';
 import type { Env } from './env.ts';
 import { jsonBody } from './http/json-body.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { createAdminMetrics } from './metrics.ts';
 import { applyMigrations } from './migrations/apply.ts';
 import { allOperations, publicOperations } from './operations.ts';
 
 export interface ControlPlane {
   readonly httpPort: number;
   readonly grpcPort: number;
+  /** Undefined when metrics are switched off. */
+  readonly metricsPort: number | undefined;
   /** Stops accepting, lets requests under way end, closes everything. */
   close(): Promise<void>;
 }
@@ -62,7 +65,7 @@ export async function startControlPlane(
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     production: env.NODE_ENV === 'production',
-    ownHosts: [`${env.HOST}:${env.PORT}`],
+    ownHosts: [`${env.HOST}:${env.PORT}`, `${env.HOST}:${env.METRICS_PORT}`],
   });
   const fetch = createGuardedFetch({
     rules: hostRules,
@@ -76,13 +79,6 @@ export async function startControlPlane(
     write: (report) => recordRefusedTokens(client, report, now()),
     onError: (error) => logger.error({ err: error }, 'refused tokens were not written down'),
   });
-  const durations = metrics.histogram(
-    'sluice_admin_request_duration_seconds',
-    'Duration of admin API requests by operation and status.',
-    [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
-    ['operation', 'status'],
-  );
-
   const app = createApp({
     logger,
     requestContext: {
@@ -121,14 +117,9 @@ export async function startControlPlane(
       now,
       logger,
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
-      observe: (operation, status, startedAt) =>
-        durations.observe(
-          { operation, status: String(status) },
-          (performance.now() - startedAt) / 1000,
-        ),
+      observe: createAdminMetrics(metrics),
     },
     health: {
-      metrics: env.ENABLE_PROMETHEUS ? metrics : undefined,
       missing: async () => [
         ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),
         ...(feed.isLive ? [] : ['change-feed']),
@@ -153,6 +144,9 @@ export async function startControlPlane(
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
   refuseUnreadable(server);
   await listen(server, env.HOST, env.PORT);
+  const metricsListener = env.ENABLE_PROMETHEUS
+    ? await serveMetrics(metrics, { host: env.HOST, port: env.METRICS_PORT })
+    : undefined;
   const maintenance = startKeyMaintenance({
     client,
     now,
@@ -163,8 +157,10 @@ export async function startControlPlane(
   return {
     httpPort: (server.address() as AddressInfo).port,
     grpcPort: rpc.port,
+    metricsPort: metricsListener?.port,
     async close() {
       draining.abort();
+      metricsListener?.close();
       await Promise.all([
         maintenance.stop(),
         closeServer(server, env.DRAIN_TIMEOUT),

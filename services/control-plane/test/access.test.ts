@@ -42,7 +42,7 @@ describe('the authorisation table', () => {
         registries: {} as never,
       }),
       operationParts: {} as OperationParts,
-      health: { metrics: undefined, missing: async () => [] },
+      health: { missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);
     expect(open.sort()).toEqual([

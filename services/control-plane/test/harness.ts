@@ -95,6 +95,7 @@ export async function startHarness(
     MAX_ROOT_CONFIG_TARGETS: 100,
     MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: 1000,
     MAX_NESTED_CONFIG_TARGETS: 50,
+    METRICS_PORT: 0,
     DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799',
   };
   const logger = createLogger({

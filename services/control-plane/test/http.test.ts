@@ -162,8 +162,10 @@ describe('health and metrics', () => {
   it('answer without a key', async () => {
     for (const path of ['/health', '/health/live', '/health/ready'])
       await base().get(path).expect(200, /ok/);
-    const metrics = await base().get('/metrics');
-    expect(metrics.text.includes('sluice_admin_request_duration_seconds_count{')).toBe(true);
+    const metrics = await supertest(`http://127.0.0.1:${h.service.metricsPort}`).get('/metrics');
+    expect(metrics.text).toContain('sluice_admin_request_duration_seconds_count{');
+    expect(metrics.text).toContain('sluice_admin_requests_total{');
+    await base().get('/metrics').expect(404);
   });
 
   it('carry protective headers and no maker’s name', async () => {

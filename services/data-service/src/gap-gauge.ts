@@ -20,9 +20,9 @@ export function createGapGauge(options: GapGaugeOptions): () => Promise<void> {
     computedAtMs = options.nowMs();
     try {
       const gaps = await findSequenceGaps(options.client, computedAtMs);
-      options.metrics.sequenceGaps.reset();
-      for (const { replicaId, missing } of gaps)
-        options.metrics.sequenceGaps.set({ replica_id: replicaId }, missing);
+      options.metrics.sequenceGaps.replace(
+        gaps.map(({ replicaId, missing }) => [replicaId, missing]),
+      );
       const lossy = gaps.filter(({ missing }) => missing > 0);
       if (lossy.length > 0) options.logger.warn({ replicas: lossy }, 'usage records are missing');
     } catch (error) {

@@ -1,14 +1,15 @@
-import type { Metrics } from '@sluice/telemetry';
+import { addCounter, addGauges, type Metrics } from '@sluice/telemetry';
 
 /** What the ledger's intake counts. */
 export type IngestMetrics = ReturnType<typeof ingestMetrics>;
 
 export function ingestMetrics(metrics: Metrics) {
   return {
-    rows: metrics.counter(
+    rows: addCounter(
+      metrics.registry,
       'usage_rows_stored_total',
       'Rows inserted, by table. Copies of a record count each time they arrive.',
-      ['table'],
+      { labels: { table: new Set(['usage_records', 'usage_rejects']) }, seriesMax: 20 },
     ),
     insertSeconds: metrics.histogram(
       'usage_insert_seconds',
@@ -24,10 +25,12 @@ export function ingestMetrics(metrics: Metrics) {
       'nats_connected',
       '1 while connected to NATS; 0 also where NATS_URL is not set.',
     ),
-    sequenceGaps: metrics.gauge(
+    sequenceGaps: addGauges(
+      metrics.registry,
       'usage_sequence_gaps',
       'Records missing between the first and the last of a replica in the last seven days.',
-      ['replica_id'],
+      // A replica has a new name with each start of its gateway.
+      { label: 'replica_id', seriesMax: 100 },
     ),
   };
 }

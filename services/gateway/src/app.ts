@@ -7,14 +7,14 @@ import {
   spellingOf,
 } from '@sluice/contracts';
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
-import type { Logger, Metrics } from '@sluice/telemetry';
+import type { Logger } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import type { Exchange, Reply } from './pipeline/exchange.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
 import { endpointPaths } from './routes/endpoints.ts';
-import { live, prometheus, ready } from './routes/health.ts';
+import { live, ready } from './routes/health.ts';
 import { type ServeDeps, serve } from './routes/serve.ts';
 
 export interface AppDeps extends ServeDeps {
@@ -30,7 +30,6 @@ export interface AppDeps extends ServeDeps {
   };
   forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
   readiness: () => { ready: boolean; draining: boolean; controlPlane: boolean };
-  processMetrics: Metrics | undefined;
   logger: Logger;
 }
 
@@ -87,7 +86,6 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
 
   app.get(['/health', '/health/live', '/v1/health'], live);
   app.get('/health/ready', ready(deps.readiness));
-  if (deps.processMetrics !== undefined) app.get('/metrics', prometheus(deps.processMetrics));
 
   const passThrough = serve({ endpoint: 'proxy', isProxy: true }, proxy, deps);
   app.use('/v1', (req, res, next) => {

@@ -23,7 +23,8 @@ server.setTimeout(15 * 60_000);
 await gateway.start();
 server.listen(env.PORT, env.HOST, () => {
   const address = server.address();
-  logger.info({ port: typeof address === 'object' ? address?.port : env.PORT }, 'ready');
+  const port = typeof address === 'object' ? address?.port : env.PORT;
+  logger.info({ port, metrics_port: gateway.metricsPort }, 'ready');
 });
 server.on('error', (error) => {
   logger.fatal({ err: error }, 'the port cannot be used');

@@ -1,5 +1,13 @@
-import { addCounter, addHistogram, type Metrics } from '@sluice/telemetry';
+import { providerIds } from '@sluice/providers';
+import {
+  addCounter,
+  addHistogram,
+  type Metrics,
+  statusLabel,
+  statusLabels,
+} from '@sluice/telemetry';
 import type { CacheStatus, ReplySummary } from './pipeline/exchange.ts';
+import { endpointPaths } from './routes/endpoints.ts';
 
 export interface GatewayMetrics {
   observeRequest(
@@ -21,77 +29,100 @@ const msBuckets = [
   300_000, 500_000, 10_000_000,
 ];
 
-/** The request's metrics, under the published names. Series are made once and kept. */
+/** Labels that requests have, each from a list that no caller and no upstream adds to. */
+const requestLabels = {
+  method: new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD']),
+  endpoint: new Set<string>([
+    ...endpointPaths.map(({ endpoint }) => endpoint),
+    'listModels',
+    'proxy',
+    'explain',
+    'promptComplete',
+    'promptRender',
+  ]),
+  code: statusLabels,
+  // Empty when no provider was asked.
+  provider: new Set(['', ...providerIds()]),
+  stream: new Set(['true', 'false']),
+  cacheStatus: new Set(['hit', 'miss', 'refresh', 'disabled']),
+} as const;
+
+/**
+ * The request's metrics, under the published names. Series are made once and
+ * kept. Together they stay below `metricsLinesMax` lines, most of which a
+ * histogram takes: it has 22 to 26 a series, so only the counter of requests has every label.
+ */
 export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
-  const count = addCounter(registry, 'request_count', 'Requests answered');
+  const { endpoint, provider, stream, cacheStatus } = requestLabels;
+  const count = addCounter(registry, 'request_count', 'Requests answered', {
+    labels: requestLabels,
+    seriesMax: 480,
+  });
   const duration = addHistogram(
     registry,
     'http_request_duration_seconds',
     'From arrival to the end of the answer',
     secondBuckets,
+    { labels: { endpoint, stream }, seriesMax: 11 },
   );
   const upstream = addHistogram(
     registry,
     'llm_request_duration_milliseconds',
     'From the call of the provider to its last byte',
     msBuckets,
+    { labels: { provider, stream }, seriesMax: 15 },
   );
   const own = addHistogram(
     registry,
     'service_processing_time_excluding_last_byte_ms',
     'Time of the gateway itself',
     msBuckets,
+    { labels: { endpoint }, seriesMax: 7 },
   );
-  const tokens = addCounter(registry, 'llm_token_sum', 'Tokens, input and output');
-  const cost = addCounter(registry, 'llm_cost_sum', 'Cost in USD');
+  const byProvider = { labels: { endpoint, provider, stream, cacheStatus }, seriesMax: 120 };
+  const tokens = addCounter(registry, 'llm_token_sum', 'Tokens, input and output', byProvider);
+  const cost = addCounter(registry, 'llm_cost_sum', 'Cost in USD', byProvider);
 
-  /** By method, endpoint, code, provider, stream and cache status: all from short lists, so the map stays small. */
-  const kept = new Map<string, ReturnType<typeof makeSeries>>();
-  const makeSeries = (
-    method: string,
-    endpoint: string,
-    code: number,
-    provider: string,
-    stream: boolean,
-    cacheStatus: CacheStatus,
-  ) => {
-    const labels = {
-      method,
-      endpoint,
-      code: String(code),
-      provider,
-      stream: String(stream),
-      cacheStatus: cacheStatus.toLowerCase(),
-    };
-    return {
-      count: count.child(labels),
-      duration: duration.child(labels),
-      upstream: upstream.child(labels),
-      own: own.child(labels),
-      tokens: tokens.child(labels),
-      cost: cost.child(labels),
-    };
-  };
+  /** One look-up a request; what comes when it is full is looked up in each metric. */
+  const kept = new Map<string, ReturnType<typeof findSeries>>();
+  const findSeries = (labels: Record<keyof typeof requestLabels, string>, asked: boolean) => ({
+    count: count.child(labels),
+    duration: duration.child(labels),
+    ofCall: asked
+      ? {
+          upstream: upstream.child(labels),
+          own: own.child(labels),
+          tokens: tokens.child(labels),
+          cost: cost.child(labels),
+        }
+      : undefined,
+  });
 
   return {
-    observeRequest(method, endpoint, code, stream, latencyMs, summary, cacheStatus) {
+    observeRequest(method, endpoint, status, stream, latencyMs, summary, cacheStatus) {
+      const code = statusLabel(status);
       const provider = summary?.provider ?? '';
-      const key = `${method} ${endpoint} ${code} ${provider} ${stream} ${cacheStatus}`;
+      const asked = summary !== undefined;
+      const key = `${method} ${endpoint} ${code} ${provider} ${stream} ${cacheStatus} ${asked}`;
       let series = kept.get(key);
       if (series === undefined) {
-        series = makeSeries(method, endpoint, code, provider, stream, cacheStatus);
-        kept.set(key, series);
+        const labels = { method, endpoint, code, provider, stream: String(stream) };
+        series = findSeries({ ...labels, cacheStatus: cacheStatus.toLowerCase() }, asked);
+        if (kept.size < keptMax) kept.set(key, series);
       }
       series.count.add(1);
       series.duration.observe(latencyMs / 1000);
-      if (summary === undefined) return;
-      series.upstream.observe(summary.upstreamMs);
-      series.own.observe(Math.max(0, latencyMs - summary.upstreamMs));
-      series.tokens.add(summary.inputTokens + summary.outputTokens);
-      series.cost.add(summary.costNanoUsd / 1e9);
+      const { ofCall } = series;
+      if (ofCall === undefined || summary === undefined) return;
+      ofCall.upstream.observe(summary.upstreamMs);
+      ofCall.own.observe(Math.max(0, latencyMs - summary.upstreamMs));
+      ofCall.tokens.add(summary.inputTokens + summary.outputTokens);
+      ofCall.cost.add(summary.costNanoUsd / 1e9);
     },
   };
 }
+
+const keptMax = 4096;
 
 /** How often the engine had to ask again. */
 export function createRoutingMetrics({ registry }: Metrics) {

@@ -26,6 +26,8 @@ import {
   createRequestLogger,
   type Logger,
   type Metrics,
+  type MetricsListener,
+  serveMetrics,
 } from '@sluice/telemetry';
 import { Redis } from 'ioredis';
 import { createApp } from './app.ts';
@@ -75,6 +77,8 @@ import { UsagePublisher, type UsageSink } from './usage/publisher.ts';
 export interface Gateway {
   app: RequestListener;
   logger: Logger;
+  /** In use since `start`; undefined when metrics are switched off. */
+  readonly metricsPort: number | undefined;
   start(): Promise<void>;
   /** Requests are over: sends what the outbox holds and lets go of everything. */
   stop(): Promise<void>;
@@ -99,7 +103,11 @@ export function wire(env: Env): Gateway {
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     production: env.NODE_ENV === 'production',
-    ownHosts: [...(env.OWN_HOSTS ?? []), `${env.HOST}:${env.PORT}`],
+    ownHosts: [
+      ...(env.OWN_HOSTS ?? []),
+      `${env.HOST}:${env.PORT}`,
+      `${env.HOST}:${env.METRICS_PORT}`,
+    ],
   });
   const proxies = readProxies({
     httpsProxy: env.https_proxy ?? env.HTTPS_PROXY,
@@ -224,6 +232,7 @@ export function wire(env: Env): Gateway {
   const rendered = renderRequest(prompts);
 
   let draining = false;
+  let metricsListener: MetricsListener | undefined;
   const app = createApp({
     logger,
     readArrival,
@@ -272,19 +281,23 @@ export function wire(env: Env): Gateway {
       draining,
       controlPlane: store.connected,
     }),
-    processMetrics: env.ENABLE_PROMETHEUS ? metrics : undefined,
   });
   observeState(metrics, { store, tokens: jwt?.tokens, outbox, publisher, limits, breakers });
 
   return {
     app,
     logger,
+    get metricsPort() {
+      return metricsListener?.port;
+    },
     async start() {
       const lost = outbox.recover((begin) => Buffer.concat([begin, UsageRecorder.lostSuffix()]));
       if (lost > 0)
         logger.warn({ attempts: lost }, 'attempts were cut off by the last end of this gateway');
       for (const entry of hostRules.droppedTrusted)
         logger.warn({ entry }, 'an entry of TRUSTED_CUSTOM_HOSTS is not used');
+      if (env.ENABLE_PROMETHEUS)
+        metricsListener = await serveMetrics(metrics, { host: env.HOST, port: env.METRICS_PORT });
       await store.start();
       publisher.start();
       breakers.start();
@@ -293,6 +306,7 @@ export function wire(env: Env): Gateway {
       // One part that fails to close must not keep the records of the others from the disk.
       const faults: unknown[] = [];
       for (const close of [
+        () => metricsListener?.close(),
         () => pools.close(1000),
         () => admin.close(),
         () => publisher.stop(5000),

@@ -585,7 +585,7 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
 
   it('is counted apart from the requests it explains', async () => {
     await explain();
-    const metrics = await (await fetch(`${scenario.stack.gatewayUrls[0]}/metrics`)).text();
+    const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
     expect(metrics).toMatch(/endpoint="explain"/);
   });
 });

@@ -53,7 +53,7 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
   const lookups = async () =>
     Number(
       /^sluice_key_lookups\{[^}]*\} (\d+)/m.exec(
-        await (await fetch(`${scenario.stack.gatewayUrls[0]}/metrics`)).text(),
+        await (await fetch(scenario.stack.gatewayMetricsUrl)).text(),
       )?.[1],
     );
 

@@ -363,13 +363,14 @@ describe.each(modes)('requests, %s', (_mode, options) => {
     expect(typeof groups.data[0]?.requests).toBe('string');
   });
 
-  it('answers health and metrics without a key', async () => {
+  it('answers health without a key, and metrics on their own port only', async () => {
     const origin = scenario.stack.gatewayUrls[0];
     for (const path of ['/health', '/v1/health', '/health/live', '/health/ready'])
       expect((await fetch(`${origin}${path}`)).status).toBe(200);
-    const metrics = await (await fetch(`${origin}/metrics`)).text();
+    const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
     expect(metrics).toMatch(/request_count\{[^}]*endpoint="chatComplete"/);
     expect(metrics).toContain('sluice_config_connected');
+    expect((await fetch(`${origin}/metrics`)).status).toBe(404);
   });
 
   it('answers 404 outside /v1', async () => {

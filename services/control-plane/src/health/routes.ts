@@ -1,14 +1,11 @@
-import type { Metrics } from '@sluice/telemetry';
 import { Router } from 'express';
 
 export interface HealthParts {
-  /** Undefined when metrics are switched off. */
-  metrics: Metrics | undefined;
   /** What is not ready, by name; empty = ready. Answers within its own deadline. */
   missing: () => Promise<string[]>;
 }
 
-/** Open to all: whether the process lives, whether it can serve, and its metrics. */
+/** Open to all: whether the process lives, and whether it can serve. */
 export function healthRoutes(parts: HealthParts): Router {
   const router = Router();
   router.get(['/health', '/health/live'], (_req, res) => {
@@ -20,10 +17,5 @@ export function healthRoutes(parts: HealthParts): Router {
       .status(missing.length === 0 ? 200 : 503)
       .json({ status: missing.length === 0 ? 'ok' : 'unavailable', missing });
   });
-  const { metrics } = parts;
-  if (metrics !== undefined)
-    router.get('/metrics', async (_req, res) => {
-      res.type(metrics.registry.contentType).send(await metrics.registry.metrics());
-    });
   return router;
 }

@@ -46,7 +46,7 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
       await insertRows(client, 'usage_rejects', items);
       await insertRows(client, 'usage_records', items);
       stop();
-      for (const { table } of items) metrics.rows.inc({ table });
+      for (const { table } of items) metrics.rows.child({ table }).add(1);
     },
     onFailure(error, count) {
       metrics.insertFailures.inc();

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Metrics } from '@sluice/telemetry';
 
 type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -17,18 +16,6 @@ export function ready(
       status: ok ? 'ok' : draining ? 'draining' : 'starting',
       control_plane: controlPlane ? 'connected' : 'away',
     });
-  };
-}
-
-export function prometheus(metrics: Metrics): Handler {
-  return (_req, res) => {
-    metrics.registry.metrics().then(
-      (text) => {
-        res.writeHead(200, { 'content-type': metrics.registry.contentType });
-        res.end(text);
-      },
-      () => json(res, 500, { status: 'failure' }),
-    );
   };
 }
 
