@@ -277,6 +277,13 @@ export const errorCodes = {
     type: 'api_error',
     text: 'This gateway is shutting down.',
   },
+  overloaded: {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'More is asked at once than this process does at once.',
+  },
   'gateway.bundle_unavailable': {
     status: 503,
     retry: 'never',

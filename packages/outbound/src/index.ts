@@ -3,6 +3,8 @@
  * reach. `host-rules.ts` judges an address as it is written, `guarded-connect.ts`
  * what its name resolves to; start there.
  */
+
+export { FairPlaces, type FairPlacesOptions, type Leave } from './fair-places.ts';
 export {
   type Address,
   type ConnectGuard,
@@ -28,6 +30,9 @@ export {
 } from './host-rules.ts';
 export { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';
 export { createUpstreamPools, type UpstreamPools, type UpstreamPoolsOptions } from './pools.ts';
+export { OpenedKeys, type SigningRequest, type WrittenKey } from './private-keys/opened-keys.ts';
+export { PrivateKeyFault } from './private-keys/private-key-fault.ts';
 export { type Proxies, type ProxySettings, readProxies } from './proxies.ts';
 export { readTlsIdentity, type TlsIdentity } from './tls-identity.ts';
 export { upstreamFailure } from './upstream-failure.ts';
+export { type PlaceTerms, withPlace } from './with-place.ts';

@@ -1,12 +1,13 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import { testCertificate } from '@sluice/testkit';
+import { encryptedKey, forgedRsaKey, testCertificate } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createConnectGuard } from './guarded-connect.ts';
 import { makeHostRules } from './host-rules.ts';
 import { createUpstreamPools } from './pools.ts';
-import { readTlsIdentity } from './tls-identity.ts';
+import { readTlsIdentity, secureContextOf, type TlsIdentity } from './tls-identity.ts';
 
 const authority = testCertificate('authority');
 const client = { tls_cert: testCertificate('client'), tls_key: testCertificate('client-key') };
@@ -83,11 +84,37 @@ describe('a private upstream', () => {
     expect(seen.length).toBe(before);
   });
 
+  it('is known by one context, however often it is asked for', () => {
+    const identity = () => readTlsIdentity({ tls_ca: authority, ...client }) as TlsIdentity;
+    expect(secureContextOf(identity())).toBe(secureContextOf(identity()));
+  });
+
+  it.each(['P-256', 'P-384', 'P-521'])('may know us by a key of %s', (namedCurve) => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve });
+    for (const type of ['sec1', 'pkcs8'] as const) {
+      const tls_key = privateKey.export({ type, format: 'pem' });
+      // Of another key than the certificate: it was read, and then found not to belong to it.
+      const identity = readTlsIdentity({ ...client, tls_key }) as TlsIdentity;
+      expect(() => secureContextOf(identity)).toThrow('cannot be used');
+    }
+  });
+
+  it('is not known by a key of another curve', () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    const tls_key = privateKey.export({ type: 'pkcs8', format: 'pem' });
+    const identity = readTlsIdentity({ ...client, tls_key }) as TlsIdentity;
+    expect(() => secureContextOf(identity)).toThrow('tls_key is not');
+  });
+
   it.each([
     { tls_ca: authority, tls_cert: client.tls_cert },
     { tls_key: client.tls_key },
     { tls_ca: authority, tls_cert: 'no PEM', tls_key: client.tls_key },
     { ...client, tls_key: testCertificate('server-key') },
+    { ...client, tls_key: forgedRsaKey(16_384, { crt: false }) },
+    { ...client, tls_key: encryptedKey(2 ** 31 - 1) },
+    { ...client, tls_cert: `${client.tls_cert}${' '.repeat(65_536)}` },
+    { tls_ca: `${authority}${' '.repeat(1_048_576)}` },
   ])('is not called with an identity that is none (%#)', async (configurations) => {
     const call = get(configurations).catch((error: unknown) => error);
     expect(await call).toMatchObject({ code: 'provider.setting_invalid' });

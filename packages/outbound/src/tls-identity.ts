@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { GatewayError } from '@sluice/errors';
+import { openKey } from './private-keys/open-key.ts';
+import { readPem } from './private-keys/pem.ts';
+import { PrivateKeyFault } from './private-keys/private-key-fault.ts';
 
 /** What identifies us to an upstream, or an upstream to us, beyond the system's defaults. */
 export interface TlsIdentity {
@@ -38,22 +41,56 @@ function pem(value: unknown): string | undefined {
     : undefined;
 }
 
-/**
- * Parsed once for all connections of an identity.
- * @throws GatewayError `provider.setting_invalid`
- */
-export function secureContextOf({ ca, cert, key }: TlsIdentity): SecureContext {
+/** Certificates of an identity, and the authorities it trusts: so much is read at once. */
+const certificateCharsMax = 65_536;
+const authoritiesCharsMax = 1_048_576;
+const contextsMax = 200;
+/** Opened once for all connections of an identity, however many pools they are spread over. The longest unused first. */
+const contexts = new Map<string, SecureContext>();
+
+/** @throws GatewayError `provider.setting_invalid` */
+export function secureContextOf(identity: TlsIdentity): SecureContext {
+  const context = contexts.get(identity.id) ?? openContext(identity);
+  contexts.delete(identity.id);
+  contexts.set(identity.id, context);
+  if (contexts.size > contextsMax) contexts.delete(contexts.keys().next().value as string);
+  return context;
+}
+
+function openContext({ ca, cert, key }: TlsIdentity): SecureContext {
   if ((cert === undefined) !== (key === undefined))
     throw unusable('tls_cert and tls_key belong together: one of them is missing.', undefined);
+  if ((cert?.length ?? 0) > certificateCharsMax || charsOf(ca) > authoritiesCharsMax)
+    throw unusable(
+      `tls_cert may have ${certificateCharsMax} characters, tls_ca ${authoritiesCharsMax}.`,
+      undefined,
+    );
+  const opened = key === undefined ? undefined : openTlsKey(String(key));
   try {
     return createSecureContext({
       ...(ca === undefined ? {} : { ca }),
       ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
+      ...(opened === undefined ? {} : { key: opened }),
     });
   } catch (cause) {
     throw unusable('tls_ca, tls_cert or tls_key of the provider cannot be used.', cause);
   }
+}
+
+/** Handshakes sign with it on the main thread, so its size is bounded like that of any key from outside. */
+function openTlsKey(key: string): string {
+  try {
+    const opened = openKey(readPem(key), ['rsa', 'ec', 'ed25519']);
+    return opened.export({ type: 'pkcs8', format: 'pem' }) as string;
+  } catch (error) {
+    if (!(error instanceof PrivateKeyFault)) throw error;
+    throw unusable(`tls_key ${error.message}.`, undefined);
+  }
+}
+
+function charsOf(ca: TlsIdentity['ca']): number {
+  const parts = ca === undefined ? [] : Array.isArray(ca) ? ca : [ca];
+  return parts.reduce((sum, part) => sum + part.length, 0);
 }
 
 function unusable(message: string, cause: unknown): GatewayError {

@@ -7,6 +7,7 @@
 export { freePort } from '@sluice/stack';
 export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
 export { eventually } from './eventually.ts';
+export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
 export { startNats } from './nats.ts';
 export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';

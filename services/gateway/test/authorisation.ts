@@ -92,6 +92,7 @@ export function exampleCall({ settings, saved, ...over }: ExampleCall): Unauthor
     setting: (name) => all[name],
     savedSetting: saved === undefined ? undefined : (name) => saved[name],
     metadata: {},
+    owner: 'workspace',
     origin: 'https://upstream.example.com',
     path: '/v1/x',
     method: 'POST',

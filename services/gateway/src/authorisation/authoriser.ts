@@ -1,4 +1,4 @@
-import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import { type HostRules, OpenedKeys, type UpstreamPools } from '@sluice/outbound';
 import type { AuthRecipe } from '@sluice/providers';
 import type { CloudSettings } from '../cloud-settings.ts';
 import { authoriseAws } from './aws/aws.ts';
@@ -38,6 +38,7 @@ export function createAuthoriser(deps: AuthoriserDeps): Authoriser {
     hostRules: deps.hostRules,
     nowMs,
     tokens: new TokenCache({ nowMs }),
+    keys: new OpenedKeys(),
     askTokenEndpoint: createTokenEndpoints(deps.pools),
   };
   return {

@@ -1,5 +1,5 @@
 import { defineEnv } from '@sluice/env';
-import { makeHostRules } from '@sluice/outbound';
+import { makeHostRules, OpenedKeys } from '@sluice/outbound';
 import { describe, expect, it } from 'vitest';
 import { cloudSettings } from '../cloud-settings.ts';
 import { tradeAwsIdentity } from './google-federation.ts';
@@ -26,6 +26,7 @@ function trade(answers: readonly TokenReply[], environment: Record<string, strin
       cloud,
       nowMs,
       tokens: new TokenCache({ nowMs }),
+      keys: new OpenedKeys(),
       hostRules: makeHostRules({ trusted: [], production: true }),
       askTokenEndpoint: async (request) => {
         asked.push(request);

@@ -1,7 +1,4 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { GatewayError } from '@sluice/errors';
-import { checkUpstreamUrl } from '@sluice/outbound';
-import { SignJWT } from 'jose';
+import { checkUpstreamUrl, PrivateKeyFault } from '@sluice/outbound';
 import { settingInvalid, settingMissing } from './failure.ts';
 import { cloudPlatform as scope, tradeAwsIdentity } from './google-federation.ts';
 import { lendHostIdentity } from './host-identity.ts';
@@ -18,6 +15,8 @@ import type {
 /** https://developers.google.com/identity/protocols/oauth2/service-account */
 const tokenUrl = 'https://oauth2.googleapis.com/token';
 const jsonSetting = 'vertex-service-account-json';
+/** Google writes 2.4 KB. */
+const jsonCharsMax = 32_768;
 
 export async function authoriseGoogle(
   request: UnauthorisedRequest,
@@ -36,7 +35,7 @@ function findToken(
   const json = request.setting(jsonSetting) ?? (key.startsWith('{') ? key : undefined);
   if (json !== undefined)
     return tools.tokens.get(tokenKey('google', json, scope), request.signal, (signal) =>
-      exchangeAssertion(readServiceAccount(json), tools, signal),
+      exchangeAssertion(readServiceAccount(json), tools, request.owner, signal),
     );
   if (request.setting('vertex-auth-type') !== 'workload') {
     if (key !== '') return key;
@@ -53,63 +52,63 @@ function findToken(
 
 interface ServiceAccount {
   email: string;
-  key: KeyObject;
+  /** PEM. */
+  key: string;
   keyId: string | undefined;
   tokenUrl: string;
 }
 
 function readServiceAccount(json: string): ServiceAccount {
+  if (json.length > jsonCharsMax)
+    throw settingInvalid(jsonSetting, `must not be longer than ${jsonCharsMax} characters`);
   const account = parsedObject(json);
   const { client_email: email, private_key: pem, private_key_id: keyId } = account ?? {};
   if (typeof email !== 'string' || typeof pem !== 'string')
     throw settingInvalid(jsonSetting, 'must be the JSON of a service account’s key');
   const uri = account?.token_uri;
-  let key: KeyObject;
-  try {
-    key = createPrivateKey(pem);
-  } catch (cause) {
-    throw unusableKey(cause);
-  }
   return {
     email,
-    key,
+    key: pem,
     keyId: typeof keyId === 'string' ? keyId : undefined,
     tokenUrl: typeof uri === 'string' ? uri : tokenUrl,
   };
 }
 
-function unusableKey(cause: unknown): GatewayError {
-  return new GatewayError('provider.setting_invalid', {
-    field: `x-service-${jsonSetting}`,
-    message: `The private_key of the setting ${jsonSetting} cannot be used.`,
-    // Errors of the library may show the beginning of what they could not read.
-    detail: { reason: cause instanceof Error ? cause.name : 'unknown' },
-  });
-}
-
 /** Trades a statement signed with the account's key for an access token. */
 async function exchangeAssertion(
   account: ServiceAccount,
-  { askTokenEndpoint, hostRules, nowMs }: AuthorisationTools,
+  { askTokenEndpoint, hostRules, keys, nowMs }: AuthorisationTools,
+  owner: string,
   signal: AbortSignal,
 ): Promise<Issued<string>> {
   const step = 'Google’s token endpoint';
   if (account.tokenUrl !== tokenUrl)
     checkUpstreamUrl(account.tokenUrl, hostRules, `${jsonSetting}.token_uri`);
   const atSeconds = Math.floor(nowMs() / 1000);
-  const assertion = await new SignJWT({ scope })
-    .setProtectedHeader({
+  const statement = [
+    {
       alg: 'RS256',
       typ: 'JWT',
       ...(account.keyId === undefined ? {} : { kid: account.keyId }),
-    })
-    .setIssuer(account.email)
-    .setSubject(account.email)
-    .setAudience(account.tokenUrl)
-    .setIssuedAt(atSeconds)
-    .setExpirationTime(atSeconds + 3600)
-    .sign(account.key)
-    .catch((cause: unknown) => Promise.reject(unusableKey(cause)));
+    },
+    {
+      scope,
+      iss: account.email,
+      sub: account.email,
+      aud: account.tokenUrl,
+      iat: atSeconds,
+      exp: atSeconds + 3600,
+    },
+  ]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  const signature = await keys
+    .sign({ key: { text: account.key }, bytes: Buffer.from(statement), owner, signal })
+    .catch((error: unknown) => {
+      if (!(error instanceof PrivateKeyFault)) throw error;
+      throw settingInvalid(jsonSetting, `holds a private_key that ${error.message}`);
+    });
+  const assertion = `${statement}.${signature.toString('base64url')}`;
   const body = new URLSearchParams({
     grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
     assertion,

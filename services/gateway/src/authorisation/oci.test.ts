@@ -127,11 +127,38 @@ describe('Oracle’s key', () => {
     ['with line ends written out', { 'oracle-private-key': pem.replaceAll('\n', '\\n') }],
     ['with spaces for line ends', { 'oracle-private-key': pem.replaceAll('\n', ' ') }],
     ['base64 of PEM', { 'oracle-private-key': Buffer.from(pem).toString('base64') }],
-    ['encrypted', { 'oracle-private-key': encrypted, 'oracle-key-passphrase': 'PASSPHRASE' }],
   ])('may be %s', async (_form, over) => {
     const request = call({ settings: { ...settings, ...over } });
     const { headers } = await exampleAuthoriser().authorise(request);
     expect(isGenuine(headers, wire(request))).toBe(true);
+  });
+
+  it.each([
+    ['PKCS#8', encrypted],
+    [
+      'the old form',
+      privateKey.export({
+        type: 'pkcs1',
+        format: 'pem',
+        cipher: 'aes-128-cbc',
+        passphrase: 'PASSPHRASE',
+      }) as string,
+    ],
+  ])('may be encrypted where admins saved it with its passphrase: %s', async (_form, text) => {
+    const saved = { 'oracle-private-key': text, 'oracle-key-passphrase': 'PASSPHRASE' };
+    const { 'oracle-private-key': _, ...rest } = settings;
+    const request = call({ settings: rest, saved });
+    const { headers } = await exampleAuthoriser().authorise(request);
+    expect(isGenuine(headers, wire(request))).toBe(true);
+    // A caller's own is not, nor with a passphrase beside an admin's.
+    for (const over of [
+      { settings: { ...rest, ...saved } },
+      { settings: { ...rest, ...saved, 'oracle-private-key': `${text} ` }, saved },
+    ])
+      expect(await failureOf(exampleAuthoriser().authorise(call(over)))).toMatchObject({
+        code: 'provider.setting_invalid',
+        message: expect.stringContaining('is encrypted'),
+      });
   });
 
   it('may be the provider’s key', async () => {

@@ -1,8 +1,8 @@
-import { createHash, createPrivateKey, type KeyObject, sign } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { PrivateKeyFault, type WrittenKey } from '@sluice/outbound';
 import { collectBody } from './collect-body.ts';
 import { settingInvalid, settingMissing } from './failure.ts';
 import { withoutCredentials } from './own-headers.ts';
-import { tokenKey } from './token-cache.ts';
 import type {
   AuthorisationTools,
   AuthorisedRequest,
@@ -20,7 +20,7 @@ export async function authoriseOci(
     .join('/');
   if (!/^[\w./:-]+$/.test(keyId))
     throw settingInvalid('oracle-tenancy', 'or user or fingerprint has characters that none has');
-  const key = await privateKey(request, tools);
+  const key = privateKey(request);
   const body = await collectBody(request.body, tools.cloud.SIGNED_BODY_BYTES_MAX, signal);
   const headers = withoutCredentials(request.headers);
   for (const name of ['date', 'host', 'x-date', 'x-content-sha256', 'content-length'])
@@ -37,7 +37,12 @@ export async function authoriseOci(
   }
   const lines = [`(request-target): ${method.toLowerCase()} ${path}`];
   for (const [name, value] of Object.entries(signed)) lines.push(`${name}: ${value}`);
-  const signature = sign('rsa-sha256', Buffer.from(lines.join('\n')), key).toString('base64');
+  const signature = await tools.keys
+    .sign({ key, bytes: Buffer.from(lines.join('\n')), owner: request.owner, signal })
+    .catch((error: unknown) => {
+      if (!(error instanceof PrivateKeyFault)) throw error;
+      throw settingInvalid('oracle-private-key', error.message);
+    });
   const names = ['(request-target)', ...Object.keys(signed)].join(' ');
   const { host: _, ...sent } = signed;
   return {
@@ -46,7 +51,7 @@ export async function authoriseOci(
     headers: {
       ...headers,
       ...sent,
-      authorization: `Signature version="1",keyId="${keyId}",algorithm="rsa-sha256",headers="${names}",signature="${signature}"`,
+      authorization: `Signature version="1",keyId="${keyId}",algorithm="rsa-sha256",headers="${names}",signature="${signature.toString('base64')}"`,
     },
   };
 }
@@ -57,37 +62,11 @@ function needed({ setting }: UnauthorisedRequest, name: string): string {
   return value;
 }
 
-/** Kept with the tokens: to open an encrypted key is work that is made slow on purpose. */
-function privateKey(request: UnauthorisedRequest, tools: AuthorisationTools): Promise<KeyObject> {
-  const { setting, apiKey, signal } = request;
-  const text = setting('oracle-private-key') ?? (apiKey === '' ? undefined : apiKey);
+/** A passphrase counts where admins saved it with its key: how much work it takes to open that is for callers not to say. */
+function privateKey({ setting, savedSetting, apiKey }: UnauthorisedRequest): WrittenKey {
+  const written = setting('oracle-private-key');
+  const text = written ?? (apiKey === '' ? undefined : apiKey);
   if (text === undefined) throw settingMissing('oracle-private-key', 'Oracle’s cloud');
-  const passphrase = setting('oracle-key-passphrase');
-  return tools.tokens.get(tokenKey('oci-key', text, passphrase), signal, async () => {
-    const key = readKey(pemOf(text), passphrase);
-    if (key?.asymmetricKeyType !== 'rsa')
-      throw settingInvalid(
-        'oracle-private-key',
-        'must be an RSA key as PEM, with its passphrase where it is encrypted',
-      );
-    return { value: key, expiresAtMs: Number.POSITIVE_INFINITY };
-  });
-}
-
-function readKey(pem: string, passphrase: string | undefined): KeyObject | undefined {
-  try {
-    return createPrivateKey({ key: pem, ...(passphrase === undefined ? {} : { passphrase }) });
-  } catch {
-    // The library's error may show what it read.
-    return undefined;
-  }
-}
-
-/** A header holds no line ends: there a PEM comes with `\n` written out, with spaces, or in base64. */
-function pemOf(text: string): string {
-  const plain = text.includes('-----BEGIN') ? text : Buffer.from(text, 'base64').toString('utf8');
-  const lines = plain.replaceAll('\\n', '\n').trim();
-  const parts = /^(-----BEGIN [A-Z ]+-----)([^-]+)(-----END [A-Z ]+-----)$/.exec(lines);
-  if (parts === null || lines.includes('\n')) return lines;
-  return `${parts[1]}\n${parts[2]?.trim().replace(/\s+/g, '\n')}\n${parts[3]}`;
+  const isSaved = savedSetting?.('oracle-private-key') === written;
+  return { text, passphrase: isSaved ? savedSetting?.('oracle-key-passphrase') : undefined };
 }

@@ -1,4 +1,4 @@
-import type { HostRules } from '@sluice/outbound';
+import type { HostRules, OpenedKeys } from '@sluice/outbound';
 import type { AuthRecipe, ReadSetting } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import type { CloudSettings } from '../cloud-settings.ts';
@@ -18,6 +18,8 @@ export interface UnauthorisedRequest {
   savedSetting: ReadSetting | undefined;
   /** Of the caller's request; AWS takes it as session tags. */
   metadata: Readonly<Record<string, string>>;
+  /** The workspace: on its account what is asked for it is looked up and connected to. */
+  owner: string;
   origin: string;
   /** With the query. */
   path: string;
@@ -38,6 +40,7 @@ export interface AuthorisedRequest {
 export interface AuthorisationTools {
   cloud: CloudSettings;
   tokens: TokenCache;
+  keys: OpenedKeys;
   askTokenEndpoint: AskTokenEndpoint;
   hostRules: HostRules;
   nowMs: () => number;

@@ -108,6 +108,7 @@ function authorised(
     setting: target.setting,
     savedSetting: adminsSettings(target, outgoing),
     metadata: exchange.metadata,
+    owner: exchange.key?.source.workspaceId ?? '',
     origin,
     path,
     method,
