@@ -64,7 +64,7 @@ describe('a key of the outside', () => {
     ed25519: generateKeyPairSync('ed25519').privateKey,
     ed448: generateKeyPairSync('ed448').privateKey,
     x25519: generateKeyPairSync('x25519').privateKey,
-    dh: generateKeyPairSync('dh', { group: 'modp14' }).privateKey,
+    dsa: generateKeyPairSync('dsa', { modulusLength: 2048, divisorLength: 256 }).privateKey,
     pss: generateKeyPairSync('rsa-pss', { modulusLength: 2048 }).privateKey,
   };
   const withoutMask = encryptedKey(4_000_000).replaceAll('ENCRYPTED PRIVATE', 'PRIVATE');
@@ -90,7 +90,7 @@ describe('a key of the outside', () => {
     ['of Ed25519', pem(ofKind.ed25519), 'not an RSA key'],
     ['of Ed448', pem(ofKind.ed448), 'not an RSA key'],
     ['for agreements', pem(ofKind.x25519), 'not an RSA key'],
-    ['of Diffie and Hellman', pem(ofKind.dh), 'not an RSA key'],
+    ['of DSA', pem(ofKind.dsa), 'not an RSA key'],
     ['bound to PSS', pem(ofKind.pss), 'not an RSA key'],
     [
       'with something after it',
