@@ -9,6 +9,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installPnpm, pinnedPnpm } from './setup/install-pnpm.mjs';
 import { setupFingerprint } from './setup/setup-fingerprint.mjs';
 import { acquireSetupLock } from './setup/setup-lock.mjs';
 
@@ -18,10 +19,9 @@ export const root = resolve(
 );
 export const node24 = join(root, 'node_modules/node/bin/node');
 
-const pnpmVersion = '12.21.0';
 const toolchain = join(root, '.toolchain');
 const pnpmEntry = join(toolchain, 'node_modules/pnpm/bin/pnpm.mjs');
-const pnpmStamp = join(toolchain, 'pnpm-version');
+const pnpmStamp = join(toolchain, 'pnpm-installed');
 const setupStamp = join(root, 'node_modules/.sluice-setup');
 
 class SetupError extends Error {}
@@ -36,7 +36,7 @@ export async function setUp() {
     // Whoever held the lock may have done the work.
     if (isUpToDate()) return;
     rmSync(setupStamp, { force: true });
-    installPnpm();
+    installPinnedPnpm();
     installDependencies();
     generateCode();
     writeFileSync(setupStamp, setupFingerprint(root));
@@ -56,19 +56,13 @@ function isUpToDate() {
   return existsSync(node24) && readText(setupStamp) === setupFingerprint(root);
 }
 
-function installPnpm() {
-  if (readText(pnpmStamp) === pnpmVersion && existsSync(pnpmEntry)) return;
-  say(`[1/3] Installing pnpm ${pnpmVersion} into .toolchain/`);
-  // A half-finished install is not repaired but replaced.
-  rmSync(join(toolchain, 'node_modules'), { recursive: true, force: true });
+function installPinnedPnpm() {
+  const stamp = pinnedPnpm();
+  if (readText(pnpmStamp) === stamp && existsSync(pnpmEntry)) return;
+  say('[1/3] Installing pnpm into .toolchain/');
   rmSync(pnpmStamp, { force: true });
-  const options = ['--no-save', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'];
-  run(
-    'npm',
-    ['install', '--prefix', toolchain, ...options, `pnpm@${pnpmVersion}`],
-    'pnpm could not be installed.',
-  );
-  writeFileSync(pnpmStamp, pnpmVersion);
+  installPnpm(toolchain, (args) => run('npm', args, 'pnpm could not be installed.'));
+  writeFileSync(pnpmStamp, stamp);
 }
 
 function installDependencies() {

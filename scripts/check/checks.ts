@@ -107,7 +107,13 @@ function partsWithoutRules(): string[] {
 
 /** A lock file with addresses would tie every checkout to one registry. */
 function registryAddresses(): string[] {
-  const files = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', '.npmrc', 'package-lock.json'];
+  const files = [
+    'pnpm-lock.yaml',
+    'pnpm-workspace.yaml',
+    '.npmrc',
+    'package-lock.json',
+    'scripts/setup/pnpm/lock.json',
+  ];
   return files
     .filter((file) => existsSync(join(root, file)))
     .flatMap((file) =>

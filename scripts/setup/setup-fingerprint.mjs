@@ -25,6 +25,8 @@ function inputs(root) {
     'pnpm-workspace.yaml',
     'scripts/package.json',
     'scripts/setup.mjs',
+    'scripts/setup/install-pnpm.mjs',
+    'scripts/setup/pnpm/lock.json',
   ];
   return [...single, ...packages, ...prisma.filter((path) => /\.(prisma|ts)$/.test(path))];
 }
