@@ -186,6 +186,16 @@ describe('counters', () => {
     ).toEqual(['p:b:rpm:model:%40openai-prod%2Fgpt-4o']);
   });
 
+  it('of long values have short names, each its own', () => {
+    const compiled = compilePolicies([policy({ id: 'a', groupBy: ['metadata.team'] })]);
+    const keyOf = (team: string) =>
+      matchPolicies(compiled, 'request', { ...request, metadata: { team } })[0]?.key ?? '';
+    const long = 'x'.repeat(5000);
+    expect(keyOf(long).length).toBeLessThan(150);
+    expect(keyOf(`${long}a`)).not.toBe(keyOf(`${long}b`));
+    expect(keyOf('\ud800')).toBe(keyOf('\ufffd'));
+  });
+
   it('come from limits set on an entity itself', () => {
     const limits = [
       { type: 'requests', unit: 'rpm', value: 5 },

@@ -1,4 +1,5 @@
 import type { RequestFacts, TargetFacts } from './facts.ts';
+import { hash64Hex } from './hash.ts';
 import { isRateUnit, type RateUnit } from './windows.ts';
 
 /**
@@ -21,6 +22,11 @@ export interface RateLimitsPolicyInput {
 /** One counter a request touches. `key` is stable while the window lasts and unique per tenant. */
 export interface Counter {
   key: string;
+  /**
+   * Of a counter whose group is named by what callers send: the policy, with its
+   * unit. `key` begins with it. Stores bound how many groups one has at a time.
+   */
+  pool?: string | undefined;
   type: LimitType;
   unit: RateUnit;
   limit: number;
@@ -126,8 +132,10 @@ function policyCounter(
   request: RequestFacts,
   target: TargetFacts | undefined,
 ): Counter {
+  const pool = `p:${policy.id}:${policy.unit}`;
   return {
-    key: `p:${policy.id}:${policy.unit}:${groupKey(policy.groupBy, request, target)}`,
+    key: `${pool}:${groupKey(policy.groupBy, request, target)}`,
+    pool: policy.groupBy.length === 0 ? undefined : pool,
     type: policy.type,
     unit: policy.unit,
     limit: policy.limit,
@@ -246,9 +254,20 @@ function groupKey(
   target: TargetFacts | undefined,
 ): string {
   return keys
-    .map((key) => `${key}:${encodeURIComponent(candidatesOf(key, request, target)[0] ?? '')}`)
+    .map((key) => `${key}:${groupValue(candidatesOf(key, request, target)[0] ?? '')}`)
     .join(',');
 }
+
+/** Long values are told apart by their hash: a counter's name must not be as long as a header. */
+function groupValue(value: string): string {
+  // Half of a character pair has no escape of its own.
+  const text = value.toWellFormed();
+  return text.length <= groupCharsMax
+    ? encodeURIComponent(text)
+    : `${encodeURIComponent(text.slice(0, groupCharsMax / 2).toWellFormed())}~${hash64Hex(text)}`;
+}
+
+const groupCharsMax = 128;
 
 const entityWords: Readonly<Record<string, string>> = {
   api_key: 'API key',
@@ -279,7 +298,7 @@ function entityName(
             ? request.workspaceSlug
             : key === 'organisation_id'
               ? 'of this key'
-              : (candidatesOf(key, request, target)[0] ?? '');
+              : (candidatesOf(key, request, target)[0] ?? '').slice(0, groupCharsMax);
       return `${entityWords[key] ?? key} "${value}"`;
     })
     .join(', ');

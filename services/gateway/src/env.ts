@@ -139,6 +139,11 @@ export const env = defineEnv(
       1,
       timerMsMax,
     ),
+    LIMIT_GROUPS_MAX: integer(
+      'groups of one rate limit policy that are counted apart in a window; further ones share a counter',
+      10_000,
+      1,
+    ),
     OUTBOX_BYTES_MAX: integer(
       'bytes of unsent usage records kept on disk before requests are refused',
       4 * 1024 ** 3,

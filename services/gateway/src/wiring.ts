@@ -146,8 +146,16 @@ export function wire(env: Env): Gateway {
   const cacheRedis = env.REDIS_URL === undefined ? undefined : connectRedis(env.REDIS_URL, logger);
   const limits =
     redis === undefined
-      ? new MemoryLimits({ path: join(env.DATA_DIR, 'limits.json') })
-      : new RedisLimits({ redis, logger, timeoutMs: 1000 });
+      ? new MemoryLimits({
+          path: join(env.DATA_DIR, 'limits.json'),
+          groupsMax: env.LIMIT_GROUPS_MAX,
+        })
+      : new RedisLimits({
+          redis,
+          logger,
+          timeoutMs: 1000,
+          groupsMax: env.LIMIT_GROUPS_MAX,
+        });
   const breakers = new CircuitBreakers({
     shared: redis === undefined ? undefined : new SharedCircuits({ redis, logger }),
   });

@@ -23,7 +23,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-function redisLimits(): RedisLimits {
+function redisLimits(groupsMax?: number): RedisLimits {
   const redis = new Redis(server.url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
@@ -35,6 +35,7 @@ function redisLimits(): RedisLimits {
     redis,
     logger: createLogger({ service: 'test', level: 'silent' }),
     timeoutMs: 2000,
+    groupsMax,
   });
   stores.push(store);
   return store;
@@ -64,7 +65,7 @@ async function ready(store: LimitStore): Promise<LimitStore> {
 }
 
 describe.each([
-  ['memory', () => new MemoryLimits()],
+  ['memory', (groupsMax?: number) => new MemoryLimits({ groupsMax })],
   ['redis', redisLimits],
 ])('limits in %s', (_name, create) => {
   let store: LimitStore;
@@ -111,6 +112,39 @@ describe.each([
       expect((await store.reserve('org', [tokens])).admitted).toBe(false),
     );
   });
+
+  it.each(['requests', 'tokens'] as const)(
+    'count all %s of groups for which a policy has no room together, and the others exactly',
+    async (type) => {
+      const small = await ready(create(10));
+      const pool = `p:${type}${next++}:rpd`;
+      const group = (name: string) => counter({ key: `${pool}:by:${name}`, pool, type, limit: 3 });
+      const admits = async (name: string) => {
+        const counters = [group(name)];
+        const { admitted } = await small.reserve('org', counters);
+        if (!admitted || type === 'requests') return admitted;
+        const [before] = await small.peek('org', counters);
+        small.settle('org', counters, 1);
+        await eventually(async () => {
+          const [after] = await small.peek('org', counters);
+          if (after?.remaining === before?.remaining) throw new Error('not yet settled');
+        });
+        return true;
+      };
+      const admitted = (names: string[]) =>
+        names.reduce(
+          async (count, name) => (await count) + ((await admits(name)) ? 1 : 0),
+          Promise.resolve(0),
+        );
+      expect(await admitted(Array.from({ length: 10 }, (_, index) => `own-${index}`))).toBe(10);
+      expect(await admitted(Array.from({ length: 50 }, (_, index) => `more-${index}`))).toBe(3);
+      expect(await small.peek('org', [group('another')])).toMatchObject([{ remaining: 0 }]);
+      expect(await admitted(Array(5).fill('own-0'))).toBe(2);
+      // Another policy has room of its own.
+      const other = counter({ key: `${pool}2:by:more-1`, pool: `${pool}2`, limit: 1 });
+      expect((await small.reserve('org', [other])).admitted).toBe(true);
+    },
+  );
 
   it('are told without being used up, spent or not', async () => {
     const requests = counter({ limit: 2 });
@@ -159,6 +193,33 @@ describe('MemoryLimits', () => {
     const store = new MemoryLimits();
     for (let index = 0; index < 100; index++) store.peek('org', [counter()]);
     expect(store.size).toBe(0);
+  });
+
+  it('forget the groups of who has most of them, not those of other organisations', () => {
+    const store = new MemoryLimits({ groupsMax: 1e9 });
+    const quiet = counter({ limit: 5 });
+    store.reserve('quiet', [quiet]);
+    for (let index = 0; index < 230_000; index++) store.reserve('loud', [counter()]);
+    expect(store.size).toBeLessThanOrEqual(210_000);
+    expect(store.peek('quiet', [quiet])).toMatchObject([{ remaining: 4 }]);
+  });
+
+  it('know their groups over a restart', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'limits-'));
+    const path = join(folder, 'limits.json');
+    const group = (name: string) =>
+      counter({ key: `p:a:rpd:by:${name}`, pool: 'p:a:rpd', limit: 1 });
+    try {
+      const before = new MemoryLimits({ path, groupsMax: 1 });
+      before.reserve('org', [group('first')]);
+      await before.close();
+      const after = new MemoryLimits({ path, groupsMax: 1 });
+      expect(after.reserve('org', [group('second')]).admitted).toBe(true);
+      expect(after.reserve('org', [group('third')]).admitted).toBe(false);
+      await after.close();
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 
   it('remember their counts over a restart', async () => {

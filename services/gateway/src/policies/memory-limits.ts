@@ -3,9 +3,19 @@ import { type Counter, windowEndMs } from '@sluice/engine';
 import type { CounterState, LimitStore, Reservation } from './limit-store.ts';
 
 const windowsMax = 200_000;
+/** Groups of one policy that have counters of their own in a window. */
+export const limitGroupsMaxDefault = 10_000;
+/** What all further groups of a policy share. */
+export const overflowGroup = '*';
 
 interface Window {
   used: number;
+  endsAtMs: number;
+}
+
+/** How many groups of one policy are counted in the present window. */
+interface Pool {
+  groups: number;
   endsAtMs: number;
 }
 
@@ -16,6 +26,8 @@ interface Window {
  */
 export class MemoryLimits implements LimitStore {
   private readonly windows = new Map<string, Window>();
+  private readonly pools = new Map<string, Pool>();
+  private readonly groupsMax: number;
   private readonly now: () => number;
   private readonly path: string | undefined;
   private readonly timer: NodeJS.Timeout | undefined;
@@ -23,7 +35,8 @@ export class MemoryLimits implements LimitStore {
   private savedAt = 0;
   private saveTookMs = 0;
 
-  constructor(options: { now?: () => number; path?: string } = {}) {
+  constructor(options: { now?: () => number; path?: string; groupsMax?: number } = {}) {
+    this.groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
     this.now = options.now ?? Date.now;
     this.path = options.path;
     if (this.path !== undefined) {
@@ -62,8 +75,7 @@ export class MemoryLimits implements LimitStore {
   peek(scope: string, counters: readonly Counter[]): CounterState[] {
     const nowMs = this.now();
     return counters.map((counter) => {
-      const held = this.windows.get(`${scope}|${counter.key}`);
-      const used = held === undefined || held.endsAtMs <= nowMs ? 0 : held.used;
+      const used = this.live(this.nameOf(scope, counter, nowMs), nowMs)?.used ?? 0;
       return {
         counter,
         remaining: Math.max(0, counter.limit - used),
@@ -85,34 +97,69 @@ export class MemoryLimits implements LimitStore {
   }
 
   private window(scope: string, counter: Counter, nowMs: number): Window {
-    const key = `${scope}|${counter.key}`;
-    const held = this.windows.get(key);
-    if (held !== undefined && held.endsAtMs > nowMs) return held;
-    // A new window is a moment to forget old ones, so that groups by metadata cannot fill the memory.
-    if (held === undefined && this.windows.size % 10_000 === 9_999) this.makeRoom(nowMs);
+    const name = this.nameOf(scope, counter, nowMs);
+    const held = this.live(name, nowMs);
+    if (held !== undefined) return held;
+    // A new window is a moment to forget old ones.
+    if (this.windows.size % 10_000 === 9_999) this.makeRoom(nowMs);
     const fresh = { used: 0, endsAtMs: windowEndMs(counter.unit, nowMs) };
-    this.windows.set(key, fresh);
+    this.windows.set(name, fresh);
+    if (counter.pool !== undefined) this.joinPool(`${scope}|${counter.pool}`, fresh.endsAtMs);
     return fresh;
   }
 
+  private live(name: string, nowMs: number): Window | undefined {
+    const held = this.windows.get(name);
+    return held !== undefined && held.endsAtMs > nowMs ? held : undefined;
+  }
+
+  /** Of a new group for which its policy has no room, the one that all such share. */
+  private nameOf(scope: string, counter: Counter, nowMs: number): string {
+    const name = `${scope}|${counter.key}`;
+    if (counter.pool === undefined || this.live(name, nowMs) !== undefined) return name;
+    const poolName = `${scope}|${counter.pool}`;
+    const pool = this.pools.get(poolName);
+    return pool !== undefined && pool.endsAtMs > nowMs && pool.groups >= this.groupsMax
+      ? `${poolName}:${overflowGroup}`
+      : name;
+  }
+
+  private joinPool(name: string, endsAtMs: number): void {
+    const pool = this.pools.get(name);
+    if (pool === undefined || pool.endsAtMs !== endsAtMs)
+      this.pools.set(name, { groups: 1, endsAtMs });
+    else pool.groups++;
+  }
+
   /**
-   * Groups by metadata are named by callers: without a cap they would fill the
-   * memory. Windows with one use go first, so that a flood of made-up groups
-   * forgets itself and not the counters that hold it back.
+   * The bound on all policies of all organisations. Only those that hold more
+   * than an equal part make room, and windows with one use go first, so that a
+   * flood of made-up groups forgets itself and not the counters of others.
    */
   private makeRoom(nowMs: number): void {
     this.sweep(nowMs);
     let excess = this.windows.size - windowsMax;
+    if (excess <= 0) return;
+    const held = new Map<string, number>();
+    for (const name of this.windows.keys())
+      held.set(scopeIn(name), (held.get(scopeIn(name)) ?? 0) + 1);
+    const share = windowsMax / held.size;
     for (const usedMax of [1, Number.POSITIVE_INFINITY])
-      for (const [key, window] of this.windows) {
+      for (const [name, window] of this.windows) {
         if (excess <= 0) return;
-        if (window.used <= usedMax && this.windows.delete(key)) excess--;
+        const scope = scopeIn(name);
+        const count = held.get(scope) ?? 0;
+        if (window.used > usedMax || count <= share) continue;
+        this.windows.delete(name);
+        held.set(scope, count - 1);
+        excess--;
       }
   }
 
   private sweep(nowMs: number): void {
     for (const [key, window] of this.windows)
       if (window.endsAtMs <= nowMs) this.windows.delete(key);
+    for (const [name, pool] of this.pools) if (pool.endsAtMs <= nowMs) this.pools.delete(name);
   }
 
   /** The more there is, the rarer: at most a twentieth of the time goes into it. */
@@ -142,9 +189,18 @@ export class MemoryLimits implements LimitStore {
     try {
       const rows = JSON.parse(readFileSync(path, 'utf8')) as [string, number, number][];
       for (const [key, used, endsAtMs] of rows)
-        if (endsAtMs > this.now()) this.windows.set(key, { used, endsAtMs });
+        if (endsAtMs > this.now()) {
+          this.windows.set(key, { used, endsAtMs });
+          const pool = /^[^|]*\|p:[^:]*:[^:]*(?=:.)/.exec(key)?.[0];
+          if (pool !== undefined) this.joinPool(pool, endsAtMs);
+        }
     } catch {
       // None yet, or torn by a crash: counting starts anew.
     }
   }
+}
+
+/** The organisation of a window. */
+function scopeIn(name: string): string {
+  return name.slice(0, name.indexOf('|'));
 }

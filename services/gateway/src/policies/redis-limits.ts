@@ -2,16 +2,21 @@ import { type Counter, windowEndMs, windowMs, windowOffsetMs } from '@sluice/eng
 import type { Logger } from '@sluice/telemetry';
 import type { Redis } from 'ioredis';
 import type { CounterState, LimitStore, Reservation } from './limit-store.ts';
-import { MemoryLimits } from './memory-limits.ts';
+import { limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
 
 /**
  * One round trip for all counters of a request: check every counter, then take
  * one from each request counter, or take nothing. The window comes from the
  * server's clock, so that gateways with skewed clocks count in the same one.
  *
- * KEYS  one a counter, all with the organisation's hash tag
- * ARGV  mode ("reserve", "peek", or the tokens to add), then for each counter:
- *       limit, window length and offset in ms, "r" (requests) or "t" (tokens)
+ * The groups of a policy are the fields of one hash, so that callers who name
+ * groups make no keys, and their number is known: a new group for which there is
+ * no room counts in the field "*", with all others like it.
+ *
+ * KEYS  one a counter or policy, all with the organisation's hash tag
+ * ARGV  mode ("reserve", "peek", or the tokens to add), groups of a policy at
+ *       most, then for each counter: limit, window length and offset in ms, "r"
+ *       (requests) or "t" (tokens), group or ""
  * reply { refused index or 0, now ms, used… }
  */
 const script = `
@@ -19,15 +24,27 @@ local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local reserve = ARGV[1] == 'reserve'
 local peek = ARGV[1] == 'peek'
+local groupsMax = tonumber(ARGV[2])
 local reply = { 0, now }
-local names = {}
+local names, groups = {}, {}
 for i = 1, #KEYS do
-  local base = 1 + (i - 1) * 4
+  local base = 2 + (i - 1) * 5
   local limit, length, offset = tonumber(ARGV[base + 1]), tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3])
   local window = math.floor((now + offset) / length)
   names[i] = KEYS[i] .. ':' .. string.format('%d', window)
+  local group, used = ARGV[base + 5], false
+  if group == '' then
+    if reserve or peek then used = redis.call('GET', names[i]) end
+  else
+    used = redis.call('HGET', names[i], group)
+    if not used and redis.call('HLEN', names[i]) >= groupsMax then
+      group = '*'
+      used = redis.call('HGET', names[i], group)
+    end
+  end
+  groups[i] = group
   if reserve or peek then
-    local used = tonumber(redis.call('GET', names[i]) or '0')
+    used = tonumber(used or '0')
     reply[i + 2] = used
     if reserve and used >= limit then
       reply[1] = i
@@ -36,13 +53,17 @@ for i = 1, #KEYS do
   end
 end
 for i = 1, #KEYS do
-  local base = 1 + (i - 1) * 4
+  local base = 2 + (i - 1) * 5
   local length, offset, kind = tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3]), ARGV[base + 4]
   local add = 0
   if reserve and kind == 'r' then add = 1 end
   if not reserve and not peek and kind == 't' then add = tonumber(ARGV[1]) end
   if add > 0 then
-    reply[i + 2] = redis.call('INCRBY', names[i], add)
+    if groups[i] == '' then
+      reply[i + 2] = redis.call('INCRBY', names[i], add)
+    else
+      reply[i + 2] = redis.call('HINCRBY', names[i], groups[i], add)
+    end
     redis.call('PEXPIREAT', names[i], (math.floor((now + offset) / length) + 1) * length - offset + 1000)
   end
 end
@@ -62,13 +83,21 @@ interface LimitCommands {
 export class RedisLimits implements LimitStore {
   private readonly redis: Redis & LimitCommands;
   private readonly logger: Logger;
-  private readonly alone = new MemoryLimits();
+  private readonly alone: MemoryLimits;
+  private readonly groupsMax: number;
   private readonly timeoutMs: number;
   degraded = false;
   /** While Redis fails, one request in a while asks it; the others must not wait for it. */
   private askAgainAtMs = 0;
 
-  constructor(options: { redis: Redis; logger: Logger; timeoutMs: number }) {
+  constructor(options: {
+    redis: Redis;
+    logger: Logger;
+    timeoutMs: number;
+    groupsMax?: number;
+  }) {
+    this.groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
+    this.alone = new MemoryLimits({ groupsMax: this.groupsMax });
     options.redis.defineCommand('sluiceLimits', { lua: script });
     this.redis = options.redis as Redis & LimitCommands;
     this.logger = options.logger;
@@ -127,12 +156,15 @@ export class RedisLimits implements LimitStore {
 
   private async run(mode: string, scope: string, counters: readonly Counter[]): Promise<number[]> {
     if (this.redis.status !== 'ready') throw new Error(`redis is ${this.redis.status}`);
-    const keys = counters.map((counter) => `sluice:{${scope}}:rl:${counter.key}`);
+    const keys = counters.map(({ pool, key }) =>
+      pool === undefined ? `sluice:{${scope}}:rl:${key}` : `sluice:{${scope}}:rl:${pool}:groups`,
+    );
     const args = counters.flatMap((counter) => [
       counter.limit,
       windowMs[counter.unit],
       windowOffsetMs(counter.unit),
       counter.type === 'requests' ? 'r' : 't',
+      counter.pool === undefined ? '' : counter.key.slice(counter.pool.length + 1),
     ]);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -140,7 +172,7 @@ export class RedisLimits implements LimitStore {
     });
     try {
       return await Promise.race([
-        this.redis.sluiceLimits(keys.length, ...keys, mode, ...args),
+        this.redis.sluiceLimits(keys.length, ...keys, mode, this.groupsMax, ...args),
         late,
       ]);
     } finally {
