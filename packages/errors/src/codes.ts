@@ -159,6 +159,10 @@ export const errorCodes = {
   'request.invalid_form': request(400, 'The multipart body cannot be read.'),
   'request.params_dropped': request(400, 'The provider cannot take fields of this request.'),
   'provider.model_not_allowed': request(403, 'This model is not enabled for the provider.'),
+  'provider.model_unreadable': request(
+    403,
+    'The provider is limited to certain models, and the model of this request cannot be read.',
+  ),
   'host.invalid': request(400, 'The custom host is not allowed.', 'AB01'),
   inline_config_blocked: request(400, 'Inline configs are blocked; use a saved config slug.'),
   inline_provider_blocked: request(400, 'Raw provider names are blocked; use a saved provider.'),

@@ -55,6 +55,11 @@ export function optionalSetting(setting: ReadSetting, name: string, fallback: st
   return value === undefined ? fallback : checkedSetting(name, value);
 }
 
+/** The values of those of these settings that are set. */
+export function namesIn(setting: ReadSetting, ...names: string[]): string[] {
+  return names.flatMap((name) => setting(name) ?? []);
+}
+
 /** A setting's value, once it is known to lead nowhere else. */
 export function checkedSetting(name: string, value: string): string {
   if (!safeSetting.test(value) || value.includes('..'))

@@ -239,6 +239,11 @@ export interface ProviderEntry {
   settings?: readonly string[];
   /** Those of them that the vendor's own clients send, without the service prefix. */
   bareSettings?: readonly string[];
+  /**
+   * Names that settings put in the place of the model, or beside it: a deployment,
+   * a serving endpoint. Empty where the model alone says what serves the call.
+   */
+  servedBy?: (facts: CallFacts) => readonly string[];
   quirks?: Quirks;
   /** Further paths whose replies can be read when they pass through, e.g. those that name the model. */
   knownPaths?: readonly KnownPaths[];

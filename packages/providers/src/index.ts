@@ -33,5 +33,6 @@ export type {
   WireFormat,
 } from './contract.ts';
 export { isFinalFault } from './final-faults.ts';
+export { type ModelPath, readModelPath } from './model-paths.ts';
 export { readSettings } from './settings.ts';
 export { modesOf, passThroughCall, prepareCall } from './wire-call.ts';

@@ -4,6 +4,7 @@ import { readTlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
 import type { BundleTables } from './bundle-tables.ts';
+import { modelKey } from './model-key.ts';
 
 /**
  * A workspace bundle made ready for requests: parsed and indexed once. Its
@@ -44,6 +45,10 @@ export interface SavedProvider {
   readonly customHeaders: Readonly<Record<string, string>>;
   readonly allowAllModels: boolean;
   readonly models: ReadonlyMap<string, config.Model>;
+  /** Some models may not be asked for: a request whose model cannot be read is refused. */
+  readonly limitsModels: boolean;
+  /** The models that are switched off, by `modelKey`. */
+  readonly modelsOff: ReadonlySet<string>;
   readonly expiresAtMs: number;
   readonly counters: readonly Counter[];
 }
@@ -89,6 +94,7 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
   const parsed = parseJson(provider.configurationsJson);
   const configurations =
     typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
+  const off = provider.models.filter(({ enabled }) => !enabled);
   return {
     slug: provider.slug,
     entry: findProvider(provider.provider),
@@ -101,6 +107,8 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
     customHeaders: lowerCased(provider.customHeaders),
     allowAllModels: provider.allowAllModels,
     models: new Map(provider.models.map((model) => [model.slug, model])),
+    limitsModels: !provider.allowAllModels || off.length > 0,
+    modelsOff: new Set(off.map(({ slug }) => modelKey(slug))),
     expiresAtMs: Number(provider.expiresAtMs),
     counters: entityCounters(
       provider.rateLimits.map(plainLimit),

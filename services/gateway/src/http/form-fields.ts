@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { GatewayError } from '@sluice/errors';
 import type { FormPart, JsonObject, JsonValue } from '@sluice/providers';
 import { invalidForm } from './multipart.ts';
 
@@ -8,12 +9,18 @@ const fieldBytesMax = 1024 * 1024;
 /**
  * The text fields as an object, so that configs and conditions can see them;
  * repeated names become lists.
- * @throws GatewayError `request.invalid_form` for text that is not UTF-8, and a model that is a file
+ * @throws GatewayError `request.invalid_form` for text that is not UTF-8, and a model that is a file;
+ *   `request.ambiguous_member` for a model in another case
  */
 export function formFields(parts: readonly FormPart[]): JsonObject {
   const fields: JsonObject = {};
   for (const part of parts) {
     const { name } = part;
+    if (name !== 'model' && name.trim().toLowerCase() === 'model')
+      throw new GatewayError('request.ambiguous_member', {
+        field: `body.${name}`,
+        message: `The field model must be written in lower case; some servers read "${name}" as well.`,
+      });
     if (!isField(part)) {
       // Who may use which model is decided by its name.
       if (name === 'model') throw invalidForm('The field model must be text.', 'body.model');

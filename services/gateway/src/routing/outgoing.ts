@@ -20,6 +20,8 @@ import { replaceTopLevelString } from '../http/edit-json.ts';
 import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { sentBody } from './sent-body.ts';
+import { proxyPathOf } from './served-model.ts';
 import type { Target } from './target.ts';
 import { proxyHeaders, unifiedHeaders } from './upstream-headers.ts';
 
@@ -112,7 +114,7 @@ function prepareUnified(
   const headers = unifiedHeaders(exchange, target, call.entry);
   if (exchange.body === undefined || exchange.json === undefined)
     return { ...common, headers, body: null, sentJson: {}, droppedParams: [] };
-  const asked = target.rewritesModel && 'model' in json ? { ...json, model: target.model } : json;
+  const asked = sentBody(exchange, target, shaped);
   const encoded = call.encode(asked, context);
   const edits = {
     target,
@@ -188,7 +190,7 @@ function bodyBytes(received: Buffer, { target, shaped, encoded }: Edits): Buffer
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
 function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Outgoing {
-  const rest = exchange.pathname.replace(/^\/v1(?:\/proxy)?(?=\/|$)/, '');
+  const rest = proxyPathOf(exchange.pathname);
   if (hasDotSegment(rest))
     throw new GatewayError('request.invalid_field', {
       field: 'path',

@@ -7,8 +7,8 @@ import {
   readSettings,
 } from '@sluice/providers';
 import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
-import { carriesBody } from '../http/body-stream.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { checkServedModels, refuseCallersAddress, servedModel } from './served-model.ts';
 
 /** Where one attempt goes: provider, credential and address. */
 export interface Target {
@@ -27,6 +27,8 @@ export interface Target {
   customHost: CustomHost | undefined;
   /** The model to ask for, without `@slug/`; empty when the request names none. */
   model: string;
+  /** The model that serves it, as records, prices and limits name it (`served-model.ts`). */
+  servedModel: string;
   /** True when the body's `model` differs from `model` and must be rewritten. */
   rewritesModel: boolean;
   timeoutMs: number | undefined;
@@ -60,9 +62,15 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
     : undefined;
   const entry = saved === undefined ? rawEntry(named.reference, named.field) : savedEntry(saved);
   const model = named.model ?? upstreamModel(exchange, planned);
-  const modelRow = saved?.models.get(model);
-  if (saved !== undefined) checkModel(saved, model, exchange);
   const configurations = { ...saved?.configurations, ...planned.configurations };
+  const setting = readSettings(entry, configurations, exchange.headers);
+  const forwardHeaders = exchange.caller.forwardHeaders ?? planned.forwardHeaders;
+  const facts = { entry, saved, setting, model, forwardHeaders };
+  checkServedModels(exchange, facts);
+  const served = servedModel(exchange, facts);
+  const modelRow = saved?.models.get(served);
+  const host = customHost(exchange, planned, saved, modelRow?.customHost);
+  if (host?.by === 'caller') refuseCallersAddress(saved, host.field);
   return {
     planned,
     path: planned.path,
@@ -70,19 +78,20 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
     saved,
     apiKey: planned.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
     configurations,
-    setting: readSettings(entry, configurations, exchange.headers),
+    setting,
     customHeaders:
       modelRow === undefined
         ? (saved?.customHeaders ?? noHeaders)
         : { ...saved?.customHeaders, ...lowerCased(modelRow.customHeaders) },
-    customHost: customHost(exchange, planned, saved, modelRow?.customHost),
+    customHost: host,
     model,
+    servedModel: served,
     rewritesModel: exchange.model !== '' && model !== exchange.model,
     timeoutMs: exchange.caller.requestTimeoutMs ?? planned.requestTimeoutMs,
     // Off in either place means off; the header cannot switch it on again.
     strictOpenAiCompliance:
       exchange.caller.strictOpenAiCompliance !== false && planned.strictOpenAiCompliance !== false,
-    forwardHeaders: exchange.caller.forwardHeaders ?? planned.forwardHeaders,
+    forwardHeaders,
   };
 }
 
@@ -172,31 +181,6 @@ function rawEntry(name: string, field: string): ProviderEntry {
       message: `The provider "${name.slice(0, 80)}" is not known.`,
     });
   return entry;
-}
-
-function checkModel(saved: SavedProvider, model: string, exchange: Exchange): void {
-  if (exchange.route.endpoint === 'listModels') return;
-  if (model === '') {
-    if (saved.allowAllModels || !hidesModel(exchange)) return;
-    throw new GatewayError('provider.model_not_allowed', {
-      field: 'body.model',
-      message: `The provider "@${saved.slug}" is limited to certain models, and this body cannot be read for its model: send JSON with a content-length.`,
-    });
-  }
-  const row = saved.models.get(model);
-  const allowed = row === undefined ? saved.allowAllModels : row.enabled;
-  if (!allowed)
-    throw new GatewayError('provider.model_not_allowed', {
-      field: 'body.model',
-      message: `The model "${model.slice(0, 120)}" is not enabled for the provider "@${saved.slug}".`,
-    });
-}
-
-/** A passed-through body whose model we have not seen, although it may well name one. */
-function hidesModel(exchange: Exchange): boolean {
-  if (!exchange.route.isProxy || exchange.json !== undefined) return false;
-  const type = exchange.headers['content-type'] ?? '';
-  return carriesBody(exchange.headers) && !/^(?:multipart|audio|image|video)\//i.test(type);
 }
 
 /** Request header, then config, then model, then the saved provider. */

@@ -1,7 +1,6 @@
-import { type ResolvedTarget, shapeParams, type TargetResult } from '@sluice/engine';
+import type { ResolvedTarget, TargetResult } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
-import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { CacheFill, ReplyCache } from '../cache/reply-cache.ts';
 import { deniedReply } from '../guardrails/guardrail-replies.ts';
@@ -14,6 +13,8 @@ import { credentialOf } from './credential-of.ts';
 import { refuseDropped, tellDropped } from './dropped-params.ts';
 import { type Outgoing, prepareOutgoing } from './outgoing.ts';
 import { addGatewayHeaders } from './reply-headers.ts';
+import { sentBody, servedBody, shapedBody } from './sent-body.ts';
+import { checkSentModels } from './served-model.ts';
 import { resolveTarget, type Target } from './target.ts';
 import { TargetChecks } from './target-checks.ts';
 
@@ -67,13 +68,14 @@ const noVerdicts: Exchange['hookVerdicts'] = [];
 
 async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise<Visit> {
   let shaped = shapedBody(exchange, target);
-  const checks = new TargetChecks(exchange, target, shaped ?? namedBody(exchange, target), deps);
+  const checks = new TargetChecks(exchange, target, shaped ?? servedBody(exchange, target), deps);
   const before = checks.before();
   if (before !== undefined) {
     const run = await before;
     if (run.denied) return denied(exchange, target, run, deps);
     shaped = run.request ?? shaped;
   }
+  checkSentModels(exchange, target, sentBody(exchange, target, shaped));
   const outgoing = prepareOutgoing(exchange, target, shaped, deps.hostRules);
   refuseDropped(exchange, target, outgoing, deps);
   const looking =
@@ -87,20 +89,6 @@ async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise
   } finally {
     found?.fill?.release();
   }
-}
-
-/** The caller's JSON with the config's parameters; undefined when they change nothing. */
-function shapedBody(exchange: Exchange, target: Target): JsonObject | undefined {
-  if (exchange.json === undefined || exchange.route.isProxy) return undefined;
-  const shaped = shapeParams(target.planned, exchange.json);
-  if (shaped === undefined || target.model === '' || !('model' in shaped)) return shaped;
-  return { ...shaped, model: target.model };
-}
-
-/** The body under the model's own name, for checks that look at it. */
-function namedBody(exchange: Exchange, target: Target): JsonObject {
-  const json = exchange.json ?? {};
-  return target.rewritesModel ? { ...json, model: target.model } : json;
 }
 
 /** Refused before any call: an answer all the same, since checks explain themselves. */
@@ -133,7 +121,7 @@ async function call(
       provider: target.entry.id,
       providerSlug: target.saved?.slug,
       // A counter is kept for each: its name must have a bound.
-      model: target.model === '' ? undefined : target.model.slice(0, 1024),
+      model: target.servedModel === '' ? undefined : target.servedModel.slice(0, 1024),
     },
     target.saved,
   );
@@ -180,7 +168,7 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     path: outgoing.path,
     method: outgoing.method,
     sentJson: outgoing.sentJson,
-    model: target.model,
+    model: target.servedModel,
     metadata: exchange.metadata,
     namespace: caller.cacheNamespace,
     upstreamHeaders: outgoing.headers,

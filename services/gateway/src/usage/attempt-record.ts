@@ -109,7 +109,7 @@ export class UsageRecorder {
     { tokens, units }: Counted,
     atMs: number,
   ): { cost: Cost; layer: string } | undefined {
-    const custom = target.saved?.models.get(target.model);
+    const custom = target.saved?.models.get(target.servedModel);
     const key = `${target.saved?.slug ?? ''}|${target.entry.id}|${model}|${custom?.requestTokenPrice ?? ''}|${custom?.responseTokenPrice ?? ''}`;
     let rates = this.rates.get(key);
     if (rates === undefined && !this.rates.has(key)) {
@@ -145,7 +145,7 @@ export class UsageRecorder {
     tokens: { inputTokens: number; outputTokens: number },
   ): number | undefined {
     const counted = { tokens: { ...noUsage, ...tokens }, units: undefined };
-    return this.price(target, target.model, counted, Date.now())?.cost.totalNanoUsd;
+    return this.price(target, target.servedModel, counted, Date.now())?.cost.totalNanoUsd;
   }
 
   private blank(exchange: Exchange): UsageRecord {
@@ -185,7 +185,7 @@ export class UsageRecorder {
     const record = this.blank(exchange);
     record.provider = target.entry.id;
     record.providerSlug = target.saved?.slug ?? '';
-    record.model = clipped(target.model);
+    record.model = clipped(target.servedModel);
     record.optionPath = target.path;
     return record;
   }

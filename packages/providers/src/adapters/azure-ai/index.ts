@@ -1,3 +1,4 @@
+import { namesIn } from '../../address.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
@@ -63,6 +64,7 @@ export const azureAi: ProviderEntry = {
     'provider-responses-proxy',
     ...azureAuthSettings,
   ],
+  servedBy: ({ setting }) => namesIn(setting, 'azure-deployment-name', 'azure-endpoint-name'),
   quirks: { developerAsSystem: true },
   source:
     'https://learn.microsoft.com/azure/ai-foundry/model-inference/concepts/endpoints, November 2026',

@@ -56,6 +56,10 @@ export const azureOpenAi: ProviderEntry = {
     'azure-model-name',
     ...azureAuthSettings,
   ],
+  servedBy(facts) {
+    const { name } = deploymentOf(facts);
+    return name === undefined ? [] : [name];
+  },
   // Reasoning models refuse `max_tokens`; every version since autumn 2024 knows the newer field.
   quirks: { outputTokensField: 'max_completion_tokens' },
   source:

@@ -1,4 +1,4 @@
-import { checkedSetting, requiredSetting } from '../../address.ts';
+import { checkedSetting, namesIn, requiredSetting } from '../../address.ts';
 import { openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 
@@ -30,6 +30,7 @@ export const databricks: ProviderEntry = {
   ],
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
   settings: ['databricks-workspace', 'databricks-serving-endpoint-name'],
+  servedBy: ({ setting }) => namesIn(setting, 'databricks-serving-endpoint-name'),
   quirks: { developerAsSystem: true },
   source: 'https://docs.databricks.com/aws/en/ai-gateway/query-model-services, November 2026',
 };

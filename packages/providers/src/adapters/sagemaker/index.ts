@@ -4,7 +4,7 @@
  * completions are offered for endpoints that run an OpenAI-compatible server:
  * the model is the endpoint's name.
  */
-import { modelSegment } from '../../address.ts';
+import { modelSegment, namesIn } from '../../address.ts';
 import { EMPTY } from '../../codecs/native-stream.ts';
 import type { EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { AwsEventStreamUnframer, type FrameWriter } from '../../framing/aws-event-stream.ts';
@@ -42,6 +42,14 @@ const headers = [
   'model-name',
 ];
 
+const chooseModel = [
+  'target-model',
+  'target-variant',
+  'target-container-hostname',
+  'inference-component',
+  'model-name',
+];
+
 export const sagemaker: ProviderEntry = {
   id: 'sagemaker',
   name: 'AWS SageMaker',
@@ -52,6 +60,9 @@ export const sagemaker: ProviderEntry = {
   settingHeaders: Object.fromEntries(
     headers.map((tail) => [`x-amzn-sagemaker-${tail}`, `amzn-sagemaker-${tail}`]),
   ),
+  // An endpoint may hold several models, and these say which of them answers.
+  servedBy: ({ setting }) =>
+    namesIn(setting, ...chooseModel.map((tail) => `amzn-sagemaker-${tail}`)),
   quirks: { developerAsSystem: true },
   source:
     'https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_runtime_InvokeEndpoint.html, November 2026',

@@ -19,6 +19,8 @@ import { endsRequest } from '../../routing/call-target.ts';
 import { addressCall } from '../../routing/outgoing.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import type { RequestBounds } from '../../routing/request-bounds.ts';
+import { sentBody, shapedBody } from '../../routing/sent-body.ts';
+import { checkSentModels } from '../../routing/served-model.ts';
 import { resolveTarget, type Target } from '../../routing/target.ts';
 import type { Exchange } from '../exchange.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
@@ -161,6 +163,7 @@ async function judge(
   let base: URL | undefined;
   try {
     target = resolveTarget(exchange, planned);
+    checkSentModels(exchange, target, sentBody(exchange, target, shapedBody(exchange, target)));
     ({ base } = addressCall(exchange, target, exchange.json ?? {}, deps.hostRules));
   } catch (caught) {
     return { target, base, limits: [], fault: fromUnknown(caught) };
@@ -169,7 +172,7 @@ async function judge(
     {
       provider: target.entry.id,
       providerSlug: target.saved?.slug,
-      model: target.model === '' ? undefined : target.model.slice(0, 1024),
+      model: target.servedModel === '' ? undefined : target.servedModel.slice(0, 1024),
     },
     target.saved,
   );
@@ -212,7 +215,7 @@ function whoAndWhere(
   return {
     provider: target?.entry.id ?? null,
     provider_slug: target?.saved?.slug ?? null,
-    model: target === undefined || target.model === '' ? null : target.model,
+    model: target === undefined || target.servedModel === '' ? null : target.servedModel,
     // Without what an address may carry beside: user, password, query.
     host: base?.host ?? hostIn(target?.customHost?.url),
   };

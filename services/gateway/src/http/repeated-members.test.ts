@@ -1,0 +1,46 @@
+import { describe, expect, it } from 'vitest';
+import { repeatedMember } from './repeated-members.ts';
+
+const found = (text: string) => repeatedMember(Buffer.from(text));
+
+describe('repeatedMember', () => {
+  it.each([
+    ['{"a":1,"a":2}', 'a'],
+    ['{"a":1,"\\u0061":2}', 'a'],
+    ['{"x":[{"b":1},{"c":{"d":1,"e":[],"d":2}}]}', 'd'],
+    ['{"":1, "" :2}', ''],
+    ['{"é":1,"\\u00e9":2}', 'é'],
+    ['{"__proto__":1,"__proto__":2}', '__proto__'],
+  ])('of %s is found', (text, name) => expect(found(text)).toBe(name));
+
+  it.each([
+    '{}',
+    '[]',
+    '{"a":"a","b":"a"}',
+    '{"a":{"a":{"a":[{"a":1},{"a":2}]}}}',
+    '{"a":["b","b",{"b":1}],"b":2}',
+    '{"a":"\\"b\\":1,\\"b\\":2","b":"{\\"c\\":1,\\"c\\":2}"}',
+    '{"A":1,"a":2}',
+  ])('there is none in %s', (text) => expect(found(text)).toBeUndefined());
+
+  // The dearest texts that a request may be (`jsonBounds`): so many names, so deep, so long.
+  it.each([
+    ['names', `{${Array.from({ length: 54_000 }, (_, index) => `"k${index}":1`).join(',')}}`],
+    [
+      'escaped names',
+      `{${Array.from({ length: 54_000 }, (_, index) => `"\\u0061${index}":1`).join(',')}}`,
+    ],
+    ['objects', `[${'{"a":1},'.repeat(37_000)}{}]`],
+    ['escapes', `{"a":"${'\\"'.repeat(5_000_000)}"}`],
+    ['spaces', `{"a":${' '.repeat(10_000_000)}1}`],
+  ])('takes a fraction of a second for a text full of %s', (_name, text) =>
+    expect(timeOf(text)).toBeLessThan(250),
+  );
+});
+
+function timeOf(text: string): number {
+  const bytes = Buffer.from(text);
+  const startedAt = performance.now();
+  repeatedMember(bytes);
+  return performance.now() - startedAt;
+}
