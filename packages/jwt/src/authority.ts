@@ -2,12 +2,11 @@ import type { JwtSettings } from '@sluice/contracts/admin';
 import type { GuardedFetch } from '@sluice/outbound';
 import { checkClaims } from './check-claims.ts';
 import { readClaims, type TokenClaims } from './claims.ts';
-import { invalidToken } from './faults.ts';
 import { createIntrospection } from './introspection.ts';
 import { readKeySet } from './key-set.ts';
 import { fixedKeys, type KeySource, RemoteKeys } from './key-source.ts';
 import { verifySignature } from './signature.ts';
-import { type JsonRecord, tokenLengthMax } from './token.ts';
+import { type JsonRecord, type ReadToken, readToken } from './token.ts';
 
 /** A token that somebody vouched for. */
 export interface VerifiedToken {
@@ -18,8 +17,11 @@ export interface VerifiedToken {
 
 /** Who vouches for the tokens of one organisation, by its settings. */
 export interface TokenAuthority {
-  /** @throws GatewayError `auth.invalid_token`, `auth.issuer_unavailable` */
-  verify(token: string): Promise<VerifiedToken>;
+  /**
+   * @param from the address of who brings it: where the issuer has to be asked, addresses take turns
+   * @throws GatewayError `auth.invalid_token`, `auth.issuer_unavailable`
+   */
+  verify(token: string, from?: string): Promise<VerifiedToken>;
   /** The fetched key set, for those who keep it over a restart. */
   readonly keyDocument: string | undefined;
 }
@@ -38,7 +40,7 @@ export function createTokenAuthority(options: TokenAuthorityOptions): TokenAutho
   const { settings, fetch, now = Date.now } = options;
   const { introspection } = settings;
   if (introspection !== undefined) {
-    const ask = createIntrospection({ settings: introspection, fetch, now });
+    const ask = createIntrospection({ settings, introspection, fetch, now });
     const keptMs = introspection.cache_max_age_s * 1000;
     return { verify: verifier(ask, settings, now, keptMs), keyDocument: undefined };
   }
@@ -54,14 +56,13 @@ export function createTokenAuthority(options: TokenAuthorityOptions): TokenAutho
 
 /** `vouch` gives the payload of a token that is genuine, and throws for any other. */
 function verifier(
-  vouch: (token: string) => Promise<JsonRecord>,
+  vouch: (token: ReadToken, from: string) => Promise<JsonRecord>,
   settings: JwtSettings,
   now: () => number,
   keptMs = Number.POSITIVE_INFINITY,
 ): TokenAuthority['verify'] {
-  return async (token) => {
-    if (token.length > tokenLengthMax) throw invalidToken('The token is too long.');
-    const payload = await vouch(token);
+  return async (token, from = '') => {
+    const payload = await vouch(readToken(token), from);
     const endMs = checkClaims(payload, settings, now());
     return { claims: readClaims(payload), validUntilMs: Math.min(endMs, now() + keptMs) };
   };

@@ -16,20 +16,31 @@ const unitSeconds: Readonly<Record<string, number>> = {
  * @throws GatewayError `auth.invalid_token`
  */
 export function checkClaims(payload: JsonRecord, settings: JwtSettings, nowMs: number): number {
-  const toleranceMs = settings.clock_tolerance_s * 1000;
-  const exp = instantOf(payload, 'exp');
-  const nbf = instantOf(payload, 'nbf');
-  const iat = instantOf(payload, 'iat');
+  const { exp, iat } = checkDates(payload, settings, nowMs);
   if (exp === undefined) throw invalidToken('The token has no claim exp.');
-  if (exp + toleranceMs <= nowMs) throw invalidToken('The token has expired.');
-  if (nbf !== undefined && nbf - toleranceMs > nowMs)
-    throw invalidToken('The token is not valid yet.');
-  if (iat !== undefined && iat - toleranceMs > nowMs)
-    throw invalidToken('The token was issued in the future.');
+  const toleranceMs = settings.clock_tolerance_s * 1000;
   const end = Math.min(exp, endByAge(iat, settings));
   if (end + toleranceMs <= nowMs) throw invalidToken('The token is too old.');
   checkRequired(payload, settings);
   return Math.min(Math.floor(end + toleranceMs), Number.MAX_SAFE_INTEGER);
+}
+
+/** Whether the dates that are there, all in Unix ms, include now. @throws GatewayError `auth.invalid_token` */
+export function checkDates(
+  payload: JsonRecord,
+  settings: JwtSettings,
+  nowMs: number,
+): { exp: number | undefined; iat: number | undefined } {
+  const toleranceMs = settings.clock_tolerance_s * 1000;
+  const exp = instantOf(payload, 'exp');
+  const nbf = instantOf(payload, 'nbf');
+  const iat = instantOf(payload, 'iat');
+  if (exp !== undefined && exp + toleranceMs <= nowMs) throw invalidToken('The token has expired.');
+  if (nbf !== undefined && nbf - toleranceMs > nowMs)
+    throw invalidToken('The token is not valid yet.');
+  if (iat !== undefined && iat - toleranceMs > nowMs)
+    throw invalidToken('The token was issued in the future.');
+  return { exp, iat };
 }
 
 function endByAge(iat: number | undefined, settings: JwtSettings): number {
@@ -43,12 +54,17 @@ function checkRequired(payload: JsonRecord, settings: JwtSettings): void {
   for (const name of settings.required_claims ?? [])
     if (payload[name] === undefined || payload[name] === null)
       throw invalidToken(`The token has no claim ${name}.`);
-  for (const [name, accepted] of Object.entries(settings.claim_values ?? {})) {
-    const claim = payload[name];
-    const values = Array.isArray(claim) ? claim : [claim];
-    if (!values.some((value) => typeof value === 'string' && accepted.includes(value)))
-      throw invalidToken(`The claim ${name} has none of the values that are accepted.`);
-  }
+  for (const name of Object.keys(settings.claim_values ?? {})) checkValue(payload, name, settings);
+}
+
+/** Whether the claim, or one of its list, is among the values of the settings, if they name any. */
+export function checkValue(payload: JsonRecord, name: string, settings: JwtSettings): void {
+  const accepted = settings.claim_values?.[name];
+  if (accepted === undefined) return;
+  const claim = payload[name];
+  const values = Array.isArray(claim) ? claim : [claim];
+  if (!values.some((value) => typeof value === 'string' && accepted.includes(value)))
+    throw invalidToken(`The claim ${name} has none of the values that are accepted.`);
 }
 
 /** A NumericDate in Unix ms. */

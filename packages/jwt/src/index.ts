@@ -24,5 +24,5 @@ export {
   type RefusedToken,
 } from './refusal-log.ts';
 export { subjectId } from './subject-id.ts';
-export { isTokenShaped, maskToken, peekToken, tokenDigest } from './token.ts';
+export { isTokenShaped, maskToken, nameToken, peekToken, type TokenName } from './token.ts';
 export { type CachedToken, TokenCache } from './token-cache.ts';

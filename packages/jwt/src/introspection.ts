@@ -1,59 +1,73 @@
 import type { JwtSettings } from '@sluice/contracts/admin';
-import type { GuardedFetch } from '@sluice/outbound';
+import { FairPlaces, type GuardedFetch, withPlace } from '@sluice/outbound';
+import { checkDates, checkValue } from './check-claims.ts';
 import { invalidToken, issuerUnavailable } from './faults.ts';
-import { type JsonRecord, jsonObject, peekToken, tokenDigest } from './token.ts';
+import { type JsonRecord, jsonObject, nameToken, type ReadToken } from './token.ts';
 
 export type IntrospectionSettings = NonNullable<JwtSettings['introspection']>;
 
 export interface IntrospectionOptions {
-  settings: IntrospectionSettings;
+  /** What the token itself is held to before anybody is asked. */
+  settings: JwtSettings;
+  introspection: IntrospectionSettings;
   fetch: GuardedFetch;
   now: () => number;
 }
 
 const timeoutMs = 3_000;
 const bytesMax = 256 * 1024;
-/** Questions under way; who comes on top is asked to come again. */
-const askedMax = 32;
+/**
+ * Questions under way: of one address three quarters, and when all are taken,
+ * addresses take turns. So garbage from some of them takes no place from others.
+ */
+const questions = { what: 'introspection', allMax: 32, ownerMax: 24, waitingMax: 64 };
+const waitingAllMax = 1_000;
+const patienceMs = 2_000;
 /** A token that was refused is not asked about again so soon. */
 const inactiveTtlMs = 10_000;
 const inactiveMax = 1_000;
 
 /**
- * Asks the issuer whether it stands by a token (RFC 7662). What its answer says
- * wins over what the token says of itself.
+ * Asks the issuer whether it stands by a token (RFC 7662), unless the token
+ * itself says that it cannot. What the answer says wins over what the token
+ * says of itself. Who waits in vain for a place to ask is told `auth.issuer_unavailable`.
  */
 export function createIntrospection(
   options: IntrospectionOptions,
-): (token: string) => Promise<JsonRecord> {
+): (token: ReadToken, from: string) => Promise<JsonRecord> {
+  const { settings, now } = options;
+  /** The first that was refused stands first. */
   const inactiveUntilMs = new Map<string, number>();
-  let asked = 0;
+  const terms = {
+    places: new FairPlaces(questions),
+    waitingAllMax,
+    patienceMs,
+    refusal: issuerUnavailable,
+  };
 
-  const refuse = (digest: string) => {
-    if (inactiveUntilMs.size >= inactiveMax) inactiveUntilMs.clear();
-    inactiveUntilMs.set(digest, options.now() + inactiveTtlMs);
+  const refuse = (name: string) => {
+    if (inactiveUntilMs.size >= inactiveMax)
+      inactiveUntilMs.delete(inactiveUntilMs.keys().next().value as string);
+    inactiveUntilMs.set(name, now() + inactiveTtlMs);
     return invalidToken('The token is not active.');
   };
 
-  return async (token) => {
-    const peeked = peekToken(token);
-    if (peeked === undefined) throw invalidToken('The token cannot be read.');
-    const digest = tokenDigest(token);
-    if ((inactiveUntilMs.get(digest) ?? 0) > options.now())
-      throw invalidToken('The token is not active.');
-    if (asked >= askedMax) throw issuerUnavailable();
-    asked += 1;
-    try {
-      const answer = await ask(token, options);
-      if (answer.active !== true) throw refuse(digest);
-      return { ...peeked.payload, ...answer };
-    } finally {
-      asked -= 1;
-    }
+  return async ({ text, payload }, from) => {
+    checkDates(payload, settings, now());
+    if (payload.iss !== undefined) checkValue(payload, 'iss', settings);
+    const { identity, proof } = nameToken(text);
+    const name = `${identity}.${proof}`;
+    if ((inactiveUntilMs.get(name) ?? 0) > now()) throw invalidToken('The token is not active.');
+    const answer = await withPlace(terms, from, () => ask(text, options));
+    if (answer.active !== true) throw refuse(name);
+    return { ...payload, ...answer };
   };
 }
 
-async function ask(token: string, { settings, fetch }: IntrospectionOptions): Promise<JsonRecord> {
+async function ask(
+  token: string,
+  { introspection: settings, fetch }: IntrospectionOptions,
+): Promise<JsonRecord> {
   const question = { token, token_type_hint: 'access_token' };
   const isJson = settings.content_type === 'json';
   const reply = await fetch(settings.url, {

@@ -2,7 +2,7 @@ import type { JwtSettings } from '@sluice/contracts/admin';
 import { compactVerify, errors } from 'jose';
 import { invalidToken } from './faults.ts';
 import type { KeySource } from './key-source.ts';
-import { type JsonRecord, peekToken } from './token.ts';
+import type { JsonRecord, ReadToken } from './token.ts';
 
 /** What the type of a token may be, when it has one: a JWT, or an access token that is one (RFC 9068). */
 const tokenTypes = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+jwt']);
@@ -12,13 +12,10 @@ const tokenTypes = new Set(['jwt', 'at+jwt', 'application/jwt', 'application/at+
  * @throws GatewayError `auth.invalid_token`, `auth.issuer_unavailable`
  */
 export async function verifySignature(
-  token: string,
+  { text, header, payload }: ReadToken,
   keys: KeySource,
   settings: JwtSettings,
 ): Promise<JsonRecord> {
-  const peeked = peekToken(token);
-  if (peeked === undefined) throw invalidToken('The token cannot be read.');
-  const { header, payload } = peeked;
   const { alg, kid, typ } = header;
   // Only algorithms with a public key can be listed: `none` and HMAC end here, whatever the key is.
   if (typeof alg !== 'string' || !settings.algorithms.includes(alg as never))
@@ -31,7 +28,7 @@ export async function verifySignature(
   const found = await keys.find(kid, alg);
   if (found === undefined) throw invalidToken('The token’s key is not known.');
   try {
-    await compactVerify(token, found.key, { algorithms: [alg] });
+    await compactVerify(text, found.key, { algorithms: [alg] });
   } catch (error) {
     if (error instanceof errors.JOSEError || error instanceof TypeError)
       throw invalidToken('The signature of the token is not valid.', error);

@@ -5,6 +5,7 @@ import {
   createTokenAuthority,
   invalidToken,
   maskToken,
+  nameToken,
   organisationOf,
   peekToken,
   type RefusalLog,
@@ -12,7 +13,6 @@ import {
   type TokenAuthority,
   TokenCache,
   type TokenClaims,
-  tokenDigest,
   tokenNotAccepted,
   userOf,
   type VerifiedToken,
@@ -73,17 +73,17 @@ export function createTokenAuthenticate(parts: TokenCallerParts): AuthenticateTo
     return made;
   }
 
-  async function callerOf(token: string, organisationId: string): Promise<Caller> {
+  async function callerOf(token: string, organisationId: string, req: Request): Promise<Caller> {
     const row = await findAuthSettings(parts.db, organisationId);
     if (row === null) throw invalidToken('The organisation of the token does not exist.');
     const settings = openJwtSettings(parts.vault, row);
     if (settings === undefined)
       throw tokenNotAccepted('The organisation has not set up how its tokens are validated.');
     const { authority, verified } = vouchingOf(organisationId, settings);
-    const digest = tokenDigest(token);
+    const name = nameToken(token);
     const { claims } =
-      verified.get(digest, parts.now().getTime()) ??
-      (await verified.load(digest, () => authority.verify(token)));
+      verified.get(name, parts.now().getTime()) ??
+      (await verified.load(name, () => authority.verify(token, clientAddress(req))));
     // An introspection endpoint may answer for somebody else than was asked about.
     if (claims.organisation !== undefined && claims.organisation !== organisationId)
       throw invalidToken('The token is for another organisation.');
@@ -96,7 +96,7 @@ export function createTokenAuthenticate(parts: TokenCallerParts): AuthenticateTo
     if (organisationId === undefined || !isUuid(organisationId))
       throw invalidToken('The token names no organisation.');
     try {
-      return await callerOf(token, organisationId);
+      return await callerOf(token, organisationId, req);
     } catch (error) {
       if (error instanceof GatewayError && isRefusal(error))
         await report(token, organisationId, error, req, parts);

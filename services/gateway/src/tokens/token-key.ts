@@ -19,7 +19,8 @@ export interface TokenKey extends ResolvedKey, CachedToken {
 
 export interface TokenParts {
   token: string;
-  digest: string;
+  /** What the limits in its claims are counted by: never the spelling of its signature. */
+  identity: string;
   verified: VerifiedToken;
   organisationId: string;
   workspace: config.WorkspaceName;
@@ -35,7 +36,7 @@ const metadataValueMax = 128;
  * counted for each token alone.
  */
 export function tokenKey(parts: TokenParts): TokenKey {
-  const { digest, organisationId, workspace } = parts;
+  const { identity, organisationId, workspace } = parts;
   const { claims, validUntilMs } = parts.verified;
   const name = claims.user ?? maskToken(parts.token);
   const scopes = (claims.scopes ?? parts.defaultScopes).filter((scope) => jwtScopes.has(scope));
@@ -57,13 +58,13 @@ export function tokenKey(parts: TokenParts): TokenKey {
     allowConfigOverride: true,
   });
   return {
-    hashHex: digest,
+    hashHex: identity,
     source,
     scopes: new Set(scopes),
     expiresAtMs: validUntilMs,
     validUntilMs,
     isWorkspaceKey: true,
-    counters: entityCounters(claims.rateLimits, 'token', digest, name),
+    counters: entityCounters(claims.rateLimits, 'token', identity, name),
     usageLimits: claims.usageLimits,
   };
 }

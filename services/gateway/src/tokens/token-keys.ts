@@ -2,11 +2,11 @@ import { GatewayError } from '@sluice/errors';
 import {
   invalidToken,
   maskToken,
+  nameToken,
   organisationOf,
   peekToken,
   type RefusalLog,
   TokenCache,
-  tokenDigest,
   tokenNotAccepted,
   userOf,
 } from '@sluice/jwt';
@@ -43,7 +43,7 @@ export class TokenKeys {
 
   /** The key of a token that was seen before: no waiting. */
   held(token: string, nowMs: number): TokenKey | undefined {
-    return this.#cache.get(tokenDigest(token), nowMs);
+    return this.#cache.get(nameToken(token), nowMs);
   }
 
   /**
@@ -60,8 +60,9 @@ export class TokenKeys {
     if (organisation === undefined)
       throw invalidToken('The organisation of the token does not exist.');
     try {
-      const digest = tokenDigest(token);
-      return await this.#cache.load(digest, () => this.#resolve(token, digest, organisation));
+      return await this.#cache.load(nameToken(token), () =>
+        this.#resolve(token, organisation, exchange.callerAddress()),
+      );
     } catch (error) {
       if (error instanceof GatewayError && (error.status === 401 || error.status === 403))
         this.#report(token, id, error, exchange);
@@ -79,11 +80,11 @@ export class TokenKeys {
     return id;
   }
 
-  async #resolve(token: string, digest: string, held: HeldOrganisation): Promise<TokenKey> {
+  async #resolve(token: string, held: HeldOrganisation, from: string): Promise<TokenKey> {
     const { source, settings, authority } = held;
     if (authority === undefined)
       throw tokenNotAccepted('The organisation has not set up how its tokens are validated.');
-    const verified = await authority.verify(token);
+    const verified = await authority.verify(token, from);
     const { claims } = verified;
     // An introspection endpoint may answer for somebody else than was asked about.
     if (claims.organisation !== undefined && claims.organisation !== source.id)
@@ -93,7 +94,8 @@ export class TokenKeys {
       throw tokenNotAccepted('The workspace of the token does not exist.');
     const defaultScopes = settings?.default_scopes ?? this.#options.defaultScopes;
     const organisationId = source.id;
-    return tokenKey({ token, digest, verified, organisationId, workspace, defaultScopes });
+    const { identity } = nameToken(token);
+    return tokenKey({ token, identity, verified, organisationId, workspace, defaultScopes });
   }
 
   #report(token: string, organisationId: string, error: GatewayError, exchange: Exchange): void {
