@@ -1,4 +1,4 @@
-import { parseConfigDocument } from '@sluice/contracts';
+import { parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileConfig, directConfig } from './compile-config.ts';
 import { describeDecision } from './describe-decision.ts';
@@ -10,7 +10,7 @@ const breaker = { failure_threshold: 1, cooldown_interval: 30_000 };
 const codes = (paths: readonly string[]) => new Set(paths.map((path) => `config.targets${path}`));
 
 function compiled(document: object) {
-  const parsed = parseConfigDocument(document, 'ignore');
+  const parsed = parseConfigDocument(document, 'ignore', storedConfigCaps);
   if (!parsed.ok) throw new Error(parsed.faults.join('; '));
   return compileConfig(parsed.config);
 }
