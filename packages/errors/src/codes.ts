@@ -252,6 +252,13 @@ export const errorCodes = {
     admin: 'AB01',
     text: 'This cannot be done in the present state.',
   },
+  'admin.secret_required': {
+    status: 400,
+    retry: 'never',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'Secrets stay with the address they were given for, and must be sent again.',
+  },
   'admin.exports_unavailable': {
     status: 400,
     retry: 'never',

@@ -26,6 +26,7 @@ import { createDatabaseClient } from './database/client.ts';
 import type { Env } from './env.ts';
 import { jsonBody } from './http/json-body.ts';
 import { refuseUnreadable } from './http/refuse-unreadable.ts';
+import { sealOpenHeaders } from './integrations/seal-open-headers.ts';
 import { createAdminMetrics } from './metrics.ts';
 import { applyMigrations } from './migrations/apply.ts';
 import { allOperations, publicOperations } from './operations.ts';
@@ -54,6 +55,8 @@ export async function startControlPlane(
   });
   const feed = startChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
   const vault = createCredentialVault(env.MASTER_KEY);
+  const sealed = await sealOpenHeaders(client, vault);
+  if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
   const ledgerClient = createRpcClient(analytics.AnalyticsService, {

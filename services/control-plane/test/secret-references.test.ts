@@ -175,9 +175,12 @@ describe('secret references', () => {
         auth_config: {
           ...shown,
           aws_secret_access_key: shown.masked_aws_secret_access_key,
-          aws_region: 'us-west-2',
         },
       })
+      .expect(200, {});
+    expect(await storedAuth(id)).toEqual(accessKey);
+    await admin()
+      .put(`${path}/${id}`, { auth_config: { ...accessKey, aws_region: 'us-west-2' } })
       .expect(200, {});
     expect(await storedAuth(id)).toEqual({ ...accessKey, aws_region: 'us-west-2' });
 

@@ -50,7 +50,7 @@ describe('no credential is in the database in clear', () => {
   it('of integrations, their models, and virtual keys, and gateways get all of them', async () => {
     const key = secret();
     const settings = { aws_secret_access_key: secret(), aws_region: 'eu' };
-    const headers = { 'x-api-key': secret(), 'x-team': 'a' };
+    const headers = { 'x-api-key': secret(), 'x-team': secret() };
     const nested = { oauth: { client_secret: secret(), client_id: 'public' } };
     await workspace()
       .post('/integrations', {
@@ -61,7 +61,7 @@ describe('no credential is in the database in clear', () => {
         configurations: { ...settings, ...nested, custom_headers: headers },
       })
       .expect(200);
-    const modelHeaders = { authorization: secret(), 'x-team': 'b' };
+    const modelHeaders = { authorization: secret(), 'x-team': secret() };
     await workspace()
       .put('/integrations/confidential/models', {
         models: [{ slug: 'm', enabled: true, configurations: { custom_headers: modelHeaders } }],
@@ -93,7 +93,7 @@ describe('no credential is in the database in clear', () => {
     const [shown] = (await workspace().get(path)).body.models;
     expect(shown.configurations.custom_headers).toEqual({
       authorization: expect.stringMatching(/^c0\*{7}xx$/),
-      'x-team': 'b',
+      'x-team': expect.stringMatching(/^c0\*{7}xx$/),
     });
     const before = (await readBundle(h, h.first.workspace_id)).bundle;
     await workspace()
@@ -197,5 +197,46 @@ describe('no credential is in the database in clear', () => {
     expect(row.body).not.toContain('from-before-sealing');
     const after = (await readBundle(h, h.first.workspace_id)).configs;
     expect(after.find((each) => each.slug === slug)?.bodyJson).toBe(old);
+  });
+
+  it('of headers that the release before kept in clear, masked at once and sealed at the next start', async () => {
+    const [ours, theirs] = [secret(), secret()];
+    const made = await workspace()
+      .post('/integrations', {
+        name: 'Confidential headers',
+        slug: 'headers',
+        ai_provider_id: 'openai',
+        configurations: { custom_headers: { 'x-team': ours } },
+      })
+      .expect(200);
+    const model = { slug: 'm', enabled: true, configurations: {} };
+    await workspace()
+      .put('/integrations/headers/models', { models: [model] })
+      .expect(200);
+    await h.db.integration.update({
+      where: { id: made.body.id },
+      data: { configurations: { custom_headers: { 'x-team': ours } } },
+    });
+    await h.db.integrationModel.update({
+      where: { integrationId_slug: { integrationId: made.body.id, slug: 'm' } },
+      data: { configurations: { custom_headers: { 'x-team': theirs } } },
+    });
+    const before = (await readBundle(h, h.first.workspace_id)).bundle;
+    expect(before?.providers.find(({ slug }) => slug === 'headers')).toMatchObject({
+      customHeaders: { 'x-team': ours },
+      models: [{ customHeaders: { 'x-team': theirs } }],
+    });
+    for (const path of [
+      '/integrations/headers',
+      '/integrations/headers/models',
+      '/virtual-keys/headers',
+    ]) {
+      const shown = await workspace().get(path);
+      expect(shown.text, path).toMatch(/"x-team":"c0\*{7}x{1,2}"/);
+      expect(shown.text, path).not.toContain('c0nfidential');
+    }
+    await h.replica();
+    await expectNoSecretInClear();
+    expect((await readBundle(h, h.first.workspace_id)).bundle?.hash).toBe(before?.hash);
   });
 });

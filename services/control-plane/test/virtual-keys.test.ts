@@ -133,7 +133,7 @@ describe('virtual keys', () => {
       masked_awsAccessKeyId: 'aw*******ey',
       masked_awsSecretAccessKey: 'aw*******ey',
       awsRegion: 'eu-central-1',
-      customHeaders: { authorization: 'aw*******ey', 'x-team': 'a' },
+      customHeaders: { authorization: 'aw*******ey', 'x-team': '*******' },
     });
     const list = await workspace().get('/virtual-keys?current_page=0&page_size=1000');
     expect(read.text + list.text + (await auditOf(slug, 'create')).text).not.toContain(secret);

@@ -2,6 +2,12 @@
  * The admin API as data: what each operation takes and answers. Apart from the
  * rest, because building its schemas costs memory and time that a gateway has no use for.
  */
+export {
+  bearsAddress,
+  isDeclaredAddressName,
+  settingBearsAddress,
+  soundsLikeAddressName,
+} from './address-fields.ts';
 export type {
   AgentCard,
   CreateAgentIntegrationBody,

@@ -114,6 +114,12 @@ const updateIntegrationModelsBody = z.object({
     )
     .max(2000),
   allow_all_models: z.boolean().optional(),
+  /**
+   * Ours: the integration's key and secret settings, which are sent again when a
+   * model gets another address. They are compared, not changed.
+   */
+  key: z.string().min(1).max(16_384).optional(),
+  configurations: z.record(z.string().max(128), z.unknown()).optional(),
 });
 export type UpdateIntegrationModelsBody = z.infer<typeof updateIntegrationModelsBody>;
 

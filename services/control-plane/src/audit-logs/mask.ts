@@ -1,4 +1,5 @@
 import { isWellFormedServiceKey, maskServiceKey } from '@sluice/contracts';
+import { isHeaderMap } from '../credentials/header-maps.ts';
 
 /** Names of fields whose values never reach the audit log, in snake, camel and kebab case. */
 const secretName =
@@ -22,15 +23,6 @@ const harmless = new Set([
 /** A policy's condition says `{ key: "api_key", value: … }`: there `key` names a field. */
 const fieldNames =
   /^(api_key|workspace_id|organisation_id|virtual_key|provider|config|prompt|model|endpoint_type|mcp_server|mcp_tool|metadata\..+)$/;
-
-/** Fields that hold headers: any of them may be a credential. */
-const headerNames = new Set([
-  'custom_headers',
-  'customHeaders',
-  'headers',
-  'passthrough_header',
-  'passthrough_headers',
-]);
 
 const textMax = 16_384;
 
@@ -78,7 +70,7 @@ export function maskSecrets(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => {
-      if (headerNames.has(name)) return [name, maskAll(inner)];
+      if (isHeaderMap(name)) return [name, maskAll(inner)];
       const namesField = name === 'key' && typeof inner === 'string' && fieldNames.test(inner);
       return [
         name,

@@ -4,9 +4,8 @@ import type { HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';
-import { invalidField } from '../http/parse-input.ts';
 import { checkJwtSettings } from './check-settings.ts';
-import { auditedSettings, jwtColumns, keepsSecret, openJwtSettings } from './settings.ts';
+import { auditedSettings, jwtColumns, openJwtSettings, withKeptSecret } from './settings.ts';
 import { type AuthSettingsRow, findAuthSettings, updateAuthSettings } from './store.ts';
 
 export interface AuthSettingsParts {
@@ -38,17 +37,6 @@ export function changeJwtSettings(
       after: auditedSettings(columns.jwtSettings),
     });
   });
-}
-
-function withKeptSecret(sent: JwtSettings, before: JwtSettings | undefined): JwtSettings {
-  if (!keepsSecret(sent, before) || sent.introspection === undefined) return sent;
-  if (sent.introspection.url !== before?.introspection?.url)
-    throw invalidField(
-      'body.jwt.introspection.client_secret',
-      'must be sent in clear when the url changes',
-    );
-  const client_secret = before.introspection.client_secret;
-  return { ...sent, introspection: { ...sent.introspection, client_secret } };
 }
 
 async function ownRow(call: AdminCall, db: Database): Promise<AuthSettingsRow> {

@@ -1,6 +1,7 @@
 import type { JwtSettings } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../credentials/envelope.ts';
-import { maskValue } from '../credentials/secret-fields.ts';
+import { guardKeptSecrets } from '../credentials/guard-kept-secrets.ts';
+import { fieldOf, keepMasked, maskValue, type Path } from '../credentials/secret-fields.ts';
 import { bytes } from '../database/change.ts';
 import type { AuthSettingsRow } from './store.ts';
 
@@ -54,10 +55,28 @@ export function auditedSettings(shown: unknown): object {
 }
 
 /**
- * Someone who sends back a secret as it was shown means the one that is kept –
- * but not for another address: whoever hears there would learn it.
+ * The settings that are meant by who sends back a secret as it was shown to
+ * them: the one that is kept, which stays with its address.
+ * @throws 400, `admin.secret_required` when the address changes
  */
-export function keepsSecret(sent: JwtSettings, before: JwtSettings | undefined): boolean {
-  const secret = before?.introspection?.client_secret;
-  return secret !== undefined && sent.introspection?.client_secret === maskValue(secret);
+export function withKeptSecret(sent: JwtSettings, before: JwtSettings | undefined): JwtSettings {
+  const client_secret = sent.introspection?.client_secret;
+  if (sent.introspection === undefined || client_secret === undefined) return sent;
+  const kept = keepMasked<string | undefined>(
+    before?.introspection?.client_secret,
+    client_secret,
+    'body.jwt.introspection.client_secret',
+  );
+  const meant = { ...sent, introspection: { ...sent.introspection, client_secret: kept } };
+  guardKeptSecrets(before === undefined ? [] : [holderOf(before)], [holderOf(meant)], sent);
+  return meant;
+}
+
+/** The rest of the settings is about tokens, not about whom to ask. */
+function holderOf(settings: JwtSettings) {
+  return {
+    document: { introspection: settings.introspection },
+    shown: { introspection: shownSettings(settings)?.introspection },
+    fieldOf: (path: Path) => fieldOf('body.jwt', path),
+  };
 }

@@ -3,7 +3,8 @@ import type { CreateConfigBody, UpdateConfigBody } from '@sluice/contracts/admin
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
 import type { CredentialVault } from '../credentials/envelope.ts';
-import { restoreSecrets } from '../credentials/secret-fields.ts';
+import { guardKeptSecrets } from '../credentials/guard-kept-secrets.ts';
+import { fieldOf, maskDocument, type Path, restoreSecrets } from '../credentials/secret-fields.ts';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
@@ -116,6 +117,7 @@ export function changeConfig(
     const current = await currentVersion(db, config);
     const stored = JSON.parse(openDocument(vault, current)) as Record<string, unknown>;
     const document = body.config === undefined ? stored : unmask(body.config, stored);
+    guardDocument(stored, document, body.config);
     const status = body.status ?? config.status;
     if (status === 'archived' && config.status !== 'archived') await refuseWhileUsed(db, config);
     // One that comes back may refer to what is gone meanwhile.
@@ -161,6 +163,17 @@ function unmask(
   stored: Record<string, unknown> | undefined,
 ): Record<string, unknown> {
   return restoreSecrets(sent, stored, 'body.config') as Record<string, unknown>;
+}
+
+/** Credentials in a document stay beside the hosts and providers they were written for. */
+function guardDocument(stored: object, document: object, sent: object | undefined): void {
+  if (sent === undefined) return;
+  const [before, after] = [stored, document].map((each) => ({
+    document: each,
+    shown: maskDocument(each),
+    fieldOf: (path: Path) => fieldOf('body.config', path),
+  }));
+  if (before !== undefined && after !== undefined) guardKeptSecrets([before], [after], sent);
 }
 
 /** Whoever names a config would silently lose what it says, so it stays while somebody does. */

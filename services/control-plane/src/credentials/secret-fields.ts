@@ -1,18 +1,16 @@
 import { maskServiceKey } from '@sluice/contracts';
 import { isSecretName } from '../audit-logs/mask.ts';
 import { invalidField } from '../http/parse-input.ts';
+import { isHeaderMap } from './header-maps.ts';
 
-type Path = readonly (string | number)[];
+/** The way to a value in a document. */
+export type Path = readonly (string | number)[];
 
 /** Objects that hold credentials and nothing else: each text in them is one, whatever its name. */
 const secretAsAWhole = new Set([
   'credentials',
   'vertex_service_account_json',
   'vertexServiceAccountJson',
-  'headers',
-  'custom_headers',
-  'customHeaders',
-  'passthrough_header',
 ]);
 
 /**
@@ -36,12 +34,14 @@ const withoutSecrets = new Set([
  * A copy of a document with each of its credentials replaced. What is not a
  * text is no credential: `max_tokens` holds a number, the parameter `api_key`
  * of a tool's schema an object.
+ * @param name of the field that the document is the value of: it may make all of it secret
  */
 export function mapSecrets(
   document: unknown,
   replace: (secret: string, path: Path) => string,
+  name = '',
 ): unknown {
-  return map(document, [], 'open');
+  return map(document, [], isSecretAsAWhole(name) ? 'all' : 'open');
 
   function map(value: unknown, path: Path, kind: 'open' | 'secret' | 'all'): unknown {
     if (typeof value === 'string')
@@ -51,12 +51,16 @@ export function mapSecrets(
     return Object.fromEntries(
       Object.entries(value).map(([name, inner]) => {
         if (withoutSecrets.has(name)) return [name, inner];
-        const isWhole = kind === 'all' || secretAsAWhole.has(name);
+        const isWhole = kind === 'all' || isSecretAsAWhole(name);
         const innerKind = isWhole ? 'all' : isSecretName(name) ? 'secret' : 'open';
         return [name, map(inner, [...path, name], innerKind)];
       }),
     );
   }
+}
+
+function isSecretAsAWhole(name: string): boolean {
+  return secretAsAWhole.has(name) || isHeaderMap(name);
 }
 
 export function holdsSecrets(document: unknown): boolean {
@@ -69,8 +73,8 @@ export function holdsSecrets(document: unknown): boolean {
 }
 
 /** The document as it may be shown and stored in clear. */
-export function maskDocument(document: unknown): unknown {
-  return mapSecrets(document, maskValue);
+export function maskDocument(document: unknown, name?: string): unknown {
+  return mapSecrets(document, maskValue, name);
 }
 
 /** At most two characters at each end of a secret that is long enough to keep the rest to itself. */
@@ -79,6 +83,23 @@ export function maskValue(value: unknown): string {
 }
 
 const maskedValue = /^(?:\*{7}|.{2}\*{7}.{2})$/s;
+
+/** Whether a value looks like one that was masked: no secret does. */
+export function isMask(value: unknown): boolean {
+  return typeof value === 'string' && maskedValue.test(value);
+}
+
+/**
+ * A value that may be the mask of what is kept: someone who sends back what
+ * they were shown does not mean the asterisks.
+ * @param field where the value stands in the request
+ * @throws 400 when it is the mask of something else
+ */
+export function keepMasked<T>(before: T, change: T, field: string): T {
+  if (before !== undefined && before !== null && change === maskValue(before)) return before;
+  if (isMask(change)) throw invalidField(field, 'is masked: send its value');
+  return change;
+}
 
 interface StoredSecret {
   path: Path;
@@ -91,16 +112,23 @@ interface StoredSecret {
  * masks are replaced by the secrets behind them. A target may have moved within
  * its list; what a mask stands for must still be beyond doubt.
  * @param field where the document stands in the request
+ * @param name  of the field that it is the value of
  * @throws 400 with the path of a mask that stands for nothing, or for several secrets.
  */
-export function restoreSecrets(sent: unknown, stored: unknown, field: string): unknown {
+export function restoreSecrets(
+  sent: unknown,
+  stored: unknown,
+  field: string,
+  name?: string,
+): unknown {
   const known: StoredSecret[] = [];
-  mapSecrets(stored, (value, path) => {
+  const remember = (value: string, path: Path) => {
     known.push({ path, value, mask: maskValue(value) });
     return value;
-  });
-  return mapSecrets(sent, (value, path) => {
-    if (!maskedValue.test(value)) return value;
+  };
+  mapSecrets(stored, remember, name);
+  const restore = (value: string, path: Path) => {
+    if (!isMask(value)) return value;
     const candidates = known.filter(
       (secret) => secret.mask === value && isSamePlace(secret.path, path),
     );
@@ -108,13 +136,14 @@ export function restoreSecrets(sent: unknown, stored: unknown, field: string): u
     if (first === undefined) throw invalidField(fieldOf(field, path), 'is masked: send its value');
     if (candidates.every((candidate) => candidate.value === first.value)) return first.value;
     const unmoved = candidates.find((candidate) => sameText(candidate.path, path));
-    if (unmoved === undefined || !isUnchangedAround(path, sent, maskDocument(stored)))
+    if (unmoved === undefined || !isUnchangedAround(path, sent, maskDocument(stored, name)))
       throw invalidField(
         fieldOf(field, path),
         'is masked, and could be one of several secrets: send its value',
       );
     return unmoved.value;
-  });
+  };
+  return mapSecrets(sent, restore, name);
 }
 
 /** The same names on the way there; positions in lists may differ. */
@@ -143,7 +172,8 @@ function sameText(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function fieldOf(field: string, path: Path): string {
+/** The place of a value in a request, e.g. `body.config.targets[0].api_key`. */
+export function fieldOf(field: string, path: Path): string {
   return path.reduce<string>(
     (text, step) => (typeof step === 'number' ? `${text}[${step}]` : `${text}.${step}`),
     field,

@@ -114,7 +114,8 @@ interface ChainHead {
   hash: Buffer;
 }
 
-async function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
+/** Waits for the changes of this organisation that are under way, and holds up those to come. */
+export async function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
   const rows = await db.$queryRaw<{ audit_sequence: bigint; audit_hash: Uint8Array }[]>(
     Prisma.sql`SELECT audit_sequence, audit_hash FROM organisations WHERE id = ${id}::uuid FOR UPDATE`,
   );

@@ -58,6 +58,7 @@ export function createGuardrail(
 ): Promise<Written> {
   requireOwnOrganisation(call.caller, body.organisation_id);
   refuseBrokenPatterns(body.checks);
+  const checks = withKeptSecrets([], body.checks);
   return call.change(async ({ db, describe }) => {
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
     call.permit(workspace === undefined ? 'organisation' : 'workspace');
@@ -73,7 +74,13 @@ export function createGuardrail(
       createdAt: call.now,
       updatedAt: call.now,
     });
-    const version = await insertVersion(db, vault, guardrail, body, { by, at: call.now });
+    const version = await insertVersion(
+      db,
+      vault,
+      guardrail,
+      { ...body, checks },
+      { by, at: call.now },
+    );
     describe({
       resourceId: guardrail.id,
       workspaceId: workspace?.id,

@@ -1,6 +1,9 @@
 import type { GuardrailCheck } from '@sluice/contracts/admin';
 import { isSecretName } from '../audit-logs/mask.ts';
-import { maskValue } from '../credentials/secret-fields.ts';
+import { guardKeptSecrets } from '../credentials/guard-kept-secrets.ts';
+import { isHeaderMap } from '../credentials/header-maps.ts';
+import { fieldOf, isMask, maskValue, type Path } from '../credentials/secret-fields.ts';
+import { invalidField } from '../http/parse-input.ts';
 
 /** Parameters that only sound like secrets, or hold documents of the caller's in which names mean nothing. */
 const openNames = new Set([
@@ -29,22 +32,42 @@ export function shownChecks(checks: readonly GuardrailCheck[]): GuardrailCheck[]
 /**
  * New checks that take over the secrets of the ones before wherever a mask
  * stands as it was shown. The check of the same id is meant, the one at the
- * same place if there are several.
+ * same place if there are several. A secret stays with the addresses of its check.
+ * @throws 400 with the path of a mask of nothing, `admin.secret_required` when an address changed
  */
 export function withKeptSecrets(
   before: readonly GuardrailCheck[],
   after: readonly GuardrailCheck[],
 ): GuardrailCheck[] {
-  return after.map((check, index) => {
+  const meant = after.map((check, index) => {
     const same = before.filter(({ id }) => id === check.id);
     const here = before[index];
     const candidates = here?.id === check.id ? [here, ...same] : same;
-    const keep: Change = (value, path) =>
-      candidates
+    const keep: Change = (value, path) => {
+      const kept = candidates
         .map((candidate) => textAt(candidate.parameters, path))
-        .find((stored) => stored !== undefined && maskValue(stored) === value) ?? value;
+        .find((stored) => stored !== undefined && maskValue(stored) === value);
+      if (kept === undefined && isMask(value))
+        throw invalidField(
+          fieldOf(`body.checks[${index}].parameters`, path),
+          'is masked: send its value',
+        );
+      return kept ?? value;
+    };
     return { ...check, parameters: mapSecrets(check.parameters, keep) };
   });
+  guardKeptSecrets(holdersOf(before), holdersOf(meant), after);
+  return meant;
+}
+
+/** Each check calls somebody else. */
+function holdersOf(checks: readonly GuardrailCheck[]) {
+  const shown = shownChecks(checks);
+  return checks.map(({ id, parameters }, index) => ({
+    document: { id, parameters },
+    shown: { id, parameters: shown[index]?.parameters },
+    fieldOf: (path: Path) => fieldOf(`body.checks[${index}]`, path),
+  }));
 }
 
 /** A copy with every text that is secret changed. */
@@ -59,7 +82,7 @@ function mapSecrets(parameters: Record<string, unknown>, change: Change): Record
         name,
         path.length === 0 && openNames.has(name)
           ? inner
-          : visit(inner, [...path, name], isSecret || name === 'headers' || isSecretName(name)),
+          : visit(inner, [...path, name], isSecret || isHeaderMap(name) || isSecretName(name)),
       ]),
     );
   };

@@ -1,5 +1,11 @@
 import { isSecretName } from '../audit-logs/mask.ts';
-import { maskDocument, maskValue, restoreSecrets } from '../credentials/secret-fields.ts';
+import {
+  isMask,
+  keepMasked,
+  maskDocument,
+  maskValue,
+  restoreSecrets,
+} from '../credentials/secret-fields.ts';
 
 /** What is encrypted of an integration: the key and the settings with their secrets in clear. */
 export interface Credentials {
@@ -22,17 +28,31 @@ export function shownConfigurations(
 ): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(configurations).map(([name, value]) => {
-      if (name === 'custom_headers') return [name, shownHeaders(value)];
       if (isSecretSetting(name)) return [`masked_${name}`, maskValue(value)];
-      return [name, maskDocument(value)];
+      return [name, maskDocument(value, name)];
     }),
   );
 }
 
-/** A change of settings: what is named replaces, null removes, the rest stays. Names as shown are ignored. */
+/**
+ * Settings as a row has them for showing. The release before left headers in
+ * clear whose names do not sound secret; a replica of it may still write so.
+ */
+export function withHeadersMasked(shown: Readonly<Record<string, unknown>>) {
+  const headers = shown.custom_headers;
+  if (typeof headers !== 'object' || headers === null) return { ...shown };
+  const masked = Object.entries(headers).map(([name, value]) => [
+    name,
+    isMask(value) || value === '' ? value : maskValue(value),
+  ]);
+  return { ...shown, custom_headers: Object.fromEntries(masked) as Record<string, unknown> };
+}
+
+/** A change of settings: what is named replaces, null removes, the rest stays; a mask means the secret behind it. Names as shown are ignored. */
 export function mergeConfigurations(
   before: Readonly<Record<string, unknown>>,
   change: Readonly<Record<string, unknown>> | null | undefined,
+  fieldOf: (setting: string) => string,
 ): Record<string, unknown> {
   if (change === undefined) return { ...before };
   if (change === null) return {};
@@ -40,41 +60,8 @@ export function mergeConfigurations(
   for (const [name, value] of Object.entries(change)) {
     if (name.startsWith('masked_')) continue;
     if (value === null) delete merged[name];
-    else if (name === 'custom_headers') merged[name] = keepMaskedHeaders(before[name], value);
-    else if (isSecretSetting(name)) merged[name] = keepMasked(before[name], value);
-    else merged[name] = restoreSecrets(value, before[name], `body.configurations.${name}`);
+    else if (isSecretSetting(name)) merged[name] = keepMasked(before[name], value, fieldOf(name));
+    else merged[name] = restoreSecrets(value, before[name], fieldOf(name), name);
   }
   return merged;
-}
-
-function shownHeaders(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, text]) => [
-      name,
-      isSecretName(name) ? maskValue(text) : text,
-    ]),
-  );
-}
-
-/** Someone who sends back what they were shown does not mean the asterisks. */
-export function keepMasked<T>(before: T, change: T): T {
-  return before !== undefined && before !== null && change === maskValue(before) ? before : change;
-}
-
-function keepMaskedHeaders(before: unknown, change: unknown): unknown {
-  if (
-    typeof change !== 'object' ||
-    change === null ||
-    typeof before !== 'object' ||
-    before === null
-  )
-    return change;
-  const kept = before as Record<string, unknown>;
-  return Object.fromEntries(
-    Object.entries(change).map(([name, value]) => [
-      name,
-      isSecretName(name) ? keepMasked(kept[name], value) : value,
-    ]),
-  );
 }

@@ -1,9 +1,11 @@
-import type { UpdateIntegrationModelsBody } from '@sluice/contracts/admin';
+import type { SecretMapping, UpdateIntegrationModelsBody } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../credentials/envelope.ts';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { noJson } from '../workspaces/store.ts';
 import { mergeConfigurations } from './configurations.ts';
+import { openCredentials } from './credentials.ts';
+import { guardModels } from './guard-credentials.ts';
 import { modelSettingsColumns, openModelSettings } from './model-settings.ts';
 import { presentModel } from './present.ts';
 import { changeReached } from './reach.ts';
@@ -27,20 +29,25 @@ export function changeModels(
     const known = new Map(
       (await findModels(db, integration.id, slugs)).map((model) => [model.slug, model]),
     );
-    for (const model of body.models) {
-      const before = known.get(model.slug);
-      const settings = before === undefined ? {} : openModelSettings(vault, before);
+    const settings = body.models.map((model, index) => {
+      const row = known.get(model.slug);
+      const before = row === undefined ? {} : openModelSettings(vault, row);
+      const after = mergeConfigurations(
+        before,
+        model.configurations,
+        (setting) => `body.models[${index}].configurations.${setting}`,
+      );
+      return { before, after };
+    });
+    const mappings = integration.secretMappings as unknown as SecretMapping[];
+    guardModels({ ...openCredentials(vault, integration), mappings }, settings, body);
+    for (const [index, model] of body.models.entries()) {
       await upsertModel(db, integration.id, model.slug, {
         enabled: model.enabled,
         isCustom: model.is_custom ?? undefined,
         isFinetune: model.is_finetune ?? undefined,
         baseModelSlug: model.base_model_slug,
-        ...modelSettingsColumns(
-          vault,
-          integration.id,
-          model.slug,
-          mergeConfigurations(settings, model.configurations),
-        ),
+        ...modelSettingsColumns(vault, integration.id, model.slug, settings[index]?.after ?? {}),
         pricingConfig: model.pricing_config === null ? noJson : model.pricing_config,
         createdAt: call.now,
         updatedAt: call.now,

@@ -1,10 +1,12 @@
 import type {
   CreateIntegrationBody,
+  SecretMapping,
   UpdateIntegrationBody,
   UpdateIntegrationWorkspacesBody,
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { CredentialVault } from '../credentials/envelope.ts';
+import { keepMasked } from '../credentials/secret-fields.ts';
 import type { Database } from '../database/client.ts';
 import { newId } from '../database/ids.ts';
 import { Prisma } from '../generated/prisma/client.ts';
@@ -14,9 +16,10 @@ import { namedWorkspace, targetWorkspace } from '../http/target-workspace.ts';
 import { provisionProvider } from '../providers/provision.ts';
 import { checkMappings } from '../secret-references/mappings.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
-import { keepMasked, mergeConfigurations } from './configurations.ts';
+import { mergeConfigurations } from './configurations.ts';
 import { credentialColumns, openCredentials } from './credentials.ts';
 import { changeGrants } from './grants.ts';
+import { guardIntegration, inConfigurations } from './guard-credentials.ts';
 import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
 import { changeReached } from './reach.ts';
 import {
@@ -55,8 +58,8 @@ export function createIntegration(
       name: body.name,
       description: body.description ?? null,
       ...credentialColumns(parts.vault, id, {
-        key: body.key ?? null,
-        configurations: mergeConfigurations({}, body.configurations),
+        key: keepMasked(null, body.key ?? null, 'body.key'),
+        configurations: mergeConfigurations({}, body.configurations, inConfigurations),
       }),
       secretMappings: await mappingsOf(
         db,
@@ -94,15 +97,25 @@ export function changeIntegration(
 ): Promise<void> {
   return changeReached(call, reference, showDetail, async ({ db }, integration) => {
     const before = openCredentials(parts.vault, integration);
+    const stored = integration.secretMappings as unknown as SecretMapping[];
+    const mappings =
+      body.secret_mappings === undefined ? stored : await mappingsOf(db, integration, body);
+    const { key, configurations } = before;
+    const after = {
+      key: body.key === undefined ? key : keepMasked(key, body.key, 'body.key'),
+      configurations: mergeConfigurations(configurations, body.configurations, inConfigurations),
+    };
+    await guardIntegration(db, parts.vault, integration.id, {
+      before: { ...before, mappings: stored },
+      after: { ...after, mappings },
+      sent: body,
+      nameOf: inConfigurations,
+    });
     await updateIntegration(db, integration.id, {
-      ...credentialColumns(parts.vault, integration.id, {
-        key: body.key === undefined ? before.key : keepMasked(before.key, body.key),
-        configurations: mergeConfigurations(before.configurations, body.configurations),
-      }),
+      ...credentialColumns(parts.vault, integration.id, after),
       name: body.name,
       description: body.description,
-      secretMappings:
-        body.secret_mappings === undefined ? undefined : await mappingsOf(db, integration, body),
+      secretMappings: mappings,
       pricingAdjustments:
         body.pricing_adjustments === undefined ? undefined : nullable(body.pricing_adjustments),
       tags: body.tags === undefined ? undefined : nullable(body.tags),

@@ -6,6 +6,7 @@ import type {
 } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../http/shapes.ts';
 import { presentUsageLimits } from '../limits/present.ts';
+import { withHeadersMasked } from './configurations.ts';
 import type { GrantRow, IntegrationModelRow, IntegrationRow } from './store.ts';
 
 type Detail = AnswerOf<'integrations.read'>;
@@ -33,7 +34,7 @@ export function presentIntegrationDetail(row: IntegrationRow, workspaceCount: nu
   return {
     ...presentIntegration(row),
     masked_key: row.maskedKey ?? '',
-    configurations: row.configurations as Record<string, unknown>,
+    configurations: withHeadersMasked(row.configurations as Record<string, unknown>),
     global_workspace_access_settings: presentGlobalAccess(row),
     allow_all_models: row.allowAllModels,
     workspace_count: row.workspaceId === null ? workspaceCount : 1,
@@ -70,7 +71,9 @@ export function presentModel(row: IntegrationModelRow): Model {
     is_finetune: row.isFinetune,
     base_model_slug: row.baseModelSlug,
     pricing_config: (row.pricingConfig ?? undefined) as Model['pricing_config'],
-    configurations: row.configurations as Model['configurations'],
+    configurations: withHeadersMasked(
+      row.configurations as Record<string, unknown>,
+    ) as Model['configurations'],
   };
 }
 

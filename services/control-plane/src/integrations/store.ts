@@ -122,6 +122,17 @@ export function findModels(
   });
 }
 
+/** Those that have an address or headers of their own. */
+export function findModelsWithSettings(
+  db: Database,
+  integrationId: string,
+): Promise<IntegrationModelRow[]> {
+  return db.integrationModel.findMany({
+    where: { integrationId, NOT: { configurations: { equals: {} } } },
+    orderBy: { slug: 'asc' },
+  });
+}
+
 export async function upsertModel(
   db: Database,
   integrationId: string,

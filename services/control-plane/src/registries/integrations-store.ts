@@ -127,3 +127,12 @@ export function serversOf(db: Database, kind: RegistryKind, integrationId: strin
     orderBy: { id: 'asc' },
   });
 }
+
+/** What people signed in with belongs to the address where they did. Agents have no sign-ins. */
+export async function forgetSignIns(
+  db: Database,
+  kind: RegistryKind,
+  integrationId: string,
+): Promise<void> {
+  if (kind === 'mcp') await db.mcpConnection.deleteMany({ where: { server: { integrationId } } });
+}

@@ -1,4 +1,4 @@
-import type { QueryOf, SecretMappingBody } from '@sluice/contracts/admin';
+import type { QueryOf, SecretMapping, SecretMappingBody } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../authentication/caller.ts';
 import { visibleLevel } from '../authorisation/levels.ts';
@@ -16,12 +16,15 @@ import { generateSlug } from '../slugs/generate-slug.ts';
 import {
   type Configurations,
   configurationColumns,
+  guardConfigurations,
+  leadsToTheSame,
   mergeConfigurations,
   openConfigurations,
 } from './configurations.ts';
 import { isOpenTo } from './grants-store.ts';
 import {
   findIntegration,
+  forgetSignIns,
   type IntegrationChanges,
   insertIntegration,
   listIntegrations,
@@ -124,7 +127,7 @@ export function createIntegration<K extends RegistryKind>(
       url: body.url,
       authType: body.auth_type,
       ...configurationColumns(vault, kind, id, mergeConfigurations({}, body.configurations)),
-      secretMappings: await mappingsColumn(db, owner, body.secret_mappings ?? []),
+      secretMappings: await checkedMappings(db, owner, body.secret_mappings ?? []),
       ownerId: actorOf(call.caller),
       createdAt: call.now,
       updatedAt: call.now,
@@ -149,22 +152,24 @@ export function changeIntegration<K extends RegistryKind>(
   return changeReached(call, registry, reference, async (change, row) => {
     const { db } = change;
     const before = openConfigurations(vault, kind, row);
+    const configurations = mergeConfigurations(before, body.configurations);
+    const stored = row.secretMappings as unknown as SecretMapping[];
+    const mappings =
+      body.secret_mappings === undefined
+        ? stored
+        : await checkedMappings(db, row, body.secret_mappings ?? []);
+    const calling = { url: row.url, configurations: before, mappings: stored };
+    const next = { url: body.url ?? row.url, configurations, mappings };
+    guardConfigurations(calling, next, body);
+    if (!leadsToTheSame(calling, next)) await forgetSignIns(db, kind, row.id);
     const changed = await updateIntegration(db, kind, row.id, {
       ...own,
       name: body.name,
       description: body.description,
       url: body.url,
       authType: body.auth_type,
-      ...configurationColumns(
-        vault,
-        kind,
-        row.id,
-        mergeConfigurations(before, body.configurations),
-      ),
-      secretMappings:
-        body.secret_mappings === undefined
-          ? undefined
-          : await mappingsColumn(db, row, body.secret_mappings ?? []),
+      ...configurationColumns(vault, kind, row.id, configurations),
+      secretMappings: mappings,
       updatedAt: call.now,
     } as IntegrationChanges<K>);
     await also(change, changed);
@@ -208,7 +213,7 @@ export function changeReached<K extends RegistryKind>(
   });
 }
 
-async function mappingsColumn(
+function checkedMappings(
   db: Database,
   owner: { organisationId: string; workspaceId: string | null },
   mappings: readonly SecretMappingBody[],
@@ -220,5 +225,5 @@ async function mappingsColumn(
     settings: 'configurations',
     hasKey: false,
   } as const;
-  return (await checkMappings(db, holder, mappings)) as object[];
+  return checkMappings(db, holder, mappings);
 }

@@ -1,7 +1,8 @@
 import { secretManagerAuth } from '@sluice/contracts/admin';
 import { z } from 'zod';
 import type { CredentialVault } from '../credentials/envelope.ts';
-import { maskValue } from '../credentials/secret-fields.ts';
+import { guardKeptSecrets } from '../credentials/guard-kept-secrets.ts';
+import { fieldOf, keepMasked, maskValue, type Path } from '../credentials/secret-fields.ts';
 import { bytes } from '../database/change.ts';
 import { parseInput } from '../http/parse-input.ts';
 import type { SecretReferenceRow } from './store.ts';
@@ -27,18 +28,23 @@ const table = 'secret_references';
 export function authConfigColumns(vault: CredentialVault, id: string, config: AuthConfig) {
   return {
     sealedAuthConfig: bytes(vault.seal(JSON.stringify(config), { table, id })),
-    authConfig: Object.fromEntries(
-      Object.entries(config).map(([name, value]) =>
-        masked.has(name) ? [`masked_${name}`, maskValue(value)] : [name, value],
-      ),
-    ),
+    authConfig: shownAuthConfig(config),
   };
+}
+
+function shownAuthConfig(config: AuthConfig): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(config).map(([name, value]) =>
+      masked.has(name) ? [`masked_${name}`, maskValue(value)] : [name, value],
+    ),
+  );
 }
 
 /**
  * The stored sign-in with a change merged in, still one that its manager takes.
  * What is named replaces, null removes, the rest stays; masks as they were
- * shown change nothing.
+ * shown change nothing. Secrets stay with the manager's address.
+ * @throws 400, `admin.secret_required` when the address changes and a secret is not sent
  */
 export function mergedAuthConfig(
   vault: CredentialVault,
@@ -51,13 +57,24 @@ export function mergedAuthConfig(
   const merged: Record<string, unknown> = { ...before };
   for (const [name, value] of Object.entries(change)) {
     if (name.startsWith('masked_')) continue;
-    const stored = before[name];
-    if (masked.has(name) && stored !== undefined && value === maskValue(stored)) continue;
     if (value === null) delete merged[name];
-    else merged[name] = value;
+    else
+      merged[name] = masked.has(name)
+        ? keepMasked<unknown>(before[name], value, `body.auth_config.${name}`)
+        : value;
   }
   const schema = z.object({ auth_config: secretManagerAuth[managerOf(row)] });
-  return presentSettings(parseInput(schema, { auth_config: merged }, 'body').auth_config);
+  const after = presentSettings(parseInput(schema, { auth_config: merged }, 'body').auth_config);
+  guardKeptSecrets([holderOf(before)], [holderOf(after)], change);
+  return after;
+}
+
+function holderOf(config: AuthConfig) {
+  return {
+    document: config,
+    shown: shownAuthConfig(config),
+    fieldOf: (path: Path) => fieldOf('body.auth_config', path),
+  };
 }
 
 /** Without the settings that are not set. */

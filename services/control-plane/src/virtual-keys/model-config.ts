@@ -71,6 +71,11 @@ function retarget(
   return { ...mapping, target_field: translate(target.slice(prefix.length)) };
 }
 
+/** Where a setting stands in a body. */
+export function bodyFieldOf(setting: string): string {
+  return `body.${fieldOf(setting)}`;
+}
+
 function settingOf(field: string): string {
   return renamed[field] ?? field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

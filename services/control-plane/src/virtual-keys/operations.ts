@@ -1,12 +1,18 @@
-import type { CreateVirtualKeyBody, UpdateVirtualKeyBody } from '@sluice/contracts/admin';
+import type {
+  CreateVirtualKeyBody,
+  SecretMapping,
+  UpdateVirtualKeyBody,
+} from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
+import { keepMasked } from '../credentials/secret-fields.ts';
 import type { Change } from '../database/change.ts';
 import { newId } from '../database/ids.ts';
 import type { AdminCall } from '../http/operation.ts';
 import { invalidField } from '../http/parse-input.ts';
 import { namedWorkspace, requireWorkspace } from '../http/target-workspace.ts';
-import { keepMasked, mergeConfigurations } from '../integrations/configurations.ts';
+import { mergeConfigurations } from '../integrations/configurations.ts';
 import { credentialColumns, openCredentials } from '../integrations/credentials.ts';
+import { guardIntegration } from '../integrations/guard-credentials.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
 import {
   findIntegration,
@@ -25,7 +31,7 @@ import {
 } from '../providers/store.ts';
 import { checkMappings } from '../secret-references/mappings.ts';
 import { generateSlug } from '../slugs/generate-slug.ts';
-import { toConfigurations, toIntegrationMapping } from './model-config.ts';
+import { bodyFieldOf, toConfigurations, toIntegrationMapping } from './model-config.ts';
 import { presentVirtualKey } from './present.ts';
 
 /** A virtual key is an integration of the workspace and its provider, made in one step. */
@@ -53,8 +59,8 @@ export function createVirtualKey(
       aiProviderId,
       name: body.name,
       ...credentialColumns(parts.vault, id, {
-        key: body.key ?? null,
-        configurations: mergeConfigurations({}, toConfigurations(body)),
+        key: keepMasked(null, body.key ?? null, 'body.key'),
+        configurations: mergeConfigurations({}, toConfigurations(body), bodyFieldOf),
       }),
       secretMappings: await mappingsOf(change, workspace.organisationId, workspace.id, body),
       createdAt: call.now,
@@ -121,8 +127,8 @@ async function changeCredentials(
   parts: IntegrationParts,
 ): Promise<void> {
   const settings = toConfigurations(body);
-  const { key, secret_mappings: mappings } = body;
-  if (key === undefined && mappings === undefined && Object.keys(settings).length === 0) return;
+  const { key, secret_mappings: sentMappings } = body;
+  if (key === undefined && sentMappings === undefined && Object.keys(settings).length === 0) return;
   const { db } = change;
   const { organisationId, workspaceId, integrationId } = provider;
   const integration = await findIntegration(db, organisationId, integrationId);
@@ -131,15 +137,24 @@ async function changeCredentials(
       message: `Its credentials belong to the integration ${provider.integration.slug}: change them there.`,
     });
   const credentials = openCredentials(parts.vault, integration);
+  const stored = integration.secretMappings as unknown as SecretMapping[];
+  const mappings =
+    sentMappings === undefined
+      ? stored
+      : await mappingsOf(change, organisationId, workspaceId, body);
+  const after = {
+    key: key === undefined ? credentials.key : keepMasked(credentials.key, key, 'body.key'),
+    configurations: mergeConfigurations(credentials.configurations, settings, bodyFieldOf),
+  };
+  await guardIntegration(db, parts.vault, integration.id, {
+    before: { ...credentials, mappings: stored },
+    after: { ...after, mappings },
+    sent: body,
+    nameOf: bodyFieldOf,
+  });
   await updateIntegration(db, integration.id, {
-    ...credentialColumns(parts.vault, integration.id, {
-      key: key === undefined ? credentials.key : keepMasked(credentials.key, key),
-      configurations: mergeConfigurations(credentials.configurations, settings),
-    }),
-    secretMappings:
-      mappings === undefined
-        ? undefined
-        : await mappingsOf(change, organisationId, workspaceId, body),
+    ...credentialColumns(parts.vault, integration.id, after),
+    secretMappings: mappings,
     updatedAt: call.now,
   });
   for (const id of await workspacesUsing(db, integration.id)) change.touchWorkspace(id);

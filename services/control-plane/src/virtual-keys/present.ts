@@ -1,4 +1,5 @@
 import type { AnswerOf, SecretMapping } from '@sluice/contracts/admin';
+import { withHeadersMasked } from '../integrations/configurations.ts';
 import { presentCommon } from '../providers/present.ts';
 import type { ProviderRow } from '../providers/store.ts';
 import { toModelConfig, toVirtualKeyMapping } from './model-config.ts';
@@ -13,7 +14,9 @@ export function presentVirtualKey(row: ProviderRow, now: Date): AnswerOf<'virtua
     provider: integration.aiProviderId,
     integration_id: integration.slug,
     masked_key: isOwn ? (integration.maskedKey ?? '') : '',
-    model_config: isOwn ? toModelConfig(integration.configurations as Record<string, unknown>) : {},
+    model_config: isOwn
+      ? toModelConfig(withHeadersMasked(integration.configurations as Record<string, unknown>))
+      : {},
     secret_mappings: isOwn
       ? (integration.secretMappings as unknown as SecretMapping[]).map(toVirtualKeyMapping)
       : [],
