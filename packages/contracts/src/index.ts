@@ -75,6 +75,7 @@ export {
   roleAllowsScope,
   roleInWorkspace,
   type Standing,
+  seesAllData,
   standingIn,
   type WorkspaceRole,
   workspaceRoles,

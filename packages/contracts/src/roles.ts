@@ -150,6 +150,18 @@ export function roleAllowsScope(standing: Standing, scope: string, settings: Set
   return typeof condition === 'function' ? condition(settings) : (condition ?? false);
 }
 
+/** Whether a person is shown what everybody's keys did in the workspace, or only their own. */
+export function seesAllData(
+  standing: Standing | undefined,
+  { data_visibility: visibility }: Settings,
+): boolean {
+  if (standing === undefined) return false;
+  if (standing.role === 'admin') return true;
+  return standing.role === 'manager'
+    ? visibility.managersViewAllData
+    : visibility.membersViewAllData;
+}
+
 /** Nothing limits owners, and two switches the organisation's other admins. */
 function organisationAdminAllows(scope: string, { logs }: Settings): boolean {
   if (scope === 'logs.list')

@@ -1,5 +1,6 @@
 import type { analytics } from '@sluice/proto-stubs';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createPerson } from './fixture.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 let h: Harness;
@@ -137,6 +138,81 @@ describe('analytics', () => {
       'AB01',
       field,
     ]);
+  });
+
+  describe('show a person what data_visibility lets them see', () => {
+    const settings = '/admin/organisation/settings';
+    const people: Record<string, { userId: string; key: string }> = {};
+    beforeAll(async () => {
+      for (const role of ['admin', 'manager', 'member'] as const)
+        people[role] = await createPerson(h, role, h.first.workspace_id);
+      const owner = await createPerson(h, 'member', h.first.workspace_id);
+      await h.db.user.update({ where: { id: owner.userId }, data: { role: 'owner' } });
+      people.owner = owner;
+    });
+    afterEach(() =>
+      h
+        .as(h.first.admin_key)
+        .put(settings, { data_visibility: null, workspace_overrides: { data_visibility: false } })
+        .expect(200),
+    );
+
+    /** Whose requests the ledger was asked for, by each way of asking. */
+    async function seen(key: string, filters = ''): Promise<(string | undefined)[]> {
+      const caller = h.as(key);
+      const asked: (string | undefined)[] = [];
+      for (const graph of ['requests', 'cost', 'tokens', 'latency']) {
+        await caller.get(`/analytics/graphs/${graph}?${range}${filters}`).expect(200);
+        asked.push(graphRequest?.filter?.userId);
+      }
+      await caller.get(`/analytics/groups/ai-models?${range}${filters}`).expect(200);
+      asked.push(groupRequest?.filter?.userId);
+      return [...new Set(asked)];
+    }
+    const restrict = (managersViewAllData: boolean, membersViewAllData: boolean) =>
+      h
+        .as(h.first.admin_key)
+        .put(settings, { data_visibility: { managersViewAllData, membersViewAllData } })
+        .expect(200);
+    const own = (role: string) => [people[role]?.userId];
+    const keyOf = (role: string) => people[role]?.key ?? '';
+
+    it.each([
+      [true, true, []],
+      [false, true, ['manager']],
+      [true, false, ['member']],
+      [false, false, ['manager', 'member']],
+    ])('managers all: %s, members all: %s', async (managers, members, restricted: string[]) => {
+      await restrict(managers, members);
+      for (const role of Object.keys(people))
+        expect([role, await seen(keyOf(role))]).toEqual([
+          role,
+          restricted.includes(role) ? own(role) : [undefined],
+        ]);
+      expect(await seen(h.first.workspace_key)).toEqual([undefined]);
+      expect(await seen(h.first.admin_key)).toEqual([undefined]);
+    });
+
+    it('whatever they filter by', async () => {
+      await restrict(false, false);
+      const filters = `&api_key_ids=others&metadata=${encodeURIComponent('{"_user":"other"}')}`;
+      expect(await seen(keyOf('member'), `${filters}&user_id=other&userId=other`)).toEqual(
+        own('member'),
+      );
+      expect(graphRequest?.filter?.apiKeyIds).toEqual(['others']);
+    });
+
+    it('as the workspace decides, where it may', async () => {
+      const ofWorkspace = `/admin/workspaces/${h.first.workspace_slug}/settings`;
+      const off = { data_visibility: { membersViewAllData: false } };
+      await h
+        .as(h.first.admin_key)
+        .put(settings, { workspace_overrides: { data_visibility: true } })
+        .expect(200);
+      await h.as(h.first.admin_key).put(ofWorkspace, off).expect(200);
+      expect(await seen(keyOf('member'))).toEqual(own('member'));
+      expect(await seen(keyOf('manager'))).toEqual([undefined]);
+    });
   });
 
   it('answers 503 when the data service cannot be reached', async () => {

@@ -1,20 +1,19 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AnalyticsQuery } from '@sluice/contracts/admin';
 import type { analytics } from '@sluice/proto-stubs';
+import type { Caller } from '../authentication/caller.ts';
 import { invalidField } from '../http/parse-input.ts';
 
 type Filter = MessageInitShape<typeof analytics.FilterSchema>;
 
-/** The published query as the ledger's filter. */
-export function toFilter(
-  query: AnalyticsQuery,
-  organisationId: string,
-  workspaceId: string,
-): Filter {
+/** The published query as the ledger's filter, within what the caller may see. */
+export function toFilter(query: AnalyticsQuery, caller: Caller, workspaceId: string): Filter {
   refuseFeedbackFilter(query);
   return {
-    organisationId,
+    organisationId: caller.organisationId,
     workspaceIds: [workspaceId],
+    // An empty name is nobody's: a person that cannot be told sees nothing, not all.
+    userId: caller.seesOwnDataOnly ? (caller.userId ?? '') : undefined,
     fromMs: BigInt(query.time_of_generation_min.getTime()),
     toMs: BigInt(query.time_of_generation_max.getTime()),
     totalUnitsMin: asBigInt(query.total_units_min),

@@ -63,7 +63,7 @@ export function analyticsOperations(ledger: Ledger): readonly Operation[] {
 /** Workspace keys see their own workspace, organisation keys the one they name or the default one. */
 async function filterOf(call: AdminCall, query: AnalyticsQuery) {
   const { organisationId, workspaceId } = call.caller;
-  if (workspaceId !== undefined) return toFilter(query, organisationId, workspaceId);
+  if (workspaceId !== undefined) return toFilter(query, call.caller, workspaceId);
   const workspace =
     query.workspace_slug === undefined
       ? await findDefaultWorkspace(call.db, organisationId)
@@ -73,7 +73,7 @@ async function filterOf(call: AdminCall, query: AnalyticsQuery) {
       field: 'query.workspace_slug',
       message: 'No such workspace.',
     });
-  return toFilter(query, organisationId, workspace.id);
+  return toFilter(query, call.caller, workspace.id);
 }
 
 function pick<Name extends string>(

@@ -4,6 +4,7 @@ import {
   type KeyType,
   roleAllowsScope,
   type Standing,
+  seesAllData,
   standingIn,
 } from '@sluice/contracts';
 import type { Settings } from '@sluice/contracts/admin';
@@ -73,6 +74,7 @@ function asCaller(key: FoundKey): Caller {
     userId: user?.id,
     role: standing?.role,
     scopes: new Set(effectiveScopes(key.type as KeyType, key.scopes, standing, settings)),
+    seesOwnDataOnly: key.type === 'workspace-user' && !seesAllData(standing, settings),
   };
 }
 

@@ -14,6 +14,8 @@ export interface Caller {
   readonly role: WorkspaceRole | undefined;
   /** What the key may do: of a user key, what its user may do with it. */
   readonly scopes: ReadonlySet<string>;
+  /** Of what keys did, the caller is shown only what their own user's keys did. */
+  readonly seesOwnDataOnly: boolean;
   /** Set when a JWT stands in for a workspace's key; whom its issuer means by it. */
   readonly token?: { readonly subject: string | undefined };
 }

@@ -129,6 +129,8 @@ async function asCaller(
     userId: user?.id,
     role: undefined,
     scopes: new Set(scopes.filter((scope) => jwtScopes.has(scope))),
+    // As with a service key: what a token may see, its issuer says by its scopes.
+    seesOwnDataOnly: false,
     token: { subject: claims.user },
   };
 }

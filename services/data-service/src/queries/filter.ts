@@ -74,6 +74,11 @@ export function conditionOf(filter: analytics.Filter): Condition {
     filter.configs,
   );
   anyOf('api_key_id IN {api_key_ids:Array(String)}', 'api_key_ids', filter.apiKeyIds);
+  if (filter.userId !== undefined) {
+    params.user_id = filter.userId;
+    // What nobody did belongs to nobody, not to a user without a name.
+    parts.push("user_id != '' AND user_id = {user_id:String}");
+  }
   anyOf('trace_id IN {trace_ids:Array(String)}', 'trace_ids', filter.traceIds);
   anyOf('span_id IN {span_ids:Array(String)}', 'span_ids', filter.spanIds);
   anyOf(

@@ -130,6 +130,13 @@ export declare type Filter = Message<"sluice.analytics.v1.Filter"> & {
    * @generated from field: repeated string ai_org_models = 21;
    */
   aiOrgModels: string[];
+
+  /**
+   * Only what this user's keys did; unset = no matter whose.
+   *
+   * @generated from field: optional string user_id = 22;
+   */
+  userId?: string | undefined;
 };
 
 /**
