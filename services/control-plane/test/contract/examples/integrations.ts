@@ -3,12 +3,17 @@ import { adminOnly, both, type Context, type Examples, made } from '../example.t
 
 const random = () => randomBytes(6).toString('hex');
 
+/** What a model with an address of its own asks for again. */
+const credentials = {
+  key: 'sk-integration-secret-0001',
+  configurations: { custom_headers: { 'x-api-key': 'header-secret-0001' } },
+};
+
 const path = async ({ workspace }: Context) => {
   const { id = '', slug = '' } = await made(workspace, 'integrations.create', {
     name: 'Made',
     ai_provider_id: 'openai',
-    key: `sk-${random()}`,
-    configurations: { custom_headers: { 'x-api-key': 'header-secret-0001' } },
+    ...credentials,
   });
   return [{ slug }, { slug: id }];
 };
@@ -91,6 +96,7 @@ export const examples: Examples = {
         },
       ],
       allow_all_models: false,
+      ...credentials,
     }),
   },
   'integrations.models.delete': {
