@@ -1,5 +1,5 @@
 export { type JsonBounds, jsonBounds } from './bounds.ts';
 export { JsonError, type JsonFault } from './json-error.ts';
-export { readJson, readJsonObject, readJsonText } from './read-json.ts';
+export { type ReadOptions, readJson, readJsonObject, readJsonText } from './read-json.ts';
 export { type JsonScan, scanJson } from './scan-json.ts';
 export { spellingsOf } from './spellings-of.ts';

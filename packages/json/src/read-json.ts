@@ -7,21 +7,26 @@ const workPerByteMax = 3;
 /** Each level takes two bytes. */
 const bytesPerLevel = 2;
 
+export interface ReadOptions {
+  /** Of whoever has scanned the bytes already, with the same bounds. */
+  scan?: JsonScan;
+  /** Bytes that are no UTF-8 become replacement characters; without it they are malformed. */
+  isLossy?: boolean;
+}
+
 /**
  * The value that these bytes are as JSON, looked at before it is parsed.
- * Whoever has scanned them hands in the scan.
  * @throws JsonError
  */
-export function readJson(bytes: Buffer, bounds: JsonBounds, scan?: JsonScan): unknown {
+export function readJson(
+  bytes: Buffer,
+  bounds: JsonBounds,
+  { scan, isLossy = false }: ReadOptions = {},
+): unknown {
+  if (bytes.length > bounds.bytesMax) refuse('too-large', bounds);
   if (scan !== undefined || mayExceed(bytes.length, bounds))
     refuse((scan ?? scanJson(bytes, bounds)).fault, bounds);
-  let text: string;
-  try {
-    text = utf8.decode(bytes);
-  } catch (error) {
-    throw new JsonError('malformed', 'not valid UTF-8', error);
-  }
-  return parsed(text);
+  return parsed(isLossy ? bytes.toString('utf8') : decoded(bytes));
 }
 
 /**
@@ -29,12 +34,11 @@ export function readJson(bytes: Buffer, bounds: JsonBounds, scan?: JsonScan): un
  * @throws JsonError
  */
 export function readJsonText(text: string, bounds: JsonBounds): unknown {
-  // A UTF-16 unit is three bytes at most; only long texts are worth the second look.
-  if (text.length > bounds.bytesMax) refuse('too-large', bounds);
-  if (mayExceed(3 * text.length, bounds)) {
-    const bytes = Buffer.from(text);
-    if (mayExceed(bytes.length, bounds)) refuse(scanJson(bytes, bounds).fault, bounds);
-  }
+  // A UTF-16 unit is three bytes at most.
+  if (3 * text.length > bounds.bytesMax && Buffer.byteLength(text) > bounds.bytesMax)
+    refuse('too-large', bounds);
+  // What costs anything is ASCII: a unit each.
+  if (mayExceed(text.length, bounds)) refuse(scanJson(Buffer.from(text), bounds).fault, bounds);
   return parsed(text);
 }
 
@@ -44,7 +48,7 @@ export function readJsonObject(
   bounds: JsonBounds,
 ): Record<string, unknown> | undefined {
   try {
-    const value = readJson(bytes, bounds);
+    const value = readJson(bytes, bounds, { isLossy: true });
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;
@@ -55,10 +59,8 @@ export function readJsonObject(
 }
 
 /** Whether so many bytes can be over a bound at all: most documents are too short to be. */
-function mayExceed(length: number, { bytesMax, depthMax, workMax }: JsonBounds): boolean {
-  return (
-    length > bytesPerLevel * depthMax || workPerByteMax * length > workMax || length > bytesMax
-  );
+function mayExceed(length: number, { depthMax, workMax }: JsonBounds): boolean {
+  return length > bytesPerLevel * depthMax || workPerByteMax * length > workMax;
 }
 
 function refuse(fault: JsonFault | undefined, bounds: JsonBounds): void {
@@ -70,6 +72,14 @@ function refuse(fault: JsonFault | undefined, bounds: JsonBounds): void {
     fault,
     `made of too many values: with objects and lists counted 4, texts 3 and names of members 11, they must not exceed ${bounds.workMax}`,
   );
+}
+
+function decoded(bytes: Buffer): string {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    throw new JsonError('malformed', 'not valid UTF-8', error);
+  }
 }
 
 function parsed(text: string): unknown {

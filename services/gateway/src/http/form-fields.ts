@@ -29,7 +29,9 @@ export function formFields(parts: readonly FormPart[]): JsonObject {
     const value = fieldValue(part);
     const present = Object.hasOwn(fields, name) ? fields[name] : undefined;
     if (present === undefined) setOwn(fields, name, value);
-    else setOwn(fields, name, Array.isArray(present) ? [...present, value] : [present, value]);
+    // A list is ours: forms know only text.
+    else if (Array.isArray(present)) present.push(value);
+    else setOwn(fields, name, [present, value]);
   }
   return fields;
 }

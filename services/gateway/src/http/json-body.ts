@@ -37,7 +37,7 @@ export function parseJsonBody(bytes: Buffer): JsonObject {
 
 function parsed(bytes: Buffer, scan: JsonScan): unknown {
   try {
-    return readJson(bytes, jsonBounds.request, scan);
+    return readJson(bytes, jsonBounds.request, { scan });
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
     throw new GatewayError(codes[error.fault], {

@@ -4,6 +4,8 @@ import { headerParameters } from './header-parameters.ts';
 
 /** More parts than any form of these endpoints has. */
 const partsMax = 1_000;
+/** Boundaries are chosen so that no file has them; a few nested forms may begin alike. */
+const falseMarksMax = 1_000;
 /** Far more than the three headers that a part has. */
 const headBytesMax = 16 * 1024;
 
@@ -17,13 +19,13 @@ export function parseForm(body: Buffer, contentType: string): FormPart[] {
   const boundary = headerParameters(contentType)?.get('boundary') ?? '';
   if (boundary === '' || boundary.length > 70)
     throw invalidForm('The content type multipart/form-data must name its boundary.');
-  const mark = Buffer.from(`--${boundary}`);
-  let next = findMark(body, mark, 0);
+  const marks = new Marks(body, boundary);
+  let next = marks.first();
   if (next === undefined) throw invalidForm('The body has no part that its boundary begins.');
   const parts: FormPart[] = [];
   while (!next.closes) {
     const start = next.end;
-    next = findMark(body, mark, start);
+    next = marks.after(start);
     if (next === undefined) throw invalidForm('The body ends within a part.');
     parts.push(readPart(body.subarray(start, Math.max(start, next.start))));
     if (parts.length > partsMax) throw invalidForm(`The form has more than ${partsMax} parts.`);
@@ -45,22 +47,51 @@ const hyphen = 0x2d;
 const space = 0x20;
 const tab = 0x09;
 
-/** Only a line that holds nothing else is a boundary: the same bytes may stand within a file. */
-function findMark(body: Buffer, mark: Buffer, from: number): Mark | undefined {
-  for (let at = body.indexOf(mark, from); at >= 0; at = body.indexOf(mark, at + 1)) {
-    const isLineStart =
-      at === 0 || (body[at - 1] === newline && body[at - 2] === carriageReturn && at >= 2);
-    if (!isLineStart) continue;
-    const after = at + mark.length;
-    const start = Math.max(0, at - 2);
+/** Finds the boundaries of a body. Only a line that holds nothing else is one: the same bytes may stand within a file. */
+class Marks {
+  readonly #body: Buffer;
+  /** As it begins every line but the first. */
+  readonly #line: Buffer;
+  #falseMarks = 0;
+
+  constructor(body: Buffer, boundary: string) {
+    this.#body = body;
+    this.#line = Buffer.from(`\r\n--${boundary}`);
+  }
+
+  first(): Mark | undefined {
+    const line = this.#line;
+    const isAtOnce = this.#body.subarray(0, line.length - 2).equals(line.subarray(2));
+    return (isAtOnce ? this.#markAt(-2) : undefined) ?? this.after(0);
+  }
+
+  /** The line end of the boundary before it may be that of this one. */
+  after(from: number): Mark | undefined {
+    let at = this.#body.indexOf(this.#line, Math.max(0, from - 2));
+    while (at >= 0) {
+      const mark = this.#markAt(at);
+      if (mark !== undefined) return mark;
+      at = this.#body.indexOf(this.#line, at + this.#line.length);
+    }
+    return undefined;
+  }
+
+  /** The boundary whose line end is here; undefined when more follows on the line. */
+  #markAt(at: number): Mark | undefined {
+    const body = this.#body;
+    const after = at + this.#line.length;
+    const start = Math.max(0, at);
     if (body[after] === hyphen && body[after + 1] === hyphen)
       return { start, end: after + 2, closes: true };
     let end = after;
     while (body[end] === space || body[end] === tab) end++;
     if (body[end] === carriageReturn && body[end + 1] === newline)
       return { start, end: end + 2, closes: false };
+    this.#falseMarks++;
+    if (this.#falseMarks > falseMarksMax)
+      throw invalidForm('The boundary of the form stands too often within its parts.');
+    return undefined;
   }
-  return undefined;
 }
 
 function readPart(bytes: Buffer): FormPart {

@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { json } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chatReply, errorOf, type Scenario, startScenario } from '../scenario.ts';
@@ -80,3 +81,39 @@ describe('a request body', () => {
     });
   });
 });
+
+describe('headers', () => {
+  it('of 60 kB of spaces are read in a moment', async () => {
+    const url = `${scenario.stack.gatewayUrls[0]}/v1/audio/transcriptions`;
+    const answers: number[] = [];
+    const waited = await worstWait(async () => {
+      for (const contentType of [
+        `multipart/form-data;${' '.repeat(60_000)}x`,
+        `multipart/form-data; boundary=b;${'\t'.repeat(60_000)}"`,
+      ])
+        answers.push(await post(url, contentType, '--b--'));
+      const part = `--b\r\nContent-Disposition: form-data; name="a";${' '.repeat(16_000)}x\r\n\r\n1\r\n`;
+      answers.push(await post(url, 'multipart/form-data; boundary=b', `${part.repeat(50)}--b--`));
+    });
+    expect(answers).toEqual([400, 400, 400]);
+    expect(waited).toBeLessThan(stallMs);
+  });
+});
+
+/** With a header as it is: fetch would trim it. */
+function post(url: string, contentType: string, body: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      'x-service-api-key': scenario.stack.credentials.workspace_key,
+      'x-service-provider': 'openai',
+      'x-service-custom-host': `${scenario.upstream.url}/v1`,
+      'content-type': contentType,
+    };
+    request(url, { method: 'POST', headers, agent: false }, (res) => {
+      res.resume();
+      resolve(res.statusCode ?? 0);
+    })
+      .on('error', reject)
+      .end(body);
+  });
+}
