@@ -9,6 +9,7 @@ import {
   type SourceFile,
 } from './import-directions.ts';
 import { partRules } from './import-rules.ts';
+import { findRawParsing } from './json-parse.ts';
 import { findAddresses } from './lock-file.ts';
 
 /** One line of the report. Resolves with what is wrong, or with nothing. */
@@ -30,6 +31,7 @@ export const checks: readonly Check[] = [
     name: 'import directions',
     run: async () => findImportFaults(sourceFiles(), declaredDependencies()).join('\n'),
   },
+  { name: 'bounded parsing', run: async () => findRawParsing(sourceFiles()).join('\n') },
   { name: 'parts have rules', run: async () => partsWithoutRules().join('\n') },
   { name: 'no registry addresses', run: async () => registryAddresses().join('\n') },
   { name: 'generated code', run: checkGenerated },

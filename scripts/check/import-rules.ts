@@ -12,7 +12,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/proto-stubs': [],
   'packages/json': [],
   'packages/providers': ['packages/errors', 'packages/json'],
-  'packages/engine': ['packages/errors'],
+  'packages/engine': ['packages/errors', 'packages/json'],
   'packages/outbound': ['packages/errors'],
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],

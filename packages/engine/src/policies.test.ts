@@ -149,6 +149,11 @@ describe('group_by', () => {
     expect(without).not.toBe(keyOf(['metadata._user'], request));
   });
 
+  it('counts text with half a character like any other', () => {
+    const key = keyOf(['metadata.x'], { ...request, metadata: { x: 'a\ud800' } });
+    expect(key).toContain('metadata.x:a%EF%BF%BD');
+  });
+
   it('never joins two combinations, whatever the values contain', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), fc.string(), (a, b, c, d) => {

@@ -117,6 +117,7 @@ export const errorCodes = {
   ),
   'request.unsupported_content_type': request(400, 'This content type is not supported.', 'AB01'),
   'request.invalid_field': request(400, 'A field of the request is not valid.', 'AB01'),
+  'request.timeout': request(408, 'The request body arrived too slowly.', 'AB01'),
   'request.aborted': request(499, 'The caller closed the connection.'),
   'request.superseded': request(499, 'Another call of the same request answered first.'),
   'request.invalid_header': request(400, 'A header of the request is not valid.', 'AB01'),

@@ -1,4 +1,5 @@
 export { type JsonBounds, jsonBounds } from './bounds.ts';
+export { GrowingBytes } from './growing-bytes.ts';
 export { JsonError, type JsonFault } from './json-error.ts';
 export { type ReadOptions, readJson, readJsonObject, readJsonText } from './read-json.ts';
 export { type JsonScan, scanJson } from './scan-json.ts';

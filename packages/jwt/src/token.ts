@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { jsonBounds, readJsonText } from '@sluice/json';
 import { invalidToken } from './faults.ts';
 
 /** Longer ones are no tokens to us. Servers read 16 KiB of headers at most. */
@@ -73,11 +74,12 @@ export function maskToken(token: string): string {
 
 export function jsonObject(text: string): JsonRecord | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = readJsonText(text, jsonBounds.small);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as JsonRecord)
       : undefined;
   } catch {
+    // Not JSON, or more than a token or a key set has.
     return undefined;
   }
 }

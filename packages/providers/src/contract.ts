@@ -308,6 +308,8 @@ export interface DecodedReply {
   /** `application/json` when absent. */
   contentType?: string;
   facts: ReplyFacts;
+  /** The bytes are JSON of more values or levels than are read: what they say is not known. */
+  isUnread?: boolean;
 }
 
 export interface StreamFault {

@@ -99,11 +99,34 @@ export const env = defineEnv(
       0,
       timerMsMax,
     ),
-    REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 32 * 1024 * 1024, 1024),
-    RESPONSE_BODY_BYTES_MAX: integer(
-      'largest reply that is held in memory, bytes',
-      128 * 1024 * 1024,
+    REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 10 * 1024 * 1024, 1024),
+    FORM_BODY_BYTES_MAX: integer('largest multipart form, bytes', 32 * 1024 * 1024, 1024),
+    REQUEST_BODY_RATE_MIN: integer(
+      'bytes a second that a body read whole must arrive with on average; 0 = any',
       1024,
+      0,
+    ),
+    REQUEST_BODY_GRACE: integer(
+      'ms before REQUEST_BODY_RATE_MIN is looked at',
+      10_000,
+      0,
+      timerMsMax,
+    ),
+    REQUEST_BODY_TIMEOUT: integer(
+      'ms for a body read whole, however fast it arrives; 0 = any time',
+      300_000,
+      0,
+      timerMsMax,
+    ),
+    RESPONSE_BODY_BYTES_MAX: integer(
+      'largest reply that is read, bytes; larger ones in the caller’s own format pass unread',
+      16 * 1024 * 1024,
+      1024,
+    ),
+    HELD_BODY_BYTES_MAX: integer(
+      'bytes of bodies held for all requests together, those beyond 64 KiB each; more are told to come again',
+      96 * 1024 * 1024,
+      1024 * 1024,
     ),
     UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 512, 1),
     TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),

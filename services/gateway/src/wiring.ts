@@ -45,6 +45,8 @@ import type { Env } from './env.ts';
 import { knownChecks } from './guardrails/checks/index.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
+import { HeldBytes } from './http/held-bytes.ts';
+import { SlowBodies } from './http/slow-bodies.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { pipeline } from './pipeline/exchange.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
@@ -245,7 +247,13 @@ export function wire(env: Env): Gateway {
     logger,
     readArrival,
     metrics: createGatewayMetrics(metrics),
-    bodyBytesMax: env.REQUEST_BODY_BYTES_MAX,
+    bodyBytesMax: { json: env.REQUEST_BODY_BYTES_MAX, form: env.FORM_BODY_BYTES_MAX },
+    slowBodies: new SlowBodies({
+      bytesPerSecondMin: env.REQUEST_BODY_RATE_MIN,
+      graceMs: env.REQUEST_BODY_GRACE,
+      timeoutMs: env.REQUEST_BODY_TIMEOUT,
+    }),
+    heldBytes: new HeldBytes(env.HELD_BODY_BYTES_MAX),
     headerPrefixes: prefixes,
     requestLogger: env.LOG_REQUESTS
       ? createRequestLogger({ service: 'gateway', level: env.LOG_LEVEL })

@@ -71,6 +71,7 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     signal: new AbortController().signal,
     callerAddress: () => '192.0.2.1',
     readBody: async () => Buffer.from(request.body ?? ''),
+    holdBytes: () => true,
     bodyStream: () => {
       throw new Error('this request has no stream');
     },

@@ -568,7 +568,7 @@ describe('models', () => {
 
   it('names of any length, asked for or answered, leave a ledger that goes on', async () => {
     const before = await settledTotal(scenario);
-    scenario.upstream.handle(json(200, { ...chatReply, model: 'm'.repeat(20_000_000) }));
+    scenario.upstream.handle(json(200, { ...chatReply, model: 'm'.repeat(10_000_000) }));
     expect((await scenario.chat()).status).toBe(200);
     const config = JSON.stringify({
       provider: 'openai',

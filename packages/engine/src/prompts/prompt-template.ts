@@ -1,3 +1,4 @@
+import { type JsonError, jsonBounds, readJsonText } from '@sluice/json';
 import { parseTemplate, type Template, type TemplateNode } from './parse-template.ts';
 import {
   type FindPartial,
@@ -98,9 +99,12 @@ function checkMessages(value: unknown): asserts value is Record<string, unknown>
 function parseMessages(text: string): Record<string, unknown>[] {
   let messages: unknown;
   try {
-    messages = JSON.parse(text);
+    messages = readJsonText(text, jsonBounds.request);
   } catch (error) {
-    throw new TemplateFault(`rendered, it is not JSON: ${(error as Error).message}`);
+    const { fault, message } = error as JsonError;
+    throw new TemplateFault(
+      `rendered, it is ${fault === 'malformed' ? `not JSON: ${message}` : message}`,
+    );
   }
   checkMessages(messages);
   return messages;

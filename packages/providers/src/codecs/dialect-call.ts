@@ -40,7 +40,7 @@ export class DialectCall implements WireCall {
 
   decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply {
     const reply = this.#dialect.decode(bytes, context, head);
-    if (reply === undefined) throw notTheFormat(bytes.toString('utf8', 0, 65_536));
+    if (reply === undefined) throw notTheFormat(bytes);
     return reply;
   }
 

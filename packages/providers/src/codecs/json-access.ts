@@ -1,4 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { JsonError, jsonBounds, readJson, readJsonText } from '@sluice/json';
 
 /** Reads of JSON whose shape somebody else decides: a wrong type reads as absent. */
 export function objectOf(value: unknown): JsonObject | undefined {
@@ -29,16 +31,37 @@ export function countOf(value: unknown): number {
   return Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER);
 }
 
-export function parseObject(text: string): JsonObject | undefined {
-  return objectOf(parseJson(text));
+export function parseObject(source: string | Buffer): JsonObject | undefined {
+  return objectOf(parseJson(source));
 }
 
-export function parseJson(text: string): JsonValue | undefined {
+/**
+ * A reply as an object, or undefined.
+ * @throws GatewayError `upstream.response_too_large` when it is over the bounds of a reply
+ */
+export function readReply(bytes: Buffer): JsonValue | undefined {
   try {
-    return JSON.parse(text);
-  } catch {
-    // Not JSON: the caller of this function says what that means.
-    return undefined;
+    return readJson(bytes, jsonBounds.reply, { isLossy: true }) as JsonValue;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    if (error.fault === 'malformed') return undefined;
+    throw new GatewayError('upstream.response_too_large', {
+      message: `The provider sent a reply that is ${error.message}.`,
+    });
+  }
+}
+
+/** Undefined: not JSON, or over the bounds of a reply. The caller of this function says what that means. */
+export function parseJson(source: string | Buffer): JsonValue | undefined {
+  try {
+    return (
+      typeof source === 'string'
+        ? readJsonText(source, jsonBounds.reply)
+        : readJson(source, jsonBounds.reply, { isLossy: true })
+    ) as JsonValue;
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { GrowingBytes } from '@sluice/json';
 import type { Envelope, StreamFault, Unframer } from '../contract.ts';
 import { EMPTY } from './native-stream.ts';
 import { SSE_EVENT_BYTES_MAX } from './sse.ts';
@@ -14,33 +15,27 @@ export const linewise: Envelope = { openUnframer: () => new LinewiseUnframer() }
  */
 class LinewiseUnframer implements Unframer {
   readonly fault: StreamFault | undefined = undefined;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  #held = new GrowingBytes();
 
   push(chunk: Buffer): Buffer {
     const end = chunk.lastIndexOf(LF) + 1;
     if (end === 0) return this.#hold(chunk);
-    const lines = Buffer.concat([...this.#held, chunk.subarray(0, end)]);
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#held.add(chunk.subarray(0, end));
+    const lines = this.#held.take();
     const rest = this.#hold(chunk.subarray(end));
     const events = separated(lines);
     return rest.length === 0 ? events : Buffer.concat([events, rest]);
   }
 
   end(): Buffer {
-    const rest = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
-    return rest;
+    return this.#held.take();
   }
 
   /** Keeps an unfinished line; one too long to keep goes on as it is. */
   #hold(bytes: Buffer): Buffer {
     if (bytes.length === 0) return EMPTY;
-    this.#held.push(Buffer.from(bytes));
-    this.#heldBytes += bytes.length;
-    return this.#heldBytes > SSE_EVENT_BYTES_MAX ? this.end() : EMPTY;
+    this.#held.add(bytes);
+    return this.#held.length > SSE_EVENT_BYTES_MAX ? this.end() : EMPTY;
   }
 }
 

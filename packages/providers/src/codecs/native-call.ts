@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
 import type {
   CallContext,
   DecodedReply,
@@ -9,7 +10,7 @@ import type {
   WireCall,
   WireFormat,
 } from '../contract.ts';
-import { parseObject } from './json-access.ts';
+import { objectOf, parseObject, readReply } from './json-access.ts';
 import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { notTheFormat } from './not-the-format.ts';
@@ -50,14 +51,20 @@ export class NativeCall implements WireCall {
   decode(bytes: Buffer, context: CallContext): DecodedReply {
     const { read, peek } = this.#format;
     if (peek !== undefined) {
-      const facts = peek(parseObject(bytes.toString('utf8')), context.request);
+      const facts = peek(parseObject(bytes), context.request);
       return { body: undefined, facts };
     }
     if (read === undefined) return { body: undefined, facts: {} };
-    const text = bytes.toString('utf8');
-    const body = parseObject(text);
+    let body: JsonObject | undefined;
+    try {
+      body = objectOf(readReply(bytes));
+    } catch (error) {
+      // What is passed on as it is need not be read to be good.
+      if (error instanceof GatewayError) return { body: undefined, facts: {}, isUnread: true };
+      throw error;
+    }
     const facts: ReplyFacts | undefined = body === undefined ? undefined : read(body);
-    if (facts === undefined) throw notTheFormat(text);
+    if (facts === undefined) throw notTheFormat(bytes);
     return { body: undefined, facts };
   }
 

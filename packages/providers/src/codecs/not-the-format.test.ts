@@ -7,7 +7,7 @@ describe('notTheFormat', () => {
     ['{"error":"model is loading"}', 'model is loading'],
     ['{"base_resp":{"status_code":1004,"status_msg":"login fail"}}', 'login fail'],
   ])('tells callers what the provider says in %s', (text, message) => {
-    const error = notTheFormat(text);
+    const error = notTheFormat(Buffer.from(text));
     expect(error).toMatchObject({ code: 'upstream.invalid_response', status: 502 });
     expect(error.message).toContain(message);
   });
@@ -15,7 +15,7 @@ describe('notTheFormat', () => {
   it.each(['', 'oops', '{}', '[1]', '{"error":null,"secret":"x"}'])(
     'keeps %j for operators',
     (text) => {
-      const error = notTheFormat(text);
+      const error = notTheFormat(Buffer.from(text));
       expect(error).toMatchObject({ code: 'upstream.invalid_response', detail: { body: text } });
       expect(error.message).not.toContain('secret');
     },

@@ -7,7 +7,9 @@ import { readVendorError } from './read-vendor-error.ts';
  * (OpenRouter, MiniMax): those are passed on in their words; any other body is
  * quoted for operators, not for callers.
  */
-export function notTheFormat(text: string): GatewayError {
+export function notTheFormat(bytes: Buffer): GatewayError {
+  // An error is short; whatever is longer is not looked into again.
+  const text = bytes.toString('utf8', 0, 65_536);
   const detail = { body: text.slice(0, 2048) };
   const body = parseObject(text);
   const isError = Boolean(body?.error) || objectOf(body?.base_resp) !== undefined;

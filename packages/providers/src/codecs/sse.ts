@@ -5,9 +5,12 @@
  * `SseFramer` finds whole events in a byte stream, `parseSseEvents` reads them.
  */
 
+import { GrowingBytes } from '@sluice/json';
+
 /** An event larger than this is not assembled: it passes by unread. */
 export const SSE_EVENT_BYTES_MAX = 1_048_576;
 
+const NOTHING = Buffer.alloc(0);
 const LF = 0x0a;
 const CR = 0x0d;
 
@@ -39,8 +42,9 @@ export function endOfLastEvent(bytes: Buffer): number {
 export class SseFramer {
   /** Events larger than the cap that were let go unread. */
   oversized = 0;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  #held = new GrowingBytes();
+  /** The last bytes held: a blank line may be cut. */
+  #tail: Buffer = NOTHING;
   #skipping = false;
   #eventBytesMax: number;
 
@@ -51,7 +55,7 @@ export class SseFramer {
   /** The complete events of what was pushed so far and not yet returned. */
   push(chunk: Buffer): Buffer | undefined {
     if (chunk.length === 0) return undefined;
-    if (this.#heldBytes === 0) {
+    if (this.#held.length === 0) {
       const end = endOfLastEvent(chunk);
       if (end === chunk.length) return end === 0 ? undefined : chunk;
       this.#hold(end === 0 ? chunk : chunk.subarray(end));
@@ -62,10 +66,10 @@ export class SseFramer {
       return undefined;
     }
     const skipped = this.#skipping;
-    const joined = Buffer.concat([...this.#held, chunk]);
+    this.#held.add(chunk);
+    const joined = this.#held.take();
     const end = endOfLastEvent(joined);
-    this.#held = [];
-    this.#heldBytes = 0;
+    this.#tail = NOTHING;
     this.#skipping = false;
     if (end < joined.length) this.#hold(joined.subarray(end));
     if (!skipped) return joined.subarray(0, end);
@@ -76,31 +80,27 @@ export class SseFramer {
 
   /** What the upstream left unfinished, once it has ended. */
   end(): Buffer | undefined {
-    if (this.#heldBytes === 0 || this.#skipping) return undefined;
-    const rest = Buffer.concat(this.#held);
-    this.#held = [];
-    this.#heldBytes = 0;
-    return rest;
+    if (this.#held.length === 0 || this.#skipping) return undefined;
+    this.#tail = NOTHING;
+    return this.#held.take();
   }
 
   #hold(bytes: Buffer): void {
-    this.#held.push(bytes);
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes <= this.#eventBytesMax) return;
+    this.#held.add(bytes);
+    this.#tail =
+      bytes.length >= 3 ? bytes.subarray(-3) : Buffer.concat([this.#tail, bytes]).subarray(-3);
+    if (this.#held.length <= this.#eventBytesMax) return;
     if (!this.#skipping) this.oversized++;
     this.#skipping = true;
     // The tail is kept, since the blank line that ends the event may be cut.
-    const tail = Buffer.concat(this.#held.slice(-3).map((part) => part.subarray(-3))).subarray(-3);
-    this.#held = [tail];
-    this.#heldBytes = tail.length;
+    this.#held.clear();
+    this.#held.add(Buffer.from(this.#tail));
   }
 
   /** Whether a blank line ends in `chunk`; it may begin in the bytes held. */
   #completes(chunk: Buffer): boolean {
     if (endOfLastEvent(chunk) > 0) return true;
-    let tail = this.#held[this.#held.length - 1] as Buffer;
-    if (tail.length < 3 && this.#held.length > 1) tail = Buffer.concat(this.#held.slice(-3));
-    return endOfLastEvent(Buffer.concat([tail.subarray(-3), chunk.subarray(0, 3)])) > 0;
+    return endOfLastEvent(Buffer.concat([this.#tail, chunk.subarray(0, 3)])) > 0;
   }
 }
 

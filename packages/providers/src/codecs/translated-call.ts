@@ -13,7 +13,7 @@ import type {
 } from '../contract.ts';
 import type { CallerCodec, ReplyOptions, UpstreamCodec } from './chat-codec.ts';
 import { invalidField } from './invalid-field.ts';
-import { compact, parseObject, stringOf } from './json-access.ts';
+import { compact, objectOf, readReply, stringOf } from './json-access.ts';
 import { notTheFormat } from './not-the-format.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { TranslatedStreamReader } from './translated-stream.ts';
@@ -51,10 +51,9 @@ export class TranslatedCall implements WireCall {
   }
 
   decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply {
-    const text = bytes.toString('utf8');
-    const body = parseObject(text);
+    const body = objectOf(readReply(bytes));
     const reply = body === undefined ? undefined : this.#upstream.decodeReply(body, head);
-    if (reply === undefined) throw notTheFormat(text);
+    if (reply === undefined) throw notTheFormat(bytes);
     const encoded = this.#caller.encodeReply(reply, optionsOf(context, context.model));
     const facts = compact<ReplyFacts>({
       id: reply.id,

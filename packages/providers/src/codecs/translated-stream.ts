@@ -5,7 +5,7 @@ import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stre
 import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
 
 /** A drawn image comes as one event; what is not read whole cannot be translated. */
-const EVENT_BYTES_MAX = 32 * 1024 * 1024;
+const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Reads one format and writes another, event by event. */
 export class TranslatedStreamReader implements StreamReader {

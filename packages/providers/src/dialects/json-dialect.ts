@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { parseJson } from '../codecs/json-access.ts';
+import { readReply } from '../codecs/json-access.ts';
 import type {
   BodyDialect,
   CallContext,
@@ -23,7 +23,7 @@ export function jsonDialect(dialect: JsonDialect): BodyDialect {
   return {
     encode: dialect.encode,
     decode(bytes, context, head) {
-      const reply = parseJson(bytes.toString('utf8'));
+      const reply = readReply(bytes);
       const decoded = reply === undefined ? undefined : dialect.decode(reply, context, head);
       if (decoded === undefined) return undefined;
       const { body, facts } = decoded;

@@ -3,6 +3,7 @@
  * checked; what a frame means is said by who opens the unframer.
  * https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html
  */
+import { GrowingBytes } from '@sluice/json';
 import { EMPTY, invalidStream } from '../codecs/native-stream.ts';
 import type { StreamFault, Unframer } from '../contract.ts';
 import { type AwsFrame, frameBytes, PRELUDE_BYTES, readFrame } from './aws-frame.ts';
@@ -15,8 +16,7 @@ export type FrameWriter = (
 export class AwsEventStreamUnframer implements Unframer {
   fault: StreamFault | undefined;
   #write: FrameWriter;
-  #held: Buffer[] = [];
-  #heldBytes = 0;
+  #held = new GrowingBytes();
   /** How much must be there before anything can be read: a prelude, then its frame. */
   #wantedBytes = PRELUDE_BYTES;
 
@@ -26,15 +26,13 @@ export class AwsEventStreamUnframer implements Unframer {
 
   push(chunk: Buffer): Buffer {
     if (this.fault !== undefined || chunk.length === 0) return EMPTY;
-    this.#held.push(chunk);
-    this.#heldBytes += chunk.length;
+    this.#held.add(chunk);
     // Frames may come in thousands of pieces: they are joined once they are whole.
-    if (this.#heldBytes < this.#wantedBytes) return EMPTY;
-    const bytes = this.#held.length === 1 ? chunk : Buffer.concat(this.#held);
+    if (this.#held.length < this.#wantedBytes) return EMPTY;
+    const bytes = this.#held.take();
     const out: Buffer[] = [];
     const rest = bytes.subarray(this.#readAll(bytes, out));
-    this.#held = rest.length === 0 ? [] : [rest];
-    this.#heldBytes = rest.length;
+    this.#held.add(rest);
     return out.length === 1 ? (out[0] as Buffer) : Buffer.concat(out);
   }
 

@@ -1,7 +1,7 @@
 import type { AgentCard } from '@sluice/contracts/admin';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
-import { refuseDeepNesting, refuseUnstorableText } from '../http/json-body.ts';
+import { refuseCostlyJson, refuseUnstorableText } from '../http/json-body.ts';
 import { isObject } from '../http/json-object.ts';
 import { invalidField } from '../http/parse-input.ts';
 
@@ -47,7 +47,7 @@ function addressesOf(url: string): string[] {
 function readCard(body: Buffer): AgentCard {
   let card: unknown;
   try {
-    refuseDeepNesting(body);
+    refuseCostlyJson(body);
     card = JSON.parse(body.toString('utf8'));
     refuseUnstorableText(card);
   } catch {

@@ -1,4 +1,5 @@
 import { isWellFormedServiceKey, maskServiceKey } from '@sluice/contracts';
+import { jsonBounds, readJsonText } from '@sluice/json';
 import { isHeaderMap } from '../credentials/header-maps.ts';
 
 /** Names of fields whose values never reach the audit log, in snake, camel and kebab case. */
@@ -56,7 +57,7 @@ export function maskText(text: string): string {
 function maskDocument(text: string, depth: number): string {
   if (!/^\s*[{[]/.test(text)) return maskText(text);
   try {
-    return JSON.stringify(maskSecrets(JSON.parse(text), depth + 1));
+    return JSON.stringify(maskSecrets(readJsonText(text, jsonBounds.small), depth + 1));
   } catch {
     return maskText(text);
   }

@@ -1,8 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
+import { jsonBounds, scanJson } from '@sluice/json';
 import express, { type Request, type RequestHandler, type Response } from 'express';
 
-const depthMax = 64;
+/** Validation walks a body several times: it may hold less than a model's request. */
+const bounds = { ...jsonBounds.request, depthMax: 64, workMax: 200_000 };
 
 /**
  * Reads the body as JSON, whatever content type it claims: half of all clients
@@ -18,7 +20,7 @@ export function jsonBody(options: { bytesMax: number }): RequestHandler {
       if (raw.length === 0) empty.add(req);
       // JSON is UTF-8; what follows counts its bytes.
       if (encoding !== 'utf-8') throw new GatewayError('request.unsupported_content_type');
-      refuseDeepNesting(raw);
+      refuseCostlyJson(raw);
     },
   });
   return (req, res, next) =>
@@ -44,21 +46,14 @@ export function readBody(req: Request, res: Response, jsonBody: RequestHandler):
   });
 }
 
-/** Depth is counted on the bytes, before anything is built from them. */
-export function refuseDeepNesting(raw: Buffer): void {
-  let depth = 0;
-  let inString = false;
-  for (let index = 0; index < raw.length; index += 1) {
-    const byte = raw[index];
-    if (inString) {
-      if (byte === 0x5c) index += 1;
-      else if (byte === 0x22) inString = false;
-    } else if (byte === 0x22) inString = true;
-    else if (byte === 0x7b || byte === 0x5b) {
-      depth += 1;
-      if (depth > depthMax) throw new GatewayError('request.too_deep');
-    } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
-  }
+/**
+ * What parsing would cost is counted on the bytes, before anything is built from them.
+ * @throws GatewayError `request.too_deep`, `request.too_many_values`
+ */
+export function refuseCostlyJson(raw: Buffer): void {
+  const { fault } = scanJson(raw, bounds);
+  if (fault === 'too-deep') throw new GatewayError('request.too_deep');
+  if (fault !== undefined) throw new GatewayError('request.too_many_values');
 }
 
 /**

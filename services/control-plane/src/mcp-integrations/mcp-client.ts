@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import type { GuardedFetch, GuardedReply } from '@sluice/outbound';
-import { refuseDeepNesting } from '../http/json-body.ts';
+import { refuseCostlyJson } from '../http/json-body.ts';
 import { isObject } from '../http/json-object.ts';
 
 /** The revision we ask for; a server that only knows another says so, and that one is kept to. */
@@ -138,7 +138,7 @@ function messagesOf({ headers, body }: GuardedReply): string[] {
 
 function parse(text: string): Record<string, unknown> {
   try {
-    refuseDeepNesting(Buffer.from(text));
+    refuseCostlyJson(Buffer.from(text));
     const message: unknown = JSON.parse(text);
     if (isObject(message)) return message;
   } catch (error) {

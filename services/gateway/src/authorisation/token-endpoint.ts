@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { jsonBounds, readJsonText } from '@sluice/json';
 import type { UpstreamPools } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { UpstreamCall } from '../upstream/call.ts';
@@ -98,12 +99,12 @@ function oauthError(reply: Record<string, unknown> | undefined): string {
 
 export function parsedObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = readJsonText(text, jsonBounds.small);
     return typeof value === 'object' && value !== null && !Array.isArray(value)
       ? (value as Record<string, unknown>)
       : undefined;
   } catch {
-    // Not JSON: the caller says what that means.
+    // Not JSON, or far more than a token: the caller says what that means.
     return undefined;
   }
 }

@@ -1,3 +1,4 @@
+import { GrowingBytes } from '@sluice/json';
 import type { Endpoint } from '@sluice/providers';
 import type { ReplySink, StreamReply } from '../pipeline/exchange.ts';
 import type { Lead } from './flights.ts';
@@ -136,8 +137,7 @@ class CopyingSink implements ReplySink {
 class StreamCopy {
   readonly #deps: FillDeps;
   readonly #onOver: (bytes: Buffer | undefined) => void;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+  readonly #copied = new GrowingBytes();
   #isOver = false;
 
   constructor(deps: FillDeps, onOver: (bytes: Buffer | undefined) => void) {
@@ -149,33 +149,29 @@ class StreamCopy {
     if (this.#isOver) return;
     const { copies, objectBytesMax } = this.#deps;
     if (
-      this.#bytes + chunk.length > objectBytesMax ||
+      this.#copied.length + chunk.length > objectBytesMax ||
       copies.bytes + chunk.length > copies.bytesMax
     ) {
       this.drop();
       return;
     }
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
+    this.#copied.add(chunk);
     copies.bytes += chunk.length;
   }
 
   end(): void {
     if (this.#isOver) return;
-    const bytes = Buffer.concat(this.#chunks, this.#bytes);
-    this.#letGo();
+    this.#deps.copies.bytes -= this.#copied.length;
+    const bytes = this.#copied.take();
+    this.#isOver = true;
     this.#onOver(bytes);
   }
 
   drop(): void {
     if (this.#isOver) return;
-    this.#letGo();
-    this.#onOver(undefined);
-  }
-
-  #letGo(): void {
     this.#isOver = true;
-    this.#chunks = [];
-    this.#deps.copies.bytes -= this.#bytes;
+    this.#deps.copies.bytes -= this.#copied.length;
+    this.#copied.clear();
+    this.#onOver(undefined);
   }
 }

@@ -1,6 +1,7 @@
 import { type ConfigCaps, type ConfigNode, parseConfigDocument } from '@sluice/contracts';
 import { type CompiledConfig, compileConfig } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
+import { jsonBounds, readJsonText } from '@sluice/json';
 import type { JsonValue } from '@sluice/providers';
 import { deeperThan } from '../http/json-body.ts';
 import type { CompiledBundle } from './compiled-bundle.ts';
@@ -180,9 +181,10 @@ function invalid(
   return new GatewayError('config.invalid', { field: 'x-service-config', message, ...options });
 }
 
+/** Undefined: not JSON, or more than a config can be. */
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJsonText(text, jsonBounds.small);
   } catch {
     return undefined;
   }

@@ -1,3 +1,4 @@
+import { GrowingBytes, jsonBounds, readJsonText } from '@sluice/json';
 import type { Endpoint, JsonObject } from '@sluice/providers';
 import { arrayOf, objectOf } from './texts.ts';
 
@@ -15,7 +16,7 @@ export class StreamText {
   private readonly toolCalls: { id: string; name: string }[] = [];
   private model = '';
   private hasLost = false;
-  private line: Buffer[] = [];
+  private readonly line = new GrowingBytes();
   private lineBytes = 0;
   private isAfterBlankLine = true;
 
@@ -84,18 +85,17 @@ export class StreamText {
     if (bytes.length === 0) return;
     this.lineBytes += bytes.length;
     if (this.lineBytes > lineBytesMax) {
-      this.line = [];
+      this.line.clear();
       this.hasLost = true;
     } else {
-      this.line.push(bytes);
+      this.line.add(bytes);
     }
   }
 
   private endLine(): void {
-    const bytes = this.line.length === 1 ? (this.line[0] as Buffer) : Buffer.concat(this.line);
+    const bytes = this.line.take();
     this.isAfterBlankLine = this.lineBytes === 0 || (this.lineBytes === 1 && bytes[0] === CR);
     const isTooLong = this.lineBytes > lineBytesMax;
-    this.line = [];
     this.lineBytes = 0;
     if (isTooLong || !startsWithData(bytes)) return;
     this.readData(bytes.toString('utf8', dataPrefix.length).trim());
@@ -109,7 +109,7 @@ export class StreamText {
     }
     let event: JsonObject | undefined;
     try {
-      event = objectOf(JSON.parse(data));
+      event = objectOf(readJsonText(data, jsonBounds.reply));
     } catch {
       // The stream's reader decides what to make of it; here it is no text.
     }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isWellFormedServiceKey } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { jsonBounds, readJsonText } from '@sluice/json';
 
 /** The gateway's own header prefix. */
 export const prefix = 'x-service-';
@@ -151,24 +152,30 @@ function readMetadata(
   let typed: Record<string, number | boolean> | undefined;
   for (const pair of baggage?.split(',') ?? []) {
     const match = /^\s*([^=;\s]+)\s*=\s*([^;]*)/.exec(pair);
-    if (match?.[1] !== undefined) metadata[match[1]] = safeDecode(match[2] ?? '').slice(0, 128);
+    if (match?.[1] !== undefined) metadata[match[1]] = clipped(safeDecode(match[2] ?? ''));
   }
   if (raw !== undefined) {
     try {
-      const parsed: unknown = JSON.parse(raw);
+      const parsed = readJsonText(raw, jsonBounds.small);
       if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed))
         for (const [key, value] of Object.entries(parsed)) {
           if (value === null || typeof value === 'object') continue;
-          metadata[key] = String(value).slice(0, 128);
+          const name = key.toWellFormed();
+          metadata[name] = clipped(String(value));
           if (typeof value === 'string') continue;
           typed ??= {};
-          typed[key] = value;
+          typed[name] = value;
         }
     } catch {
       // The published behaviour: metadata that is not JSON is no metadata, not an error.
     }
   }
   return { metadata, metadataValues: typed === undefined ? metadata : { ...metadata, ...typed } };
+}
+
+/** JSON can spell half a character, and cutting can leave one: nobody behind could write it down. */
+function clipped(value: string): string {
+  return value.slice(0, 128).toWellFormed();
 }
 
 function safeDecode(text: string): string {

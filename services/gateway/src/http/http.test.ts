@@ -23,6 +23,16 @@ describe('readCallerHeaders', () => {
     expect(readCallerHeaders({ 'x-service-metadata': '{oops' }).metadata).toEqual({});
   });
 
+  it('keeps whole characters of metadata only', () => {
+    const sent = JSON.stringify({ a: 'x\ud800', b: `${'x'.repeat(127)}\u{1f600}`, 'c\udfff': 'y' });
+    const escaped = sent.replace(/[^\x20-\x7e]/gu, '\\ud83d\\ude00');
+    expect(readCallerHeaders({ 'x-service-metadata': escaped }).metadata).toEqual({
+      a: 'x\ufffd',
+      b: `${'x'.repeat(127)}\ufffd`,
+      'c\ufffd': 'y',
+    });
+  });
+
   it('keeps numbers and booleans of metadata for those who compare them', () => {
     const caller = readCallerHeaders({
       baggage: 'n=9,team=a',

@@ -1,44 +1,60 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
+import { GrowingBytes } from '@sluice/json';
+import type { SlowBodies } from './slow-bodies.ts';
+
+export interface ReadBodyOptions {
+  bytesMax: number;
+  slowBodies: SlowBodies;
+  /** Asked for each piece; false = no more is held at present. */
+  hold: (bytes: number) => boolean;
+}
 
 /**
  * The whole body, or an error. A body that is too large is refused as soon as
  * that is known, from its declared length if there is one.
- * @throws GatewayError `request.too_large`, `request.aborted`
+ * @throws GatewayError `request.too_large`, `request.timeout`, `request.aborted`, `overloaded`
  */
-export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
+export function readBody(
+  req: IncomingMessage,
+  { bytesMax, slowBodies, hold }: ReadBodyOptions,
+): Promise<Buffer> {
   const declared = Number(req.headers['content-length']);
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
   return new Promise((resolve, reject) => {
-    let first: Buffer | undefined;
-    let rest: Buffer[] | undefined;
-    let total = 0;
-    const onData = (chunk: Buffer) => {
-      total += chunk.length;
-      if (total > bytesMax) {
+    const bytes = new GrowingBytes();
+    const arriving = {
+      startedAt: performance.now(),
+      total: 0,
+      fail(error: GatewayError) {
         stop();
+        bytes.clear();
         req.pause();
-        reject(tooLarge(bytesMax));
-      } else if (first === undefined) first = chunk;
-      else {
-        rest ??= [first];
-        rest.push(chunk);
-      }
+        reject(error);
+      },
+    };
+    const onData = (chunk: Buffer) => {
+      arriving.total += chunk.length;
+      if (arriving.total > bytesMax) arriving.fail(tooLarge(bytesMax));
+      else if (!hold(chunk.length)) arriving.fail(overloaded());
+      else bytes.add(chunk);
     };
     const onEnd = () => {
       stop();
-      resolve(rest === undefined ? (first ?? empty) : Buffer.concat(rest, total));
+      resolve(bytes.take());
     };
     const onGone = () => {
       stop();
       reject(new GatewayError('request.aborted'));
     };
     const stop = () => {
+      slowBodies.forget(arriving);
       req.off('data', onData);
       req.off('end', onEnd);
       req.off('close', onGone);
       req.off('error', onGone);
     };
+    slowBodies.watch(arriving);
     req.on('data', onData);
     req.on('end', onEnd);
     req.on('close', onGone);
@@ -46,10 +62,17 @@ export function readBody(req: IncomingMessage, bytesMax: number): Promise<Buffer
   });
 }
 
-const empty = Buffer.alloc(0);
+/** More bodies are held than this process can take. */
+export function overloaded(): GatewayError {
+  return new GatewayError('overloaded', {
+    message: 'This gateway holds as many bytes of bodies as it can; try again in a moment.',
+    headers: { 'retry-after': '1' },
+  });
+}
 
 function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError('request.too_large', {
+    field: 'body',
     message: `The request body is larger than ${bytesMax} bytes.`,
   });
 }

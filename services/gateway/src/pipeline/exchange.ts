@@ -39,8 +39,10 @@ export interface Exchange {
   readonly signal: AbortSignal;
   /** Where the connection comes from. */
   readonly callerAddress: () => string;
-  /** Reads the whole body; may be called once. */
-  readonly readBody: () => Promise<Buffer>;
+  /** Reads the whole body; may be called once. Forms may be larger than JSON, which is parsed. */
+  readonly readBody: (kind?: 'json' | 'form') => Promise<Buffer>;
+  /** Counts bytes of a reply that are held until the request is over; false = they must not be. */
+  readonly holdBytes: (bytes: number) => boolean;
   /** The unread body, for passing on without holding it; may be called once. */
   readonly bodyStream: () => Readable;
 

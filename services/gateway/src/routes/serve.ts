@@ -13,9 +13,11 @@ import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
+import { type HeldBytes, Holding } from '../http/held-bytes.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
 import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
+import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import type { EndpointRoute, Exchange, Reply, ReplySink } from '../pipeline/exchange.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
@@ -24,7 +26,9 @@ import { errorBody, errorHeaders, headerText } from './error-reply.ts';
 export interface ServeDeps {
   logger: Logger;
   metrics: GatewayMetrics;
-  bodyBytesMax: number;
+  bodyBytesMax: { readonly json: number; readonly form: number };
+  slowBodies: SlowBodies;
+  heldBytes: HeldBytes;
   headerPrefixes: HeaderPrefixes;
   /** For the one event a request; undefined = none is written. */
   requestLogger: Logger | undefined;
@@ -83,7 +87,15 @@ function createExchange(
   const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
   const caller = readCallerHeaders(headers);
   whenCallerGone(req, res, () => abort.abort());
-  return {
+  let holding: Holding | undefined;
+  const hold = (bytes: number): boolean => {
+    if (holding === undefined) {
+      holding = new Holding(deps.heldBytes, exchange.key?.source.workspaceId ?? '');
+      res.once('close', () => holding?.release());
+    }
+    return !res.closed && holding.grow(bytes);
+  };
+  const exchange: Exchange = {
     route,
     method: req.method ?? 'GET',
     pathname: query < 0 ? url : url.slice(0, query),
@@ -97,7 +109,9 @@ function createExchange(
     startedAtMs,
     signal: abort.signal,
     callerAddress: () => deps.readArrival(req).address,
-    readBody: () => readBody(req, deps.bodyBytesMax),
+    readBody: (kind = 'json') =>
+      readBody(req, { bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
+    holdBytes: hold,
     bodyStream: () => bodyStream(req),
     key: undefined,
     bundle: undefined,
@@ -124,6 +138,7 @@ function createExchange(
     hookVerdicts: [],
     summary: undefined,
   };
+  return exchange;
 }
 
 function send(

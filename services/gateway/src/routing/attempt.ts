@@ -2,10 +2,11 @@ import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
-import { isFinalFault, type ReplyFacts, type StreamReader } from '@sluice/providers';
+import { isFinalFault, type ReplyFacts, type StreamReader, type WireCall } from '@sluice/providers';
 import { type Authoriser, isMadeForEachCall } from '../authorisation/authoriser.ts';
+import { overloaded } from '../http/read-body.ts';
 import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
-import { UpstreamCall } from '../upstream/call.ts';
+import { type Unread, UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord, UsageRecorder } from '../usage/attempt-record.ts';
 import { adminsSettings } from './admins-settings.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -180,11 +181,22 @@ async function receive(
     return answered(call, await streamed(target, outgoing, reader, call, context, deps));
   }
 
-  const bytes = await call.readAll(deps.replyBytesMax);
+  const bytes = await call.readOrLeave(deps.replyBytesMax, exchange.holdBytes);
+  if (!Buffer.isBuffer(bytes)) {
+    if (mayPassUnread(target, wire, isSuccess))
+      return answered(call, rawReply(outgoing, call, record));
+    const refused = unreadError(bytes, deps.replyBytesMax);
+    call.abort(refused);
+    throw refused;
+  }
   // The whole answer is here: what follows cannot fail for the upstream's sake.
   const decoded = isSuccess
     ? wire.decode(bytes, outgoing.context, { status: call.status, headers: call.headers })
     : wire.decodeError(call.status, bytes, outgoing.context);
+  if (decoded.isUnread === true && target.planned.hooks !== undefined)
+    throw new GatewayError('upstream.response_too_large', {
+      message: 'The provider sent a reply of more values than can be checked.',
+    });
   const headers = replyHeaders(call.headers, decoded.body === undefined);
   if (decoded.body !== undefined)
     headers['content-type'] = decoded.contentType ?? 'application/json';
@@ -198,6 +210,23 @@ async function receive(
     reply,
     !isSuccess && context.mayRetry && isFinalFault(call.status, bytes.toString('utf8')),
   );
+}
+
+/** Bytes that are the caller's as they came, and that nobody has to look at first. */
+function mayPassUnread({ planned }: Target, wire: WireCall, isSuccess: boolean): boolean {
+  return (
+    wire.mode === 'native' &&
+    planned.hooks === undefined &&
+    (isSuccess || wire.entry.envelope?.translatesErrors !== true)
+  );
+}
+
+function unreadError(why: Unread, bytesMax: number): GatewayError {
+  return why === 'overloaded'
+    ? overloaded()
+    : new GatewayError('upstream.response_too_large', {
+        message: `The provider sent more than the ${bytesMax} bytes that are read, and its reply has to be translated or checked.`,
+      });
 }
 
 /** Speech in a vendor's own words may still be JSON around it. */

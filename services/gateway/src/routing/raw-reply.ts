@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { GrowingBytes } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
 import type { CallContext, ReplyFacts, ReplyHead, StreamReader, WireCall } from '@sluice/providers';
 import type { StreamReply } from '../pipeline/exchange.ts';
@@ -106,8 +107,7 @@ class BodyTap implements Tap {
   private readonly context: CallContext;
   private readonly head: ReplyHead;
   private readonly bytesMax: number;
-  private chunks: Buffer[] | undefined = [];
-  private total = 0;
+  private bytes: GrowingBytes | undefined = new GrowingBytes();
 
   /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
   constructor(wire: WireCall, context: CallContext, head: ReplyHead, bytesMax: number) {
@@ -118,16 +118,15 @@ class BodyTap implements Tap {
   }
 
   add(chunk: Buffer): void {
-    if (this.bytesMax === 0) return;
-    this.total += chunk.length;
-    if (this.total > this.bytesMax) this.chunks = undefined;
-    else this.chunks?.push(chunk);
+    if (this.bytesMax === 0 || this.bytes === undefined) return;
+    if (this.bytes.length + chunk.length > this.bytesMax) this.bytes = undefined;
+    else this.bytes.add(chunk);
   }
 
   end() {
-    if (this.chunks === undefined) return { facts: undefined, isComplete: true };
+    if (this.bytes === undefined) return { facts: undefined, isComplete: true };
     try {
-      const { facts } = this.wire.decode(Buffer.concat(this.chunks), this.context, this.head);
+      const { facts } = this.wire.decode(this.bytes.take(), this.context, this.head);
       return { facts, isComplete: true };
     } catch {
       // Not the format after all: nothing to read, nothing to refuse.

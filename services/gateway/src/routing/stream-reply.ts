@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { GrowingBytes } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
 import type { StreamFault, StreamReader } from '@sluice/providers';
 import type { ReplySink } from '../pipeline/exchange.ts';
@@ -29,8 +30,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
 } {
   let sink: ReplySink | undefined;
   let isCommitted = false;
-  const preamble: Buffer[] = [];
-  let preambleBytes = 0;
+  const preamble = new GrowingBytes();
   let isOver = false;
   let settle: { resolve: () => void; reject: (error: GatewayError) => void };
   const committed = new Promise<void>((resolve, reject) => {
@@ -40,9 +40,8 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
   const send = (bytes: Buffer): boolean => {
     if (bytes.length === 0) return true;
     if (sink !== undefined) return sink.write(bytes);
-    preamble.push(bytes);
-    preambleBytes += bytes.length;
-    if (preambleBytes < preambleBytesMax) return true;
+    preamble.add(bytes);
+    if (preamble.length < preambleBytesMax) return true;
     // So much is held for the caller's side and no more: waiting for content any longer would be for ever.
     commit();
     return false;
@@ -147,7 +146,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
       sink = caller;
       caller.onDrain(() => call.resume());
       let wantsMore = true;
-      for (const bytes of preamble.splice(0)) wantsMore = caller.write(bytes);
+      for (const bytes of preamble.takePieces()) wantsMore = caller.write(bytes);
       if (isOver) caller.end();
       else if (wantsMore) call.resume();
     },

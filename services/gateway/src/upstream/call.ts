@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { GatewayError } from '@sluice/errors';
+import { GrowingBytes } from '@sluice/json';
 import { upstreamFailure } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 
@@ -32,6 +33,9 @@ export interface CallOptions {
 const eventStreams =
   /^(?:text\/event-stream|application\/(?:vnd\.amazon\.eventstream|x-ndjson|stream\+json))\b/i;
 
+/** Why a reply is not read: its size, or what is held for other requests. */
+export type Unread = 'too-large' | 'overloaded';
+
 /** Bytes held for a consumer that has not come yet; more pauses the upstream. */
 const heldBytesMax = 256 * 1024;
 
@@ -47,8 +51,7 @@ export class UpstreamCall {
   private settleHead!: { resolve: () => void; reject: (error: GatewayError) => void };
   private controller: Dispatcher.DispatchController | undefined;
   private consumer: ReplyConsumer | undefined;
-  private held: Buffer[] = [];
-  private heldBytes = 0;
+  private readonly held = new GrowingBytes();
   private ended = false;
   private failure: GatewayError | undefined;
   private timer: NodeJS.Timeout;
@@ -105,11 +108,8 @@ export class UpstreamCall {
   /** Hands over what has arrived and what will. */
   consume(consumer: ReplyConsumer): void {
     this.consumer = consumer;
-    const held = this.held;
-    this.held = [];
-    this.heldBytes = 0;
     let wantsMore = true;
-    for (const chunk of held) wantsMore = consumer.data(chunk);
+    for (const chunk of this.held.takePieces()) wantsMore = consumer.data(chunk);
     if (this.failure !== undefined) consumer.fail(this.failure);
     else if (this.ended) consumer.end();
     else if (wantsMore) this.resume();
@@ -149,20 +149,46 @@ export class UpstreamCall {
   }
 
   /** The whole body. @throws GatewayError when it breaks off or is larger than `bytesMax`. */
-  readAll(bytesMax: number): Promise<Buffer> {
+  async readAll(bytesMax: number): Promise<Buffer> {
+    const bytes = await this.readOrLeave(bytesMax, () => true);
+    if (Buffer.isBuffer(bytes)) return bytes;
+    const error = new GatewayError('upstream.response_too_large');
+    this.abort(error);
+    throw error;
+  }
+
+  /**
+   * The whole body; or why it is not read, which leaves all of it to whoever
+   * consumes it next. @throws GatewayError when it breaks off.
+   */
+  readOrLeave(bytesMax: number, hold: (bytes: number) => boolean): Promise<Buffer | Unread> {
+    if (Number(this.headers['content-length']) > bytesMax) return Promise.resolve('too-large');
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let total = 0;
+      const bytes = new GrowingBytes();
+      let gaveUp = false;
+      const giveUp = (why: Unread) => {
+        gaveUp = true;
+        this.consumer = undefined;
+        for (const piece of bytes.takePieces()) this.held.add(piece);
+        resolve(why);
+        return false;
+      };
       this.consume({
         data: (chunk) => {
-          total += chunk.length;
-          if (total > bytesMax) this.abort(new GatewayError('upstream.response_too_large'));
-          else chunks.push(chunk);
-          return true;
+          if (gaveUp) {
+            this.held.add(chunk);
+            return false;
+          }
+          bytes.add(chunk);
+          if (bytes.length > bytesMax) return giveUp('too-large');
+          return hold(chunk.length) || giveUp('overloaded');
         },
-        end: () =>
-          resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, total)),
-        fail: reject,
+        end: () => {
+          if (!gaveUp) resolve(bytes.take());
+        },
+        fail: (error) => {
+          if (!gaveUp) reject(error);
+        },
       });
     });
   }
@@ -204,9 +230,8 @@ export class UpstreamCall {
       if (!this.consumer.data(chunk)) this.pause();
       return;
     }
-    this.held.push(chunk);
-    this.heldBytes += chunk.length;
-    if (this.heldBytes > heldBytesMax) this.pause();
+    this.held.add(chunk);
+    if (this.held.length > heldBytesMax) this.pause();
   }
 
   onResponseEnd(): void {

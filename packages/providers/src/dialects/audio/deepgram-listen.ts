@@ -27,7 +27,7 @@ export const deepgramTranscription: EndpointEntry = {
       };
     },
     decode(bytes, context) {
-      const reply = objectOf(parseJson(bytes.toString('utf8')));
+      const reply = objectOf(parseJson(bytes));
       const channel = objectOf(arrayOf(objectOf(reply?.results)?.channels)?.[0]);
       const best = objectOf(arrayOf(channel?.alternatives)?.[0]);
       const text = stringOf(best?.transcript);

@@ -51,7 +51,7 @@ export const elevenLabsTranscription: EndpointEntry = {
       return { body: undefined, bytes: multipartBytes(parts), dropped: shaped.dropped };
     },
     decode(bytes, context) {
-      const reply = objectOf(parseJson(bytes.toString('utf8')));
+      const reply = objectOf(parseJson(bytes));
       const text = stringOf(reply?.text);
       if (text === undefined) return undefined;
       return encodeTranscript(

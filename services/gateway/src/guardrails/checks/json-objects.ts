@@ -1,3 +1,4 @@
+import { jsonBounds, readJsonText } from '@sluice/json';
 import type { JsonObject } from '@sluice/providers';
 import { objectOf } from '../texts.ts';
 import { fencedBlocks } from './fenced-blocks.ts';
@@ -57,7 +58,7 @@ function closingQuote(text: string, start: number): number {
 
 function parsed(text: string): JsonObject[] {
   try {
-    const object = objectOf(JSON.parse(text));
+    const object = objectOf(readJsonText(text, jsonBounds.reply));
     return object === undefined ? [] : [object];
   } catch {
     // Most text between braces is no JSON; that is what is being found out.

@@ -19,7 +19,7 @@ const readFormRequest: Stage = async (exchange, next) => {
   if (type === undefined || !/^multipart\/form-data\b/i.test(type))
     return readJsonRequest(exchange, next);
   checkEncoding(exchange);
-  exchange.body = await exchange.readBody();
+  exchange.body = await exchange.readBody('form');
   exchange.form = parseForm(exchange.body, type);
   noteRequest(exchange, formFields(exchange.form));
   return next();
@@ -45,6 +45,8 @@ export function noteRequest(exchange: Exchange, json: JsonObject): void {
     throw invalid('body.model', 'must be a string');
   if (model !== undefined && model.length > modelLengthMax)
     throw invalid('body.model', `must not be longer than ${modelLengthMax} characters`);
+  if (model?.isWellFormed() === false)
+    throw invalid('body.model', 'must not have half a character');
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('body.stream', 'must be a boolean');
   exchange.json = json;
@@ -52,7 +54,7 @@ export function noteRequest(exchange: Exchange, json: JsonObject): void {
   exchange.wantsStream = stream === true;
   // A caller's `user` is its end user unless the metadata says otherwise.
   if (typeof user === 'string' && exchange.metadata._user === undefined)
-    exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128) };
+    exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128).toWellFormed() };
 }
 
 /** Longer than any resource name; models are kept in records, counters and price look-ups. */
@@ -105,11 +107,15 @@ export const readProxyRequest: Stage = async (exchange, next) => {
   return next();
 };
 
+function canBeModel(name: string): boolean {
+  return name.length <= modelLengthMax && name.isWellFormed();
+}
+
 function inspect(exchange: Exchange, body: Buffer): void {
   try {
     const json = parseJsonBody(body);
     // A name that cannot be a model's leaves the body unread: the upstream judges it.
-    if (typeof json.model === 'string' && json.model.length > modelLengthMax) return;
+    if (typeof json.model === 'string' && !canBeModel(json.model)) return;
     exchange.json = json;
     if (typeof json.model === 'string') exchange.model = json.model;
     exchange.wantsStream = json.stream === true;

@@ -1,0 +1,67 @@
+import type { SourceFile } from './import-directions.ts';
+
+/**
+ * `JSON.parse` blocks the process for as long as it takes, and what others send
+ * can make that seconds: outside bytes are read with `@sluice/json`, which
+ * counts them first. These files parse what we wrote ourselves, or what was
+ * counted before.
+ */
+const allowed: Readonly<Record<string, string>> = {
+  'packages/json/src/read-json.ts': 'counts before it parses',
+  'packages/json/src/spellings-of.ts': 'one name of a few bytes',
+  'packages/contracts/src/admin/analytics.ts': 'a query parameter of 8 kB',
+  'packages/contracts/src/admin/configs.ts': 'a query parameter of 8 kB',
+  'packages/contracts/src/admin/paging.ts': 'a query parameter',
+  'packages/contracts/src/admin/feedback.ts': 'a text within a body that was counted',
+  'packages/contracts/src/forwarded-caller.ts': 'a header that the gateway signed',
+  'packages/data-dir/src/lock-data-dir.ts': 'our own file',
+  'packages/engine/src/prompts/prompt-template.ts': 'a saved template',
+  'services/gateway/src/config-sync/compiled-bundle.ts': 'from the control plane',
+  'services/gateway/src/config-sync/held-organisation.ts': 'from the control plane',
+  'services/gateway/src/config-sync/prompt-compiler.ts': 'from the control plane',
+  'services/gateway/src/http/edit-json.ts': 'one name in a body that was counted',
+  'services/gateway/src/http/repeated-members.ts': 'one name in a body that was counted',
+  'services/gateway/src/policies/memory-limits.ts': 'our own file',
+  'services/gateway/src/usage/outbox.ts': 'our own file',
+  'services/control-plane/src/config-sync/change-feed.ts': 'our own notices',
+  'services/control-plane/src/registries/configurations.ts': 'our own sealed text',
+  'services/control-plane/src/mcp-integrations/discover.ts': 'what was written the line before',
+  'services/control-plane/src/mcp-integrations/mcp-client.ts': 'counted the line before',
+  'services/control-plane/src/guardrails/store.ts': 'our own sealed text',
+  'services/control-plane/src/secret-references/auth-config.ts': 'our own sealed text',
+  'services/control-plane/src/integrations/credentials.ts': 'our own sealed text',
+  'services/control-plane/src/integrations/model-settings.ts': 'our own sealed text',
+  'services/control-plane/src/configs/operations.ts': 'a stored config',
+  'services/control-plane/src/configs/present.ts': 'a stored config',
+  'services/control-plane/src/configs/check-document.ts': 'a stored config',
+  'services/control-plane/src/configs/stored-document.ts': 'a stored config',
+  'services/control-plane/src/auth-settings/settings.ts': 'our own sealed text',
+  'services/control-plane/src/agent-integrations/fetch-card.ts': 'counted the line before',
+};
+
+/** Parts that meet nobody from outside. */
+const ownParts =
+  /^(?:scripts|packages\/(?:demo-upstream|stack|testkit))\/|\.test\.ts$|\/test\/|\/prisma\//;
+
+/** Raw parsing where it is not allowed, and entries of the list that nothing needs. */
+export function findRawParsing(files: readonly SourceFile[]): string[] {
+  const parsing = new Set(
+    files
+      .filter(
+        ({ path, text }) =>
+          !ownParts.test(path) && /^(?!\s*(?:\*|\/\/)).*\bJSON\.parse\(/m.test(text),
+      )
+      .map(({ path }) => path),
+  );
+  return [
+    ...[...parsing]
+      .filter((path) => allowed[path] === undefined)
+      .map(
+        (path) =>
+          `${path} parses with JSON.parse: use @sluice/json, or say why in scripts/check/json-parse.ts`,
+      ),
+    ...Object.keys(allowed)
+      .filter((path) => !parsing.has(path))
+      .map((path) => `scripts/check/json-parse.ts lists ${path}, which does not parse`),
+  ];
+}
