@@ -7,6 +7,12 @@ import { looksLikeSse, parseSseEvents, SseFramer } from './sse.ts';
 /** A drawn image comes as one event; what is not read whole cannot be translated. */
 const EVENT_BYTES_MAX = 16 * 1024 * 1024;
 
+/**
+ * Some formats end with all that was said: what a stream may say is bounded,
+ * or one without an end would take all memory. More than any model writes.
+ */
+const STREAM_BYTES_MAX = 64 * 1024 * 1024;
+
 /** Reads one format and writes another, event by event. */
 export class TranslatedStreamReader implements StreamReader {
   faultForwarded = false;
@@ -16,6 +22,7 @@ export class TranslatedStreamReader implements StreamReader {
   #encoder: StreamEncoder;
   #caller: CallerCodec;
   #started = false;
+  #bytes = 0;
 
   constructor(decoder: StreamDecoder, caller: CallerCodec, options: ReplyOptions) {
     this.#decoder = decoder;
@@ -35,6 +42,11 @@ export class TranslatedStreamReader implements StreamReader {
 
   push(chunk: Buffer): Buffer {
     if (this.#state.isOver) return EMPTY;
+    this.#bytes += chunk.length;
+    if (this.#bytes > STREAM_BYTES_MAX) {
+      this.#state.fail(invalidStream('The provider sent a stream too long to translate.'));
+      return EMPTY;
+    }
     const events = this.#framer.push(chunk);
     const text = events === undefined ? '' : this.#translate(events);
     if (this.#framer.oversized > 0 && !this.#state.isOver)
