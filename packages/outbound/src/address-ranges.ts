@@ -42,6 +42,42 @@ function withHexTail(text: string): string {
 type Range4 = readonly [first: number, last: number];
 type Range6 = readonly [prefix: bigint, bits: bigint];
 
+/** Whether an address, written plainly, is one of those meant. */
+export type AddressTest = (ip: string) => boolean;
+
+/** Reads `10.0.0.0/8`, `fd00::/8`, or one address alone; undefined for anything else. */
+export function parseRange(text: string): AddressTest | undefined {
+  const parts = /^([0-9a-f:.]+)(?:\/([0-9]{1,3}))?$/i.exec(text);
+  const base = parts?.[1] ?? '';
+  const bits = parts?.[2] === undefined ? undefined : Number(parts[2]);
+  if (parseIpv4(base) !== undefined) {
+    const size = 2 ** (32 - (bits ?? 32));
+    if (size < 1) return undefined;
+    const first = Math.floor(parseIpv4(base)! / size) * size;
+    const ranges: Range4[] = [[first, first + size - 1]];
+    return (ip) => {
+      const value = parseIpv4(ip);
+      return value !== undefined && within4(value, ranges);
+    };
+  }
+  const prefix = parseIpv6(base);
+  if (prefix === undefined || (bits ?? 128) > 128) return undefined;
+  const range: Range6 = [prefix, BigInt(bits ?? 128)];
+  return (ip) => {
+    const value = parseIpv6(ip);
+    return value !== undefined && within6(value, range);
+  };
+}
+
+/** The IPv4 address that an IPv6 address stands for, written plainly; any other address as it is. */
+export function withoutEmbedding(ip: string): string {
+  const value = parseIpv6(ip);
+  const inner = value === undefined ? undefined : embeddedIpv4(value);
+  // `::` and `::1` are no IPv4 addresses in disguise.
+  if (inner === undefined || value! < 2n) return ip;
+  return [24, 16, 8, 0].map((shift) => (inner >>> shift) & 0xff).join('.');
+}
+
 function range4(cidr: string): Range4 {
   const [base = '', bits = '32'] = cidr.split('/');
   const first = parseIpv4(base)!;

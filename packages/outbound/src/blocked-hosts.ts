@@ -3,7 +3,7 @@
  * stands in `host-rules.ts`, addresses in `address-ranges.ts`.
  */
 
-/** Never reachable, trusted or not: cloud metadata, cluster control, and names that resolve to whatever they spell. */
+/** Never reachable, trusted or not: cloud metadata, service discovery, and names that resolve to whatever they spell. */
 export const alwaysBlockedSuffixes: readonly string[] = [
   // Metadata services of the clouds.
   'metadata.google.internal',
@@ -16,12 +16,7 @@ export const alwaysBlockedSuffixes: readonly string[] = [
   'metadata.packet.net',
   'metadata.cloud.ibm.com',
   'instance-data.ec2.internal',
-  'ec2.internal',
-  'compute.internal',
-  // Cluster control planes and service discovery.
-  'kubernetes.default',
-  'kubernetes.default.svc',
-  'cluster.local',
+  // Service discovery.
   'consul',
   // Wildcard DNS: the caller chooses the address by the name.
   'nip.io',
@@ -34,11 +29,31 @@ export const alwaysBlockedSuffixes: readonly string[] = [
   'localhost.run',
 ];
 
+/** Kubernetes’ API server: this name, whatever domain the cluster has, and with anything in front. */
+export const clusterControlName = 'kubernetes.default';
+
 /** Single-label names that search domains may complete into one of the above. */
 export const alwaysBlockedNames: ReadonlySet<string> = new Set([
   'metadata',
   'instance-data',
   'kubernetes',
+]);
+
+/**
+ * Names of the machine itself, and of the one around a container: services on
+ * them may be ours, under the ports that we know.
+ */
+export const machineNames: ReadonlySet<string> = new Set([
+  'localhost',
+  'localhost.localdomain',
+  'ip6-localhost',
+  'ip6-loopback',
+]);
+export const containerHostNames: ReadonlySet<string> = new Set([
+  'host.docker.internal',
+  'gateway.docker.internal',
+  'host.containers.internal',
+  'host.lima.internal',
 ]);
 
 /** Top-level labels that are never public; a trusted host may have one. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, Socket } from 'node:net';
 import { GatewayError } from '@sluice/errors';
 import { testCertificate } from '@sluice/testkit';
 import { errors, Pool } from 'undici';
@@ -51,7 +51,7 @@ function fetchVia(
   tls?: TlsIdentity,
 ): Promise<{ host: string; sni: string | false }> {
   const pool = new Pool(origin, {
-    connect: createConnectGuard(options).connector(tls),
+    connect: createConnectGuard(options).connector({ tls, by: 'admin' }),
     allowH2: false,
   });
   cleanups.push(() => pool.destroy());
@@ -271,6 +271,7 @@ describe('look-ups', () => {
     return { pending, stats, lookup };
   }
 
+  const tenant = (owner: string) => ({ owner: () => owner });
   const connectTo = (
     connector: ReturnType<ReturnType<typeof createConnectGuard>['connector']>,
     hostname: string,
@@ -279,9 +280,9 @@ describe('look-ups', () => {
       connector({ hostname, protocol: 'http:', port: '80' }, (...[error]) => done(error)),
     );
 
-  it('run five at a time; the others wait, and none is forgotten', async () => {
+  it('run five at a time for one owner; the others wait, and none is forgotten', async () => {
     const { pending, stats, lookup } = manualLookup();
-    const connector = createConnectGuard({ rules: production, lookup }).connector();
+    const connector = createConnectGuard({ rules: production, lookup }).connector(tenant('a'));
     const calls = Array.from({ length: 12 }, (_, i) => connectTo(connector, `h${i}.example.com`));
     let ended = 0;
     const all = Promise.all(calls.map((call) => call.then(() => (ended += 1))));
@@ -318,7 +319,7 @@ describe('look-ups', () => {
       validationsMax: 1,
       waitingMax: 1,
       connectTimeoutMs: 100,
-    }).connector();
+    }).connector(tenant('a'));
     const first = connectTo(connector, 'a.example.com');
     const second = connectTo(connector, 'b.example.com');
     expect(await connectTo(connector, 'c.example.com')).toMatchObject({
@@ -326,5 +327,148 @@ describe('look-ups', () => {
     });
     expect(await first).toBeInstanceOf(errors.ConnectTimeoutError);
     expect(await second).toBeInstanceOf(errors.ConnectTimeoutError);
+  });
+
+  it('of one owner that are never answered keep no other owner waiting', async () => {
+    const asked: string[] = [];
+    const lookup = (hostname: string) => {
+      asked.push(hostname);
+      return hostname.startsWith('slow')
+        ? new Promise<Address[]>(() => undefined)
+        : Promise.resolve(v4('10.0.0.1'));
+    };
+    const guard = createConnectGuard({ rules: production, lookup, connectTimeoutMs: 300 });
+    const flood = Array.from({ length: 2_000 }, (_, i) =>
+      connectTo(guard.connector(tenant('flood')), `slow${i}.example.com`),
+    );
+    const startedAt = performance.now();
+    // Refused for its address, so the name was resolved.
+    expect(await connectTo(guard.connector(tenant('other')), 'quick.example.com')).toMatchObject({
+      code: 'host.invalid',
+    });
+    expect(performance.now() - startedAt).toBeLessThan(100);
+    expect(asked).toHaveLength(6);
+    const failures = await Promise.all(flood);
+    expect(failures.every((failure) => failure !== null)).toBe(true);
+  });
+
+  it('end at a deadline of their own, also for those who still wait', async () => {
+    const { lookup, stats } = manualLookup();
+    const guard = createConnectGuard({
+      rules: production,
+      lookup,
+      validationsMax: 1,
+      lookupTimeoutMs: 50,
+    });
+    const connector = guard.connector(tenant('a'));
+    const both = [connectTo(connector, 'a.example.com'), connectTo(connector, 'b.example.com')];
+    for (const failure of await Promise.all(both))
+      expect(failure).toMatchObject({ code: 'EAI_AGAIN' });
+    // A look-up that cannot be given up keeps its place.
+    expect(stats.started).toEqual(['a.example.com']);
+  });
+});
+
+describe('connections on their way', () => {
+  it('are bounded for each owner, and one that reaches nothing gives its place back in time', async () => {
+    const opened: string[] = [];
+    const openSocket: OpenSocket = ([address]) => {
+      opened.push(address?.address ?? '');
+      return new Socket();
+    };
+    const guard = createConnectGuard({
+      rules: production,
+      openSocket,
+      connectingMax: 2,
+      connectTimeoutMs: 80,
+    });
+    const connect = (owner: string, hostname: string) =>
+      new Promise<Error | null>((done) =>
+        guard.connector({ owner: () => owner })(
+          { hostname, protocol: 'http:', port: '80' },
+          (...[error]) => done(error),
+        ),
+      );
+    const flood = ['8.8.8.1', '8.8.8.2', '8.8.8.3'].map((host) => connect('flood', host));
+    const other = connect('other', '8.8.4.4');
+    await new Promise(setImmediate);
+    expect(opened.sort()).toEqual(['8.8.4.4', '8.8.8.1', '8.8.8.2']);
+    for (const failure of await Promise.all([...flood, other]))
+      expect(failure).toBeInstanceOf(errors.ConnectTimeoutError);
+    const next = connect('flood', '8.8.8.4');
+    await new Promise(setImmediate);
+    expect(opened).toContain('8.8.8.4');
+    await next;
+  });
+});
+
+describe('whose address it is', () => {
+  const rules = makeHostRules({ trusted: ['llm.example.com'], production: true });
+  const lookup = async () => v4('10.1.2.3');
+
+  it('decides whether a name may be private: an admin’s that is listed, and no caller’s', async () => {
+    const { opened, openSocket } = recorder();
+    const guard = createConnectGuard({ rules, lookup, openSocket });
+    const connect = (by: 'admin' | 'caller') =>
+      new Promise<Error | null>((done) =>
+        guard.connector({ by })(
+          { hostname: 'llm.example.com', protocol: 'http:', port: '80' },
+          (...[error]) => done(error),
+        ),
+      );
+    expect(await connect('caller')).toMatchObject({ code: 'host.invalid' });
+    expect(opened).toEqual([]);
+    await connect('admin');
+    expect(opened).toEqual(['10.1.2.3']);
+  });
+
+  it('is a range’s, for names that resolve into it', async () => {
+    const ranges = makeHostRules({ trusted: ['10.0.0.0/8:8000'], production: true });
+    const { opened, openSocket } = recorder();
+    const options = { rules: ranges, lookup, openSocket };
+    await fetchVia(options, 'http://llm.example.com:8000').catch(() => undefined);
+    expect(opened).toEqual(['10.1.2.3']);
+    await expect(fetchVia(options, 'http://llm.example.com:8001')).rejects.toMatchObject({
+      code: 'host.invalid',
+    });
+  });
+});
+
+describe('the parts of this installation', () => {
+  const connectVia = (ownParts: string[], lookup: (name: string) => Promise<Address[]>) => {
+    const { opened, openSocket } = recorder();
+    const rules = makeHostRules({
+      trusted: ['llm.corp', '10.0.0.0/8', '127.0.0.1'],
+      production: true,
+      ownParts,
+    });
+    const options = { rules, lookup, openSocket };
+    return {
+      opened,
+      call: (url: string) => fetchVia(options, url).catch((error: Error) => error),
+    };
+  };
+
+  it.each(['127.0.0.1', '127.0.0.9', '0.0.0.0', '::1', '::', '::ffff:127.0.0.1'])(
+    'are not reached by a trusted name that resolves to %s',
+    async (address) => {
+      const family = address.includes(':') ? 6 : 4;
+      const lookup = async () => [{ address, family } as Address];
+      const { opened, call } = connectVia(['127.0.0.1:8788'], lookup);
+      expect(await call('http://llm.corp:8788')).toMatchObject({ code: 'host.invalid' });
+      expect(opened).toEqual([]);
+      await call('http://llm.corp:8799');
+      expect(opened).toEqual([address]);
+    },
+  );
+
+  it('are not reached at the addresses that their own names resolve to', async () => {
+    const lookup = async (name: string) => v4(name === 'control-plane' ? '10.5.5.5' : '10.1.1.1');
+    const { opened, call } = connectVia(['http://control-plane:8788'], lookup);
+    expect(await call('http://10.5.5.5:8788')).toMatchObject({ code: 'host.invalid' });
+    expect(opened).toEqual([]);
+    await call('http://10.5.5.5:8000');
+    await call('http://llm.corp:8788');
+    expect(opened).toEqual(['10.5.5.5', '10.1.1.1']);
   });
 });

@@ -1,9 +1,16 @@
-import { promises as dns } from 'node:dns';
 import { isIP, type LookupFunction, connect as openTcp, type Socket } from 'node:net';
 import { GatewayError } from '@sluice/errors';
 import { buildConnector, errors } from 'undici';
-import { checkHostAndPort, type HostRules, isAddressAllowed } from './host-rules.ts';
-import { createResolver } from './limited-resolver.ts';
+import { createDnsLookup, type Lookup, lookUpBySystem } from './dns-lookup.ts';
+import { FairPlaces, type Leave } from './fair-places.ts';
+import {
+  type AddressAuthor,
+  checkHostAndPort,
+  type HostRules,
+  isAddressAllowed,
+} from './host-rules.ts';
+import { createNameResolver } from './name-resolver.ts';
+import { createOwnAddresses } from './own-addresses.ts';
 import type { Proxies } from './proxies.ts';
 import { openTunnel } from './proxy-tunnel.ts';
 import { secureContextOf, type TlsIdentity } from './tls-identity.ts';
@@ -27,49 +34,89 @@ export interface ConnectGuardOptions {
   rules: HostRules;
   /** For the whole way: waiting, resolving, TCP and TLS. */
   connectTimeoutMs?: number;
-  /** How many names are resolved at the same time. Look-ups share Node's few threads with file access. */
+  /** For the name alone, waiting for a place included. */
+  lookupTimeoutMs?: number;
+  /** How many names are resolved at the same time for one owner. */
   validationsMax?: number;
-  /** How many may wait for that. */
+  /** How many connections may be on their way at the same time for one owner. */
+  connectingMax?: number;
+  /** How many of one owner may wait for either. */
   waitingMax?: number;
   /** Who opens connections in our place; undefined = nobody. */
-  proxies?: Proxies;
+  proxies?: Proxies | undefined;
+  /** `system` = getaddrinfo, with all that the system is set up for, on the few threads there are. */
+  resolver?: 'dns' | 'system';
+  /** DNS servers, `address` or `address:port`, in place of the system's. */
+  dnsServers?: readonly string[] | undefined;
   /** All addresses of a name; for tests. */
-  lookup?: (hostname: string) => Promise<readonly Address[]>;
+  lookup?: Lookup;
   /** For tests. */
   openSocket?: OpenSocket;
 }
 
+/** What the connections of one pool are for. */
+export interface ConnectPurpose {
+  tls?: TlsIdentity | undefined;
+  /** Who wrote the address; who does not say is trusted least. */
+  by?: AddressAuthor;
+  /** On whose account the next connection is opened; asked for each. */
+  owner?: () => string;
+}
+
 export interface ConnectGuard {
   /** An undici `connect` function; its connections share this guard's limits. */
-  connector(tls?: TlsIdentity): buildConnector.connector;
+  connector(purpose?: ConnectPurpose): buildConnector.connector;
 }
 
 /** So many answers of one name are tried; more would only delay the failure. */
 const addressesMax = 8;
 /** How long an address may be silent before the next is tried; the last one has all the time that is left. */
 const nextAddressAfterMs = 500;
+/** Of all owners together: sockets that wait for a DNS server, and sockets that are not yet connected. */
+const lookupsMax = 256;
+const connectingAllMax = 2_048;
 
 export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
+  const { rules } = options;
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
   const openSocket = options.openSocket ?? openPinnedSocket;
-  const resolve = createResolver({
-    lookup:
-      options.lookup ??
-      ((hostname) => dns.lookup(hostname, { all: true, order: 'verbatim' }) as Promise<Address[]>),
-    runningMax: options.validationsMax ?? 5,
-    waitingMax: options.waitingMax ?? 1_000,
+  const waitingMax = options.waitingMax ?? 1_000;
+  const resolve = createNameResolver({
+    lookup: options.lookup ?? systemLookup(options),
+    places: new FairPlaces({ what: 'the look-up of a name', waitingMax, ...lookupPlaces(options) }),
+    deadlineMs: options.lookupTimeoutMs ?? 5_000,
   });
+  const connecting = new FairPlaces({
+    what: 'a connection',
+    ownerMax: options.connectingMax ?? 128,
+    allMax: connectingAllMax,
+    waitingMax,
+  });
+  const ownAddresses = createOwnAddresses(rules.own, resolve);
 
   /** Every address that a connection to this host may use, or throws. */
-  async function checkedAddresses(hostname: string, port: number): Promise<readonly Address[]> {
-    const { trusted } = checkHostAndPort(hostname, port, options.rules, 'host');
+  async function checkedAddresses(
+    { hostname, port }: Destination,
+    by: AddressAuthor,
+    owner: string,
+  ): Promise<readonly Address[]> {
+    const { trusted } = checkHostAndPort(hostname, port, rules, 'host', by);
     const family = isIP(hostname);
-    if (family !== 0) return [{ address: hostname, family: family as 4 | 6 }];
-    const addresses = await resolve(hostname);
+    const addresses: readonly Address[] =
+      family !== 0
+        ? [{ address: hostname, family: family as 4 | 6 }]
+        : await resolve(hostname, owner);
     if (addresses.length === 0)
       throw new GatewayError('upstream.unreachable', { detail: { hostname } });
+    const ours = await ownAddresses(port);
     for (const { address } of addresses) {
-      if (!isAddressAllowed(address, { trusted })) {
+      const isAllowed =
+        isAddressAllowed(address, {
+          trusted: trusted || rules.trusted[by].hasResolved(address, port),
+        }) &&
+        !rules.own.hasAddress(address, port) &&
+        !ours.has(address);
+      if (!isAllowed) {
         // The address stays with the operator: it would tell callers what the inside of the network looks like.
         const message = 'The host resolves to an address that is not allowed.';
         throw new GatewayError('host.invalid', {
@@ -84,17 +131,20 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
 
   /** A socket to the host, not yet secured: through its proxy, or to a checked address. */
   async function open(
-    { protocol, hostname, port }: { protocol: string; hostname: string; port: number },
+    destination: Destination,
+    by: AddressAuthor,
+    owner: string,
     attempt: Attempt,
   ): Promise<void> {
+    const { protocol, hostname, port } = destination;
     const proxy = options.proxies?.find(protocol, hostname, port);
     if (proxy !== undefined) {
       // The name is checked as always; what it resolves to is the proxy's to know.
-      checkHostAndPort(hostname, port, options.rules, 'host');
+      checkHostAndPort(hostname, port, rules, 'host', by);
       attempt.opened(await openTunnel(proxy, hostname, port, (socket) => attempt.owns(socket)));
       return;
     }
-    const addresses = await checkedAddresses(hostname, port);
+    const addresses = await checkedAddresses(destination, by, owner);
     if (attempt.isOver) return;
     const socket = openSocket(addresses, port);
     attempt.owns(socket);
@@ -102,13 +152,15 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
     socket.once('connect', () => attempt.opened(socket));
   }
 
-  function connector(tls?: TlsIdentity): buildConnector.connector {
+  function connector(purpose: ConnectPurpose = {}): buildConnector.connector {
+    const { tls, by = 'caller' } = purpose;
     const identity = tls === undefined ? {} : { secureContext: secureContextOf(tls) };
     const secure = buildConnector({ ...identity, allowH2: false, timeout: connectTimeoutMs });
     return (target, callback) => {
       const { protocol } = target;
       const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1');
       const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
+      const owner = purpose.owner?.() ?? hostname;
       const attempt = new Attempt(connectTimeoutMs, callback, (socket) => {
         if (protocol !== 'https:') return attempt.succeed(socket);
         // undici takes the name for SNI and for the certificate from `host`.
@@ -117,11 +169,32 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
           else attempt.fail(error);
         });
       });
-      open({ protocol, hostname, port }, attempt).catch((error: Error) => attempt.fail(error));
+      attempt.enter(connecting, owner, () => {
+        open({ protocol, hostname, port }, by, owner, attempt).catch((error: Error) =>
+          attempt.fail(error),
+        );
+      });
     };
   }
 
   return { connector };
+}
+
+interface Destination {
+  protocol: string;
+  hostname: string;
+  port: number;
+}
+
+function systemLookup({ resolver, dnsServers }: ConnectGuardOptions): Lookup {
+  return resolver === 'system' ? lookUpBySystem : createDnsLookup({ servers: dnsServers });
+}
+
+/** A thread cannot be called back, and there are few: with those, nobody gets more than half of the places. */
+function lookupPlaces({ resolver, validationsMax = 5 }: ConnectGuardOptions) {
+  return resolver === 'system'
+    ? { ownerMax: Math.max(1, Math.floor(validationsMax / 2)), allMax: validationsMax }
+    : { ownerMax: validationsMax, allMax: Math.max(lookupsMax, validationsMax) };
 }
 
 /** One connection being opened: ends exactly once, by success, failure or the deadline. */
@@ -131,6 +204,7 @@ class Attempt {
   readonly #onOpen: (socket: Socket) => void;
   readonly #timer: NodeJS.Timeout;
   #socket: Socket | undefined;
+  #leave: Leave | undefined;
 
   constructor(
     timeoutMs: number,
@@ -143,6 +217,15 @@ class Attempt {
       () => this.fail(new errors.ConnectTimeoutError(`not connected within ${timeoutMs} ms`)),
       timeoutMs,
     );
+  }
+
+  /** Begins when there is a place, which is given back at the end, however that comes. */
+  enter(places: FairPlaces, owner: string, begin: () => void): void {
+    try {
+      this.#leave = places.enter(owner, begin);
+    } catch (error) {
+      this.fail(error as Error);
+    }
   }
 
   /** A failure of the attempt ends this socket. */
@@ -170,6 +253,7 @@ class Attempt {
     if (this.isOver) return false;
     this.isOver = true;
     clearTimeout(this.#timer);
+    this.#leave?.();
     return true;
   }
 }

@@ -16,6 +16,8 @@ export interface GuardedRequest {
   bytesMax: number;
   /** Where the address was written, for the error. */
   field?: string;
+  /** On whose account look-ups and connections are; default: the origin's own. */
+  owner?: string;
 }
 
 export interface GuardedReply {
@@ -47,18 +49,21 @@ export function createGuardedFetch(guard: ConnectGuardOptions): GuardedFetch {
     keepAliveMs: 5_000,
   });
 
+  const by = 'admin';
   async function fetch(address: string, request: GuardedRequest): Promise<GuardedReply> {
-    const { url } = checkUpstreamUrl(address, guard.rules, request.field ?? 'url');
+    const { url } = checkUpstreamUrl(address, guard.rules, request.field ?? 'url', by);
     const deadline = AbortSignal.timeout(request.timeoutMs);
     let headKnown = false;
     try {
-      const reply = await pools.pool(url.origin).request({
-        method: request.method ?? 'GET',
-        path: `${url.pathname}${url.search}`,
-        headers: request.headers ?? {},
-        body: request.body ?? null,
-        signal: deadline,
-      });
+      const reply = await pools
+        .pool(url.origin, { by, owner: request.owner ?? url.origin })
+        .request({
+          method: request.method ?? 'GET',
+          path: `${url.pathname}${url.search}`,
+          headers: request.headers ?? {},
+          body: request.body ?? null,
+          signal: deadline,
+        });
       headKnown = true;
       const body = await readAtMost(reply.body, request.bytesMax);
       return { status: reply.statusCode, headers: reply.headers, body };

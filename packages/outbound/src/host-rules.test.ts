@@ -1,16 +1,21 @@
+import { networkInterfaces } from 'node:os';
 import { GatewayError } from '@sluice/errors';
 import { describe, expect, it } from 'vitest';
 import {
   checkHostAndPort,
   checkUpstreamUrl,
+  type HostRules,
   isAddressAllowed,
   makeHostRules,
 } from './host-rules.ts';
 import { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';
+import { hostAndPort } from './own-services.ts';
 
 const production = makeHostRules({ trusted: undefined, production: true });
 const development = makeHostRules({ trusted: undefined, production: false });
-const trusting = (...trusted: string[]) => makeHostRules({ trusted, production: true });
+/** Lists them for callers, and so for everybody. */
+const trusting = (...trustedForCallers: string[]) =>
+  makeHostRules({ trusted: [], trustedForCallers, production: true });
 
 function refusalOf(raw: string, rules = production, field?: string): GatewayError | undefined {
   try {
@@ -83,15 +88,15 @@ describe('checkUpstreamUrl', () => {
     const first = checkUpstreamUrl('https://example.com/v1', rules);
     expect(checkUpstreamUrl('https://example.com/v1', rules)).toBe(first);
     refusalOf('http://127.0.0.1/', rules);
-    expect(rules.accepted.size).toBe(1);
+    expect(rules.accepted.caller.size).toBe(1);
   });
 
   it('forgets old answers instead of growing with every new host', () => {
     const rules = trusting();
     for (let i = 0; i < 6_000; i += 1) checkUpstreamUrl(`https://h${i}.example.com/`, rules);
-    expect(rules.accepted.size).toBe(5_000);
+    expect(rules.accepted.caller.size).toBe(5_000);
     checkUpstreamUrl(`${' '.repeat(10_000)}https://padded.example.com/`, rules);
-    expect([...rules.accepted.keys()].every((key) => key.length <= 2_048)).toBe(true);
+    expect([...rules.accepted.caller.keys()].every((key) => key.length <= 2_048)).toBe(true);
   });
 
   it('refuses the gateway itself, under each name of loopback', () => {
@@ -143,12 +148,22 @@ describe('TRUSTED_CUSTOM_HOSTS', () => {
     ['*.llm.corp', 'http://a.b.llm.corp/v1'],
     ['*.llm.corp', 'http://llm.corp/v1'],
     ['LLM.Corp', 'http://llm.corp/v1'],
-    ['http://llm.corp:8080/v1', 'http://llm.corp:9000/v2'],
-    ['llm.corp:8080', 'http://llm.corp/v1'],
+    ['http://llm.corp:8080/v1', 'http://llm.corp:8080/v2'],
+    ['http://llm.corp/v1', 'http://llm.corp:9000/v2'],
+    ['llm.corp:8080', 'http://a.llm.corp:8080/v1'],
     ['10.0.0.5', 'http://10.0.0.5:8000/v1'],
-    ['http://10.0.0.5:8000', 'http://10.0.0.5/v1'],
+    ['http://10.0.0.5:8000', 'http://10.0.0.5:8000/v1'],
+    ['127.0.0.1:11434', 'http://127.0.0.1:11434/api'],
     ['[fd00::5]', 'http://[fd00::5]:8000/v1'],
+    ['[fd00::5]:8000', 'http://[fd00::5]:8000/v1'],
     ['fd00::5', 'http://[fd00:0::0:5]/v1'],
+    ['10.0.0.0/8', 'http://10.255.0.1:8000/v1'],
+    ['10.1.2.3/8', 'http://10.255.0.1:8000/v1'],
+    ['fd00::/8', 'http://[fdff::1]/v1'],
+    ['[fd00::]/8:8000', 'http://[fdff::1]:8000/v1'],
+    ['*.svc.cluster.local', 'http://vllm.models.svc.cluster.local:8000/v1'],
+    ['cluster.local', 'http://vllm.models.svc.cluster.local:8000/v1'],
+    ['ip-10-0-0-1.ec2.internal', 'http://ip-10-0-0-1.ec2.internal/'],
   ])('with %j, %j is accepted', (entry, url) => {
     expect(refusalOf(url, trusting(entry))).toBeUndefined();
     expect(refusalOf(url, production)).toBeDefined();
@@ -160,36 +175,169 @@ describe('TRUSTED_CUSTOM_HOSTS', () => {
     ['10.0.0.5', 'http://10.0.0.6/'],
     ['10.0.0.5', 'http://[::ffff:10.0.0.5]/'],
     ['llm.corp', 'http://llm.corp:6379/'],
+    ['llm.corp:8080', 'http://llm.corp/v1'],
+    ['http://llm.corp:8080/v1', 'http://llm.corp:9000/v2'],
+    ['127.0.0.1:11434', 'http://127.0.0.1:11435/'],
+    ['localhost:11434', 'http://localhost/'],
+    ['[::1]:11434', 'http://[::1]:8788/'],
+    ['10.0.0.0/8', 'http://11.0.0.1.corp/'],
+    ['10.0.0.0/8', 'http://192.168.0.1/'],
+    ['10.0.0.0/8:8000', 'http://10.0.0.1:8001/'],
+    ['fd00::/8', 'http://[fc00::1]/'],
+    ['0.0.0.0/0', 'http://169.254.169.254/'],
+    ['::/0', 'http://[fd00:ec2::254]/'],
+    ['*.svc.cluster.local', 'http://kubernetes.default.svc.cluster.local/'],
+    ['*.svc.cluster.local', 'http://x.kubernetes.default.svc.cluster.local/'],
+    ['cluster.local', 'http://consul/'],
   ])('with %j, %j is still refused', (entry, url) => {
     expect(refusalOf(url, trusting(entry))).toBeDefined();
   });
 
   it.each([
-    '169.254.169.254',
-    'http://169.254.169.254/latest',
-    '100.100.100.200',
-    'fd00:ec2::254',
-    'metadata',
-    'metadata.google.internal',
-    'x.cluster.local',
-    '*.nip.io',
-    '*.10.0.0.1',
-    '10.0.0.0/8',
-    '*',
-    '',
-    '2130706433',
-    '0x7f000001',
-    'exa mple.com',
-    'xn--80ak6aa92e.com',
-  ])('drops %j and says so', (entry) => {
+    ['169.254.169.254', 'metadata'],
+    ['http://169.254.169.254/latest', 'metadata'],
+    ['100.100.100.200', 'metadata'],
+    ['fd00:ec2::254', 'metadata'],
+    ['metadata', 'never called'],
+    ['metadata.google.internal', 'never called'],
+    ['kubernetes', 'never called'],
+    ['kubernetes.default.svc', 'never called'],
+    ['kubernetes.default.svc.other.domain', 'never called'],
+    ['*.nip.io', 'never called'],
+    ['llm.corp:6379', 'port 6379'],
+    ['llm.corp:0', 'from 1 to 65535'],
+    ['llm.corp:70000', 'from 1 to 65535'],
+    ['*.10.0.0.1', 'below an address'],
+    ['10.0.0.0/33', 'neither a host nor a range'],
+    ['fd00::/129', 'neither a host nor a range'],
+    ['llm.corp/8', 'neither a host nor a range'],
+    ['*', 'a star can only stand first'],
+    ['a.*.corp', 'a star can only stand first'],
+    ['', 'empty'],
+    ['2130706433', 'not a plain name'],
+    ['0x7f000001', 'not a plain name'],
+    ['exa mple.com', 'not a plain name'],
+    ['xn--80ak6aa92e.com', 'not a plain name'],
+  ])('drops %j and says why', (entry, reason) => {
     const rules = trusting(entry, 'llm.corp');
-    expect(rules.droppedTrusted).toEqual([entry]);
+    expect(rules.dropped).toEqual([
+      { setting: 'TRUSTED_CALLER_HOSTS', entry, reason: expect.stringContaining(reason) },
+    ]);
     expect(refusalOf('http://llm.corp/', rules)).toBeUndefined();
   });
 
   it('does not let a trusted parent open an always-blocked name', () => {
     expect(refusalOf('http://metadata.google.internal/', trusting('internal'))).toBeDefined();
     expect(refusalOf('http://llm.internal/', trusting('internal'))).toBeUndefined();
+  });
+});
+
+describe('whose address it is', () => {
+  const byAdmin = (raw: string, rules: HostRules) => checkUpstreamUrl(raw, rules, 'x', 'admin');
+
+  it('decides which list counts: TRUSTED_CUSTOM_HOSTS is for what admins save', () => {
+    const rules = makeHostRules({ trusted: ['llm.corp'], production: true });
+    expect(byAdmin('http://llm.corp/v1', rules).trusted).toBe(true);
+    expect(refusalOf('http://llm.corp/v1', rules)?.message).toContain('TRUSTED_CALLER_HOSTS');
+  });
+
+  it('is forgotten for no text: what an admin may name is refused to a caller afterwards, and before', () => {
+    const rules = makeHostRules({ trusted: ['llm.corp'], production: true });
+    for (const _ of [1, 2]) {
+      expect(refusalOf('http://llm.corp/v1', rules)).toBeDefined();
+      expect(byAdmin('http://llm.corp/v1', rules).trusted).toBe(true);
+    }
+  });
+
+  it('gives an admin what callers may name', () => {
+    expect(byAdmin('http://llm.corp/v1', trusting('llm.corp')).trusted).toBe(true);
+  });
+
+  it('closes the default of callers when the list of admins is set', () => {
+    const rules = makeHostRules({ trusted: ['llm.corp'], production: false });
+    expect(refusalOf('http://localhost:11434/', rules)).toBeDefined();
+  });
+});
+
+describe('the parts of this installation', () => {
+  const rules = makeHostRules({
+    trusted: ['0.0.0.0/0', '::/0', 'localhost', 'host.docker.internal', 'sluice-data', 'corp'],
+    trustedForCallers: [
+      '0.0.0.0/0',
+      '::/0',
+      'localhost',
+      'host.docker.internal',
+      'sluice-data',
+      'corp',
+    ],
+    production: true,
+    ownHosts: ['gateway.example.com', '10.9.0.0/16:9000', '10.8.0.1'],
+    ownParts: [
+      '0.0.0.0:8787',
+      'http://127.0.0.1:8788',
+      '127.0.0.1:8790',
+      'https://control.corp',
+      'sluice-data:8791',
+      'redis://user:pass@cache.corp:16379/0',
+      'nats://queue.corp:14222',
+      'postgres://u:p@10.7.0.1:15432/db',
+      undefined,
+    ],
+  });
+  const interfaces = Object.values(networkInterfaces())
+    .flatMap((of) => of ?? [])
+    .filter(({ family }) => family === 'IPv4')
+    .map(({ address }) => address);
+
+  it.each([
+    ...[8787, 8788, 8790].flatMap((port) => [
+      `http://127.0.0.1:${port}/metrics`,
+      `http://127.0.0.2:${port}/`,
+      `http://127.255.255.254:${port}/`,
+      `http://0.0.0.0:${port}/`,
+      `http://localhost:${port}/`,
+      `http://app.localhost:${port}/`,
+      `http://LOCALHOST:${port}/`,
+      `http://[::1]:${port}/`,
+      `http://[::]:${port}/`,
+      `http://[0:0:0:0:0:0:0:1]:${port}/`,
+      `http://[::ffff:127.0.0.1]:${port}/`,
+      `http://[::ffff:7f00:1]:${port}/`,
+      `http://[::127.0.0.1]:${port}/`,
+      `http://host.docker.internal:${port}/`,
+      ...interfaces.map((address) => `http://${address}:${port}/`),
+    ]),
+    'https://control.corp/',
+    'http://control.corp:443/',
+    'http://sluice-data:8791/',
+    'http://host.docker.internal:8791/',
+    'http://cache.corp:16379/',
+    'http://queue.corp:14222/',
+    'http://10.7.0.1:15432/',
+    'http://gateway.example.com/',
+    'https://gateway.example.com:8443/',
+    'http://10.9.1.1:9000/',
+    'http://10.8.0.1:1234/',
+  ])('are not called as %s, whoever wrote it', (url) => {
+    expect(refusalOf(url, rules), url).toBeDefined();
+    expect(() => checkUpstreamUrl(url, rules, 'x', 'admin')).toThrow(GatewayError);
+  });
+
+  it.each([
+    'http://127.0.0.1:8799/v1',
+    'http://localhost:11434/',
+    'http://host.docker.internal:11434/',
+    'http://control.corp:8000/',
+    'http://sluice-data:8000/',
+    'http://10.9.1.1:9001/',
+    'http://8.8.8.8:8788/',
+  ])('are not %s', (url) => {
+    expect(refusalOf(url, rules)).toBeUndefined();
+  });
+
+  it('have no say in other ports when a port is still to be chosen', () => {
+    expect(hostAndPort('127.0.0.1', 0)).toBeUndefined();
+    expect(hostAndPort('::', 8787)).toBe('[::]:8787');
   });
 });
 

@@ -1,12 +1,18 @@
 import { isIP } from 'node:net';
 import { GatewayError } from '@sluice/errors';
-import { classifyAddress, parseIpv4, parseIpv6 } from './address-ranges.ts';
-import {
-  alwaysBlockedNames,
-  alwaysBlockedSuffixes,
-  blockedPorts,
-  privateTopLevelLabels,
-} from './blocked-hosts.ts';
+import { classifyAddress } from './address-ranges.ts';
+import { blockedPorts, privateTopLevelLabels } from './blocked-hosts.ts';
+import { isPlainName } from './host-entries.ts';
+import { isNeverReachableName } from './never-reachable.ts';
+import { OwnServices } from './own-services.ts';
+import { type DroppedEntry, TrustedHosts } from './trusted-hosts.ts';
+
+/**
+ * Who wrote an address down. `admin`: it is saved with the workspace or the
+ * organisation, or stands in the catalogue. `caller`: it came with a request,
+ * whole or in part.
+ */
+export type AddressAuthor = 'admin' | 'caller';
 
 /**
  * Which hosts the gateway may call. This file judges what is written, before
@@ -15,15 +21,12 @@ import {
  * `0x7f.1`, `%31%32%37.0.0.1` and full-width digits into `127.0.0.1` first.
  */
 export interface HostRules {
-  /** Trusted names; a subdomain of one is trusted too. */
-  readonly trustedNames: ReadonlySet<string>;
-  /** Trusted addresses as numbers, so that `::1` and `0:0:0:0:0:0:0:1` are one. */
-  readonly trustedAddresses: ReadonlySet<number | bigint>;
-  /** The gateway's own hosts, as `host` or `host:port`. */
-  readonly ownHosts: ReadonlySet<string>;
-  /** Entries of the trusted list that were not taken; worth a line in the log. */
-  readonly droppedTrusted: readonly string[];
-  readonly accepted: Map<string, CheckedUrl>;
+  /** Hosts that may be private, by who named them. */
+  readonly trusted: Readonly<Record<AddressAuthor, TrustedHosts>>;
+  readonly own: OwnServices;
+  /** Entries of the settings that were not taken; each is worth a line in the log. */
+  readonly dropped: readonly (DroppedEntry & { readonly setting: string })[];
+  readonly accepted: Readonly<Record<AddressAuthor, Map<string, CheckedUrl>>>;
 }
 
 /** The object is shared between requests: read it, never change it. */
@@ -33,61 +36,66 @@ export interface CheckedUrl {
 }
 
 export interface HostRuleSettings {
-  /** `TRUSTED_CUSTOM_HOSTS`; `undefined` = not set. A value replaces the defaults. */
+  /** `TRUSTED_CUSTOM_HOSTS`: of admins' addresses; `undefined` = not set. A value replaces the defaults. */
   trusted: readonly string[] | undefined;
+  /** `TRUSTED_CALLER_HOSTS`: of callers' addresses, and of admins' as well. */
+  trustedForCallers?: readonly string[] | undefined;
   production: boolean;
-  /** Where the gateway itself can be reached, as `host` or `host:port`. */
+  /** `OWN_HOSTS`: where this installation can be reached, by its public names. */
   ownHosts?: readonly string[];
+  /** Addresses of its parts as their settings have them: `host:port` or URLs. */
+  ownParts?: readonly (string | undefined)[];
 }
 
 const urlLengthMax = 2048;
-const labelsMax = 10;
-const labelLengthMax = 63;
 const acceptedMax = 5_000;
 const developmentHosts = ['localhost', '127.0.0.1', '::1', 'host.docker.internal'];
 
 /** Reads the settings once, at start. */
 export function makeHostRules(settings: HostRuleSettings): HostRules {
-  const names = new Set<string>();
-  const addresses = new Set<number | bigint>();
-  const dropped: string[] = [];
-  for (const entry of settings.trusted ?? (settings.production ? [] : developmentHosts)) {
-    const host = trustedHostOf(entry);
-    if (host === undefined) dropped.push(entry);
-    else if (isIP(host) === 0) names.add(host);
-    else addresses.add(addressNumber(host)!);
-  }
+  const { trusted, trustedForCallers, production } = settings;
+  const defaults = production ? [] : developmentHosts;
+  // Whoever closes the list of admins has closed the default of callers with it.
+  const forCallers = trustedForCallers ?? (trusted === undefined ? defaults : []);
+  const caller = new TrustedHosts(forCallers);
+  const admin = new TrustedHosts([...(trusted ?? defaults), ...forCallers]);
+  const parts = (settings.ownParts ?? []).filter((part) => part !== undefined);
+  const listed = new OwnServices(settings.ownHosts ?? []);
+  const from = (setting: string, dropped: readonly DroppedEntry[]) =>
+    dropped.map((entry) => ({ setting, ...entry }));
   return {
-    trustedNames: names,
-    trustedAddresses: addresses,
-    ownHosts: new Set((settings.ownHosts ?? []).map(ownHostKey)),
-    droppedTrusted: dropped,
-    accepted: new Map(),
+    trusted: { admin, caller },
+    own: new OwnServices([...(settings.ownHosts ?? []), ...parts]),
+    dropped: [
+      ...from('TRUSTED_CUSTOM_HOSTS', new TrustedHosts(trusted ?? []).dropped),
+      ...from('TRUSTED_CALLER_HOSTS', caller.dropped),
+      ...from('OWN_HOSTS', listed.dropped),
+    ],
+    accepted: { admin: new Map(), caller: new Map() },
   };
 }
 
 /**
  * Checks a base URL as somebody wrote it.
  * @param field where it was written, for the error: `x-service-custom-host`, `targets[0].custom_host` …
+ * @param by whose list of trusted hosts counts; who does not say is trusted least
  * @throws GatewayError `host.invalid`
  */
-export function checkUpstreamUrl(raw: string, rules: HostRules, field = 'custom_host'): CheckedUrl {
-  const known = rules.accepted.get(raw);
+export function checkUpstreamUrl(
+  raw: string,
+  rules: HostRules,
+  field = 'custom_host',
+  by: AddressAuthor = 'caller',
+): CheckedUrl {
+  const accepted = rules.accepted[by];
+  const known = accepted.get(raw);
   if (known !== undefined) return known;
-  const checked = check(raw, rules, field);
+  const checked = check(raw, rules, field, by);
   if (raw.length > urlLengthMax) return checked; // Padded with white space: not worth its memory.
   // Oldest out: callers repeat a few hosts, and a stranger's flood of new ones costs only re-checks.
-  if (rules.accepted.size >= acceptedMax)
-    rules.accepted.delete(rules.accepted.keys().next().value!);
-  rules.accepted.set(raw, checked);
+  if (accepted.size >= acceptedMax) accepted.delete(accepted.keys().next().value!);
+  accepted.set(raw, checked);
   return checked;
-}
-
-/** Whether a host, without brackets and port, is on the trusted list. */
-export function isTrustedHost(host: string, rules: HostRules): boolean {
-  const address = addressNumber(host);
-  if (address !== undefined) return rules.trustedAddresses.has(address);
-  return parents(host).some((name) => rules.trustedNames.has(name));
 }
 
 /** Whether a connection may be opened to this address. `trusted` is about the host that was asked for, not the address. */
@@ -106,31 +114,37 @@ export function checkHostAndPort(
   port: number,
   rules: HostRules,
   field = 'custom_host',
+  by: AddressAuthor = 'caller',
 ): { trusted: boolean } {
   const isAddress = isIP(host) !== 0;
   if (!isAddress && !isPlainName(host))
     throw refuse(field, 'The host is not a plain name or address.');
-  const trusted = isTrustedHost(host, rules);
   if (blockedPorts.has(port) || port < 1 || port > 65_535)
     throw refuse(field, 'The port is not allowed.');
-  if (rules.ownHosts.has(host) || rules.ownHosts.has(ownHostKey(`${bracketed(host)}:${port}`))) {
-    throw refuse(field, 'The host is this gateway itself.');
-  }
+  const trusted = rules.trusted[by].hasHost(host, port);
   if (isAddress) {
     if (!isAddressAllowed(host, { trusted })) throw refuse(field, 'The address is not allowed.');
+    if (rules.own.hasAddress(host, port)) throw isOwn(field);
     return { trusted };
   }
-  if (isAlwaysBlockedName(host)) throw refuse(field, 'The host is not allowed.');
+  if (isNeverReachableName(host)) throw refuse(field, 'The host is not allowed.');
   if (!trusted && privateTopLevelLabels.has(host.slice(host.lastIndexOf('.') + 1))) {
+    const list = by === 'admin' ? 'TRUSTED_CUSTOM_HOSTS' : 'TRUSTED_CALLER_HOSTS';
     throw refuse(
       field,
-      'The host belongs to a private domain; an operator can list it in TRUSTED_CUSTOM_HOSTS.',
+      `The host belongs to a private domain; an operator can list it in ${list}.`,
     );
   }
+  if (rules.own.hasHost(host, port)) throw isOwn(field);
   return { trusted };
 }
 
-function check(raw: string, rules: HostRules, field: string): CheckedUrl {
+/** Said only where the host itself is allowed: who may not call a host learns nothing of what stands there. */
+function isOwn(field: string): GatewayError {
+  return refuse(field, 'The host and port belong to this installation itself.');
+}
+
+function check(raw: string, rules: HostRules, field: string, by: AddressAuthor): CheckedUrl {
   const text = raw.trim();
   if (text === '') throw refuse(field, 'The URL is empty.');
   if (text.length > urlLengthMax)
@@ -147,7 +161,7 @@ function check(raw: string, rules: HostRules, field: string): CheckedUrl {
   // What was inspected must be what will be called; a difference would be a spelling not thought of.
   if (url === undefined || url.hostname !== normalisedHostname(host))
     throw refuse(field, 'The host is not written plainly.');
-  return { url, ...checkHostAndPort(host, portOf(url), rules, field) };
+  return { url, ...checkHostAndPort(host, portOf(url), rules, field, by) };
 }
 
 /** The host of a raw authority, lower case, without brackets. */
@@ -165,75 +179,6 @@ function hostOfAuthority(authority: string, field: string): string {
     return address;
   }
   return host;
-}
-
-/** A name that no parser reads as an address: its last label is not a number, and no label is punycode. */
-function isPlainName(host: string): boolean {
-  const labels = host.split('.');
-  if (labels.length > labelsMax) return false;
-  if (
-    !labels.every(
-      (label) => label !== '' && label.length <= labelLengthMax && !label.startsWith('xn--'),
-    )
-  )
-    return false;
-  return !/^(?:[0-9]+|0x[0-9a-f]*)$/.test(labels.at(-1)!);
-}
-
-function isAlwaysBlockedName(host: string): boolean {
-  return (
-    alwaysBlockedNames.has(host) ||
-    alwaysBlockedSuffixes.some((suffix) => host === suffix || host.endsWith(`.${suffix}`))
-  );
-}
-
-/** `a.b.c` → `a.b.c`, `b.c`, `c`. */
-function parents(host: string): string[] {
-  const labels = host.split('.');
-  return labels.map((_, index) => labels.slice(index).join('.'));
-}
-
-/** The host of an entry of TRUSTED_CUSTOM_HOSTS (host, `*.host`, address or URL), or `undefined` if it cannot be trusted. */
-function trustedHostOf(entry: string): string | undefined {
-  const text = entry.trim().toLowerCase();
-  const isUrl = /^https?:\/\//.test(text);
-  // `10.0.0.0/8` would read as the one address 10.0.0.0; a range is better dropped than narrowed unseen.
-  if (!isUrl && text.includes('/')) return undefined;
-  const wildcard = text.startsWith('*.');
-  const authority = isUrl
-    ? text.replace(/^https?:\/\//, '').replace(/[/?#].*$/, '')
-    : wildcard
-      ? text.slice(2)
-      : text;
-  const host =
-    isIP(authority) === 6
-      ? authority
-      : authority.replace(/:[0-9]{1,5}$/, '').replace(/^\[(.*)\]$/, '$1');
-  if (isIP(host) !== 0) return wildcard || classifyAddress(host) === 'metadata' ? undefined : host;
-  if (!/^[a-z0-9.-]+$/.test(host) || !isPlainName(host) || isAlwaysBlockedName(host))
-    return undefined;
-  return host;
-}
-
-/** Loopback has many names; with a port they are all the same door. */
-function ownHostKey(entry: string): string {
-  const parts = /^(?:\[(.+)\]|([^:]+)):([0-9]+)$/.exec(entry.toLowerCase());
-  if (parts === null) return entry.toLowerCase().replace(/^\[(.*)\]$/, '$1');
-  const host = parts[1] ?? parts[2] ?? '';
-  const loopback =
-    host === '::1' ||
-    host.startsWith('127.') ||
-    host === 'localhost' ||
-    host.endsWith('.localhost');
-  return `${loopback ? 'loopback' : host}:${parts[3]}`;
-}
-
-function addressNumber(host: string): number | bigint | undefined {
-  return parseIpv4(host) ?? parseIpv6(host);
-}
-
-function bracketed(host: string): string {
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 /** As WHATWG parsing writes it: IPv6 compressed and in brackets. */

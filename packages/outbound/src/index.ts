@@ -9,6 +9,7 @@ export {
   type Address,
   type ConnectGuard,
   type ConnectGuardOptions,
+  type ConnectPurpose,
   createConnectGuard,
   type OpenSocket,
 } from './guarded-connect.ts';
@@ -19,17 +20,23 @@ export {
   type GuardedRequest,
 } from './guarded-fetch.ts';
 export {
+  type AddressAuthor,
   type CheckedUrl,
   checkHostAndPort,
   checkUpstreamUrl,
   type HostRuleSettings,
   type HostRules,
   isAddressAllowed,
-  isTrustedHost,
   makeHostRules,
 } from './host-rules.ts';
 export { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';
-export { createUpstreamPools, type UpstreamPools, type UpstreamPoolsOptions } from './pools.ts';
+export { hostAndPort } from './own-services.ts';
+export {
+  createUpstreamPools,
+  type PoolUse,
+  type UpstreamPools,
+  type UpstreamPoolsOptions,
+} from './pools.ts';
 export { OpenedKeys, type SigningRequest, type WrittenKey } from './private-keys/opened-keys.ts';
 export { PrivateKeyFault } from './private-keys/private-key-fault.ts';
 export { type Proxies, type ProxySettings, readProxies } from './proxies.ts';

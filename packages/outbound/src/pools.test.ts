@@ -11,7 +11,11 @@ afterEach(async () => {
 });
 
 const guard = createConnectGuard({
-  rules: makeHostRules({ trusted: ['127.0.0.1', 'localhost'], production: true }),
+  rules: makeHostRules({
+    trusted: [],
+    trustedForCallers: ['127.0.0.1', 'localhost'],
+    production: true,
+  }),
 });
 
 function pools(options: Partial<UpstreamPoolsOptions> = {}): UpstreamPools {
@@ -59,8 +63,10 @@ describe('pool', () => {
   it('does not share connections between TLS identities', () => {
     const made = pools();
     const origin = 'https://llm.example.com';
-    expect(made.pool(origin, { id: 'a' })).not.toBe(made.pool(origin, { id: 'b' }));
-    expect(made.pool(origin, { id: 'a' })).not.toBe(made.pool(origin));
+    expect(made.pool(origin, { tls: { id: 'a' } })).not.toBe(
+      made.pool(origin, { tls: { id: 'b' } }),
+    );
+    expect(made.pool(origin, { tls: { id: 'a' } })).not.toBe(made.pool(origin));
   });
 
   it('hands a redirect back instead of following it', async () => {

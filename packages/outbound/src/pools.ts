@@ -1,23 +1,40 @@
 import { GatewayError } from '@sluice/errors';
 import { Pool } from 'undici';
 import type { ConnectGuard, TlsIdentity } from './guarded-connect.ts';
+import type { AddressAuthor } from './host-rules.ts';
 
 /**
- * Keep-alive connections to upstreams, one undici pool for each origin and TLS
- * identity. Deadlines belong to the attempt, so pools have none but for connecting.
+ * Keep-alive connections to upstreams, one undici pool for each origin, TLS
+ * identity and kind of author: a connection that an admin's address was trusted
+ * with is never a caller's. Deadlines belong to the attempt, so pools have none but for connecting.
  */
 export interface UpstreamPools {
-  /** The pool of an origin (`https://api.openai.com`). Dispatch on it at once: an idle pool may be closed by the next call. */
-  pool(origin: string, tls?: TlsIdentity): Pool;
+  /**
+   * The pool of an origin (`https://api.openai.com`). Dispatch on it at once: an
+   * idle pool may be closed by the next call, and a connection that is opened
+   * now is on this owner's account. @throws GatewayError `upstream.unreachable`
+   * when all pools, or all that one owner may have, are in use
+   */
+  pool(origin: string, use?: PoolUse): Pool;
   /** How many pools are open. */
   readonly size: number;
   /** Takes no new request, lets those in flight end, and cuts what is left after `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
+export interface PoolUse {
+  tls?: TlsIdentity | undefined;
+  /** Who wrote the address; who does not say is trusted least. */
+  by?: AddressAuthor;
+  /** On whose account look-ups, connections and pools are; default: the origin's own. */
+  owner?: string;
+}
+
 export interface UpstreamPoolsOptions {
   guard: ConnectGuard;
   poolsMax?: number;
+  /** How many origins may be in use on one owner's account. */
+  ownerPoolsMax?: number;
   /** For each origin; requests beyond it wait for a free connection. */
   connectionsMax?: number;
   /** How long an unused connection is kept when the upstream does not say. */
@@ -26,10 +43,19 @@ export interface UpstreamPoolsOptions {
   headerBytesMax?: number;
 }
 
+interface OpenPool {
+  readonly pool: Pool;
+  readonly openedFor: string;
+  /** Who took it last: what it opens next is on this account. */
+  owner: string;
+}
+
 export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPools {
   const poolsMax = options.poolsMax ?? 1_000;
+  const ownerPoolsMax = options.ownerPoolsMax ?? 100;
   /** Least recently used first. */
-  const pools = new Map<string, Pool>();
+  const pools = new Map<string, OpenPool>();
+  const counts = new Map<string, number>();
   const closing = new Set<Pool>();
   let isClosed = false;
 
@@ -53,39 +79,65 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       .finally(() => closing.delete(pool));
   }
 
-  function makeRoom(): void {
-    if (pools.size < poolsMax) return;
-    for (const [key, pool] of pools) {
-      if (!isIdle(pool)) continue;
-      pools.delete(key);
-      retire(pool);
+  function drop(key: string, { pool, openedFor }: OpenPool): void {
+    pools.delete(key);
+    const left = (counts.get(openedFor) ?? 1) - 1;
+    if (left === 0) counts.delete(openedFor);
+    else counts.set(openedFor, left);
+    retire(pool);
+  }
+
+  /** An owner with many pools gives up one of its own; else the one that nobody used for longest goes. */
+  function makeRoom(owner: string): void {
+    const isOwnersLimit = (counts.get(owner) ?? 0) >= ownerPoolsMax;
+    if (!isOwnersLimit && pools.size < poolsMax) return;
+    for (const [key, open] of pools) {
+      if ((isOwnersLimit && open.openedFor !== owner) || !isIdle(open.pool)) continue;
+      drop(key, open);
       return;
     }
     throw new GatewayError('upstream.unreachable', {
-      detail: { reason: 'every pool is in use', poolsMax },
+      detail: isOwnersLimit
+        ? { reason: 'every pool of this owner is in use', owner, ownerPoolsMax }
+        : { reason: 'every pool is in use', poolsMax },
     });
   }
 
+  function openPool(origin: string, { tls, by }: PoolUse, owner: string): OpenPool {
+    makeRoom(owner);
+    const connect = options.guard.connector({
+      tls,
+      ...(by === undefined ? {} : { by }),
+      owner: () => open.owner,
+    });
+    const open: OpenPool = {
+      pool: new Pool(origin, { ...settings, connect }),
+      openedFor: owner,
+      owner,
+    };
+    counts.set(owner, (counts.get(owner) ?? 0) + 1);
+    return open;
+  }
+
   return {
-    pool(origin, tls) {
+    pool(origin, use = {}) {
       if (isClosed) throw new GatewayError('gateway.draining');
-      const key = tls === undefined ? origin : `${origin} ${tls.id}`;
-      let pool = pools.get(key);
-      if (pool === undefined) {
-        makeRoom();
-        pool = new Pool(origin, { ...settings, connect: options.guard.connector(tls) });
-      } else {
-        pools.delete(key);
-      }
-      pools.set(key, pool);
-      return pool;
+      const { tls, owner = origin } = use;
+      const named = use.by === 'admin' ? origin : `caller ${origin}`;
+      const key = tls === undefined ? named : `${named} ${tls.id}`;
+      let open = pools.get(key);
+      if (open === undefined) open = openPool(origin, use, owner);
+      else pools.delete(key);
+      open.owner = owner;
+      pools.set(key, open);
+      return open.pool;
     },
     get size() {
       return pools.size;
     },
     async close(graceMs) {
       isClosed = true;
-      const all = [...pools.values(), ...closing];
+      const all = [...Array.from(pools.values(), ({ pool }) => pool), ...closing];
       pools.clear();
       let timer: NodeJS.Timeout | undefined;
       const graceOver = new Promise<'cut'>((done) => {

@@ -69,7 +69,9 @@ async function get(
   origin: string,
   tls?: TlsIdentity,
 ): Promise<string> {
-  const { body } = await pools.pool(origin, tls).request({ path: '/x', method: 'GET' });
+  const { body } = await pools
+    .pool(origin, { tls, by: 'admin' })
+    .request({ path: '/x', method: 'GET' });
   return body.text();
 }
 

@@ -63,7 +63,7 @@ describe('a private upstream', () => {
     await new Promise((done) => server.close(done));
   });
   const get = async (configurations: Record<string, unknown>) => {
-    const pool = pools.pool(origin, readTlsIdentity(configurations));
+    const pool = pools.pool(origin, { tls: readTlsIdentity(configurations), by: 'admin' });
     const { statusCode, body } = await pool.request({ path: '/', method: 'GET' });
     return [statusCode, await body.text()];
   };

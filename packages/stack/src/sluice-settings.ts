@@ -42,15 +42,36 @@ export interface SettingsInput {
   natsUrl?: string;
   redisUrl?: string;
   clickhouseUrl?: string;
+  moreGatewayPorts?: readonly number[];
+  /** A person's own variables. */
+  environment?: Readonly<Environment>;
 }
 
 /** What suits one machine; a person's own variables come before these. */
-export const machineDefaults: Environment = {
-  // Model servers on this machine may be tried, ours among them.
-  TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost',
-  // Whoever presses Ctrl-C waits for this.
-  DRAIN_TIMEOUT: '5000',
-};
+export function machineDefaults(own: Environment): Environment {
+  return {
+    // Model servers on this machine may be tried, but for our own parts. Whoever
+    // has said which hosts to trust has said all of it.
+    ...(own.TRUSTED_CUSTOM_HOSTS === undefined
+      ? { TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost', TRUSTED_CALLER_HOSTS: '127.0.0.1,localhost' }
+      : {}),
+    // Whoever presses Ctrl-C waits for this.
+    DRAIN_TIMEOUT: '5000',
+  };
+}
+
+/** All that listens on this machine, but for the demo upstream, which is there to be called. */
+export function ownHosts(
+  { demoUpstream: _, ...ports }: SluicePorts,
+  moreGatewayPorts: readonly number[],
+  stores: readonly (string | undefined)[],
+): readonly string[] {
+  const here = [...Object.values(ports), ...moreGatewayPorts].map((port) => `127.0.0.1:${port}`);
+  const elsewhere = stores.flatMap((url) =>
+    url !== undefined && URL.canParse(url) && new URL(url).port !== '' ? [new URL(url).host] : [],
+  );
+  return [...new Set([...here, ...elsewhere])];
+}
 
 /** The environment of each service, from one description of the installation. */
 export function serviceEnvironments(input: SettingsInput): {
@@ -66,6 +87,15 @@ export function serviceEnvironments(input: SettingsInput): {
     NODE_ENV: 'production',
     SERVICE_CLIENT_AUTH: secrets.service_token,
     KEY_PEPPER: secrets.key_pepper,
+    OWN_HOSTS: [
+      ...(input.environment?.OWN_HOSTS?.split(',') ?? []),
+      ...ownHosts(ports, input.moreGatewayPorts ?? [], [
+        input.databaseUrl,
+        input.natsUrl,
+        input.redisUrl,
+        input.clickhouseUrl,
+      ]),
+    ].join(','),
   };
   return {
     gateway: (index, port) => ({

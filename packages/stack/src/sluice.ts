@@ -103,7 +103,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
 
   function add(name: PartName, spec: Omit<ProcessSpec, 'name' | 'onOutput'>): Supervised {
     const env = {
-      ...machineDefaults,
+      ...machineDefaults({ ...options.environment, ...options.partEnvironment?.[name] }),
       ...options.environment,
       ...baseEnvironment(),
       NODE_COMPILE_CACHE: options.compileCacheDir,
@@ -160,7 +160,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     const baseUrl = `http://127.0.0.1:${options.ports.gateway}/v1`;
     if (options.credentials?.base_url === baseUrl) return options.credentials;
     const created = await bootstrap(join(controlPlaneSource, 'bootstrap.ts'), {
-      ...machineDefaults,
+      ...machineDefaults({ ...options.environment }),
       ...options.environment,
       ...baseEnvironment(),
       ...environments.controlPlane,

@@ -58,7 +58,21 @@ export const env = defineEnv(
     TRUSTED_PROXIES: csv(
       'addresses and ranges of proxies whose X-Forwarded-* is believed; gateways prove themselves',
     ),
-    TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
+    TRUSTED_CUSTOM_HOSTS: csv(
+      'hosts that admins may name although they are private; replaces the default list',
+    ),
+    OWN_HOSTS: csv(
+      'hosts, `host:port` and ranges of this installation, never called; beside those in other settings',
+    ),
+    KUBERNETES_SERVICE_HOST: optionalText(
+      'set by Kubernetes: its API server, which is never called',
+    ),
+    DNS_RESOLVER: oneOf(
+      'how names that admins write are looked up; `system` = getaddrinfo, with NSS and mDNS',
+      ['dns', 'system'],
+      'dns',
+    ),
+    DNS_SERVERS: csv('`address` or `address:port` asked in place of the system’s DNS servers'),
     HTTPS_PROXY: optionalSecret('proxy to https:// addresses that admins name; a URL'),
     HTTP_PROXY: optionalSecret('proxy to http:// addresses that admins name; a URL'),
     NO_PROXY: optionalText('hosts reached without a proxy: names, addresses, ranges, or `*`'),

@@ -7,7 +7,7 @@ import {
   headerPrefixesBehindGateway,
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
-import { createGuardedFetch, makeHostRules, readProxies } from '@sluice/outbound';
+import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serveRpc, serverTls } from '@sluice/rpc';
@@ -68,10 +68,22 @@ export async function startControlPlane(
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     production: env.NODE_ENV === 'production',
-    ownHosts: [`${env.HOST}:${env.PORT}`, `${env.HOST}:${env.METRICS_PORT}`],
+    ownHosts: env.OWN_HOSTS ?? [],
+    ownParts: [
+      hostAndPort(env.HOST, env.PORT),
+      hostAndPort(env.HOST, env.GRPC_PORT),
+      hostAndPort(env.HOST, env.METRICS_PORT),
+      env.DATA_SERVICE_GRPC_URL,
+      env.DATABASE_URL,
+      env.KUBERNETES_SERVICE_HOST,
+    ],
   });
+  for (const { setting, ...dropped } of hostRules.dropped)
+    logger.warn(dropped, `an entry of ${setting} is not used`);
   const fetch = createGuardedFetch({
     rules: hostRules,
+    resolver: env.DNS_RESOLVER,
+    dnsServers: env.DNS_SERVERS,
     proxies: readProxies({
       httpsProxy: env.HTTPS_PROXY,
       httpProxy: env.HTTP_PROXY,

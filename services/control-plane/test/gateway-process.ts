@@ -26,6 +26,7 @@ export async function startGateway(
     SNAPSHOT_KEY: h.env.MASTER_KEY.toString('hex'),
     DATA_DIR: await temporaryFolder('gateway'),
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+    TRUSTED_CALLER_HOSTS: '127.0.0.1',
     ...settings,
   });
   return { url: `http://127.0.0.1:${port}`, stop: () => service.stop() };

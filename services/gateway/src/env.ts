@@ -129,8 +129,23 @@ export const env = defineEnv(
       1024 * 1024,
     ),
     UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 512, 1),
-    TRUSTED_CUSTOM_HOSTS: csv('hosts allowed although private; replaces the default list'),
-    OUTBOUND_VALIDATIONS_MAX: integer('provider names resolved and checked at the same time', 5, 1),
+    TRUSTED_CUSTOM_HOSTS: csv(
+      'hosts that admins may name although they are private; replaces the default list',
+    ),
+    TRUSTED_CALLER_HOSTS: csv(
+      'the same for hosts that callers name; unset = this machine in development, else nobody',
+    ),
+    OUTBOUND_VALIDATIONS_MAX: integer(
+      'provider names resolved and checked at the same time for one workspace',
+      5,
+      1,
+    ),
+    DNS_RESOLVER: oneOf(
+      'how names of providers are looked up; `system` = getaddrinfo, with NSS and mDNS',
+      ['dns', 'system'],
+      'dns',
+    ),
+    DNS_SERVERS: csv('`address` or `address:port` asked in place of the system’s DNS servers'),
     HTTPS_PROXY: optionalSecret('proxy to providers at https:// addresses; a URL'),
     HTTP_PROXY: optionalSecret('proxy to providers at http:// addresses; a URL'),
     NO_PROXY: optionalText('providers reached without a proxy: names, addresses, ranges, or `*`'),
@@ -138,7 +153,12 @@ export const env = defineEnv(
     https_proxy: optionalSecret('see HTTPS_PROXY'),
     http_proxy: optionalSecret('see HTTP_PROXY'),
     no_proxy: optionalText('see NO_PROXY'),
-    OWN_HOSTS: csv('public names of this gateway, refused as custom hosts'),
+    OWN_HOSTS: csv(
+      'hosts, `host:port` and ranges of this installation, never called; beside those in other settings',
+    ),
+    KUBERNETES_SERVICE_HOST: optionalText(
+      'set by Kubernetes: its API server, which is never called',
+    ),
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',

@@ -15,6 +15,7 @@ import {
   createGuardedFetch,
   createUpstreamPools,
   type GuardedFetch,
+  hostAndPort,
   makeHostRules,
   readProxies,
 } from '@sluice/outbound';
@@ -104,11 +105,18 @@ export function wire(env: Env): Gateway {
 
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
+    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
     production: env.NODE_ENV === 'production',
-    ownHosts: [
-      ...(env.OWN_HOSTS ?? []),
-      `${env.HOST}:${env.PORT}`,
-      `${env.HOST}:${env.METRICS_PORT}`,
+    ownHosts: env.OWN_HOSTS ?? [],
+    ownParts: [
+      hostAndPort(env.HOST, env.PORT),
+      hostAndPort(env.HOST, env.METRICS_PORT),
+      env.CONTROL_PLANE_URL,
+      env.CONTROL_PLANE_GRPC_URL,
+      env.DATA_SERVICE_GRPC_URL,
+      ...(env.NATS_URL?.split(',') ?? []),
+      env.REDIS_URL,
+      env.KUBERNETES_SERVICE_HOST,
     ],
   });
   const proxies = readProxies({
@@ -116,6 +124,13 @@ export function wire(env: Env): Gateway {
     httpProxy: env.http_proxy ?? env.HTTP_PROXY,
     noProxy: env.no_proxy ?? env.NO_PROXY,
   });
+  const connecting = {
+    rules: hostRules,
+    validationsMax: env.OUTBOUND_VALIDATIONS_MAX,
+    resolver: env.DNS_RESOLVER,
+    dnsServers: env.DNS_SERVERS,
+    proxies,
+  };
   const source = createConfigSource(
     createRpcClient(config.ConfigService, {
       address: env.CONTROL_PLANE_GRPC_URL,
@@ -125,7 +140,7 @@ export function wire(env: Env): Gateway {
     3000,
   );
   const jwt = env.JWT_ENABLED
-    ? wireTokens(env, source, createGuardedFetch({ rules: hostRules, proxies }), logger)
+    ? wireTokens(env, source, createGuardedFetch(connecting), logger)
     : undefined;
   const store = new ConfigStore({
     source,
@@ -177,11 +192,7 @@ export function wire(env: Env): Gateway {
     estimateCost: (target, tokens) => recorder.estimateCost(target, tokens),
   };
   const pools = createUpstreamPools({
-    guard: createConnectGuard({
-      rules: hostRules,
-      validationsMax: env.OUTBOUND_VALIDATIONS_MAX,
-      proxies,
-    }),
+    guard: createConnectGuard(connecting),
     connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
   });
   const readArrival = createReadArrival(env.TRUSTED_PROXIES ?? []);
@@ -310,8 +321,8 @@ export function wire(env: Env): Gateway {
       const lost = outbox.recover((begin) => Buffer.concat([begin, UsageRecorder.lostSuffix()]));
       if (lost > 0)
         logger.warn({ attempts: lost }, 'attempts were cut off by the last end of this gateway');
-      for (const entry of hostRules.droppedTrusted)
-        logger.warn({ entry }, 'an entry of TRUSTED_CUSTOM_HOSTS is not used');
+      for (const { setting, ...dropped } of hostRules.dropped)
+        logger.warn(dropped, `an entry of ${setting} is not used`);
       if (env.ENABLE_PROMETHEUS)
         metricsListener = await serveMetrics(metrics, { host: env.HOST, port: env.METRICS_PORT });
       await store.start();

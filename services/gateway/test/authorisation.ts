@@ -65,7 +65,11 @@ export interface ExampleAuthoriser extends Authoriser {
 
 /** An authoriser in this environment, on a clock of the test's. Loopback is a trusted address. */
 export function exampleAuthoriser(environment: Record<string, string> = {}): ExampleAuthoriser {
-  const hostRules = makeHostRules({ trusted: ['127.0.0.1'], production: true });
+  const hostRules = makeHostRules({
+    trusted: [],
+    trustedForCallers: ['127.0.0.1'],
+    production: true,
+  });
   const pools = createUpstreamPools({ guard: createConnectGuard({ rules: hostRules }) });
   cleanups.push(() => pools.close(0));
   const clock = { nowMs: Date.UTC(2026, 0, 1) };

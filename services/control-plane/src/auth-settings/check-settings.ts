@@ -25,7 +25,7 @@ function checkAddress(address: string, field: string, rules: HostRules): void {
 
 function checkedUrl(address: string, field: string, rules: HostRules) {
   try {
-    return checkUpstreamUrl(address, rules, field);
+    return checkUpstreamUrl(address, rules, field, 'admin');
   } catch (error) {
     if (error instanceof GatewayError && error.code === 'host.invalid')
       throw invalidField(field, error.message);

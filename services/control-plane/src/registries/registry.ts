@@ -26,7 +26,7 @@ export interface Registry<K extends RegistryKind> extends RegistryParts {
  * @throws 400
  */
 export function requireUsableUrl(parts: RegistryParts, url: string): void {
-  const { searchParams } = checkUpstreamUrl(url, parts.hostRules, 'body.url').url;
+  const { searchParams } = checkUpstreamUrl(url, parts.hostRules, 'body.url', 'admin').url;
   const secret = [...searchParams.keys()].find(isSecretName);
   if (secret !== undefined)
     throw invalidField(

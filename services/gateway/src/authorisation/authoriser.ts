@@ -33,17 +33,20 @@ export function isMadeForEachCall({ type }: AuthRecipe): boolean {
 
 export function createAuthoriser(deps: AuthoriserDeps): Authoriser {
   const nowMs = deps.nowMs ?? Date.now;
-  const tools: AuthorisationTools = {
+  const common = {
     cloud: deps.cloud,
     hostRules: deps.hostRules,
     nowMs,
     tokens: new TokenCache({ nowMs }),
     keys: new OpenedKeys(),
-    askTokenEndpoint: createTokenEndpoints(deps.pools),
   };
   return {
     async authorise(request) {
-      const { recipe } = request;
+      const { recipe, owner } = request;
+      const tools: AuthorisationTools = {
+        ...common,
+        askTokenEndpoint: createTokenEndpoints(deps.pools, owner),
+      };
       switch (recipe.type) {
         case 'aws':
           return authoriseAws(request, recipe.service, tools);

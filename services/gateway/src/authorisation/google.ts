@@ -1,4 +1,4 @@
-import { checkUpstreamUrl, PrivateKeyFault } from '@sluice/outbound';
+import { type AddressAuthor, checkUpstreamUrl, PrivateKeyFault } from '@sluice/outbound';
 import { settingInvalid, settingMissing } from './failure.ts';
 import { cloudPlatform as scope, tradeAwsIdentity } from './google-federation.ts';
 import { lendHostIdentity } from './host-identity.ts';
@@ -33,10 +33,13 @@ function findToken(
 ): Promise<string> | string {
   const key = bareToken(request.apiKey);
   const json = request.setting(jsonSetting) ?? (key.startsWith('{') ? key : undefined);
-  if (json !== undefined)
+  if (json !== undefined) {
+    const isSaved = request.savedSetting?.(jsonSetting) === json;
+    const tokenUrlBy = isSaved ? 'admin' : 'caller';
     return tools.tokens.get(tokenKey('google', json, scope), request.signal, (signal) =>
-      exchangeAssertion(readServiceAccount(json), tools, request.owner, signal),
+      exchangeAssertion(readServiceAccount(json, tokenUrlBy), tools, request.owner, signal),
     );
+  }
   if (request.setting('vertex-auth-type') !== 'workload') {
     if (key !== '') return key;
     if (tools.cloud.GCP_AUTH_MODE !== 'workload')
@@ -56,9 +59,10 @@ interface ServiceAccount {
   key: string;
   keyId: string | undefined;
   tokenUrl: string;
+  tokenUrlBy: AddressAuthor;
 }
 
-function readServiceAccount(json: string): ServiceAccount {
+function readServiceAccount(json: string, tokenUrlBy: AddressAuthor): ServiceAccount {
   if (json.length > jsonCharsMax)
     throw settingInvalid(jsonSetting, `must not be longer than ${jsonCharsMax} characters`);
   const account = parsedObject(json);
@@ -71,6 +75,7 @@ function readServiceAccount(json: string): ServiceAccount {
     key: pem,
     keyId: typeof keyId === 'string' ? keyId : undefined,
     tokenUrl: typeof uri === 'string' ? uri : tokenUrl,
+    tokenUrlBy,
   };
 }
 
@@ -83,7 +88,7 @@ async function exchangeAssertion(
 ): Promise<Issued<string>> {
   const step = 'Google’s token endpoint';
   if (account.tokenUrl !== tokenUrl)
-    checkUpstreamUrl(account.tokenUrl, hostRules, `${jsonSetting}.token_uri`);
+    checkUpstreamUrl(account.tokenUrl, hostRules, `${jsonSetting}.token_uri`, account.tokenUrlBy);
   const atSeconds = Math.floor(nowMs() / 1000);
   const statement = [
     {
@@ -114,7 +119,14 @@ async function exchangeAssertion(
     assertion,
   }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const reply = await askTokenEndpoint({ step, url: account.tokenUrl, headers, body, signal });
+  const reply = await askTokenEndpoint({
+    step,
+    url: account.tokenUrl,
+    by: account.tokenUrlBy,
+    headers,
+    body,
+    signal,
+  });
   return readOauthToken(step, reply, nowMs());
 }
 

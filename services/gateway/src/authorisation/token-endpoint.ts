@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonText } from '@sluice/json';
-import type { UpstreamPools } from '@sluice/outbound';
+import type { AddressAuthor, UpstreamPools } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
 import { UpstreamCall } from '../upstream/call.ts';
 import { authorisationFailed } from './failure.ts';
@@ -9,6 +9,8 @@ export interface TokenRequest {
   /** As it stands in errors: `Google’s token endpoint`. */
   step: string;
   url: string;
+  /** Who wrote the address; `admin` unless given: most are vendors’ or the operator’s. */
+  by?: AddressAuthor;
   method?: Dispatcher.HttpMethod;
   headers?: Readonly<Record<string, string>>;
   body?: string;
@@ -26,11 +28,11 @@ export type AskTokenEndpoint = (request: TokenRequest) => Promise<TokenReply>;
 export const tokenDeadlineMs = 10_000;
 export const tokenReplyBytesMax = 256 * 1024;
 
-export function createTokenEndpoints(pools: UpstreamPools): AskTokenEndpoint {
-  return async ({ step, url, method = 'POST', headers = {}, body, signal }) => {
+export function createTokenEndpoints(pools: UpstreamPools, owner: string): AskTokenEndpoint {
+  return async ({ step, url, by = 'admin', method = 'POST', headers = {}, body, signal }) => {
     const { origin, pathname, search } = new URL(url);
     try {
-      const call = new UpstreamCall(pools.pool(origin), {
+      const call = new UpstreamCall(pools.pool(origin, { by, owner }), {
         path: `${pathname}${search}`,
         method,
         headers: { accept: '*/*', 'user-agent': 'sluice', ...headers },

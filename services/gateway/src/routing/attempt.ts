@@ -63,7 +63,12 @@ export async function attempt(
   try {
     const signed = authorised(exchange, target, outgoing, context, deps);
     const sent = signed instanceof Promise ? await signed : signed;
-    call = new UpstreamCall(deps.pools.pool(sent.origin, target.saved?.tls), {
+    const pool = deps.pools.pool(sent.origin, {
+      tls: target.saved?.tls,
+      by: outgoing.addressBy,
+      owner: exchange.key?.source.workspaceId ?? '',
+    });
+    call = new UpstreamCall(pool, {
       path: outgoing.path,
       method: outgoing.method,
       headers: sent.headers,

@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import { checkUpstreamUrl, type HostRules } from '@sluice/outbound';
+import { type AddressAuthor, checkUpstreamUrl, type HostRules } from '@sluice/outbound';
 import {
   type AuthRecipe,
   baseUrlOf,
@@ -20,6 +20,7 @@ import { replaceTopLevelString } from '../http/edit-json.ts';
 import { formFields, writeForm } from '../http/form-fields.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../http/request-target.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { addressAuthor } from './address-author.ts';
 import { sentBody } from './sent-body.ts';
 import { proxyPathOf } from './served-model.ts';
 import type { Target } from './target.ts';
@@ -30,6 +31,8 @@ export interface Outgoing {
   /** Undefined on pass-through of a format we do not know. */
   call: WireCall | undefined;
   origin: string;
+  /** Who decided on the origin. */
+  addressBy: AddressAuthor;
   path: string;
   method: Dispatcher.HttpMethod;
   headers: Record<string, string | string[]>;
@@ -65,10 +68,16 @@ export function addressCall(
   target: Target,
   body: JsonObject,
   rules: HostRules,
-): { call: WireCall; base: URL; context: CallContext } {
+): { call: WireCall; base: URL; addressBy: AddressAuthor; context: CallContext } {
   const context = contextOf(exchange, target, body);
   const call = prepareCall(target.entry, exchange.route.endpoint, context);
-  return { call, base: checkedBase(target, call.entry, context, rules), context };
+  const addressBy = addressAuthor(exchange, target);
+  return {
+    call,
+    base: checkedBase(target, call.entry, context, rules, addressBy),
+    addressBy,
+    context,
+  };
 }
 
 function contextOf(exchange: Exchange, target: Target, request: JsonObject): CallContext {
@@ -89,10 +98,11 @@ function checkedBase(
   entry: EndpointEntry | undefined,
   facts: CallFacts,
   rules: HostRules,
+  addressBy: AddressAuthor,
 ): URL {
   const { customHost } = target;
   const url = customHost?.url ?? baseUrlOf(target.entry, entry, facts);
-  return checkUpstreamUrl(url, rules, customHost?.field).url;
+  return checkUpstreamUrl(url, rules, customHost?.field, addressBy).url;
 }
 
 function prepareUnified(
@@ -102,11 +112,12 @@ function prepareUnified(
   rules: HostRules,
 ): Outgoing {
   const json = shaped ?? exchange.json ?? {};
-  const { call, base, context } = addressCall(exchange, target, json, rules);
+  const { call, base, addressBy, context } = addressCall(exchange, target, json, rules);
   const common = {
     call,
     context,
     origin: base.origin,
+    addressBy,
     method: call.entry.method ?? (exchange.method as Dispatcher.HttpMethod),
     path: joinPaths(base, pathOf(call.entry, context), exchange.search),
     auth: call.entry.auth ?? target.entry.auth,
@@ -198,7 +209,8 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
     });
   const context = { ...contextOf(exchange, target, exchange.json ?? {}), proxyPath: rest };
   const entry = proxyEntry(target);
-  const base = checkedBase(target, entry, context, rules);
+  const addressBy = addressAuthor(exchange, target);
+  const base = checkedBase(target, entry, context, rules, addressBy);
   const call = passThroughCall(target.entry, rest);
   const bodyless =
     exchange.method === 'GET' || exchange.method === 'DELETE' || exchange.method === 'HEAD';
@@ -219,6 +231,7 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
     call,
     context,
     origin: base.origin,
+    addressBy,
     method: exchange.method as Dispatcher.HttpMethod,
     path: joinPaths(base, entry === undefined ? rest : pathOf(entry, context), exchange.search),
     auth: call?.entry.auth ?? target.entry.auth,
