@@ -44,6 +44,8 @@ const spoken: Record<string, { 4?: string[][]; 6?: string[][] }> = {
   'rebind-both.attack.example': { 4: [[publicAddress], [publicAddress, '10.0.0.1']] },
   'rebind-other-family.attack.example': { 4: [[publicAddress], []], 6: [[], ['::1']] },
   'llm.corp': { 4: [['10.1.2.3']] },
+  'range.attack.example': { 4: [['10.20.0.9']] },
+  'vllm.models.svc.cluster.local': { 4: [['10.96.0.7']] },
   'a.wild.corp': { 4: [['10.1.2.3']] },
   'app.localhost': { 4: [['127.0.0.1']] },
   'rebind.corp': { 4: [['10.1.2.3'], ['169.254.169.254']] },
@@ -94,7 +96,7 @@ describe('a name', () => {
     await lab.expectRefused(asked);
   });
 
-  it('waits when five are being looked up', async () => {
+  it('waits when five are being looked up for the same workspace', async () => {
     const names = Array.from({ length: 12 }, (_, index) => `held-${index}.example.com`);
     const before = lab.dns.asked.length;
     const asked = () => new Set(lab.dns.asked.slice(before));
@@ -134,11 +136,14 @@ describe('a redirect', () => {
   });
 });
 
-describe('TRUSTED_CUSTOM_HOSTS', () => {
+describe('a trusted host', () => {
   it.each([
     ['http://llm.corp/v1', '10.1.2.3 80'],
     ['http://a.wild.corp:8080/v1', '10.1.2.3 8080'],
-    ['http://10.0.0.5:9000/v2', '10.0.0.5 9000'],
+    ['http://10.0.0.5:8000/v2', '10.0.0.5 8000'],
+    ['http://10.20.255.1:9000/v2', '10.20.255.1 9000'],
+    ['http://vllm.models.svc.cluster.local:8000/v1', '10.96.0.7 8000'],
+    ['http://range.attack.example/v1', '10.20.0.9 80'],
     ['http://127.0.0.1:9000/', '127.0.0.1 9000'],
     ['http://[::1]:9000/', '::1 9000'],
     ['http://[0:0:0:0:0:0:0:1]:9000/', '::1 9000'],
@@ -152,6 +157,10 @@ describe('TRUSTED_CUSTOM_HOSTS', () => {
 
   it.each([
     'http://10.0.0.6/',
+    'http://10.0.0.5:9000/',
+    'http://10.21.0.1/',
+    'http://kubernetes.default.svc.cluster.local/',
+    'http://x.kubernetes.default.svc/',
     'http://127.0.0.2/',
     'http://[::2]/',
     'http://[::ffff:10.0.0.5]/',
@@ -166,7 +175,7 @@ describe('TRUSTED_CUSTOM_HOSTS', () => {
 
   it('drops what can never be trusted, and says so at start', () => {
     const told = lab.scenario.stack.part('gateway-2').stderr();
-    for (const entry of droppedEntries) expect(told).toContain(`"entry":"${entry}"`);
+    for (const entry of droppedEntries) expect(told).toContain(`"entry":"${entry}","reason":"`);
     expect(told).not.toContain('"entry":"llm.corp"');
   });
 });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import { bytes, eventually, json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { type Lab, startLab } from './lab.ts';
+import { type Answers, type DnsServer, startDns } from './outbound/dns-server.ts';
 import { probesOf } from './probe.ts';
 import { chatBody, chatReply } from './scenario.ts';
 import {
@@ -19,18 +19,28 @@ import {
 
 /** Cache and limits, hosts, formats, and what passes through. */
 let lab: Lab;
+let dns: DnsServer;
 const savedOnly = 1;
 beforeAll(async () => {
-  const preload = pathToFileURL(`${import.meta.dirname}/flipping-dns.ts`);
+  dns = await startDns(changeMind);
   lab = await startLab({
     gateways: 2,
     environment: {
-      gateway: { NODE_OPTIONS: `--import=${preload}` },
+      gateway: { DNS_SERVERS: `127.0.0.1:${dns.port}` },
       'gateway-2': { BLOCK_INLINE_CONFIG: 'true' },
     },
   });
 });
-afterAll(() => lab.stop());
+afterAll(async () => {
+  await lab.stop();
+  dns.close();
+});
+
+/** Global unicast that was never assigned to anybody, and this machine from the second question on. */
+const changeMind: Answers = (_name, family, nth) => {
+  if (nth === 0) return family === 6 ? ['2000::1'] : [];
+  return family === 4 ? ['127.0.0.1'] : [];
+};
 const probe = probesOf(() => lab);
 
 const bodySaying = (content: string) => ({ ...chatBody, messages: [{ role: 'user', content }] });

@@ -1,5 +1,4 @@
 import type { AddressAuthor } from '@sluice/outbound';
-import type { Exchange } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
 
 /**
@@ -7,14 +6,9 @@ import type { Target } from './target.ts';
  * operator may trust the first with private hosts that the second may not name.
  * A setting that is part of an address leads to its vendor only, whoever sent it.
  */
-export function addressAuthor(exchange: Exchange, target: Target): AddressAuthor {
-  const isSavedConfig = exchange.config?.saved !== undefined;
-  if (target.customHost !== undefined) {
-    const { field } = target.customHost;
-    if (field === 'x-service-custom-host') return 'caller';
-    const isConfigs = field === `${target.path}.custom_host`;
-    return isConfigs && !isSavedConfig ? 'caller' : 'admin';
-  }
-  const isNamedByConfig = target.planned.provider !== undefined && isSavedConfig;
-  return target.saved !== undefined || isNamedByConfig ? 'admin' : 'caller';
+export function addressAuthor(target: Target): AddressAuthor {
+  if (target.customHost !== undefined) return target.customHost.by;
+  // The catalogue's own address, which may be this machine's: who chose the provider?
+  const isNamedBySaved = target.planned.provider !== undefined && target.planned.by === 'admin';
+  return target.saved !== undefined || isNamedBySaved ? 'admin' : 'caller';
 }

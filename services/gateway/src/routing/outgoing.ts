@@ -71,7 +71,7 @@ export function addressCall(
 ): { call: WireCall; base: URL; addressBy: AddressAuthor; context: CallContext } {
   const context = contextOf(exchange, target, body);
   const call = prepareCall(target.entry, exchange.route.endpoint, context);
-  const addressBy = addressAuthor(exchange, target);
+  const addressBy = addressAuthor(target);
   return {
     call,
     base: checkedBase(target, call.entry, context, rules, addressBy),
@@ -209,7 +209,7 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
     });
   const context = { ...contextOf(exchange, target, exchange.json ?? {}), proxyPath: rest };
   const entry = proxyEntry(target);
-  const addressBy = addressAuthor(exchange, target);
+  const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules, addressBy);
   const call = passThroughCall(target.entry, rest);
   const bodyless =

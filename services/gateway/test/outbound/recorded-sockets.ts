@@ -1,10 +1,8 @@
 /**
  * Preloaded into a gateway (`NODE_OPTIONS=--import=…`). Stands in place of the
  * socket's connect: beyond Sluice's own parts and the test's upstreams nothing
- * is opened, and what would have been opened is written down. Names are asked
- * of the test's own DNS server instead of the system's.
+ * is opened, and what would have been opened is written down.
  */
-import dns from 'node:dns';
 import { appendFileSync } from 'node:fs';
 
 const refused = -111;
@@ -31,23 +29,3 @@ for (const method of ['connect', 'connect6'] as const) {
     return refused;
   };
 }
-
-const resolver = new dns.promises.Resolver({ tries: 1 });
-resolver.setServers([`127.0.0.1:${process.env.TEST_DNS_PORT}`]);
-
-async function lookup(hostname: string): Promise<dns.LookupAddress[]> {
-  // The system knows this one without asking anybody.
-  if (hostname === 'localhost') return [{ address: '127.0.0.1', family: 4 }];
-  const [four, six] = await Promise.allSettled([
-    resolver.resolve4(hostname),
-    resolver.resolve6(hostname),
-  ]);
-  const of = (answer: PromiseSettledResult<string[]>, family: 4 | 6) =>
-    answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : [];
-  const all = [...of(four, 4), ...of(six, 6)];
-  if (all.length === 0)
-    throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${hostname}`), { code: 'ENOTFOUND' });
-  return all;
-}
-
-Object.assign(dns.promises, { lookup });
