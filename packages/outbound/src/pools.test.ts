@@ -137,6 +137,56 @@ describe('when there are too many origins', () => {
   });
 });
 
+describe('on one owner’s account', () => {
+  it('only so many origins are busy; the others’ are not touched, and it gives up its own idle ones', async () => {
+    const { origin, next } = await heldUpstream();
+    const made = pools({ poolsMax: 10, ownerPoolsMax: 2 });
+    const idle = made.pool('https://a.example.com', { owner: 'other' });
+    const own = made.pool('https://b.example.com', { owner: 'flood' });
+    made.pool('https://c.example.com', { owner: 'flood' });
+    made.pool('https://d.example.com', { owner: 'flood' });
+    expect([idle.closed, own.closed, made.size]).toEqual([false, true, 3]);
+    const busy = pools({ poolsMax: 10, ownerPoolsMax: 1 });
+    const arrived = next();
+    const reply = busy.pool(origin, { owner: 'flood' }).request({ method: 'GET', path: '/' });
+    const response = await arrived;
+    expect(() => busy.pool('https://b.example.com', { owner: 'flood' })).toThrow(
+      expect.objectContaining({ code: 'upstream.unreachable' }),
+    );
+    expect(busy.pool('https://b.example.com', { owner: 'other' }).closed).toBe(false);
+    response.end();
+    await (await reply).body.dump();
+  });
+
+  it('is what it opens: whoever took a pool last is asked for the connection', () => {
+    const owners: string[] = [];
+    const made = createUpstreamPools({
+      guard: {
+        connector:
+          ({ owner } = {}) =>
+          (_target, callback) => {
+            owners.push(owner?.() ?? '');
+            callback(new Error('nothing is opened'), null);
+          },
+      },
+    });
+    cleanups.push(() => made.close(0));
+    for (const owner of ['a', 'b', 'a'])
+      made
+        .pool('http://llm.example.com', { owner })
+        .request({ method: 'GET', path: '/' })
+        .catch(() => undefined);
+    expect(owners).toEqual(['a', 'b', 'a']);
+  });
+
+  it('connections of admins’ addresses are never those of callers’', () => {
+    const made = pools();
+    const origin = 'https://llm.example.com';
+    expect(made.pool(origin, { by: 'admin' })).not.toBe(made.pool(origin, { by: 'caller' }));
+    expect(made.pool(origin, { by: 'caller' })).toBe(made.pool(origin));
+  });
+});
+
 describe('close', () => {
   it('lets a reply in flight end and takes no new request', async () => {
     const { origin, next } = await heldUpstream();

@@ -4,11 +4,14 @@ import type { Target } from './target.ts';
 /**
  * Who decided where this target is: an admin, by saving it, or the caller. An
  * operator may trust the first with private hosts that the second may not name.
- * A setting that is part of an address leads to its vendor only, whoever sent it.
  */
 export function addressAuthor(target: Target): AddressAuthor {
   if (target.customHost !== undefined) return target.customHost.by;
-  // The catalogue's own address, which may be this machine's: who chose the provider?
-  const isNamedBySaved = target.planned.provider !== undefined && target.planned.by === 'admin';
-  return target.saved !== undefined || isNamedBySaved ? 'admin' : 'caller';
+  const isNamedByAdmin = target.planned.provider !== undefined && target.planned.by === 'admin';
+  if (target.saved !== undefined || isNamedByAdmin) return 'admin';
+  // A vendor's fixed address is nobody's choice. One that settings complete, or
+  // that of a model server on this machine, is the choice of who names the provider.
+  const { baseUrl } = target.entry;
+  const isFixed = typeof baseUrl === 'string' && /^https:[^{]+$/.test(baseUrl);
+  return isFixed ? 'admin' : 'caller';
 }
