@@ -44,8 +44,6 @@ async function serve(records: Records) {
     const reply = answer(query, false);
     if (reply !== undefined) udp.send(reply, port, address);
   });
-  await new Promise<void>((ready) => udp.bind(0, '127.0.0.1', ready));
-  const { port } = udp.address() as AddressInfo;
   const tcp = createServer((socket) => {
     socket.on('error', () => undefined);
     socket.on('data', (framed) => {
@@ -55,8 +53,13 @@ async function serve(records: Records) {
       socket.write(Buffer.concat([length, reply]));
     });
   });
-  await new Promise<void>((ready) => tcp.listen(port, '127.0.0.1', ready));
+  await new Promise<void>((ready) => tcp.listen(0, '127.0.0.1', ready));
   cleanups.push(() => tcp.close());
+  const { port } = tcp.address() as AddressInfo;
+  await new Promise<void>((ready, fail) => {
+    udp.once('error', fail);
+    udp.bind(port, '127.0.0.1', ready);
+  });
   return { servers: [`127.0.0.1:${port}`], asked };
 }
 

@@ -60,16 +60,16 @@ export function makeHostRules(settings: HostRuleSettings): HostRules {
   const caller = new TrustedHosts(forCallers);
   const admin = new TrustedHosts([...(trusted ?? defaults), ...forCallers]);
   const parts = (settings.ownParts ?? []).filter((part) => part !== undefined);
-  const listed = new OwnServices(settings.ownHosts ?? []);
+  const own = new OwnServices(settings.ownHosts ?? [], parts);
   const from = (setting: string, dropped: readonly DroppedEntry[]) =>
     dropped.map((entry) => ({ setting, ...entry }));
   return {
     trusted: { admin, caller },
-    own: new OwnServices([...(settings.ownHosts ?? []), ...parts]),
+    own,
     dropped: [
       ...from('TRUSTED_CUSTOM_HOSTS', new TrustedHosts(trusted ?? []).dropped),
       ...from('TRUSTED_CALLER_HOSTS', caller.dropped),
-      ...from('OWN_HOSTS', listed.dropped),
+      ...from('OWN_HOSTS', own.dropped),
     ],
     accepted: { admin: new Map(), caller: new Map() },
   };

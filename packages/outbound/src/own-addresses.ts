@@ -1,3 +1,4 @@
+import { classifyAddress } from './address-ranges.ts';
 import type { ResolveName } from './name-resolver.ts';
 import type { OwnServices } from './own-services.ts';
 
@@ -13,8 +14,8 @@ interface Known {
 }
 
 /**
- * The addresses at which our own parts are reached under their names, for
- * connections to a port that one of them has. While a name cannot be resolved,
+ * The private addresses at which our own parts are reached under their names,
+ * for connections to a port that one of them has. While a name cannot be resolved,
  * what it came to last counts: nobody can be led to where we cannot go.
  */
 export function createOwnAddresses(
@@ -29,7 +30,11 @@ export function createOwnAddresses(
     known.renewal ??= resolve(name, owner)
       .then(
         (addresses) => {
-          known.addresses = new Set(addresses.map(({ address }) => address));
+          // A public address may be a stranger's as well, behind the same front.
+          const privates = addresses.filter(
+            ({ address }) => classifyAddress(address) === 'private',
+          );
+          known.addresses = new Set(privates.map(({ address }) => address));
         },
         () => undefined,
       )

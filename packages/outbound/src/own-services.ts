@@ -37,11 +37,17 @@ export class OwnServices {
   /** On this machine, under each of its names and addresses. Undefined among them = every port. */
   readonly #machinePorts = new Set<number | undefined>();
   readonly #names = new Map<string, Set<number | undefined>>();
+  /** Names of parts, by port: what they resolve to is theirs, too. */
+  readonly #partNames = new Map<number, string[]>();
   readonly #addresses: OwnAddresses[] = [];
   readonly #ports = new Set<number>();
 
-  /** @param list hosts, addresses, ranges and URLs, each with or without a port; see `host-entries.ts` */
-  constructor(list: readonly string[]) {
+  /**
+   * @param list an operator's: hosts, addresses, ranges and URLs, each with or without a port; see `host-entries.ts`.
+   * A public name may share its address with strangers, so these count as they are written.
+   * @param parts addresses of parts, as their settings have them
+   */
+  constructor(list: readonly string[], parts: readonly string[] = []) {
     const dropped: DroppedEntry[] = [];
     for (const entry of list)
       try {
@@ -51,15 +57,28 @@ export class OwnServices {
         dropped.push({ entry, reason: error.message });
       }
     this.dropped = dropped;
+    for (const part of parts) this.#addPart(part);
   }
 
-  #add(text: string): void {
+  /** Settings that are no address (a socket's path) lead nowhere a connection could. */
+  #addPart(part: string): void {
+    try {
+      const { name, port } = this.#add(part);
+      if (name === undefined || port === undefined || isMachineHost(name)) return;
+      this.#partNames.set(port, [...(this.#partNames.get(port) ?? []), name]);
+    } catch (error) {
+      if (!(error instanceof HostEntryFault)) throw error;
+    }
+  }
+
+  #add(text: string): { name: string | undefined; port: number | undefined } {
     const entry = readHostEntry(text);
     const port = entry.port ?? portsOfSchemes[/^([a-z]+):\/\//i.exec(text.trim())?.[1] ?? ''];
     if (port !== undefined) this.#ports.add(port);
     if (isMachineHost(entry.name ?? entry.address ?? '')) this.#machinePorts.add(port);
     else if (entry.covers !== undefined) this.#addresses.push({ covers: entry.covers, port });
     else this.#names.set(entry.name!, (this.#names.get(entry.name!) ?? new Set()).add(port));
+    return { name: entry.name, port };
   }
 
   /** Whether a host as it is written, without brackets, is one of ours. */
@@ -74,12 +93,9 @@ export class OwnServices {
     return this.hasHost(withoutEmbedding(ip), port);
   }
 
-  /** Names of ours that listen at this port: what they resolve to is ours as well. */
+  /** Names of parts that listen at this port: the private addresses they resolve to are ours as well. */
   namesAt(port: number): readonly string[] {
-    const names: string[] = [];
-    for (const [name, ports] of this.#names)
-      if (ports.has(port) || ports.has(undefined)) names.push(name);
-    return names;
+    return this.#partNames.get(port) ?? [];
   }
 
   #isMachinePort(port: number): boolean {

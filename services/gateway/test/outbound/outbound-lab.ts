@@ -21,7 +21,7 @@ export const trustedHosts: readonly string[] = [
   '*.wild.corp',
   'http://10.0.0.5:8000/v1',
   '10.20.0.0/16',
-  '*.svc.cluster.local',
+  '*.models.svc.cluster.local',
   'rebind.corp',
 ];
 /** Listed as well, in vain. */
