@@ -24,6 +24,6 @@ export const jsonBounds = {
   request: { bytesMax: Number.POSITIVE_INFINITY, depthMax, workMax },
   /** A provider's reply, or what is kept of one; its bytes are bounded where it is read. */
   reply: { bytesMax: Number.POSITIVE_INFINITY, depthMax, workMax },
-  /** A document in a header, a form's field or a setting. */
-  small: { bytesMax: mebibyte, depthMax, workMax: 100_000 },
+  /** A document in a header or a setting: as much as the admin API takes in one. */
+  small: { bytesMax: mebibyte, depthMax, workMax: 200_000 },
 } as const satisfies Record<string, JsonBounds>;
