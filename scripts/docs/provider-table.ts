@@ -108,7 +108,7 @@ function address(provider: ProviderEntry): string {
     () =>
       settings.reduce(
         (url, name) => url.replaceAll(name, `{${name}}`),
-        baseUrl({ ...facts, setting: (name) => (settings.includes(name) ? name : undefined) }),
+        baseUrl({ ...facts, setting: (name) => settings.find((known) => known === name) }),
       ),
   ];
   for (const attempt of attempts) {

@@ -164,6 +164,11 @@ export const errorCodes = {
     403,
     'The provider is limited to certain models, and the model of this request cannot be read.',
   ),
+  'credential.mixed': request(
+    400,
+    'A stored credential is not used together with what the request says of it.',
+  ),
+  'host.not_allowed': request(400, 'A stored credential is not sent to this host.'),
   'host.invalid': request(400, 'The custom host is not allowed.', 'AB01'),
   inline_config_blocked: request(400, 'Inline configs are blocked; use a saved config slug.'),
   inline_provider_blocked: request(400, 'Raw provider names are blocked; use a saved provider.'),

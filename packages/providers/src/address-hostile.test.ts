@@ -8,7 +8,7 @@ const provider = (baseUrl: Template): ProviderEntry => ({
   baseUrl,
   auth: { type: 'bearer' },
   endpoints: {},
-  settings: ['resource'],
+  settings: ['resource' as never],
   source: 'this test',
 });
 const facts = (resource?: string): CallFacts => ({

@@ -71,17 +71,18 @@ export function checkedSetting(name: string, value: string): string {
 }
 
 /**
- * A setting that is an address. The caller may have sent it, along with a key
- * that is not his to see: so it must lead to the vendor.
+ * A setting that is an address, without a slash at its end. Whether it may stand
+ * beside the credential is not decided here, and by no list of vendors' domains:
+ * under most of them strangers can open a host.
  */
-export function addressSetting(name: string, value: string, domains: readonly string[]): string {
+export function addressSetting(name: string, value: string): string {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  const host = url?.hostname ?? '';
-  const known = domains.some((domain) => host === domain || host.endsWith(`.${domain}`));
-  if (url?.protocol !== 'https:' || !known || url.username !== '' || url.search !== '')
+  const isBare =
+    url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (url?.protocol !== 'https:' || !isBare)
     throw new GatewayError('provider.setting_invalid', {
       field: `x-service-${name}`,
-      message: `The setting ${name} must be an https address of ${domains.join(' or ')}; others are named by the custom host.`,
+      message: `The setting ${name} must be an https address without user, query and fragment; others are named by the custom host.`,
     });
   return value.replace(/\/+$/, '');
 }

@@ -1,5 +1,6 @@
 import { compact } from './codecs/json-access.ts';
 import type { AuthRecipe, EndpointEntry, ProviderEntry, ReadSetting } from './contract.ts';
+import type { SettingName } from './setting-kinds.ts';
 import { readSettings } from './settings.ts';
 
 /** What a provider wants, as it is stored or as the caller sent it. */
@@ -19,13 +20,13 @@ const SERVICE_PREFIX = 'x-service-';
 export function authHeaders(
   provider: ProviderEntry,
   credential: ProviderCredential,
-  callerHeaders: Record<string, string | undefined>,
+  callerHeaders: Readonly<Record<string, string | string[] | undefined>>,
   entry?: EndpointEntry,
 ): Record<string, string> {
   const headers: Record<string, string> = { ...provider.headers, ...entry?.headers };
   for (const name of provider.callerHeaders ?? []) {
     const value = callerHeaders[SERVICE_PREFIX + name] ?? callerHeaders[name];
-    if (value !== undefined && value !== '') headers[name] = value;
+    if (value !== undefined && value !== '') headers[name] = String(value);
   }
   for (const name in provider.configurationHeaders) {
     const value = credential.configurations[provider.configurationHeaders[name] as string];
@@ -34,7 +35,7 @@ export function authHeaders(
   const recipe = entry?.auth ?? provider.auth;
   const setting = readSettings(provider, credential.configurations, callerHeaders);
   for (const name in provider.settingHeaders) {
-    const value = setting(provider.settingHeaders[name] as string);
+    const value = setting(provider.settingHeaders[name] as SettingName);
     if (value !== undefined) headers[name] = value;
   }
   return Object.assign(headers, keyHeaders(recipe, credential.apiKey, setting));

@@ -7,6 +7,7 @@
  */
 
 import type { ChatUsage, JsonObject, JsonValue } from '@sluice/contracts';
+import type { SettingName } from './setting-kinds.ts';
 
 export type { JsonObject, JsonValue };
 
@@ -97,6 +98,8 @@ export interface CallFacts {
   setting: ReadSetting;
   /** The caller's body, for addresses that carry a part of it; absent where none is at hand. */
   request?: JsonObject;
+  /** True = the credential is an admin's: nothing in the body may say whose account it is used for. */
+  accountIsSettled?: boolean;
   /** Of a pass-through call: what the caller asked for, e.g. `/files`, without the query. */
   proxyPath?: string;
 }
@@ -227,18 +230,24 @@ export interface ProviderEntry {
    * Caller headers (lower case) that travel on, e.g. `anthropic-beta`. Each is
    * also looked for with the service prefix (`x-service-…`), which wins.
    */
-  callerHeaders?: readonly string[];
+  callerHeaders?: readonly SettingName[];
   /** Upstream header → key of the credential's configurations that fills it; wins over the caller's header. */
   configurationHeaders?: Readonly<Record<string, string>>;
   /** Upstream header → setting that fills it. */
-  settingHeaders?: Readonly<Record<string, string>>;
+  settingHeaders?: Readonly<Record<string, SettingName>>;
   /**
    * Settings callers may send as `x-service-<name>`; admins keep them in the
-   * credential's configurations, configs in the target, with underscores.
+   * credential's configurations, configs in the target, with underscores. What
+   * each decides, and so who may set it, stands in `setting-kinds.ts`.
    */
-  settings?: readonly string[];
+  settings?: readonly SettingName[];
   /** Those of them that the vendor's own clients send, without the service prefix. */
-  bareSettings?: readonly string[];
+  bareSettings?: readonly SettingName[];
+  /**
+   * Further headers (lower case) of the vendor's that say whose account is
+   * meant; those that settings fill need not be named.
+   */
+  accountHeaders?: readonly string[];
   /**
    * Names that settings put in the place of the model, or beside it: a deployment,
    * a serving endpoint. Empty where the model alone says what serves the call.

@@ -32,7 +32,21 @@ export type {
   WireCall,
   WireFormat,
 } from './contract.ts';
+export {
+  accountHeaders,
+  type DeclaredSetting,
+  declaredSettings,
+  proofHeaders,
+} from './declared-settings.ts';
 export { isFinalFault } from './final-faults.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
+export {
+  addressSettings,
+  isPlain,
+  type SettingKind,
+  type SettingName,
+  settingKind,
+  settingKinds,
+} from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
 export { modesOf, passThroughCall, prepareCall } from './wire-call.ts';

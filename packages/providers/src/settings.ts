@@ -1,4 +1,5 @@
 import type { ProviderEntry, ReadSetting } from './contract.ts';
+import type { SettingName } from './setting-kinds.ts';
 
 const SERVICE_PREFIX = 'x-service-';
 
@@ -16,9 +17,10 @@ export function readSettings(
     const snake = name.replaceAll('-', '_');
     const configured = text(configurations[snake]) ?? text(configurations[camel(snake)]);
     if (configured !== undefined) return configured;
-    if (provider.settings?.includes(name) !== true) return undefined;
+    const known = name as SettingName;
+    if (provider.settings?.includes(known) !== true) return undefined;
     const prefixed = text(callerHeaders[SERVICE_PREFIX + name]);
-    if (prefixed !== undefined || provider.bareSettings?.includes(name) !== true) return prefixed;
+    if (prefixed !== undefined || provider.bareSettings?.includes(known) !== true) return prefixed;
     return text(callerHeaders[name]);
   };
 }

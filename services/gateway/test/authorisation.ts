@@ -95,7 +95,7 @@ export function exampleCall({ settings, saved, ...over }: ExampleCall): Unauthor
     apiKey: '',
     setting: (name) => all[name],
     savedSetting: saved === undefined ? undefined : (name) => saved[name],
-    metadata: {},
+    metadata: [],
     owner: 'workspace',
     origin: 'https://upstream.example.com',
     path: '/v1/x',

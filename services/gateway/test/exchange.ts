@@ -78,6 +78,7 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     key: request.key,
     bundle: request.bundle,
     metadata: caller.metadata,
+    isSavedOnly: false,
     config: undefined,
     prompt: undefined,
     limits: undefined,

@@ -16,9 +16,14 @@ import { rateLimit, shownUsageLimits, usageLimits } from './limits.ts';
 import { cappedListQuery, commaList, pageQuery, tagsQuery } from './paging.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
-/** Settings of the provider: its own fields as they are, two that every provider has checked. */
+/** Settings of the provider: its own fields as they are, those that every provider has checked. */
 const configurations = z
-  .looseObject({ custom_host: hostField.nullish(), custom_headers: headersField.nullish() })
+  .looseObject({
+    custom_host: hostField.nullish(),
+    custom_headers: headersField.nullish(),
+    /** Base addresses that requests may name in place of `custom_host`; all that is below them, too. */
+    allowed_custom_hosts: z.array(hostField).max(50).nullish(),
+  })
   .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most');
 
 const factor = z.number().min(0).nullish();

@@ -86,6 +86,8 @@ const organisationSections = {
     api_keys: metadataSchema.nullable().default(null),
     workspaces: metadataSchema.nullable().default(null),
   }),
+  /** On = a request may have any stored credential sent to any host: whoever holds a workspace key can read them all. */
+  stored_credentials: z.object({ allow_any_custom_host: flag(false) }),
   joining: z.object({
     /** The default workspace has a switch of its own. */
     default_workspace_user_api_key_auto_create: flag(false),

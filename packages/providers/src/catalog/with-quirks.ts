@@ -38,6 +38,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     name: 'Alibaba DashScope (Qwen)',
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     endpoints: offering('chatComplete', 'embed', 'listModels'),
+    accountHeaders: ['x-dashscope-workspace'],
     quirks: { ...compatible.quirks, takesTopK: true },
     source:
       'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope, November 2026',

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import type { Credentials } from '../integrations/configurations.ts';
-import { blocksInlineConfig } from '../organisations/settings.ts';
+import { blocksInlineConfig, effectiveSettings } from '../organisations/settings.ts';
 import type { BundleConfigRow, BundleRows, ConfigBody } from './bundle-rows.ts';
 
 type ProviderRow = BundleRows['providers'][number];
@@ -48,6 +48,8 @@ export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): 
     rateLimits: rateLimits(workspace.rateLimits),
     metadata: sortedText(workspace.metadata),
     blockInlineConfig: blocksInlineConfig(workspace),
+    storedCredentialsAtCallersHosts: effectiveSettings(workspace.organisation.settings)
+      .stored_credentials.allow_any_custom_host,
     defaultConfigSlug: rows.configs.find((row) => row.isDefault)?.slug ?? '',
   });
   bundle.hash = contentHash(bundle, rows);
@@ -108,6 +110,7 @@ function provider(
   const {
     custom_host: customHost,
     custom_headers: customHeaders,
+    allowed_custom_hosts: allowedHosts,
     ...configurations
   } = credentials.configurations;
   return {
@@ -121,6 +124,7 @@ function provider(
     configurationsJson: JSON.stringify(sortedObject(configurations)),
     customHost: typeof customHost === 'string' ? customHost : '',
     customHeaders: sortedText(customHeaders),
+    allowedCustomHosts: Array.isArray(allowedHosts) ? allowedHosts.map(String).sort() : [],
     allowAllModels: integration.allowAllModels,
     models: sorted(integration.models, (model) => model.slug).map((model) =>
       modelOf(model, open.modelSettings(model)),

@@ -39,6 +39,7 @@ export function presentWorkspaceSettings(row: {
   const {
     metadata_schemas: _schemas,
     joining: _joining,
+    stored_credentials: _storedCredentials,
     ...shared
   } = effectiveSettings(row.organisation.settings, row.settings);
   return {

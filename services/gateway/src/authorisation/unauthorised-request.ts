@@ -16,8 +16,8 @@ export interface UnauthorisedRequest {
    * identity of this machine is not lent to those.
    */
   savedSetting: ReadSetting | undefined;
-  /** Of the caller's request; AWS takes it as session tags. */
-  metadata: Readonly<Record<string, string>>;
+  /** The workspace's, the key's, and the request's, in the order in which they win; AWS takes them as session tags. */
+  metadata: readonly Readonly<Record<string, string>>[];
   /** The workspace: on its account what is asked for it is looked up and connected to. */
   owner: string;
   origin: string;

@@ -3,7 +3,9 @@ import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
+import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
 import type { BundleTables } from './bundle-tables.ts';
+import { holdsCredential } from './holds-credential.ts';
 import { modelKey } from './model-key.ts';
 
 /**
@@ -43,6 +45,10 @@ export interface SavedProvider {
   readonly tls: TlsIdentity | undefined;
   readonly customHost: string;
   readonly customHeaders: Readonly<Record<string, string>>;
+  /** Any of the above is a secret, or says which credential of the gateway's own is used. */
+  readonly holdsCredential: boolean;
+  /** Where else the credential may go, when a request asks for it. */
+  readonly allowedHosts: readonly AllowedHost[];
   readonly allowAllModels: boolean;
   readonly models: ReadonlyMap<string, config.Model>;
   /** Some models may not be asked for: a request whose model cannot be read is refused. */
@@ -95,6 +101,8 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
   const configurations =
     typeof parsed === 'object' && parsed !== null ? (parsed as Record<string, unknown>) : {};
   const off = provider.models.filter(({ enabled }) => !enabled);
+  const tls = readTlsIdentity(configurations);
+  const customHeaders = lowerCased(provider.customHeaders);
   return {
     slug: provider.slug,
     entry: findProvider(provider.provider),
@@ -102,9 +110,16 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
     status: provider.status,
     apiKey: provider.apiKey,
     configurations,
-    tls: readTlsIdentity(configurations),
+    tls,
     customHost: provider.customHost,
-    customHeaders: lowerCased(provider.customHeaders),
+    customHeaders,
+    holdsCredential:
+      provider.apiKey !== '' ||
+      tls !== undefined ||
+      Object.keys(customHeaders).length > 0 ||
+      provider.models.some((model) => Object.keys(model.customHeaders).length > 0) ||
+      holdsCredential(configurations),
+    allowedHosts: readAllowedHosts(provider.allowedCustomHosts),
     allowAllModels: provider.allowAllModels,
     models: new Map(provider.models.map((model) => [model.slug, model])),
     limitsModels: !provider.allowAllModels || off.length > 0,

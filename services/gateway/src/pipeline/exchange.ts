@@ -49,6 +49,8 @@ export interface Exchange {
   key: ResolvedKey | undefined;
   bundle: CompiledBundle | undefined;
   metadata: Readonly<Record<string, string>>;
+  /** Saved-only mode: what the request says configures nothing. Known before the config is. */
+  isSavedOnly: boolean;
   config:
     | { compiled: CompiledConfig; saved: SavedConfig | undefined; source: ConfigOrigin }
     | undefined;

@@ -116,6 +116,7 @@ function createExchange(
     key: undefined,
     bundle: undefined,
     metadata: caller.metadata,
+    isSavedOnly: false,
     config: undefined,
     prompt: undefined,
     limits: undefined,

@@ -8,7 +8,6 @@ import { overloaded } from '../http/read-body.ts';
 import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
 import { type Unread, UpstreamCall } from '../upstream/call.ts';
 import type { AttemptRecord, UsageRecorder } from '../usage/attempt-record.ts';
-import { adminsSettings } from './admins-settings.ts';
 import type { Outgoing } from './outgoing.ts';
 import { rawReply } from './raw-reply.ts';
 import { replyHeaders } from './reply-headers.ts';
@@ -64,7 +63,7 @@ export async function attempt(
     const signed = authorised(exchange, target, outgoing, context, deps);
     const sent = signed instanceof Promise ? await signed : signed;
     const pool = deps.pools.pool(sent.origin, {
-      tls: target.saved?.tls,
+      tls: target.tls,
       by: outgoing.addressBy,
       owner: exchange.key?.source.workspaceId ?? '',
     });
@@ -112,8 +111,8 @@ function authorised(
     recipe: auth,
     apiKey: target.apiKey,
     setting: target.setting,
-    savedSetting: adminsSettings(target, outgoing),
-    metadata: exchange.metadata,
+    savedSetting: target.savedSetting,
+    metadata: metadataByRank(exchange),
     owner: exchange.key?.source.workspaceId ?? '',
     origin,
     path,
@@ -122,6 +121,11 @@ function authorised(
     body,
     signal: context.signal ?? exchange.signal,
   });
+}
+
+/** As it wins: the workspace's, the key's, then what the request adds. */
+function metadataByRank({ bundle, key, metadata }: Exchange) {
+  return [bundle?.source.metadata ?? {}, key?.source.metadata ?? {}, metadata];
 }
 
 const withoutAnswer: ReadonlySet<string> = new Set([

@@ -19,17 +19,20 @@ const settings = [
   'aws-region',
   'azure-ad-token',
   'vertex-service-account-json',
-];
+] as const;
+const callerHeaders = ['modal-key', 'openai-organization', 'anthropic-beta'] as const;
+const entry = { settings, callerHeaders, endpoints: {} };
 
 function identity(example: Example): string {
   const target = {
     planned: { apiKey: example.configKey, configurations: example.configSettings ?? {} },
     saved: example.saved === undefined ? undefined : { slug: example.saved },
-    entry: { settings },
+    entry,
+    settingHeaders: example.caller ?? {},
     apiKey: example.configKey ?? example.apiKey ?? '',
     forwardHeaders: example.forward,
   } as unknown as Target;
-  return credentialOf(example.caller ?? {}, target, { headers: example.sent ?? {} });
+  return credentialOf(target, { headers: example.sent ?? {} });
 }
 
 describe('credentialOf', () => {
@@ -49,6 +52,18 @@ describe('credentialOf', () => {
       expect(new Set([of(), of('a'), of('b')]).size).toBe(3);
       expect(of('a')).toBe(of('a'));
     }
+  });
+
+  it('tells callers apart whose own headers of the vendor say whose account it is', () => {
+    const of = (caller: Record<string, string>) => identity({ caller });
+    const all = [
+      of({}),
+      of({ 'modal-key': 'a' }),
+      of({ 'modal-key': 'b' }),
+      of({ 'x-service-openai-organization': 'o' }),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+    expect(of({ 'anthropic-beta': 'x' })).toBe(of({}));
   });
 
   it.each(['authorization', 'x-api-key', 'api-key', 'x-goog-api-key', 'cookie'])(

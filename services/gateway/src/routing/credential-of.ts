@@ -1,5 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { prefix } from '../http/caller-headers.ts';
+import { declaredSettings, isPlain } from '@sluice/providers';
 import type { Outgoing } from './outgoing.ts';
 import type { Target } from './target.ts';
 
@@ -9,12 +8,8 @@ import type { Target } from './target.ts';
  * another, so all that a caller or a config adds to the credential counts.
  * Holds secrets: for hashing only.
  */
-export function credentialOf(
-  callerHeaders: IncomingHttpHeaders,
-  target: Target,
-  { headers }: Pick<Outgoing, 'headers'>,
-): string {
-  const settings = addedSettings(callerHeaders, target);
+export function credentialOf(target: Target, { headers }: Pick<Outgoing, 'headers'>): string {
+  const settings = addedSettings(target);
   const isCallers = target.planned.apiKey !== undefined || target.saved === undefined;
   const isForwarded = target.forwardHeaders?.some((name) =>
     credentialNames.includes(name.toLowerCase()),
@@ -42,31 +37,27 @@ export const credentialNames: readonly string[] = [
 ];
 
 /** Settings of the provider that stand in headers or in the config, such as keys, roles and tokens. */
-function addedSettings(callerHeaders: IncomingHttpHeaders, target: Target): unknown[] {
+function addedSettings({ entry, settingHeaders, planned }: Target): unknown[] {
   const settings: unknown[] = [];
-  for (const name of target.entry.settings ?? []) {
-    const value = callerHeaders[prefix + name];
+  for (const { name, kind, header, isBare } of declaredSettings(entry)) {
+    // Headers of the vendor's format decide over the answer, not over who gives it.
+    if (kind === 'protocol') continue;
+    const value = settingHeaders[header] ?? (isBare ? settingHeaders[name] : undefined);
     if (value !== undefined) settings.push([name, value]);
   }
-  for (const name of accountHeaders(callerHeaders, target)) {
-    const value = callerHeaders[prefix + name] ?? callerHeaders[name];
-    settings.push([name, value]);
-  }
-  const { configurations } = target.planned;
+  const { configurations } = planned;
   if (Object.keys(configurations).length > 0) settings.push(configurations);
   return settings;
 }
 
 /** Headers of the caller that travel on and say whose account it is, unlike versions and betas. */
-export function accountHeaders(
-  callerHeaders: IncomingHttpHeaders,
-  { entry }: Pick<Target, 'entry'>,
-): readonly string[] {
-  return (entry.callerHeaders ?? none).filter(
-    (name) =>
-      /organization|project|key|secret/.test(name) &&
-      (callerHeaders[prefix + name] ?? callerHeaders[name]) !== undefined,
+export function accountHeaders({
+  entry,
+  settingHeaders,
+}: Pick<Target, 'entry' | 'settingHeaders'>): readonly string[] {
+  return declaredSettings(entry).flatMap(({ name, kind, header, isBare }) =>
+    isBare && !isPlain(kind) && (settingHeaders[header] ?? settingHeaders[name]) !== undefined
+      ? name
+      : [],
   );
 }
-
-const none: readonly string[] = [];

@@ -88,6 +88,7 @@ function contextOf(exchange: Exchange, target: Target, request: JsonObject): Cal
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
+    accountIsSettled: target.credentialBy === 'admin',
     request,
     ...(exchange.form === undefined ? {} : { form: exchange.form }),
   };

@@ -8,6 +8,7 @@ import { resolveTarget } from './target.ts';
 const bundle = exampleBundle({
   providers: [
     { slug: 'gpt', provider: 'openai', status: 'active', apiKey: 'sk', allowAllModels: true },
+    { slug: 'own', provider: 'openai', status: 'active', allowAllModels: true },
   ] as never,
 });
 
@@ -55,7 +56,7 @@ describe('a call is on the terms of its config', () => {
   });
 
   it.each<[string, object, Record<string, string>]>([
-    ['a host', { provider: '@gpt' }, { 'x-service-custom-host': 'https://a.example' }],
+    ['a host', { provider: '@own' }, { 'x-service-custom-host': 'https://a.example' }],
     [
       'a key',
       { provider: 'openai' },
@@ -63,8 +64,8 @@ describe('a call is on the terms of its config', () => {
     ],
     ['a provider', { retry: { attempts: 1 } }, { 'x-service-provider': '@gpt' }],
     ['headers to forward', { provider: '@gpt' }, { 'x-service-forward-headers': 'x-a' }],
-    ['a forwarded credential', { provider: '@gpt', forward_headers: ['Authorization'] }, {}],
-    ['an organisation', { provider: '@gpt' }, { 'openai-organization': 'org' }],
+    ['a forwarded credential', { provider: '@own', forward_headers: ['Authorization'] }, {}],
+    ['an organisation', { provider: '@own' }, { 'openai-organization': 'org' }],
     [
       'a deployment',
       { provider: 'azure-openai', api_key: 'k', azure_resource_name: 'r' },

@@ -37,7 +37,7 @@ export function isOnConfigsTerms(exchange: Exchange, target: Target): boolean {
     namesProvider(planned) &&
     !forwardsCredential(planned.forwardHeaders) &&
     !changesSettings(exchange, target) &&
-    accountHeaders(exchange.headers, target).length === 0
+    accountHeaders(target).length === 0
   );
 }
 

@@ -58,7 +58,8 @@ function resolve(provider: string, { model = '', path, headers, config }: Asked)
   exchange.json = model === '' ? {} : { model };
   const parsed = parseConfigDocument(config ?? {}, 'ignore');
   if (!parsed.ok) throw new Error(parsed.faults.join());
-  const { targets } = config === undefined ? directConfig : compileConfig(parsed.config);
+  const { targets } =
+    config === undefined ? directConfig : compileConfig(parsed.config, { slug: 'saved' });
   return resolveTarget(exchange, targets[0] as ResolvedTarget);
 }
 

@@ -43,13 +43,23 @@ const bundle = exampleBundle({
       allowAllModels: false,
       models: [{ slug: 'gpt-on', enabled: true }],
     },
+    {
+      slug: 'open',
+      provider: 'openai',
+      status: 'active',
+      allowAllModels: true,
+      customHost: 'https://saved.example/v1/',
+      models: [{ slug: 'gpt-own-host', enabled: true, customHost: 'https://model.example' }],
+    },
     { slug: 'old', provider: 'openai', status: 'active', expiresAtMs: 1n },
     { slug: 'spent', provider: 'openai', status: 'exhausted' },
     { slug: 'odd', provider: 'never-heard-of', status: 'active', allowAllModels: true },
   ] as never,
 });
 
-function resolve(request: ExampleRequest & { model?: string; json?: object; config?: object }) {
+function resolve(
+  request: ExampleRequest & { model?: string; json?: object; config?: object; saves?: boolean },
+) {
   const exchange = exampleExchange({ bundle, key: exampleKey(), ...request });
   exchange.model = request.model ?? '';
   if (request.json !== undefined) exchange.json = request.json as never;
@@ -57,7 +67,7 @@ function resolve(request: ExampleRequest & { model?: string; json?: object; conf
     const parsed = parseConfigDocument(request.config, 'ignore');
     if (!parsed.ok) throw new Error(parsed.faults.join());
     exchange.config = {
-      compiled: compileConfig(parsed.config),
+      compiled: compileConfig(parsed.config, request.saves === true ? { slug: 'saved' } : {}),
       saved: undefined,
       source: 'inline',
     };
@@ -127,7 +137,7 @@ describe('resolveTarget', () => {
       'the provider',
       { model: 'gpt-4o' },
       'https://saved.example/v1/',
-      '@main.custom_host',
+      '@open.custom_host',
       'admin',
     ],
   ])(
@@ -135,7 +145,7 @@ describe('resolveTarget', () => {
     (_name, request: ExampleRequest & { model: string; config?: object }, url, field, by) => {
       const target = resolve({
         ...request,
-        headers: { ...asking('@main').headers, ...request.headers },
+        headers: { ...asking('@open').headers, ...request.headers },
       });
       expect(target.customHost).toEqual({ url, field, by });
     },
@@ -150,9 +160,8 @@ describe('resolveTarget', () => {
 
   it('the credential is the config’s, then the saved one, then the caller’s', () => {
     const headers = { 'x-service-api-key': 'k', authorization: 'Bearer sk-caller' };
-    expect(resolve({ headers, config: { provider: '@main', api_key: 'sk-config' } }).apiKey).toBe(
-      'sk-config',
-    );
+    const config = { provider: '@main', api_key: 'sk-config' };
+    expect(resolve({ headers, config, saves: true }).apiKey).toBe('sk-config');
     expect(resolve({ headers, config: { provider: '@main' } }).apiKey).toBe('sk-saved');
     expect(resolve({ headers, config: { provider: 'openai' } }).apiKey).toBe('sk-caller');
   });

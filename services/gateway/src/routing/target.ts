@@ -1,30 +1,24 @@
 import type { Author, ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import {
-  findProvider,
-  type ProviderEntry,
-  type ReadSetting,
-  readSettings,
-} from '@sluice/providers';
-import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
+import { findProvider, type ProviderEntry } from '@sluice/providers';
+import type { SavedProvider } from '../config-sync/compiled-bundle.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import {
+  callersHostField,
+  type Settled,
+  settleAddress,
+  settleSettings,
+} from './credential-rule.ts';
 import { checkServedModels, refuseCallersAddress, servedModel } from './served-model.ts';
 
-/** Where one attempt goes: provider, credential and address. */
-export interface Target {
+/** Where one attempt goes: provider, credential and address, as the one rule for credentials settled them. */
+export interface Target extends Settled {
   /** What the config says of it: rules of retries, cache, parameters. */
   planned: ResolvedTarget;
   /** JSON path in the config, `config` when there is none. */
   path: string;
   entry: ProviderEntry;
   saved: SavedProvider | undefined;
-  apiKey: string;
-  configurations: Readonly<Record<string, unknown>>;
-  /** The provider's settings, from config, credential and headers. */
-  setting: ReadSetting;
-  customHeaders: Readonly<Record<string, string>>;
-  /** An address in place of the provider's. */
-  customHost: CustomHost | undefined;
   /** The model to ask for, without `@slug/`; empty when the request names none. */
   model: string;
   /** The model that serves it, as records, prices and limits name it (`served-model.ts`). */
@@ -33,16 +27,6 @@ export interface Target {
   rewritesModel: boolean;
   timeoutMs: number | undefined;
   strictOpenAiCompliance: boolean;
-  forwardHeaders: readonly string[] | undefined;
-}
-
-export interface CustomHost {
-  /** As it was given, not yet checked. */
-  url: string;
-  /** Where that was, for error messages. */
-  field: string;
-  /** Who named it; what is saved is an admin's, headers and inline configs are the caller's. */
-  by: Author;
 }
 
 /**
@@ -62,28 +46,21 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
     : undefined;
   const entry = saved === undefined ? rawEntry(named.reference, named.field) : savedEntry(saved);
   const model = named.model ?? upstreamModel(exchange, planned);
-  const configurations = { ...saved?.configurations, ...planned.configurations };
-  const setting = readSettings(entry, configurations, exchange.headers);
-  const forwardHeaders = exchange.caller.forwardHeaders ?? planned.forwardHeaders;
-  const facts = { entry, saved, setting, model, forwardHeaders };
+  const who = { ...named, entry, saved };
+  const settings = settleSettings(exchange, planned, who);
+  const facts = { ...settings, entry, saved, model };
   checkServedModels(exchange, facts);
   const served = servedModel(exchange, facts);
   const modelRow = saved?.models.get(served);
-  const host = customHost(exchange, planned, saved, modelRow?.customHost);
-  if (host?.by === 'caller') refuseCallersAddress(saved, host.field);
+  const hostField = callersHostField(exchange, planned);
+  if (hostField !== undefined) refuseCallersAddress(saved, hostField);
+  const settled = settleAddress(exchange, planned, { ...who, modelRow }, settings);
   return {
+    ...settled,
     planned,
     path: planned.path,
     entry,
     saved,
-    apiKey: planned.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
-    configurations,
-    setting,
-    customHeaders:
-      modelRow === undefined
-        ? (saved?.customHeaders ?? noHeaders)
-        : { ...saved?.customHeaders, ...lowerCased(modelRow.customHeaders) },
-    customHost: host,
     model,
     servedModel: served,
     rewritesModel: exchange.model !== '' && model !== exchange.model,
@@ -91,11 +68,8 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
     // Off in either place means off; the header cannot switch it on again.
     strictOpenAiCompliance:
       exchange.caller.strictOpenAiCompliance !== false && planned.strictOpenAiCompliance !== false,
-    forwardHeaders,
   };
 }
-
-const noHeaders: Readonly<Record<string, string>> = Object.freeze({});
 
 interface NamedProvider {
   /** Catalogue id or `@slug`. */
@@ -103,20 +77,27 @@ interface NamedProvider {
   /** Set when the name also carried a model. */
   model: string | undefined;
   field: string;
+  by: Author;
 }
 
 function nameProvider(exchange: Exchange, planned: ResolvedTarget): NamedProvider {
   if (planned.provider !== undefined)
-    return splitReference(planned.provider, `${planned.path}.provider`);
+    return splitReference(planned.provider, `${planned.path}.provider`, planned.by);
   const override = planned.overrideParams?.model;
-  if (isReference(override)) return splitReference(override, `${planned.path}.override_params`);
+  if (isReference(override))
+    return splitReference(override, `${planned.path}.override_params`, planned.by);
   if (exchange.caller.provider !== undefined)
-    return splitReference(exchange.caller.provider, 'x-service-provider');
+    return splitReference(exchange.caller.provider, 'x-service-provider', 'caller');
   const model =
     typeof override === 'string' ? override : exchange.model || planned.defaultParams?.model;
-  if (isReference(model)) return splitReference(model, 'body.model');
+  if (isReference(model)) return splitReference(model, 'body.model', 'caller');
   if (exchange.prompt !== undefined)
-    return { reference: exchange.prompt.provider, model: undefined, field: 'prompt.virtual_key' };
+    return {
+      reference: exchange.prompt.provider,
+      model: undefined,
+      field: 'prompt.virtual_key',
+      by: 'admin',
+    };
   throw new GatewayError('provider.missing', {
     field: 'x-service-provider',
     message:
@@ -130,10 +111,10 @@ function isReference(model: unknown): model is string {
 }
 
 /** Split at the first `/`: model names may contain more. */
-function splitReference(reference: string, field: string): NamedProvider {
+function splitReference(reference: string, field: string, by: Author): NamedProvider {
   const slash = reference.indexOf('/');
-  if (!reference.startsWith('@') || slash < 0) return { reference, model: undefined, field };
-  return { reference: reference.slice(0, slash), model: reference.slice(slash + 1), field };
+  if (!reference.startsWith('@') || slash < 0) return { reference, model: undefined, field, by };
+  return { reference: reference.slice(0, slash), model: reference.slice(slash + 1), field, by };
 }
 
 /** The model to ask for: an override, else the body's, freed from a leading `@slug/`. */
@@ -146,7 +127,7 @@ function upstreamModel(exchange: Exchange, planned: ResolvedTarget): string {
       : exchange.model === '' && typeof fallback === 'string'
         ? fallback
         : exchange.model;
-  return splitReference(model, 'body.model').model ?? model;
+  return splitReference(model, 'body.model', 'caller').model ?? model;
 }
 
 function findSaved(exchange: Exchange, slug: string): SavedProvider {
@@ -181,23 +162,4 @@ function rawEntry(name: string, field: string): ProviderEntry {
       message: `The provider "${name.slice(0, 80)}" is not known.`,
     });
   return entry;
-}
-
-/** Request header, then config, then model, then the saved provider. */
-function customHost(
-  exchange: Exchange,
-  planned: ResolvedTarget,
-  saved: SavedProvider | undefined,
-  modelHost: string | undefined,
-): CustomHost | undefined {
-  if (exchange.caller.customHost !== undefined)
-    return { url: exchange.caller.customHost, field: 'x-service-custom-host', by: 'caller' };
-  if (planned.customHost !== undefined) {
-    const field = `${planned.path}.custom_host`;
-    return { url: planned.customHost, field, by: planned.customHostBy };
-  }
-  if (modelHost) return { url: modelHost, field: 'model.custom_host', by: 'admin' };
-  if (saved?.customHost)
-    return { url: saved.customHost, field: `@${saved.slug}.custom_host`, by: 'admin' };
-  return undefined;
 }

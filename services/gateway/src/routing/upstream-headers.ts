@@ -1,6 +1,7 @@
 import { authHeaders, type EndpointEntry } from '@sluice/providers';
 import { prefix } from '../http/caller-headers.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
+import { isHeldBack } from './credential-rule.ts';
 import type { Target } from './target.ts';
 
 /** Headers that belong to one connection, never to the next. */
@@ -46,7 +47,7 @@ export function unifiedHeaders(
       exchange.form === undefined
         ? 'application/json'
         : (exchange.headers['content-type'] as string);
-  Object.assign(headers, credentialHeaders(exchange, target, entry), target.customHeaders);
+  Object.assign(headers, credentialHeaders(target, entry), target.customHeaders);
   for (const listed of target.forwardHeaders ?? []) {
     const name = listed.toLowerCase();
     const value = exchange.headers[name];
@@ -68,31 +69,32 @@ export function proxyHeaders(
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
   const named = connectionTokens(exchange.headers.connection);
+  const credential = credentialHeaders(target, undefined);
+  const own = { ...credential, ...target.customHeaders };
   for (const [name, value] of Object.entries(exchange.headers)) {
     if (value === undefined || hopByHop.has(name) || named?.has(name) || isOurs(name)) continue;
+    if (isHeldBack(name, exchange, target, own)) continue;
     // The service key must not travel on, wherever it was sent.
     if (!carriesServiceKey(exchange, value)) headers[name] = value;
   }
   for (const [name, value] of Object.entries(target.entry.headers ?? {})) headers[name] ??= value;
-  const credential = credentialHeaders(exchange, target, undefined);
   // Two proofs side by side would leave it to the provider whose account it is.
   if (proofs.some((name) => credential[name] !== undefined))
     for (const name of proofs) delete headers[name];
-  Object.assign(headers, credential, target.customHeaders);
+  Object.assign(headers, own);
   // A reply whose usage we read must not be compressed on the way.
   if (readsReply) headers['accept-encoding'] = 'identity';
   return headers;
 }
 
 function credentialHeaders(
-  exchange: Exchange,
   target: Target,
   entry: EndpointEntry | undefined,
 ): Record<string, string> {
   return authHeaders(
     target.entry,
     { apiKey: target.apiKey, configurations: target.configurations },
-    exchange.headers as Record<string, string | undefined>,
+    target.settingHeaders,
     entry,
   );
 }

@@ -162,7 +162,7 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     endpoint: route.endpoint,
     organisationId: bundle.source.organisationId,
     workspaceId: bundle.source.workspaceId,
-    credential: credentialOf(exchange.headers, target, outgoing),
+    credential: credentialOf(target, outgoing),
     provider: target.entry.id,
     origin: outgoing.origin,
     path: outgoing.path,

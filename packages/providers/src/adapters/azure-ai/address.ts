@@ -1,9 +1,6 @@
 import { addressSetting, checkedSetting } from '../../address.ts';
 import type { CallFacts } from '../../contract.ts';
 
-/** Azure's own clouds, and its gateway product. */
-const AZURE_DOMAINS = ['azure.com', 'azure.us', 'azure.cn', 'azure-api.net', 'azureml.ms'];
-
 /** The version that the inference API has kept since its preview. */
 const DEFAULT_VERSION = '2024-05-01-preview';
 
@@ -11,7 +8,7 @@ const DEFAULT_VERSION = '2024-05-01-preview';
 export function foundryUrl({ setting }: CallFacts): string {
   const value = setting('azure-foundry-url');
   if (value === undefined) return '';
-  const url = addressSetting('azure-foundry-url', value, AZURE_DOMAINS);
+  const url = addressSetting('azure-foundry-url', value);
   // A resource alone: its models are one step down.
   return isResource(url) && new URL(url).pathname === '/' ? `${url}/models` : url;
 }

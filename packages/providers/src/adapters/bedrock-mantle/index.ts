@@ -90,6 +90,7 @@ export const bedrockMantle: ProviderEntry = {
   name: 'Amazon Bedrock Mantle',
   baseUrl: base('/v1'),
   auth: { type: 'aws', service: 'bedrock-mantle' },
+  accountHeaders: ['x-amz-security-token'],
   endpoints: {
     chatComplete,
     messages: { choose: ({ model }) => (isClaude(model) ? messages : undefined), all: [messages] },

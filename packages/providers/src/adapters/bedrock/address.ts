@@ -1,6 +1,7 @@
 import { modelSegment, optionalSetting } from '../../address.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
 import type { CallFacts, Template } from '../../contract.ts';
+import type { SettingName } from '../../setting-kinds.ts';
 
 const REGION_DEFAULT = 'us-east-1';
 
@@ -26,7 +27,7 @@ export function modelOperation(whole: string, streamed = whole): Template {
 export const invoke = modelOperation('invoke');
 
 /** How AWS learns who asks, and where: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html */
-export const awsSettings: readonly string[] = [
+export const awsSettings: readonly SettingName[] = [
   'aws-region',
   'aws-auth-type',
   'aws-access-key-id',

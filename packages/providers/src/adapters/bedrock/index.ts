@@ -92,6 +92,7 @@ export const bedrock: ProviderEntry = {
   name: 'AWS Bedrock',
   baseUrl: regionalHost('bedrock-runtime'),
   auth: { type: 'aws', service: 'bedrock' },
+  accountHeaders: ['x-amz-security-token'],
   endpoints: {
     chatComplete: converse,
     messages,

@@ -9,6 +9,7 @@ export const claudePlatformAws: ProviderEntry = {
   name: 'Claude Platform on AWS',
   baseUrl: ({ setting }) => `https://aws-external-anthropic.${regionOf(setting)}.api.aws/v1`,
   auth: { type: 'aws', service: 'aws-external-anthropic' },
+  accountHeaders: ['x-amz-security-token'],
   settings: [...awsSettings, 'anthropic-aws-workspace-id'],
   settingHeaders: { 'anthropic-workspace-id': 'anthropic-aws-workspace-id' },
   source:

@@ -17,6 +17,7 @@ export const cortex: ProviderEntry = {
   },
   headers: { accept: 'application/json, text/event-stream' },
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
+  accountHeaders: ['x-snowflake-role', 'x-snowflake-authorization-token-type'],
   settings: ['snowflake-account', 'snowflake-token-type'],
   quirks: { developerAsSystem: true, outputTokensField: 'max_completion_tokens' },
   source:

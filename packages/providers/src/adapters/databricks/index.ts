@@ -29,16 +29,21 @@ export const databricks: ProviderEntry = {
     { pattern: /(?:^|\/v1)\/messages$/, format: 'anthropic-messages' },
   ],
   callerHeaders: ['anthropic-version', 'anthropic-beta'],
+  accountHeaders: ['x-databricks-org-id', 'x-databricks-workspace-id'],
   settings: ['databricks-workspace', 'databricks-serving-endpoint-name'],
   servedBy: ({ setting }) => namesIn(setting, 'databricks-serving-endpoint-name'),
   quirks: { developerAsSystem: true },
   source: 'https://docs.databricks.com/aws/en/ai-gateway/query-model-services, November 2026',
 };
 
+/** Not all below these domains is a workspace: there are tenants' pages and apps, too. */
+const workspaceHost =
+  /^(?:[a-z0-9-]+\.(?:cloud|gcp|dev)\.databricks\.com|adb-\d+\.\d+\.azuredatabricks\.net)$/;
+
 /** A workspace's name, or its whole host, as Azure and Google Cloud have other ones. */
 function workspaceUrl({ setting }: CallFacts): string {
   const workspace = requiredSetting(setting, 'databricks-workspace');
-  const isHost = /\.(?:databricks\.com|azuredatabricks\.net)$/.test(workspace);
+  const isHost = workspaceHost.test(workspace);
   return `https://${isHost ? workspace : `${workspace}.cloud.databricks.com`}`;
 }
 

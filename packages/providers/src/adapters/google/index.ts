@@ -45,6 +45,7 @@ export const google: ProviderEntry = {
       format: 'gemini',
     },
   ],
+  accountHeaders: ['x-goog-user-project'],
   // Labels are Vertex AI's alone.
   quirks: { drop: ['labels'] },
   source: 'https://ai.google.dev/api, November 2026',

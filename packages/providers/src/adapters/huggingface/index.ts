@@ -1,8 +1,6 @@
 import { addressSetting } from '../../address.ts';
 import type { CallFacts, ProviderEntry } from '../../contract.ts';
 
-const HUGGINGFACE_DOMAINS = ['huggingface.co', 'huggingface.cloud', 'hf.space'];
-
 /** The router, or a dedicated endpoint by its address. Both keep the version in the path. */
 export const huggingface: ProviderEntry = {
   id: 'huggingface',
@@ -12,7 +10,7 @@ export const huggingface: ProviderEntry = {
     const own = setting('huggingface-base-url');
     return own === undefined
       ? 'https://router.huggingface.co'
-      : addressSetting('huggingface-base-url', own, HUGGINGFACE_DOMAINS);
+      : addressSetting('huggingface-base-url', own);
   },
   auth: { type: 'bearer' },
   endpoints: {

@@ -14,6 +14,7 @@ export const oracle: ProviderEntry = {
         `/${optionalSetting(setting, 'oracle-api-version', '20231130')}/actions/chat`,
     },
   },
+  accountHeaders: ['x-cross-tenancy-request', 'opc-obo-token'],
   settings: [
     'oracle-region',
     'oracle-api-version',

@@ -14,6 +14,7 @@ export const palm: ProviderEntry = {
       path: ({ model }) => `/models/${modelSegment(model)}:generateMessage`,
     },
   },
+  accountHeaders: ['x-goog-user-project'],
   source: 'https://ai.google.dev/api/palm, before its retirement',
   note: 'Retired by Google: only for private stand-ins by a custom host. It does not stream.',
 };

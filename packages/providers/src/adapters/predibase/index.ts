@@ -22,7 +22,7 @@ export const predibase: ProviderEntry = {
   settings: ['predibase-tenant-id'],
   quirks: { clamp: { temperature: [0, 1], n: [1, 1] }, developerAsSystem: true },
   source: 'https://docs.predibase.com/user-guide/inference/migrate-openai, November 2026',
-  note: 'The tenant is the setting predibase-tenant-id, or the user of the request.',
+  note: 'The tenant is the setting predibase-tenant-id, or, with a key of the caller’s own, the user of the request.',
 };
 
 function nameAdapter(body: JsonObject): JsonObject {
@@ -30,8 +30,8 @@ function nameAdapter(body: JsonObject): JsonObject {
   return { ...body, model: model.slice(`${baseOf(model)}:`.length) };
 }
 
-function tenantOf({ setting, request }: CallFacts): string {
-  const user = stringOf(request?.user);
+function tenantOf({ setting, request, accountIsSettled }: CallFacts): string {
+  const user = accountIsSettled === true ? undefined : stringOf(request?.user);
   return setting('predibase-tenant-id') === undefined && user !== undefined
     ? checkedSetting('predibase-tenant-id', user)
     : requiredSetting(setting, 'predibase-tenant-id');

@@ -40,7 +40,7 @@ const headers = [
   'inference-component',
   'session-id',
   'model-name',
-];
+] as const;
 
 const chooseModel = [
   'target-model',
@@ -55,10 +55,11 @@ export const sagemaker: ProviderEntry = {
   name: 'AWS SageMaker',
   baseUrl: regionalHost('runtime.sagemaker'),
   auth: { type: 'aws', service: 'sagemaker' },
+  accountHeaders: ['x-amz-security-token'],
   endpoints: { chatComplete: chat },
-  settings: [...awsSettings, ...headers.map((tail) => `amzn-sagemaker-${tail}`)],
+  settings: [...awsSettings, ...headers.map((tail) => `amzn-sagemaker-${tail}` as const)],
   settingHeaders: Object.fromEntries(
-    headers.map((tail) => [`x-amzn-sagemaker-${tail}`, `amzn-sagemaker-${tail}`]),
+    headers.map((tail) => [`x-amzn-sagemaker-${tail}`, `amzn-sagemaker-${tail}` as const]),
   ),
   // An endpoint may hold several models, and these say which of them answers.
   servedBy: ({ setting }) =>

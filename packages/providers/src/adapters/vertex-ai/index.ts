@@ -61,6 +61,8 @@ export const vertexAi: ProviderEntry = {
     { pattern: /\/endpoints\/[^/]+\/chat\/completions$/, format: 'openai-chat' },
   ],
   callerHeaders: ['anthropic-beta'],
+  // Names the project whose quota and bill a call is for.
+  accountHeaders: ['x-goog-user-project'],
   settings: [
     'vertex-project-id',
     'vertex-region',

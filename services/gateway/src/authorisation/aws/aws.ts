@@ -11,7 +11,7 @@ import type {
 import { type AwsCredentials, fromKeys } from './credentials.ts';
 import { machineCredentials } from './machine-credentials.ts';
 import { inPartition, regionOf } from './regions.ts';
-import { sessionTags } from './session-tags.ts';
+import { tagLists } from './session-tags.ts';
 import { signRequest } from './sign.ts';
 import { assumeRole, type RoleRequest } from './sts.ts';
 
@@ -117,9 +117,11 @@ async function roleCredentials(
   const role: RoleRequest = {
     roleArn,
     externalId: setting('aws-external-id'),
-    tags: cloud.AWS_SESSION_TAGS ? sessionTags(metadata) : [],
+    tags: cloud.AWS_SESSION_TAGS ? tagLists(metadata) : [[]],
   };
-  if (given === undefined) allowGatewaysKeys(request, tools);
+  // The operator's principal is as little a caller's as the machine's own identity.
+  if (given === undefined)
+    lendHostIdentity(request, cloud, ['aws-auth-type', 'aws-role-arn', 'aws-external-id']);
   const key = tokenKey(
     'aws-role',
     given === undefined ? 'gateway' : JSON.stringify(given),
@@ -139,12 +141,6 @@ async function roleCredentials(
   );
 }
 
-/** An operator who sets a principal for roles of providers means every provider; else the machine's identity is lent. */
-function allowGatewaysKeys(request: UnauthorisedRequest, { cloud }: AuthorisationTools): void {
-  if (principal(cloud) !== undefined) return;
-  lendHostIdentity(request, cloud, ['aws-auth-type', 'aws-role-arn', 'aws-external-id']);
-}
-
 function principal(cloud: AuthorisationTools['cloud']): AwsCredentials | undefined {
   return fromKeys(cloud.AWS_ASSUME_ROLE_ACCESS_KEY_ID, cloud.AWS_ASSUME_ROLE_SECRET_ACCESS_KEY);
 }
@@ -162,7 +158,7 @@ async function sourceCredentials(
   const role: RoleRequest = {
     roleArn: sourceArn,
     externalId: cloud.AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID,
-    tags: [],
+    tags: [[]],
   };
   return tokens.get(tokenKey('aws-source-role', region), signal, async (issueSignal) =>
     assumeRole(role, await base(issueSignal), region, tools, issueSignal),

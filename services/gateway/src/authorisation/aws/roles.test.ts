@@ -38,8 +38,8 @@ describe('mode assumedRole', () => {
   it('takes the role with the operator’s principal, and signs as the role', async () => {
     const server = await sts();
     const authoriser = exampleAuthoriser({ ...principal, AWS_ENDPOINT_URL_STS: `${server.url}/` });
-    const settings = { ...assumed, 'aws-external-id': 'external' };
-    const { headers } = await authoriser.authorise(call({ settings }));
+    const saved = { ...assumed, 'aws-external-id': 'external' };
+    const { headers } = await authoriser.authorise(call({ saved }));
     expect(accessKeyOf(headers)).toBe('ASIA1');
     expect(headers['x-amz-security-token']).toBe('session/ASIA1+==');
     const [asked] = server.asked;
@@ -65,7 +65,7 @@ describe('mode assumedRole', () => {
       AWS_ASSUME_ROLE_SOURCE_ARN: 'arn:aws:iam::999999999999:role/source',
       AWS_ASSUME_ROLE_SOURCE_EXTERNAL_ID: 'source-id',
     });
-    const { headers } = await authoriser.authorise(call({ settings: assumed }));
+    const { headers } = await authoriser.authorise(call({ saved: assumed }));
     expect(accessKeyOf(headers)).toBe('ASIA2');
     expect(
       server.asked.map((asked) => [
@@ -79,7 +79,7 @@ describe('mode assumedRole', () => {
     ]);
     expect(server.asked[1]?.headers['x-amz-security-token']).toBe('session/ASIA1+==');
     expect(server.asked[1]?.headers.authorization).toContain('/us-west-2/sts/');
-    await authoriser.authorise(call({ settings: { ...assumed, 'aws-external-id': 'x' } }));
+    await authoriser.authorise(call({ saved: { ...assumed, 'aws-external-id': 'x' } }));
     // The source role's keys are still good.
     expect(server.asked).toHaveLength(3);
   });
@@ -100,14 +100,14 @@ describe('mode assumedRole', () => {
     const server = await sts();
     const authoriser = exampleAuthoriser({ ...principal, AWS_ENDPOINT_URL_STS: server.url });
     const variants: ExampleCall[] = [
-      { settings: assumed },
-      { settings: { ...assumed, 'aws-role-arn': `${roleArn}2` } },
-      { settings: { ...assumed, 'aws-external-id': 'a' } },
-      { settings: { ...assumed, 'aws-external-id': 'b' } },
+      { saved: assumed },
+      { saved: { ...assumed, 'aws-role-arn': `${roleArn}2` } },
+      { saved: { ...assumed, 'aws-external-id': 'a' } },
+      { saved: { ...assumed, 'aws-external-id': 'b' } },
       { settings: { ...assumed, 'aws-access-key-id': 'A', 'aws-secret-access-key': 'S' } },
       { settings: { ...assumed, 'aws-access-key-id': 'A', 'aws-secret-access-key': 'T' } },
-      { settings: assumed, origin: 'https://bedrock-runtime.us-east-1.amazonaws.com' },
-      { settings: assumed, metadata: { team: 'x' } },
+      { saved: assumed, origin: 'https://bedrock-runtime.us-east-1.amazonaws.com' },
+      { saved: assumed, metadata: [{ team: 'x' }] },
     ];
     const ask = () =>
       Promise.all(
@@ -127,8 +127,8 @@ describe('mode assumedRole', () => {
   it('tags the session with the metadata, as far as AWS allows', async () => {
     const server = await sts();
     const authoriser = exampleAuthoriser({ ...principal, AWS_ENDPOINT_URL_STS: server.url });
-    const metadata = { team: 'a&b=c', 'aws:reserved': 'x' };
-    await authoriser.authorise(call({ settings: assumed, metadata }));
+    const metadata = [{ team: 'a&b=c', 'aws:reserved': 'x' }];
+    await authoriser.authorise(call({ saved: assumed, metadata }));
     const tags = [...(server.asked[0]?.form ?? [])].filter(([name]) => name.startsWith('Tags.'));
     expect(tags).toEqual([
       ['Tags.member.1.Key', 'team'],
@@ -139,7 +139,7 @@ describe('mode assumedRole', () => {
       AWS_ENDPOINT_URL_STS: server.url,
       AWS_SESSION_TAGS: 'false',
     });
-    await without.authorise(call({ settings: assumed, metadata }));
+    await without.authorise(call({ saved: assumed, metadata }));
     expect([...(server.asked[1]?.form.keys() ?? [])].join()).not.toContain('Tags');
   });
 
@@ -153,7 +153,7 @@ describe('mode assumedRole', () => {
         : credentials('ASIAPLAIN'),
     );
     const authoriser = exampleAuthoriser({ ...principal, AWS_ENDPOINT_URL_STS: server.url });
-    const request = call({ settings: assumed, metadata: { team: 'x' } });
+    const request = call({ saved: assumed, metadata: [{ team: 'x' }] });
     expect(accessKeyOf((await authoriser.authorise(request)).headers)).toBe('ASIAPLAIN');
     await authoriser.authorise(request);
     expect(server.asked).toHaveLength(2);
@@ -203,18 +203,34 @@ describe('mode assumedRole', () => {
   it.each(['', 'x', 'arn:aws:iam::1:role/x', 'arn:aws:iam::123456789012:user/x', `${roleArn}\n`])(
     'takes no role that is none: %j',
     async (arn) => {
-      const settings = { ...assumed, 'aws-role-arn': arn };
-      const error = await failureOf(exampleAuthoriser(principal).authorise(call({ settings })));
+      const saved = { ...assumed, 'aws-role-arn': arn };
+      const error = await failureOf(exampleAuthoriser(principal).authorise(call({ saved })));
       expect(error.code).toMatch(/^provider\.setting_/);
     },
   );
 
-  it('does not use the machine’s own identity for a role that a caller names', async () => {
+  it('keeps the admins’ tags where the role refuses one of the caller’s', async () => {
+    const server = await startTokenServer(({ form }) =>
+      form.has('Tags.member.2.Key')
+        ? { status: 403, body: '<Error><Code>AccessDenied</Code></Error>' }
+        : credentials('ASIATEAM'),
+    );
+    const authoriser = exampleAuthoriser({ ...principal, AWS_ENDPOINT_URL_STS: server.url });
+    const metadata: Record<string, string>[] = [{ team: 'a' }, {}, { odd: 'x', TEAM: 'mine' }];
+    await authoriser.authorise(call({ saved: assumed, metadata }));
+    expect(server.asked.map(({ form }) => form.get('Tags.member.1.Value'))).toEqual(['a', 'a']);
+    expect(server.asked[1]?.form.get('Tags.member.1.Key')).toBe('team');
+  });
+
+  it.each([
+    ['machine’s own identity', 'AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'],
+    ['operator’s principal', 'AWS_ASSUME_ROLE_ACCESS_KEY_ID', 'AWS_ASSUME_ROLE_SECRET_ACCESS_KEY'],
+  ])('does not use the %s for a role that a caller names', async (_name, id, secret) => {
     const server = await sts();
     const authoriser = exampleAuthoriser({
       AWS_ENDPOINT_URL_STS: server.url,
-      AWS_ACCESS_KEY_ID: 'AKIDMACHINE',
-      AWS_SECRET_ACCESS_KEY: 'SECRETMACHINE',
+      [id]: 'AKIDMACHINE',
+      [secret]: 'SECRETMACHINE',
     });
     const foreign = { ...assumed, 'aws-role-arn': `${roleArn}-of-another` };
     for (const request of [

@@ -9,8 +9,11 @@ import { signRequest } from './sign.ts';
 export interface RoleRequest {
   roleArn: string;
   externalId: string | undefined;
-  tags: readonly (readonly [key: string, value: string])[];
+  /** What the session is tagged with; each next list is tried where the role refuses the one before. */
+  tags: readonly [SessionTags, ...SessionTags[]];
 }
+
+export type SessionTags = readonly (readonly [key: string, value: string])[];
 
 type StsTools = Pick<AuthorisationTools, 'askTokenEndpoint' | 'cloud' | 'nowMs'>;
 
@@ -24,15 +27,16 @@ export async function assumeRole(
 ): Promise<Issued<AwsCredentials>> {
   const step = 'AWS STS AssumeRole';
   const form = roleForm('AssumeRole', roleArn, tools);
+  const [first, next, ...rest] = tags;
   if (externalId !== undefined) form.set('ExternalId', externalId);
-  for (const [index, [key, value]] of tags.entries()) {
+  for (const [index, [key, value]] of first.entries()) {
     form.set(`Tags.member.${index + 1}.Key`, key);
     form.set(`Tags.member.${index + 1}.Value`, value);
   }
   const reply = await askSigned(step, form, base, region, tools, signal);
-  // A trust policy may allow the role and not the tags: then it knows no rule about tags either.
-  if (tags.length > 0 && reply.status === 403 && errorCode(reply.text) === 'AccessDenied')
-    return assumeRole({ roleArn, externalId, tags: [] }, base, region, tools, signal);
+  // A trust policy may allow the role and not the tags.
+  if (next !== undefined && reply.status === 403 && errorCode(reply.text) === 'AccessDenied')
+    return assumeRole({ roleArn, externalId, tags: [next, ...rest] }, base, region, tools, signal);
   return readCredentials(step, reply);
 }
 

@@ -1,7 +1,8 @@
 import { type ErrorCode, GatewayError } from '@sluice/errors';
+import { addressSettings } from '@sluice/providers';
 import type { CompiledBundle } from '../../config-sync/compiled-bundle.ts';
 import type { ConfigCompiler } from '../../config-sync/config-compiler.ts';
-import { validateCallerHeaders } from '../../http/caller-headers.ts';
+import { prefix, validateCallerHeaders } from '../../http/caller-headers.ts';
 import { isInlineConfig } from '../../http/inline-config.ts';
 import type { ConfigOrigin, Exchange, Stage } from '../exchange.ts';
 
@@ -11,8 +12,9 @@ export function resolveConfig(options: {
   configs: ConfigCompiler;
 }): Stage {
   return (exchange, next) => {
-    if (options.blockInlineConfig || exchange.bundle?.source.blockInlineConfig === true)
-      refuseInline(exchange);
+    exchange.isSavedOnly =
+      options.blockInlineConfig || exchange.bundle?.source.blockInlineConfig === true;
+    if (exchange.isSavedOnly) refuseInline(exchange);
     validateCallerHeaders(exchange.caller);
     exchange.config = findConfig(exchange, options.configs);
     return next();
@@ -20,14 +22,15 @@ export function resolveConfig(options: {
 }
 
 /** First violation found; runs before any routing. */
-function refuseInline(exchange: Exchange): void {
-  const { caller } = exchange;
+function refuseInline({ caller, headers }: Exchange): void {
   if (caller.config !== undefined && isInlineConfig(caller.config))
     throw blocked('inline_config_blocked', 'x-service-config');
   if (caller.provider !== undefined && !caller.provider.startsWith('@'))
     throw blocked('inline_provider_blocked', 'x-service-provider');
   if (caller.customHost !== undefined)
     throw blocked('inline_custom_host_blocked', 'x-service-custom-host');
+  for (const name of addressSettings)
+    if (headers[prefix + name]) throw blocked('inline_provider_url_blocked', prefix + name);
   if (caller.forwardHeaders !== undefined)
     throw blocked('inline_forward_headers_blocked', 'x-service-forward-headers');
 }

@@ -335,6 +335,13 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: string default_config_slug = 13;
    */
   defaultConfigSlug: string;
+
+  /**
+   * The organisation lets stored credentials go to any host that a request names.
+   *
+   * @generated from field: bool stored_credentials_at_callers_hosts = 14;
+   */
+  storedCredentialsAtCallersHosts: boolean;
 };
 
 /**
@@ -618,6 +625,13 @@ export declare type Provider = Message<"sluice.config.v1.Provider"> & {
    * @generated from field: repeated sluice.config.v1.RateLimit rate_limits = 13;
    */
   rateLimits: RateLimit[];
+
+  /**
+   * Base addresses, with their scheme, that requests may name in place of custom_host.
+   *
+   * @generated from field: repeated string allowed_custom_hosts = 14;
+   */
+  allowedCustomHosts: string[];
 };
 
 /**
