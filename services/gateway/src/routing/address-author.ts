@@ -7,11 +7,12 @@ import type { Target } from './target.ts';
  */
 export function addressAuthor(target: Target): AddressAuthor {
   if (target.customHost !== undefined) return target.customHost.by;
+  const { baseUrl } = target.entry;
+  const isFixed = typeof baseUrl === 'string' && /^https:[^{]+$/.test(baseUrl);
+  if (target.callerAdds && !isFixed) return 'caller';
   const isNamedByAdmin = target.planned.provider !== undefined && target.planned.by === 'admin';
   if (target.saved !== undefined || isNamedByAdmin) return 'admin';
   // A vendor's fixed address is nobody's choice. One that settings complete, or
   // that of a model server on this machine, is the choice of who names the provider.
-  const { baseUrl } = target.entry;
-  const isFixed = typeof baseUrl === 'string' && /^https:[^{]+$/.test(baseUrl);
   return isFixed ? 'admin' : 'caller';
 }

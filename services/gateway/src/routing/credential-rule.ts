@@ -45,6 +45,8 @@ export interface Settled {
   savedSetting: ReadSetting | undefined;
   customHeaders: Readonly<Record<string, string>>;
   customHost: CustomHost | undefined;
+  /** The request says more to the provider than options: so a host made of settings is the caller's. */
+  callerAdds: boolean;
   /** Never shown at a caller's address. */
   tls: TlsIdentity | undefined;
   forwardHeaders: readonly string[] | undefined;
@@ -105,7 +107,8 @@ export function settleAddress(
     : hostOf(exchange, planned, named);
   const isAtAdmins = customHost?.by !== 'caller';
   const customHeaders = customHeadersOf(saved, modelRow);
-  const isLent = isAtAdmins && (isStored || !callerAdds(entry, planned, settings.settingHeaders));
+  const adds = !isStored && callerAdds(entry, planned, settings.settingHeaders);
+  const isLent = isAtAdmins && !adds;
   return {
     ...settings,
     savedSetting:
@@ -114,6 +117,7 @@ export function settleAddress(
         : undefined,
     customHeaders,
     customHost,
+    callerAdds: adds,
     tls: isAtAdmins ? saved?.tls : undefined,
     forwardHeaders:
       isStored && isCallersList(exchange, planned)

@@ -161,9 +161,9 @@ class Recorder {
   readonly seen: Seen[] = [];
 
   readonly pools = {
-    pool: (origin: string, tls?: object) => ({
+    pool: (origin: string, use?: { tls?: object }) => ({
       dispatch: (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) =>
-        this.#answer(origin, tls !== undefined, options, handler),
+        this.#answer(origin, use?.tls !== undefined, options, handler),
     }),
     size: 0,
     close: async () => undefined,
