@@ -96,7 +96,7 @@ describe('each place × each payload', () => {
 });
 
 async function readMetrics({ stack }: Scenario): Promise<string> {
-  const response = await fetch(`${stack.gatewayUrls[0]}/metrics`);
+  const response = await fetch(stack.gatewayMetricsUrl);
   expect(response.status).toBe(200);
   return response.text();
 }

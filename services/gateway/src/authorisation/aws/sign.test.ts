@@ -186,3 +186,23 @@ describe('signRequest', () => {
     expect(signatureOf(signed)?.[0]).toContain('x-amz-content-sha256');
   });
 });
+
+it('signs no query of thousands of parameters', async () => {
+  const request = {
+    method: 'GET',
+    origin: 'https://bedrock-runtime.us-east-1.amazonaws.com',
+    path: `/model?${'a=1&'.repeat(501)}`,
+    headers: {},
+    body: undefined,
+  };
+  const scope = {
+    service: 'bedrock',
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' },
+    atMs: 0,
+  };
+  await expect(signRequest(request, scope)).rejects.toMatchObject({
+    code: 'request.invalid_field',
+    field: 'query',
+  });
+});

@@ -1,3 +1,4 @@
+import { GatewayError } from '@sluice/errors';
 import { SignatureV4 } from '@smithy/signature-v4';
 import type { AwsCredentials } from './credentials.ts';
 import { Sha256 } from './sha256.ts';
@@ -64,17 +65,26 @@ export async function signRequest(
   return { ...Object.fromEntries(kept), ...signed.headers };
 }
 
+/** A signature sorts and writes them all anew; eight thousand took a tenth of a second. */
+const queryPairsMax = 500;
+
 /** Decoded as the signing library expects it. A `+` is a plus: that is how AWS reads it. */
 function readQuery(search: string): Record<string, string | string[]> {
   const query: Record<string, string | string[]> = Object.create(null);
-  for (const pair of search.split('&')) {
-    if (pair === '') continue;
+  const pairs = search.split('&').filter((pair) => pair !== '');
+  if (pairs.length > queryPairsMax)
+    throw new GatewayError('request.invalid_field', {
+      field: 'query',
+      message: `The query has more than the ${queryPairsMax} parameters that are signed for AWS.`,
+    });
+  for (const pair of pairs) {
     const [rawName = '', rawValue = ''] = splitOnce(pair, '=');
     const name = decoded(rawName);
     const before = query[name];
     const value = decoded(rawValue);
-    query[name] =
-      before === undefined ? value : Array.isArray(before) ? [...before, value] : [before, value];
+    if (before === undefined) query[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else query[name] = [before, value];
   }
   return query;
 }
