@@ -317,7 +317,7 @@ export interface DecodedReply {
   /** `application/json` when absent. */
   contentType?: string;
   facts: ReplyFacts;
-  /** The bytes are JSON of more values or levels than are read: what they say is not known. */
+  /** The bytes are JSON of more values or levels than are read: `facts` are of what stands beside them. */
   isUnread?: boolean;
 }
 
@@ -362,6 +362,11 @@ export interface WireCall {
   encode(body: JsonObject, context: CallContext): EncodedRequest;
   /** A complete 2xx body. Throws GatewayError('upstream.invalid_response') when it is not the format. */
   decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply;
+  /**
+   * What the small members tell of a reply that is too large to be decoded (see
+   * `SkimmedJson`). Absent where such a reply is not passed on.
+   */
+  skim?(members: Record<string, unknown> | undefined): ReplyFacts | undefined;
   /** A complete non-2xx body: never throws. Native: unchanged. */
   decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply;
   /** `request` is the body as sent upstream. */

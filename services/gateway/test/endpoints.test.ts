@@ -73,6 +73,29 @@ function soundForm(fields: Record<string, string>): FormData {
 }
 
 describe('POST /v1/embeddings', () => {
+  it.each([
+    ['of more numbers than are read', 700_000],
+    ['larger than what is read', 2_500_000],
+  ])('passes a reply %s as it is, and charges what it says', async (_what, numbers) => {
+    const text = JSON.stringify({
+      object: 'list',
+      data: [{ object: 'embedding', index: 0, embedding: new Array(numbers).fill(0.123456) }],
+      model: 'text-embedding-3-small',
+      usage: { prompt_tokens: 1000, total_tokens: 1000 },
+    });
+    const { headers } = await vendor('openai', json(200, text));
+    const body = { model: 'text-embedding-3-small', input: 'a' };
+    const response = await post('/v1/embeddings', headers, body);
+    expect(await response.text()).toBe(text);
+    expect(await recordOf(response)).toMatchObject({
+      outcome: 1,
+      usageReported: true,
+      inputTokens: 1000n,
+      responseModel: 'text-embedding-3-small',
+      costNanoUsd: 20_000n,
+    });
+  });
+
   it('is read by the openai client, in floats and in base64', async () => {
     const vector = Buffer.from(new Float32Array([0.5, -0.25]).buffer).toString('base64');
     const { upstream, headers } = await vendor(

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { SkimmedJson } from '@sluice/json';
 import type {
   CallContext,
   DecodedReply,
@@ -60,12 +61,18 @@ export class NativeCall implements WireCall {
       body = objectOf(readReply(bytes));
     } catch (error) {
       // What is passed on as it is need not be read to be good.
-      if (error instanceof GatewayError) return { body: undefined, facts: {}, isUnread: true };
-      throw error;
+      if (!(error instanceof GatewayError)) throw error;
+      const skim = new SkimmedJson();
+      skim.add(bytes);
+      return { body: undefined, facts: this.skim(skim.object()) ?? {}, isUnread: true };
     }
     const facts: ReplyFacts | undefined = body === undefined ? undefined : read(body);
     if (facts === undefined) throw notTheFormat(bytes);
     return { body: undefined, facts };
+  }
+
+  skim(members: Record<string, unknown> | undefined): ReplyFacts | undefined {
+    return members === undefined ? undefined : this.#format.read?.(members as JsonObject);
   }
 
   decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply {

@@ -190,11 +190,12 @@ async function receive(
     return answered(call, await streamed(target, outgoing, reader, call, context, deps));
   }
 
-  const bytes = await call.readOrLeave(deps.replyBytesMax, exchange.holdBytes);
+  const bytesMax = isSuccess ? deps.replyBytesMax : Math.min(deps.replyBytesMax, errorBytesMax);
+  const bytes = await call.readOrLeave(bytesMax, exchange.holdBytes);
   if (!Buffer.isBuffer(bytes)) {
     if (mayPassUnread(target, wire, isSuccess))
       return answered(call, rawReply(outgoing, call, record));
-    const refused = unreadError(bytes, deps.replyBytesMax);
+    const refused = unreadError(bytes, bytesMax);
     call.abort(refused);
     throw refused;
   }
@@ -220,6 +221,9 @@ async function receive(
     !isSuccess && context.mayRetry && isFinalFault(call.status, bytes.toString('utf8')),
   );
 }
+
+/** No provider has so much to say of an error; it is read as text several times. */
+const errorBytesMax = 1024 * 1024;
 
 /** Bytes that are the caller's as they came, and that nobody has to look at first. */
 function mayPassUnread({ planned }: Target, wire: WireCall, isSuccess: boolean): boolean {

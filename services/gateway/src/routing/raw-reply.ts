@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import { GrowingBytes } from '@sluice/json';
+import { GrowingBytes, SkimmedJson } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
 import type { CallContext, ReplyFacts, ReplyHead, StreamReader, WireCall } from '@sluice/providers';
 import type { StreamReply } from '../pipeline/exchange.ts';
@@ -101,13 +101,14 @@ class StreamTap implements Tap {
   }
 }
 
-/** Keeps the bytes of a reply while they are few enough to be read at the end. */
+/** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
 class BodyTap implements Tap {
   private readonly wire: WireCall;
   private readonly context: CallContext;
   private readonly head: ReplyHead;
   private readonly bytesMax: number;
   private bytes: GrowingBytes | undefined = new GrowingBytes();
+  private skim: SkimmedJson | undefined;
 
   /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
   constructor(wire: WireCall, context: CallContext, head: ReplyHead, bytesMax: number) {
@@ -118,12 +119,21 @@ class BodyTap implements Tap {
   }
 
   add(chunk: Buffer): void {
-    if (this.bytesMax === 0 || this.bytes === undefined) return;
-    if (this.bytes.length + chunk.length > this.bytesMax) this.bytes = undefined;
-    else this.bytes.add(chunk);
+    if (this.bytesMax === 0) return;
+    this.skim?.add(chunk);
+    if (this.bytes === undefined) return;
+    this.bytes.add(chunk);
+    if (this.bytes.length <= this.bytesMax) return;
+    if (this.wire.skim !== undefined) {
+      this.skim = new SkimmedJson();
+      for (const piece of this.bytes.takePieces()) this.skim.add(piece);
+    }
+    this.bytes = undefined;
   }
 
   end() {
+    if (this.skim !== undefined)
+      return { facts: this.wire.skim?.(this.skim.object()), isComplete: true };
     if (this.bytes === undefined) return { facts: undefined, isComplete: true };
     try {
       const { facts } = this.wire.decode(this.bytes.take(), this.context, this.head);
