@@ -94,7 +94,7 @@ describe('saved configs', () => {
   );
 
   it('may bring in 200 others, and no more', () => {
-    const configs = compiler();
+    const configs = compiler({ rootTargetsMax: 1000 });
     const many = (count: number) => {
       const slugs = Array.from({ length: count }, (_, index) => `pc-${index}`);
       return bundleOf({

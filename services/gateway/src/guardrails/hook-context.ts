@@ -13,6 +13,8 @@ export interface HookSubject {
   /** Unix ms when the run begins; results carry it as their time of creation. */
   readonly nowMs: number;
   readonly signal: AbortSignal;
+  /** Set when what is checked is large: whose turn each check waits for. */
+  readonly largeOwner?: string;
 }
 
 /** What a check sees. */

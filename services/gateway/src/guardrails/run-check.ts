@@ -1,5 +1,6 @@
 import type { HookCheck } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
+import { largeWork } from '../http/large-work.ts';
 import type { CheckCompiler } from './check-compiler.ts';
 import { CheckError } from './checks/check.ts';
 import { withDeadline } from './deadline.ts';
@@ -33,6 +34,7 @@ export async function runCheck(
   tools: HookTools,
 ): Promise<CheckRun> {
   if (isBusy()) await hasTime();
+  if (context.largeOwner !== undefined) await largeWork.turn(context.largeOwner);
   const startedAt = performance.now();
   const result: CheckResult = {
     id: check.id,
@@ -74,6 +76,7 @@ function looked(check: HookCheck, context: HookContext, tools: HookTools) {
   } finally {
     const ms = performance.now() - startedAt;
     noteSpent(ms);
+    if (context.largeOwner !== undefined) largeWork.note(ms);
     if (tools.spending !== undefined) tools.spending.ms += ms;
   }
 }

@@ -4,6 +4,7 @@ import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
 import { isFinalFault, type ReplyFacts, type StreamReader, type WireCall } from '@sluice/providers';
 import { type Authoriser, isMadeForEachCall } from '../authorisation/authoriser.ts';
+import { inTurn, largeBytes } from '../http/large-work.ts';
 import { overloaded } from '../http/read-body.ts';
 import type { BodyReply, Exchange, Reply, StreamReply } from '../pipeline/exchange.ts';
 import { type Unread, UpstreamCall } from '../upstream/call.ts';
@@ -200,9 +201,14 @@ async function receive(
     throw refused;
   }
   // The whole answer is here: what follows cannot fail for the upstream's sake.
-  const decoded = isSuccess
-    ? wire.decode(bytes, outgoing.context, { status: call.status, headers: call.headers })
-    : wire.decodeError(call.status, bytes, outgoing.context);
+  const decode = () =>
+    isSuccess
+      ? wire.decode(bytes, outgoing.context, { status: call.status, headers: call.headers })
+      : wire.decodeError(call.status, bytes, outgoing.context);
+  const decoded =
+    bytes.length < largeBytes
+      ? decode()
+      : await inTurn(exchange.bundle?.source.workspaceId ?? '', bytes.length, decode);
   if (decoded.isUnread === true && target.planned.hooks !== undefined)
     throw new GatewayError('upstream.response_too_large', {
       message: 'The provider sent a reply of more values than can be checked.',

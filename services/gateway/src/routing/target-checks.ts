@@ -13,6 +13,7 @@ import type { HookSubject } from '../guardrails/hook-context.ts';
 import { type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
+import { largeBytes } from '../http/large-work.ts';
 import type { BodyReply, Exchange, StreamReply } from '../pipeline/exchange.ts';
 import type { Target } from './target.ts';
 
@@ -24,6 +25,7 @@ export class TargetChecks {
   private readonly guardrails: Guardrails;
   private readonly logger: Logger;
   private beforeRun: HookRun | undefined;
+  private isLarge: boolean;
 
   constructor(
     exchange: Exchange,
@@ -36,6 +38,7 @@ export class TargetChecks {
     this.request = request;
     this.guardrails = deps.guardrails;
     this.logger = deps.logger;
+    this.isLarge = (exchange.body?.length ?? 0) >= largeBytes;
   }
 
   before(): Promise<HookRun> | undefined {
@@ -60,6 +63,7 @@ export class TargetChecks {
     if (this.target.planned.hooks === undefined && fill === undefined) return undefined;
     return async (body) => {
       const { hooks } = this.target.planned;
+      if (body.length >= largeBytes) this.isLarge = true;
       const response = hooks === undefined ? undefined : jsonObjectIn(body);
       if (response === undefined) {
         // What no check could read is passed on, and not kept as if one had.
@@ -168,6 +172,7 @@ export class TargetChecks {
       headers: exchange.headers,
       nowMs: Date.now(),
       signal: exchange.signal,
+      largeOwner: this.isLarge ? (exchange.bundle?.source.workspaceId ?? '') : undefined,
     };
   }
 }

@@ -7,6 +7,7 @@ import { deniedReply } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookRun } from '../guardrails/hook-results.ts';
 import { outputChecks } from '../guardrails/output-checks.ts';
+import { inTurn, largeBytes } from '../http/large-work.ts';
 import type { Exchange, Reply } from '../pipeline/exchange.ts';
 import { type CallDeps, callTarget, canResend, endsRequest } from './call-target.ts';
 import { credentialOf } from './credential-of.ts';
@@ -75,11 +76,17 @@ async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise
     if (run.denied) return denied(exchange, target, run, deps);
     shaped = run.request ?? shaped;
   }
-  checkSentModels(exchange, target, sentBody(exchange, target, shaped));
-  const outgoing = prepareOutgoing(exchange, target, shaped, deps.hostRules);
-  refuseDropped(exchange, target, outgoing, deps);
-  const looking =
-    target.planned.cache === undefined ? undefined : lookUp(exchange, target, outgoing, deps);
+  const prepare = () => {
+    checkSentModels(exchange, target, sentBody(exchange, target, shaped));
+    const outgoing = prepareOutgoing(exchange, target, shaped, deps.hostRules);
+    refuseDropped(exchange, target, outgoing, deps);
+    const looking =
+      target.planned.cache === undefined ? undefined : lookUp(exchange, target, outgoing, deps);
+    return { outgoing, looking };
+  };
+  const large = largeRequest(exchange);
+  const { outgoing, looking } =
+    large === undefined ? prepare() : await inTurn(large.owner, large.bytes, prepare);
   const found = looking instanceof Promise ? await looking : looking;
   if (found !== undefined) exchange.cacheStatus = found.status;
   if (found?.reply !== undefined)
@@ -89,6 +96,12 @@ async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise
   } finally {
     found?.fill?.release();
   }
+}
+
+/** Whose it is, when work on the request's body has to wait for its turn. */
+export function largeRequest({ body, bundle }: Exchange) {
+  if (body === undefined || body.length < largeBytes) return undefined;
+  return { owner: bundle?.source.workspaceId ?? '', bytes: body.length };
 }
 
 /** Refused before any call: an answer all the same, since checks explain themselves. */

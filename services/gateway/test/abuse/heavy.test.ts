@@ -283,7 +283,7 @@ describe('the heaviest replies', () => {
       'an error of that size',
       () => raw(`{"error":{"message":"${times('a', 15 * mebibyte)}"}}`, 400),
     ],
-    ['an error of millions', () => raw(`{"error":[${times('{},', 15 * mebibyte)}{}]}`, 500)],
+    ['an error of millions', () => raw(`{"error":[${times('{},', 15 * mebibyte)}{}]}`, 503)],
     ['a stream of tiny events', () => stream(times(event(delta), 6 * mebibyte))],
     ['a stream of one line', () => stream(`data: ${times('a', 15 * mebibyte)}`)],
     ['a stream of empty lines', () => stream(times('\n', 6 * mebibyte))],

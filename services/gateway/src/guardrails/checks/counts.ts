@@ -1,7 +1,7 @@
 import { textsOf } from '../texts.ts';
 import type { CheckKind } from './check.ts';
 import { flag, optionalInteger, requiredNumber } from './parameters.ts';
-import { excerpt, textCheck } from './text-check.ts';
+import { checkedSubject, excerpt, textCheck } from './text-check.ts';
 
 /** Counts closing marks, so an empty text has no sentences; that is a count, not a fault. */
 export const sentenceCount: CheckKind = {
@@ -11,7 +11,7 @@ export const sentenceCount: CheckKind = {
     const maxSentences = requiredNumber(parameters, 'maxSentences');
     const not = flag(parameters, 'not');
     return (context) => {
-      const text = textsOf(context).joined;
+      const text = checkedSubject(textsOf(context).joined);
       const count = sentencesIn(text);
       const verdict = isWithin(count, minSentences, maxSentences) !== not;
       const explanation = explain(count, 'sentences', minSentences, maxSentences);

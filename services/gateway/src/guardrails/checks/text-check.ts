@@ -33,11 +33,21 @@ export function textCheck(
   };
 }
 
-/** @throws CheckError when there is no text */
+/** @throws CheckError when there is no text, or more than is looked at */
 export function requiredSubject(text: string): string {
   if (text === '') throw new CheckError('NothingToCheck', 'There is no text to check.');
+  return checkedSubject(text);
+}
+
+/** @throws CheckError when the text is longer than is looked at */
+export function checkedSubject(text: string): string {
+  if (text.length > textLengthMax)
+    throw new CheckError('TextTooLong', `The text is longer than ${textLengthMax} characters.`);
   return text;
 }
+
+/** UTF-16 code units: half a million words, some 30 ms for the dearest look at each. */
+const textLengthMax = 4 * 1024 * 1024;
 
 export function excerpt(text: string): string {
   return text.length > excerptLengthMax ? `${text.slice(0, excerptLengthMax)}...` : text;

@@ -2,16 +2,26 @@ import { GatewayError } from '@sluice/errors';
 import type { Endpoint, JsonObject } from '@sluice/providers';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
+import { inTurn, largeBytes } from '../../http/large-work.ts';
 import { parseForm } from '../../http/multipart.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 
 /** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
 export const readJsonRequest: Stage = async (exchange, next) => {
   checkContentType(exchange);
-  exchange.body = await exchange.readBody();
-  noteRequest(exchange, parseJsonBody(exchange.body));
+  const body = await exchange.readBody();
+  exchange.body = body;
+  const parsed =
+    body.length < largeBytes
+      ? parseJsonBody(body)
+      : await inTurn(ownerOf(exchange), body.length, () => parseJsonBody(body));
+  noteRequest(exchange, parsed);
   return next();
 };
+
+function ownerOf({ bundle }: Exchange): string {
+  return bundle?.source.workspaceId ?? '';
+}
 
 /** A multipart body, whose text fields stand for the JSON; without one, JSON is taken as well. */
 const readFormRequest: Stage = async (exchange, next) => {
@@ -19,8 +29,9 @@ const readFormRequest: Stage = async (exchange, next) => {
   if (type === undefined || !/^multipart\/form-data\b/i.test(type))
     return readJsonRequest(exchange, next);
   checkEncoding(exchange);
-  exchange.body = await exchange.readBody('form');
-  exchange.form = parseForm(exchange.body, type);
+  const body = await exchange.readBody('form');
+  exchange.body = body;
+  exchange.form = await inTurn(ownerOf(exchange), body.length, () => parseForm(body, type));
   noteRequest(exchange, formFields(exchange.form));
   return next();
 };
@@ -102,7 +113,8 @@ export const readProxyRequest: Stage = async (exchange, next) => {
     exchange.headers['content-encoding'] === undefined
   ) {
     exchange.body = await exchange.readBody();
-    inspect(exchange, exchange.body);
+    const { body } = exchange;
+    await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
   }
   return next();
 };
