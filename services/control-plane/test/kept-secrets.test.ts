@@ -83,6 +83,7 @@ const integration = {
   key: secret('key'),
   configurations: {
     custom_host: 'https://models.example.org/v1',
+    allowed_custom_hosts: ['https://eu.example.org/v1', 'https://us.example.org/v1'],
     aws_region: 'eu-central-1',
     openai_project: 'p-1',
     custom_headers: { 'x-team': secret('header') },
@@ -97,6 +98,7 @@ const shownIntegration = {
     oauth: { ...integration.configurations.oauth, client_secret: masked('oauth') },
   },
 };
+const allowedHosts = integration.configurations.allowed_custom_hosts;
 const withSettings = (settings: object) => ({
   ...shownIntegration,
   configurations: { ...shownIntegration.configurations, ...settings },
@@ -204,6 +206,18 @@ const attacks: readonly Attack[] = [
         'an address within': withSettings({
           oauth: { client_secret: masked('oauth'), token_endpoint: elsewhere() },
         }),
+        'a host more that requests may name': withSettings({
+          allowed_custom_hosts: [...allowedHosts, elsewhere()],
+        }),
+        'another host that requests may name': withSettings({
+          allowed_custom_hosts: [elsewhere()],
+        }),
+        'a wider path that requests may name': withSettings({
+          allowed_custom_hosts: ['https://eu.example.org', 'https://us.example.org/v1'],
+        }),
+        'hosts that requests may name, alone': {
+          configurations: { allowed_custom_hosts: [...allowedHosts, elsewhere()] },
+        },
         'all settings away': { configurations: null },
       };
     },
@@ -580,6 +594,23 @@ it('gives the secrets to an address that comes with them', async () => {
     apiKey: key,
     customHost: custom_host,
   });
+});
+
+it('lets hosts that requests may name be taken away without the secrets, and put in order', async () => {
+  const one = await made(changer, '/integrations', integration);
+  const allow = (hosts: readonly string[] | null) =>
+    changer.put(one, { configurations: { allowed_custom_hosts: hosts } });
+  const [eu = '', us = ''] = allowedHosts;
+  await allow([us, eu, 'HTTPS://eu.example.org:443/v1/']).expect(200);
+  await allow([us]).expect(200);
+  // What was taken away is new again.
+  expect((await allow([us, eu])).body.data).toMatchObject({ code: 'admin.secret_required' });
+  // A host less does not make up for another that is new.
+  await allow([eu]).expect(400);
+  await allow(null).expect(200);
+  await allow([us]).expect(400);
+  const { key, configurations } = integration;
+  await changer.put(one, { key, configurations }).expect(200);
 });
 
 it('asks for a model’s headers when the integration whose address they go to moves', async () => {

@@ -197,7 +197,7 @@ function addressesIn(
     else if (isText(value)) {
       const names = path.filter((step) => typeof step === 'string');
       if (isAddress(names, value, value !== shownValue))
-        found.push({ path, fact: JSON.stringify([...names, normalised(String(value))]) });
+        found.push({ path, fact: JSON.stringify([...names, normalisedAddress(String(value))]) });
     }
   }
   visit(root, shown, start);
@@ -219,7 +219,7 @@ function firstDifference(before: readonly Address[], after: readonly Address[]):
 }
 
 /** The whole address counts, with its path: at many hosts that is where strangers live beside each other. */
-function normalised(value: string): string {
+export function normalisedAddress(value: string): string {
   const text = value.trim();
   if (!absoluteUrl.test(text) || !URL.canParse(text)) return text;
   return new URL(text).href.replace(/\/+$/, '');

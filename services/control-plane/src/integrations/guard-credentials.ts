@@ -4,6 +4,7 @@ import {
   type AddressRule,
   guardKeptSecrets,
   hasSameAddresses,
+  normalisedAddress,
   type SecretHolder,
   soundsLikeAddress,
 } from '../credentials/guard-kept-secrets.ts';
@@ -38,7 +39,8 @@ export async function guardIntegration(
   id: string,
   change: { before: Calling; after: Calling; sent: unknown; nameOf: NameSetting },
 ): Promise<void> {
-  const { before, after, sent, nameOf } = change;
+  const { after, sent, nameOf } = change;
+  const before = withoutRemovedHosts(change.before, after);
   const [old, now] = [documentOf(before), documentOf(after)];
   if (hasSameAddresses(old, now, isAddress)) return;
   const models = (await findModelsWithSettings(db, id)).map((row) => ({
@@ -52,6 +54,21 @@ export async function guardIntegration(
     ),
   ];
   guardKeptSecrets(holders(before), holders(after), sent, isAddress);
+}
+
+/**
+ * What was there before without the allowed hosts that the change removes: one
+ * address fewer leads nowhere new, and taking one away must not wait for secrets.
+ */
+function withoutRemovedHosts(before: Calling, after: Calling): Calling {
+  const kept = new Set(allowedHostsOf(after).map(normalisedAddress));
+  const hosts = allowedHostsOf(before).filter((host) => kept.has(normalisedAddress(host)));
+  return { ...before, configurations: { ...before.configurations, allowed_custom_hosts: hosts } };
+}
+
+function allowedHostsOf({ configurations }: Calling): string[] {
+  const { allowed_custom_hosts: hosts } = configurations;
+  return Array.isArray(hosts) ? hosts.map(String) : [];
 }
 
 /**
