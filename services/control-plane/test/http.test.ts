@@ -18,6 +18,19 @@ const raw = (body: string | Buffer, type = 'application/json') =>
     .set('content-type', type)
     .send(body as string);
 
+const modelInFull = {
+  slug: 'gpt-4o',
+  enabled: true,
+  is_custom: true,
+  is_finetune: false,
+  base_model_slug: 'gpt-4o',
+  configurations: { custom_host: null, custom_headers: null },
+  pricing_config: {
+    type: 'static',
+    pay_as_you_go: { request_token: { price: 0.01 }, response_token: { price: 0.01 } },
+  },
+};
+
 describe('bad input', () => {
   it.each([
     ['malformed JSON', '{"name": ', 400, 'request.malformed_json'],
@@ -31,6 +44,13 @@ describe('bad input', () => {
       JSON.stringify({ name: 'x'.repeat(1024 * 1024) }),
       413,
       'request.too_large',
+    ],
+    // As many as a list may have, each with all its fields: nobody has parsed them yet.
+    [
+      'more values than are taken at once',
+      JSON.stringify({ models: Array.from({ length: 2_000 }, () => modelInFull) }),
+      413,
+      'request.too_many_values',
     ],
     ['NUL in text', '{"name":"a\\u0000b","config":{}}', 400, 'admin.validation'],
     ['half a character', '{"name":"a\\ud800b","config":{}}', 400, 'admin.validation'],

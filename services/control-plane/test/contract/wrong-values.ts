@@ -27,7 +27,12 @@ export function wrongValues(schema: z.ZodType, body: unknown): WrongValue[] {
   const described = requestSchema(schema);
   return pathsOf(body).flatMap((path, at) => {
     const limits = schemasAt(described, path).flatMap((each) =>
-      beyond(each, valueAt(body, path), bodyBytesMax),
+      beyond(
+        each,
+        valueAt(body, path),
+        bodyBytesMax,
+        (list) => schema.safeParse(withValue(body, path, list)).success,
+      ),
     );
     // Every second value, another half at the next field: all of them meet each kind of field.
     const other = values.filter((_value, index) => (index + at) % 2 === 0);
@@ -61,17 +66,33 @@ export function wrongParameters(
 }
 
 /** The smallest steps over the limits of a schema. */
-function beyond(schema: JsonSchema, valid: unknown, bytesMax: number): unknown[] {
+function beyond(
+  schema: JsonSchema,
+  valid: unknown,
+  bytesMax: number,
+  isValid: (list: unknown[]) => boolean = () => true,
+): unknown[] {
   const { minimum, maximum, minLength, maxLength, maxItems } = schema as Record<string, number>;
   const found: unknown[] = [];
   if (minimum !== undefined) found.push(minimum - 1);
   if (maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER) found.push(maximum + 1);
   if (minLength === 1) found.push('');
   if (maxLength !== undefined) found.push('x'.repeat(maxLength + 1));
-  if (maxItems !== undefined && Array.isArray(valid))
-    found.push(Array.from({ length: maxItems + 1 }, () => valid[0]));
+  if (maxItems !== undefined && Array.isArray(valid)) {
+    // Of thousands in full the body would be refused before its schema is asked.
+    const bare = requiredOnly(schema.items ?? {}, valid[0]);
+    const item = isValid([bare]) ? bare : valid[0];
+    found.push(Array.from({ length: maxItems + 1 }, () => item));
+  }
   // More than this would be refused for its size.
   return found.filter((value) => JSON.stringify(value).length <= bytesMax);
+}
+
+/** An element of a list without what may be left out. */
+function requiredOnly(schema: JsonSchema, item: unknown): unknown {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+  const required = new Set(alternatives(schema).flatMap((each) => each.required ?? []));
+  return Object.fromEntries(Object.entries(item).filter(([name]) => required.has(name)));
 }
 
 /** Every field in a body, the inner ones after those they are in. */
