@@ -119,7 +119,7 @@ export const env = defineEnv(
       timerMsMax,
     ),
     RESPONSE_BODY_BYTES_MAX: integer(
-      'largest reply that is read, bytes; larger ones in the caller’s own format pass unread',
+      'largest reply that is read, bytes; larger ones in the caller’s own format pass with their usage read on the way',
       16 * 1024 * 1024,
       1024,
     ),
