@@ -29,7 +29,8 @@ export class RenderBudget {
   readonly missingPartials = new Set<string>();
   readonly missingVariables = new Set<string>();
   #chars = 8 * 1024 * 1024;
-  #steps = 2_000_000;
+  /** Some 60 ms at the most. */
+  #steps = 300_000;
 
   spend(chars: number): void {
     this.#chars -= chars;
