@@ -1,6 +1,8 @@
 /** Smaller pieces are copied together: a buffer of its own for each byte takes a hundred times the byte. */
 const pieceBytesMin = 4096;
 const slabBytes = 16 * 1024;
+/** So many are kept as they came, however small. */
+const piecesApart = 64;
 
 /** Bytes that arrive in pieces, of any size and number, held in little more memory than they have. */
 export class GrowingBytes {
@@ -15,8 +17,8 @@ export class GrowingBytes {
   add(chunk: Buffer): void {
     const { length } = chunk;
     if (length === 0) return;
-    // Most bodies are one piece.
-    if (length >= pieceBytesMin || this.length === 0) {
+    // Most bodies are one piece or a few, and the events of a stream are told apart by theirs.
+    if (length >= pieceBytesMin || this.#pieces.length < piecesApart) {
       this.#closeSlab();
       this.#pieces.push(chunk);
     } else this.#copy(chunk);

@@ -14,11 +14,12 @@ async function settings() {
   return {
     DATABASE_URL: await testDatabase(),
     MASTER_KEY: randomBytes(32).toString('hex'),
-    KEY_PEPPER: randomBytes(32).toString('base64'),
+    KEY_PEPPER: randomBytes(32).toString('hex'),
     SERVICE_CLIENT_AUTH: 'a-token-shared-by-the-services',
     HOST: '127.0.0.1',
     PORT: '0',
     GRPC_PORT: '0',
+    METRICS_PORT: '0',
   };
 }
 

@@ -66,6 +66,7 @@ async function startVictim(run: Harness): Promise<{ url: string; kill(): Promise
     HOST: '127.0.0.1',
     PORT: String(port),
     GRPC_PORT: '0',
+    METRICS_PORT: '0',
     DATABASE_URL: env.DATABASE_URL,
     MASTER_KEY: env.MASTER_KEY.toString('hex'),
     KEY_PEPPER: env.KEY_PEPPER.toString('hex'),

@@ -25,6 +25,7 @@ export async function startGateway(
     KEY_PEPPER: h.env.KEY_PEPPER.toString('hex'),
     SNAPSHOT_KEY: h.env.MASTER_KEY.toString('hex'),
     DATA_DIR: await temporaryFolder('gateway'),
+    METRICS_PORT: '0',
     TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
     TRUSTED_CALLER_HOSTS: '127.0.0.1',
     ...settings,

@@ -39,7 +39,7 @@ export class HeldBytes {
 }
 
 /** Bodies of usual size are not counted: a flood of them is what limits are for. */
-const freeBytes = 64 * 1024;
+export const freeBytes = 64 * 1024;
 
 /** What one request holds. */
 export class Holding {

@@ -13,7 +13,7 @@ import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
-import { type HeldBytes, Holding } from '../http/held-bytes.ts';
+import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
 import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
@@ -88,12 +88,16 @@ function createExchange(
   const caller = readCallerHeaders(headers);
   whenCallerGone(req, res, () => abort.abort());
   let holding: Holding | undefined;
+  let held = 0;
   const hold = (bytes: number): boolean => {
-    if (holding === undefined) {
-      holding = new Holding(deps.heldBytes, exchange.key?.source.workspaceId ?? '');
-      res.once('close', () => holding?.release());
-    }
-    return !res.closed && holding.grow(bytes);
+    if (res.closed) return false;
+    if (holding !== undefined) return holding.grow(bytes);
+    held += bytes;
+    // What nobody counts needs nobody to let go of it.
+    if (held <= freeBytes) return true;
+    holding = new Holding(deps.heldBytes, exchange.key?.source.workspaceId ?? '');
+    res.once('close', () => holding?.release());
+    return holding.grow(held);
   };
   const exchange: Exchange = {
     route,
