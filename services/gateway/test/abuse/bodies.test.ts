@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { json } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chatBody, chatReply, errorOf, type Scenario, startScenario } from '../scenario.ts';
-import { type Bystander, startBystander } from './bystander.ts';
+import { type Bystander, longestBusyDuring, startBystander } from './bystander.ts';
 
 /** Large, slow and shredded bodies, of callers and of hosts that callers name. */
 let scenario: Scenario;
@@ -41,14 +41,7 @@ afterAll(async () => {
   await scenario.stop();
 });
 
-/** How long the gateway worked at most while another caller waited for a plain answer. */
-async function worstWait(work: () => Promise<unknown>): Promise<number> {
-  await bystander.report();
-  await work();
-  const { longestBusyMs, faults } = await bystander.report();
-  expect(faults).toEqual([]);
-  return longestBusyMs;
-}
+const worstWait = (work: () => Promise<unknown>) => longestBusyDuring(bystander, work);
 
 /** An upstream of the caller's own. */
 async function hostThat(answer: (res: ServerResponse) => void): Promise<string> {

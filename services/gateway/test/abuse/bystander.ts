@@ -49,3 +49,15 @@ export async function startBystander(scenario: Scenario): Promise<Bystander> {
     },
   };
 }
+
+/** How long the gateway worked at most, in ms, while the bystander waited for a plain answer; each must be a 200. */
+export async function longestBusyDuring(
+  bystander: Bystander,
+  work: () => Promise<unknown>,
+): Promise<number> {
+  await bystander.report();
+  await work();
+  const { longestBusyMs, faults } = await bystander.report();
+  if (faults.length > 0) throw new Error(`the bystander was refused: ${faults.join('; ')}`);
+  return longestBusyMs;
+}

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { eventually, json } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chatReply, errorOf, type Scenario, startScenario } from '../scenario.ts';
-import { type Bystander, startBystander } from './bystander.ts';
+import { type Bystander, longestBusyDuring, startBystander } from './bystander.ts';
 
 /** Whatever one caller sends to be parsed, another one hardly waits for it. */
 let scenario: Scenario;
@@ -24,14 +24,7 @@ afterAll(async () => {
   await scenario.stop();
 });
 
-/** How long the gateway worked at most while another caller waited for a plain answer. */
-async function worstWait(work: () => Promise<unknown>): Promise<number> {
-  await bystander.report();
-  await work();
-  const { longestBusyMs, faults } = await bystander.report();
-  expect(faults).toEqual([]);
-  return longestBusyMs;
-}
+const worstWait = (work: () => Promise<unknown>) => longestBusyDuring(bystander, work);
 
 function listOf(item: string, bytes: number): string {
   return `[${`${item},`.repeat(Math.floor(bytes / (item.length + 1)))}${item}]`;
