@@ -1,8 +1,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
-import { emptyTables } from '../src/config-sync/bundle-tables.ts';
-import { type CompiledBundle, compileBundle } from '../src/config-sync/compiled-bundle.ts';
-import { type ResolvedKey, resolvedKey } from '../src/config-sync/resolved-key.ts';
+import { type CompiledBundle, compileBundle } from '../src/compiled/compiled-bundle.ts';
+import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
+import { emptyTables } from '../src/held/bundle-tables.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
 import type { Exchange, Reply } from '../src/pipeline/exchange.ts';
 import { uuidText, uuidV7 } from '../src/usage/uuid.ts';

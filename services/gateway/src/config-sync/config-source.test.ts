@@ -2,7 +2,7 @@ import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcHandlers, type RpcServer, serveRpc } from '@sluice/rpc';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { WholeBundle } from './compiled-bundle.ts';
+import type { WholeBundle } from '../compiled/compiled-bundle.ts';
 import { type ConfigSource, createConfigSource } from './config-source.ts';
 
 type GetBundle = RpcHandlers<typeof config.ConfigService>['getBundle'];

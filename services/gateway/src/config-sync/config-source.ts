@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { RefusalReport } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
-import { emptyTables, tableNames } from './bundle-tables.ts';
-import type { WholeBundle } from './compiled-bundle.ts';
+import type { WholeBundle } from '../compiled/compiled-bundle.ts';
+import { emptyTables, tableNames } from '../held/bundle-tables.ts';
 
 /** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {

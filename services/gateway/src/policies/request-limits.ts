@@ -6,8 +6,8 @@ import {
   type RequestFacts,
   type TargetFacts,
 } from '@sluice/engine';
-import type { CompiledBundle, SavedProvider } from '../config-sync/compiled-bundle.ts';
-import type { ResolvedKey } from '../config-sync/resolved-key.ts';
+import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { CounterState, LimitStore } from './limit-store.ts';
 import { rateLimitError } from './refusal.ts';
 

@@ -14,9 +14,9 @@ import {
   type SettingKind,
   settingKind,
 } from '@sluice/providers';
-import { coveredBy, isSameAddress } from '../config-sync/allowed-hosts.ts';
-import { lowerCased, type SavedProvider } from '../config-sync/compiled-bundle.ts';
-import { holdsCredential, nameOf } from '../config-sync/holds-credential.ts';
+import { coveredBy, isSameAddress } from '../compiled/allowed-hosts.ts';
+import { lowerCased, type SavedProvider } from '../compiled/compiled-bundle.ts';
+import { holdsCredential, nameOf } from '../compiled/holds-credential.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 
 /**

@@ -8,8 +8,8 @@ import {
   readModelPath,
   readSettings,
 } from '@sluice/providers';
-import type { SavedProvider } from '../config-sync/compiled-bundle.ts';
-import { modelKey } from '../config-sync/model-key.ts';
+import type { SavedProvider } from '../compiled/compiled-bundle.ts';
+import { modelKey } from '../compiled/model-key.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { repeatedMember } from '../http/repeated-members.ts';
 import type { Exchange } from '../pipeline/exchange.ts';

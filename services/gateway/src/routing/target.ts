@@ -1,7 +1,7 @@
 import type { Author, ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
-import type { SavedProvider } from '../config-sync/compiled-bundle.ts';
+import type { SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import {
   callersHostField,

@@ -9,7 +9,7 @@ import {
   type VerifiedToken,
 } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
-import type { ResolvedKey } from '../config-sync/resolved-key.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
 
 /** A caller's token in the form of the key it stands in for. */
 export interface TokenKey extends ResolvedKey, CachedToken {

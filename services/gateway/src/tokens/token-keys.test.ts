@@ -5,7 +5,7 @@ import { config } from '@sluice/proto-stubs';
 import { type Issuer, startIssuer } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleExchange } from '../../test/exchange.ts';
-import { Organisations } from '../config-sync/organisations.ts';
+import { Organisations } from '../held/organisations.ts';
 import { TokenKeys, type TokenKeysOptions } from './token-keys.ts';
 
 const id = '0190c8a0-0000-7000-8000-000000000001';

@@ -10,8 +10,8 @@ import {
   tokenNotAccepted,
   userOf,
 } from '@sluice/jwt';
-import { type HeldOrganisation, workspaceOf } from '../config-sync/held-organisation.ts';
-import type { Organisations } from '../config-sync/organisations.ts';
+import { type HeldOrganisation, workspaceOf } from '../held/held-organisation.ts';
+import type { Organisations } from '../held/organisations.ts';
 import type { Exchange } from '../pipeline/exchange.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
 

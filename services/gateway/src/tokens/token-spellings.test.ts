@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleExchange } from '../../test/exchange.ts';
 import { spellingsOf } from '../../test/token-spellings.ts';
-import { Organisations } from '../config-sync/organisations.ts';
+import { Organisations } from '../held/organisations.ts';
 import { TokenKeys } from './token-keys.ts';
 
 const id = '0190c8a0-0000-7000-8000-000000000001';

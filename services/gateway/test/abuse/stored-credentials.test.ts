@@ -16,7 +16,7 @@ import type { Dispatcher } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createAuthoriser } from '../../src/authorisation/authoriser.ts';
 import { cloudSettings } from '../../src/cloud-settings.ts';
-import { ConfigCompiler } from '../../src/config-sync/config-compiler.ts';
+import { ConfigCompiler } from '../../src/compiled/config-compiler.ts';
 import { resolveConfig } from '../../src/pipeline/stages/resolve-config.ts';
 import { attempt } from '../../src/routing/attempt.ts';
 import { prepareOutgoing } from '../../src/routing/outgoing.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
-import type { ConfigStore } from '../../config-sync/config-store.ts';
-import type { ResolvedKey } from '../../config-sync/resolved-key.ts';
+import type { ResolvedKey } from '../../compiled/resolved-key.ts';
+import type { ConfigStore } from '../../held/config-store.ts';
 import type { TokenKeys } from '../../tokens/token-keys.ts';
 import type { Exchange, Stage } from '../exchange.ts';
 

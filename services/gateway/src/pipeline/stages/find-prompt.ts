@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { PromptCompiler } from '../../config-sync/prompt-compiler.ts';
+import type { PromptCompiler } from '../../compiled/prompt-compiler.ts';
 import type { Stage } from '../exchange.ts';
 
 /** The saved prompt that the path names. It says which endpoint its request is for. */

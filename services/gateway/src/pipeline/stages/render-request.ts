@@ -5,7 +5,7 @@ import {
   type FoundPrompt,
   type PromptCompiler,
   promptFault,
-} from '../../config-sync/prompt-compiler.ts';
+} from '../../compiled/prompt-compiler.ts';
 import type { Stage } from '../exchange.ts';
 import { noteRequest } from './read-request.ts';
 

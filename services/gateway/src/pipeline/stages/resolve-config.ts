@@ -1,7 +1,7 @@
 import { type ErrorCode, GatewayError } from '@sluice/errors';
 import { addressSettings } from '@sluice/providers';
-import type { CompiledBundle } from '../../config-sync/compiled-bundle.ts';
-import type { ConfigCompiler } from '../../config-sync/config-compiler.ts';
+import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
+import type { ConfigCompiler } from '../../compiled/config-compiler.ts';
 import { prefix, validateCallerHeaders } from '../../http/caller-headers.ts';
 import { isInlineConfig } from '../../http/inline-config.ts';
 import type { ConfigOrigin, Exchange, Stage } from '../exchange.ts';

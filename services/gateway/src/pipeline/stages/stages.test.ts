@@ -10,8 +10,8 @@ import {
   exampleReply,
   refusal,
 } from '../../../test/exchange.ts';
-import { ConfigCompiler } from '../../config-sync/config-compiler.ts';
-import type { ConfigStore } from '../../config-sync/config-store.ts';
+import { ConfigCompiler } from '../../compiled/config-compiler.ts';
+import type { ConfigStore } from '../../held/config-store.ts';
 import { requestFacts } from '../../policies/request-facts.ts';
 import type { UsageRecorder } from '../../usage/attempt-record.ts';
 import type { Exchange, Stage } from '../exchange.ts';

@@ -5,8 +5,8 @@ import { create } from '@bufbuild/protobuf';
 import { createServiceKey, hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ConfigSource } from '../config-sync/config-source.ts';
 import { emptyTables } from './bundle-tables.ts';
-import type { ConfigSource } from './config-source.ts';
 import { ConfigStore, type ConfigStoreOptions } from './config-store.ts';
 import { SnapshotFile } from './snapshot.ts';
 

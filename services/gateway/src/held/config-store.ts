@@ -2,10 +2,10 @@ import { hashServiceKey, isWellFormedServiceKey } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
-import { type CompiledBundle, compileBundle } from './compiled-bundle.ts';
-import type { ConfigSource } from './config-source.ts';
+import { type CompiledBundle, compileBundle } from '../compiled/compiled-bundle.ts';
+import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
+import type { ConfigSource } from '../config-sync/config-source.ts';
 import type { Organisations } from './organisations.ts';
-import { type ResolvedKey, resolvedKey } from './resolved-key.ts';
 import type { SnapshotContent, SnapshotFile } from './snapshot.ts';
 
 export interface ConfigStoreOptions {

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WholeBundle } from '../compiled/compiled-bundle.ts';
 import { emptyTables, tableNames } from './bundle-tables.ts';
-import type { WholeBundle } from './compiled-bundle.ts';
 import { SnapshotFile } from './snapshot.ts';
 
 let dir: string;

@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, readFile, rename } from 'node:fs/promises
 import { dirname } from 'node:path';
 import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
+import type { WholeBundle } from '../compiled/compiled-bundle.ts';
 import { emptyTables, tableNames } from './bundle-tables.ts';
-import type { WholeBundle } from './compiled-bundle.ts';
 
 /** What survives a restart without the control plane: every key, bundle and organisation held, nothing else. */
 export interface SnapshotContent {

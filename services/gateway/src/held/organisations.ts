@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
-import type { ConfigSource } from './config-source.ts';
+import type { ConfigSource } from '../config-sync/config-source.ts';
 import { type HeldOrganisation, holdOrganisation } from './held-organisation.ts';
 import type { KeptOrganisation } from './snapshot.ts';
 

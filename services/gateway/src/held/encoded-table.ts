@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
-import { RecentlyUsed } from './recently-used.ts';
+import { RecentlyUsed } from '../compiled/recently-used.ts';
 
 /** Memory is taken in growing pieces, so that small workspaces take little. The place in one fits in 20 bits. */
 const chunkBits = 20;

@@ -3,8 +3,8 @@ import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
+import type { BundleTables } from '../held/bundle-tables.ts';
 import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
-import type { BundleTables } from './bundle-tables.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { modelKey } from './model-key.ts';
 
