@@ -126,14 +126,17 @@ export function endOfFirstEvent(bytes: Buffer, from = 0): number {
 export function parseSseEvents(bytes: Buffer): SseEvent[] {
   let text = bytes.toString('utf8');
   if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-  if (text.includes('\r')) text = text.replace(/\r\n?/g, '\n');
   const events: SseEvent[] = [];
   let name = '';
   let data: string | undefined;
   let start = 0;
+  // Each is looked for again only once it is passed: a stream of the other must not cost a square.
+  let lf = endAt(text.indexOf('\n'), text);
+  let cr = endAt(text.indexOf('\r'), text);
   while (start < text.length) {
-    let end = text.indexOf('\n', start);
-    if (end === -1) end = text.length;
+    if (lf < start) lf = endAt(text.indexOf('\n', start), text);
+    if (cr < start) cr = endAt(text.indexOf('\r', start), text);
+    const end = Math.min(lf, cr);
     if (end === start) {
       if (data !== undefined) events.push({ name, data });
       name = '';
@@ -144,10 +147,14 @@ export function parseSseEvents(bytes: Buffer): SseEvent[] {
     } else if (text.startsWith('event:', start)) {
       name = fieldValue(text, start + 6, end);
     }
-    start = end + 1;
+    start = cr < lf && cr + 1 === lf ? lf + 1 : end + 1;
   }
   if (data !== undefined) events.push({ name, data });
   return events;
+}
+
+function endAt(index: number, text: string): number {
+  return index === -1 ? text.length : index;
 }
 
 function fieldValue(text: string, start: number, end: number): string {

@@ -36,6 +36,9 @@ const eventStreams =
 /** Why a reply is not read: its size, or what is held for other requests. */
 export type Unread = 'too-large' | 'overloaded';
 
+/** Of an event stream, which is read as it passes: after so many bytes others have their turn. */
+const turnBytes = 64 * 1024;
+
 /** Bytes held for a consumer that has not come yet; more pauses the upstream. */
 const heldBytesMax = 256 * 1024;
 
@@ -60,6 +63,8 @@ export class UpstreamCall {
   private hasBegun = false;
   /** We asked the upstream to wait: its silence is ours. */
   private paused = false;
+  /** Left of this turn; endless where bytes pass unread. */
+  private turnBytesLeft = Number.POSITIVE_INFINITY;
   private isSent = false;
   private abortReason: GatewayError | undefined;
   private readonly options: CallOptions;
@@ -219,7 +224,8 @@ export class UpstreamCall {
     this.status = status;
     this.headers = headers;
     this.headKnown = true;
-    if (!this.isEventStream) this.begin();
+    if (this.isEventStream) this.turnBytesLeft = turnBytes;
+    else this.begin();
     this.settleHead.resolve();
   }
 
@@ -228,10 +234,20 @@ export class UpstreamCall {
     else this.begin();
     if (this.consumer !== undefined) {
       if (!this.consumer.data(chunk)) this.pause();
+      else this.takeTurns(chunk.length);
       return;
     }
     this.held.add(chunk);
     if (this.held.length > heldBytesMax) this.pause();
+  }
+
+  /** An upstream that is faster than its stream can be read keeps nobody waiting. */
+  private takeTurns(bytes: number): void {
+    this.turnBytesLeft -= bytes;
+    if (this.turnBytesLeft > 0) return;
+    this.turnBytesLeft = turnBytes;
+    this.pause();
+    setImmediate(() => this.resume());
   }
 
   onResponseEnd(): void {

@@ -287,6 +287,8 @@ describe('the heaviest replies', () => {
     ['a stream of tiny events', () => stream(times(event(delta), 6 * mebibyte))],
     ['a stream of one line', () => stream(`data: ${times('a', 15 * mebibyte)}`)],
     ['a stream of empty lines', () => stream(times('\n', 6 * mebibyte))],
+    ['a stream of carriage returns', () => stream(times('\r', 6 * mebibyte))],
+    ['a stream of comments', () => stream(times(':\n', 6 * mebibyte))],
     ['a stream of nested events', () => stream(event(times('[', 8 * mebibyte)))],
     ['a stream of events of objects', () => stream(event(`[${times('{},', 8 * mebibyte)}{}]`))],
   ];
