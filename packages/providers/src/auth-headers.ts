@@ -1,5 +1,5 @@
-import { compact } from './codecs/json-access.ts';
 import type { AuthRecipe, EndpointEntry, ProviderEntry, ReadSetting } from './contract.ts';
+import { compact } from './json/json-access.ts';
 import type { SettingName } from './setting-kinds.ts';
 import { readSettings } from './settings.ts';
 

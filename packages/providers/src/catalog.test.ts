@@ -11,7 +11,7 @@ import { selfHostedProviders } from './catalog/self-hosted.ts';
 import { providersWithDialects } from './catalog/with-dialects.ts';
 import { providersWithQuirks } from './catalog/with-quirks.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import { isChoice, passThroughCall, prepareCall } from './wire-call.ts';
+import { isChoice, passThroughCall, prepareCall } from './translation/find-translation.ts';
 
 const ids = providerIds();
 /** Entries without a folder, and so without tests of their own. */

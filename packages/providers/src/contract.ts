@@ -2,7 +2,7 @@
  * What the gateway sees of providers. Everything here is pure: values in,
  * values out; no sockets, clock or environment.
  *
- * Start at `catalog.ts` (who there is), then `wire-call.ts` (what one attempt
+ * Start at `catalog.ts` (who there is), then `translation/find-translation.ts` (what one attempt
  * does to bodies), then `codecs/<format>/`.
  */
 

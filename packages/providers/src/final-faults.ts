@@ -1,4 +1,4 @@
-import { objectOf, parseObject, stringOf } from './codecs/json-access.ts';
+import { objectOf, parseObject, stringOf } from './json/json-access.ts';
 
 /**
  * Whether a provider's refusal will be the same however often the same model is

@@ -1,13 +1,12 @@
 /**
  * Providers and wire formats: pure mapping, no sockets. Start at `contract.ts`
- * (the shapes), then `catalog.ts` (who there is) and `wire-call.ts` (what one
+ * (the shapes), then `catalog.ts` (who there is) and `translation/find-translation.ts` (what one
  * attempt does to bodies).
  */
 export { baseUrlOf, pathOf } from './address.ts';
+export { assembleStream } from './assemble/assemble-stream.ts';
 export { authHeaders, type ProviderCredential, withRequestHeaders } from './auth-headers.ts';
 export { findProvider, providerIds } from './catalog.ts';
-export { assembleStream } from './codecs/assemble.ts';
-export { type ReplayOptions, replayAsStream, type StreamableFormat } from './codecs/replay.ts';
 export type {
   AuthRecipe,
   CallContext,
@@ -41,6 +40,11 @@ export {
 export { isFinalFault } from './final-faults.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
 export {
+  type ReplayOptions,
+  replayAsStream,
+  type StreamableFormat,
+} from './replay/replay-as-stream.ts';
+export {
   addressSettings,
   isPlain,
   type SettingKind,
@@ -49,4 +53,4 @@ export {
   settingKinds,
 } from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
-export { modesOf, passThroughCall, prepareCall } from './wire-call.ts';
+export { modesOf, passThroughCall, prepareCall } from './translation/find-translation.ts';

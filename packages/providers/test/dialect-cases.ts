@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { findProvider } from '../src/catalog.ts';
 import type { Endpoint, JsonObject } from '../src/contract.ts';
-import { prepareCall } from '../src/wire-call.ts';
+import { prepareCall } from '../src/translation/find-translation.ts';
 import { contextFor, okHead, pretty } from './fixtures.ts';
 
 interface DialectCase {

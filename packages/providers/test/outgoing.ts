@@ -3,7 +3,7 @@ import { baseUrlOf, pathOf } from '../src/address.ts';
 import { authHeaders, withRequestHeaders } from '../src/auth-headers.ts';
 import type { EndpointEntry, ProviderEntry, WireCall } from '../src/contract.ts';
 import { readSettings } from '../src/settings.ts';
-import { isChoice, prepareCall } from '../src/wire-call.ts';
+import { isChoice, prepareCall } from '../src/translation/find-translation.ts';
 import { contextFor } from './fixtures.ts';
 import type { ProviderCall, ProviderFixture } from './provider-fixtures.ts';
 

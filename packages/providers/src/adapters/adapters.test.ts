@@ -6,7 +6,7 @@ import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
 import { findProvider } from '../catalog.ts';
 import type { CallFacts } from '../contract.ts';
-import { prepareCall } from '../wire-call.ts';
+import { prepareCall } from '../translation/find-translation.ts';
 
 const chatting = [
   'ai21',

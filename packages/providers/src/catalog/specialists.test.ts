@@ -5,7 +5,7 @@ import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
 import { findProvider } from '../catalog.ts';
 import type { CallFacts, Endpoint, JsonObject } from '../contract.ts';
-import { prepareCall } from '../wire-call.ts';
+import { prepareCall } from '../translation/find-translation.ts';
 import { specialists } from './specialists.ts';
 
 interface CatalogueFixture {

@@ -1,5 +1,5 @@
-import { linewise } from '../codecs/linewise-sse.ts';
 import type { ProviderEntry } from '../contract.ts';
+import { linewise } from '../framing/linewise-sse.ts';
 import { compatible, offering, openAiEndpoints } from './openai-endpoints.ts';
 
 /** OpenAI's formats, with fields to rename, to hold back or to bound. */

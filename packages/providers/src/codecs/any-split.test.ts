@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, fixtures, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
 import type { ProviderEntry } from '../contract.ts';
-import { prepareCall } from '../wire-call.ts';
+import { prepareCall } from '../translation/find-translation.ts';
 
 /** Offers responses alone, as some models do. */
 const responsesOnly: ProviderEntry = {

@@ -65,7 +65,7 @@ export interface UpstreamCodec {
 
 /**
  * One chat wire format, both ways. `decode` is wire → our model, `encode` our
- * model → wire. Two codecs make a translation (`translated-call.ts`); neither
+ * model → wire. Two codecs make a translation (`chat-translation.ts`); neither
  * knows of the other.
  */
 export interface ChatCodec extends CallerCodec, UpstreamCodec {

@@ -1,6 +1,6 @@
 import type { JsonObject, MediaSource } from '@sluice/contracts';
-import { invalidField } from './invalid-field.ts';
-import { compact, stringOf } from './json-access.ts';
+import { invalidField } from '../json/invalid-field.ts';
+import { compact, stringOf } from '../json/json-access.ts';
 
 /**
  * A data URL (any parameters, base64 or percent-encoded) or an http(s) address;

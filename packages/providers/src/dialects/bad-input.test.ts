@@ -3,7 +3,7 @@ import { contextFor } from '../../test/fixtures.ts';
 import { pathOf } from '../address.ts';
 import { findProvider } from '../catalog.ts';
 import type { CallContext, Endpoint, JsonObject } from '../contract.ts';
-import { prepareCall } from '../wire-call.ts';
+import { prepareCall } from '../translation/find-translation.ts';
 import { azureOcr } from './ocr/index.ts';
 
 /** The field that a request is refused for; undefined = it is taken. */

@@ -12,7 +12,7 @@ import type {
   JsonObject,
   ProviderEntry,
 } from '../contract.ts';
-import { prepareCall } from '../wire-call.ts';
+import { prepareCall } from '../translation/find-translation.ts';
 import * as audio from './audio/index.ts';
 import * as embeddings from './embeddings/index.ts';
 import * as images from './images/index.ts';

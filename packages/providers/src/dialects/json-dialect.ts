@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { readReply } from '../codecs/json-access.ts';
 import type {
   BodyDialect,
   CallContext,
@@ -7,6 +6,7 @@ import type {
   ReplyFacts,
   ReplyHead,
 } from '../contract.ts';
+import { readReply } from '../json/json-access.ts';
 
 /** A dialect whose replies are JSON: the parsing and writing around it are done here. */
 export interface JsonDialect {

@@ -1,6 +1,6 @@
 import { noUsage } from '@sluice/contracts';
-import { countOf, objectOf } from '../codecs/json-access.ts';
 import type { Usage } from '../contract.ts';
+import { countOf, objectOf } from '../json/json-access.ts';
 
 /** Usage of an endpoint that only takes tokens in. */
 export function inputUsage(tokens: number): Usage {

@@ -4,8 +4,8 @@
  * https://docs.aws.amazon.com/transcribe/latest/dg/event-stream.html
  */
 import { GrowingBytes } from '@sluice/json';
-import { EMPTY, invalidStream } from '../codecs/native-stream.ts';
 import type { StreamFault, Unframer } from '../contract.ts';
+import { EMPTY, invalidStream } from '../translation/native-stream.ts';
 import { type AwsFrame, frameBytes, PRELUDE_BYTES, readFrame } from './aws-frame.ts';
 
 /** A frame as server-sent events; undefined when it is not what the format has. */

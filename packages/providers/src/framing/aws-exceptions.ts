@@ -1,5 +1,5 @@
-import { parseObject, stringOf } from '../codecs/json-access.ts';
 import type { StreamFault } from '../contract.ts';
+import { parseObject, stringOf } from '../json/json-access.ts';
 import type { AwsFrame } from './aws-frame.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { arrayOf, objectOf } from '../../codecs/json-access.ts';
 import type { Envelope, JsonObject } from '../../contract.ts';
+import { arrayOf, objectOf } from '../../json/json-access.ts';
 
 /** This service wants each message of the input to say that it is one; OpenAI's takes it as said. */
 export const itemsWithTypes: Envelope = {

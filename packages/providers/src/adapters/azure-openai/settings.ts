@@ -1,6 +1,6 @@
 import { checkedSetting } from '../../address.ts';
-import { arrayOf, objectOf, parseJson, stringOf } from '../../codecs/json-access.ts';
 import type { CallFacts } from '../../contract.ts';
+import { arrayOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 
 /** How an Azure credential is turned into a header; read where tokens are fetched. */
 export const azureAuthSettings = [

@@ -3,7 +3,7 @@ import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { findProvider } from '../../catalog.ts';
 import type { CallFacts, Endpoint } from '../../contract.ts';
-import { isChoice, prepareCall } from '../../wire-call.ts';
+import { isChoice, prepareCall } from '../../translation/find-translation.ts';
 
 const mantle = findProvider('bedrock-mantle')!;
 const origin = 'https://bedrock-mantle.us-east-1.api.aws';

@@ -4,7 +4,7 @@ import { findProvider } from '../../catalog.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
 import type { Endpoint } from '../../contract.ts';
 import { readSettings } from '../../settings.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 

@@ -13,7 +13,7 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { CallContext, Endpoint, JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 const folder = join(import.meta.dirname, 'fixtures');

@@ -6,8 +6,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { typeOfStatus } from '../../codecs/anthropic-messages/wire.ts';
 import { bedrockBetas } from '../../codecs/bedrock-converse/betas.ts';
-import { objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
-import { EMPTY } from '../../codecs/native-stream.ts';
 import type { CallContext, EndpointEntry } from '../../contract.ts';
 import {
   AwsEventStreamUnframer,
@@ -15,6 +13,8 @@ import {
   sseEvent,
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
+import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { EMPTY } from '../../translation/native-stream.ts';
 import { modelOperation } from './address.ts';
 
 const VERSION = 'bedrock-2023-05-31';

@@ -3,9 +3,9 @@
  * models from before conversations. What a family lacks is told as dropped.
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect, CallContext, ReplyHead } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { droppedBeside } from './dropped-fields.ts';
 import { usageOf } from './invoke-facts.ts';
 

@@ -3,8 +3,8 @@ import { modelSegment } from '../../address.ts';
 import { anthropicMessages } from '../../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../../codecs/bedrock-converse/index.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
-import { numberOf, parseObject } from '../../codecs/json-access.ts';
 import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
+import { numberOf, parseObject } from '../../json/json-access.ts';
 import { claudeBody } from './claude.ts';
 
 /** Asked for whatever the caller set, since the bodies that are counted must name a limit. */

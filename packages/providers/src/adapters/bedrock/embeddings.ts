@@ -1,6 +1,13 @@
 /** Embeddings through InvokeModel: OpenAI's format ↔ each family's own. */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
+import type {
+  BodyDialect,
+  CallContext,
+  DecodedReply,
+  EncodedRequest,
+  ReplyHead,
+} from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   booleanOf,
@@ -9,14 +16,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type {
-  BodyDialect,
-  CallContext,
-  DecodedReply,
-  EncodedRequest,
-  ReplyHead,
-} from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { droppedBeside } from './dropped-fields.ts';
 import { usageOf } from './invoke-facts.ts';
 

@@ -1,6 +1,7 @@
 /** Images through InvokeModel: OpenAI's generations ↔ each family's own. */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
+import type { BodyDialect, CallContext, DecodedReply } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   compact,
@@ -8,8 +9,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type { BodyDialect, CallContext, DecodedReply } from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { droppedBeside } from './dropped-fields.ts';
 
 const COMMON = ['model', 'prompt', 'response_format', 'user'];

@@ -1,6 +1,6 @@
 import { noUsage } from '@sluice/contracts';
-import { countOf } from '../../codecs/json-access.ts';
 import type { ReplyHead, Usage } from '../../contract.ts';
+import { countOf } from '../../json/json-access.ts';
 
 /** InvokeModel tells the tokens of every model in headers, whatever its body says. */
 export function usageOf(

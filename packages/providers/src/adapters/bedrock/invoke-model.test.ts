@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { Endpoint, JsonObject, ReplyHead } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 const counted: ReplyHead = {

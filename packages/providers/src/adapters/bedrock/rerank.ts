@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
-import { invalidField } from '../../codecs/invalid-field.ts';
+import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   compact,
@@ -8,8 +9,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { regionalHost, regionOf } from './address.ts';
 import { droppedBeside } from './dropped-fields.ts';
 

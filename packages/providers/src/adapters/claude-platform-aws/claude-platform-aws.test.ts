@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const provider = findProvider('claude-platform-aws')!;
 

@@ -1,5 +1,5 @@
-import { arrayOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect, JsonObject } from '../../contract.ts';
+import { arrayOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 
 /** https://docs.cohere.com/reference/list-models: a list of names, and what each can do. */
 export const models: BodyDialect = {

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import { anthropicMessages } from '../../codecs/anthropic-messages/index.ts';
 import { gemini } from '../../codecs/gemini/index.ts';
-import { numberOf, parseObject } from '../../codecs/json-access.ts';
 import type { BodyDialect, CallContext, DecodedReply } from '../../contract.ts';
+import { numberOf, parseObject } from '../../json/json-access.ts';
 
 /**
  * Counts the tokens of Anthropic's messages as Gemini sees them.

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
-import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings.ts';
+import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings/index.ts';
 import type { BodyDialect } from '../../contract.ts';
+import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 
 /**
  * Embeddings of the Gemini API: each input is a request of its own in one batch.

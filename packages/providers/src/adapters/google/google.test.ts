@@ -5,7 +5,7 @@ import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
 import type { Endpoint, JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 import { google } from './index.ts';
 
 const folder = join(import.meta.dirname, 'fixtures');

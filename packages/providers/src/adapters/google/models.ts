@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { arrayOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect } from '../../contract.ts';
+import { arrayOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 
 /** The models of the Gemini API as OpenAI's list. https://ai.google.dev/api/models */
 export const models: BodyDialect = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { arrayOf, objectOf } from '../../codecs/json-access.ts';
 import type { Envelope, JsonObject, JsonValue } from '../../contract.ts';
+import { arrayOf, objectOf } from '../../json/json-access.ts';
 
 /** What Mistral takes for the id of a tool call. */
 const ownId = /^[A-Za-z0-9]{9}$/;

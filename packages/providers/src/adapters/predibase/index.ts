@@ -1,6 +1,6 @@
 import { checkedSetting, modelSegment, requiredSetting } from '../../address.ts';
-import { stringOf } from '../../codecs/json-access.ts';
 import type { CallFacts, JsonObject, ProviderEntry } from '../../contract.ts';
+import { stringOf } from '../../json/json-access.ts';
 
 /**
  * The tenant and the deployment stand in the path; the body's model is the

@@ -5,10 +5,10 @@
  * the model is the endpoint's name.
  */
 import { modelSegment, namesIn } from '../../address.ts';
-import { EMPTY } from '../../codecs/native-stream.ts';
 import type { EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { AwsEventStreamUnframer, type FrameWriter } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
+import { EMPTY } from '../../translation/native-stream.ts';
 import { awsSettings, regionalHost } from '../bedrock/address.ts';
 
 /** A part is a piece of the server's own event stream, cut anywhere. */

@@ -4,7 +4,7 @@ import { contextFor, everywhere, fixtures, play } from '../../../test/fixtures.t
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const sagemaker = findProvider('sagemaker')!;
 const chat = prepareCall(sagemaker, 'chatComplete');

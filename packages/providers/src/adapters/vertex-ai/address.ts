@@ -1,6 +1,6 @@
 import { modelSegment, optionalSetting, requiredSetting } from '../../address.ts';
-import { parseObject, stringOf } from '../../codecs/json-access.ts';
 import type { CallFacts, ReadSetting } from '../../contract.ts';
+import { parseObject, stringOf } from '../../json/json-access.ts';
 
 /**
  * Where models are, by publisher and region.

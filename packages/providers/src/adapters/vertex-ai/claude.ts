@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { EndpointEntry, Envelope } from '../../contract.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { locationPath, publisherPath, vertexModel } from './address.ts';
 
 /**

@@ -1,5 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
+import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings/index.ts';
+import type { BodyDialect, EndpointChoice, EndpointEntry } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   countOf,
@@ -7,9 +9,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../../codecs/json-access.ts';
-import { embeddingsReply, readInputs } from '../../codecs/openai-embeddings.ts';
-import type { BodyDialect, EndpointChoice, EndpointEntry } from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { publisherPath, vertexModel } from './address.ts';
 import { multimodalEmbeddings } from './multimodal-embeddings.ts';
 

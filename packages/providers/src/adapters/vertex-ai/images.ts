@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
+import type { BodyDialect, EndpointEntry } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   compact,
@@ -7,8 +8,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type { BodyDialect, EndpointEntry } from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { publisherPath } from './address.ts';
 
 const IMAGES_MAX = 8;

@@ -1,5 +1,5 @@
-import { arrayOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
+import { arrayOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { modelRow } from '../google/models.ts';
 
 /** Google's own models in the model garden. Names are as requests take them. */

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
+import type { BodyDialect } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   compact,
@@ -7,8 +8,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type { BodyDialect } from '../../contract.ts';
+} from '../../json/json-access.ts';
 
 /**
  * Vectors of texts, images and videos that can be compared with each other. An

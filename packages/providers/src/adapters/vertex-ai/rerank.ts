@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { projectOf, vertexModel } from './address.ts';
 
 const KNOWN = new Set(['model', 'query', 'documents', 'top_n', 'return_documents']);

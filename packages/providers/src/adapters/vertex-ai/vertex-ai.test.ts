@@ -4,7 +4,7 @@ import { dialectCases } from '../../../test/dialect-cases.ts';
 import { contextFor, everywhere, okHead, play } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import type { CallContext, Endpoint, JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 import { vertexAi } from './index.ts';
 
 const folder = join(import.meta.dirname, 'fixtures');

@@ -1,5 +1,3 @@
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { numberOf, objectOf, parseObject, stringOf } from '../../codecs/json-access.ts';
 import type {
   BodyDialect,
   CallContext,
@@ -7,6 +5,8 @@ import type {
   JsonObject,
   ReplyHead,
 } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 
 /** Fields of OpenAI's that no model here knows; all others are the models' own. */
 const UNKNOWN = ['quality', 'style', 'user', 'background', 'moderation', 'output_format'];

@@ -9,7 +9,7 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 import { anthropicMessages } from './index.ts';
 
 const openai = findProvider('openai')!;

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import { stringOf } from '../json-access.ts';
+import { stringOf } from '../../json/json-access.ts';
 
 /**
  * Citations in this format's shape. Its own kinds are told by where they lead

@@ -6,8 +6,8 @@ import type {
   MediaSource,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, booleanOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { FORMAT } from './wire.ts';
 
 /** `content` or `system`: a string, a list of blocks, or nothing. */

@@ -8,8 +8,15 @@ import type {
   Reasoning,
   ToolChoice,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import {
+  arrayOf,
+  booleanOf,
+  compact,
+  numberOf,
+  objectOf,
+  stringOf,
+} from '../../json/json-access.ts';
 import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
 import { FORMAT } from './wire.ts';
 

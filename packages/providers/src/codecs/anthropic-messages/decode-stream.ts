@@ -1,7 +1,7 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { INVALID_STREAM } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
-import { numberOf, objectOf, parseObject, stringOf } from '../json-access.ts';
-import { INVALID_STREAM } from '../native-stream.ts';
 import type { SseEvent } from '../sse.ts';
 import { faultOf } from './errors.ts';
 import { decodeServiceTier, decodeStopReason, decodeUsage, FORMAT, mergeUsage } from './wire.ts';

@@ -9,8 +9,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { parseObject } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { parseObject } from '../../json/json-access.ts';
 import { returnedCitations } from './citations.ts';
 import { FORMAT } from './wire.ts';
 

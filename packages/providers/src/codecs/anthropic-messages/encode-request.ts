@@ -7,8 +7,8 @@ import type {
   ProviderTool,
 } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { claudeModel } from './models.ts';
 import { encodeThinking } from './thinking.ts';

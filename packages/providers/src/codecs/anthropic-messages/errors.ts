@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import { unreadable } from '../../errors/unreadable.ts';
+import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { objectOf, parseObject, stringOf } from '../json-access.ts';
-import { unreadable } from '../unreadable.ts';
 import { statusOfType, typeOfStatus } from './wire.ts';
 
 export function decodeError(status: number, text: string): ErrorFacts {

@@ -1,7 +1,7 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
+import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf, compact, objectOf, parseObject, stringOf } from '../json-access.ts';
 import { shownCitations } from './citations.ts';
 import {
   decodeServiceTier,

@@ -1,5 +1,5 @@
 import type { ChatRequest, JsonObject } from '@sluice/contracts';
-import { compact } from '../json-access.ts';
+import { compact } from '../../json/json-access.ts';
 import { budgetOfEffort, type ClaudeModel, THINKING_BUDGET_MIN } from './models.ts';
 
 export interface EncodedThinking {

@@ -3,7 +3,7 @@
  * https://docs.claude.com/en/api/messages
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { countOf, objectOf, stringOf } from '../json-access.ts';
+import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'anthropic-messages';
 

@@ -11,10 +11,10 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
+import { TranslatedStreamReader } from '../../translation/translated-stream.ts';
 import { anthropicMessages } from '../anthropic-messages/index.ts';
 import { openAiChat } from '../openai-chat/index.ts';
-import { TranslatedStreamReader } from '../translated-stream.ts';
 import { bedrockConverse } from './index.ts';
 
 const bedrock = findProvider('bedrock')!;

@@ -4,7 +4,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html
  */
 import type { JsonObject } from '@sluice/contracts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** Converse's kind of place → Anthropic's, with the names of its bounds. */
 const places = [

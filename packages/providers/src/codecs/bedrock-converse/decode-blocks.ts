@@ -6,8 +6,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeMedia } from './media.ts';
 import { decodeCachePoint, FORMAT } from './wire.ts';

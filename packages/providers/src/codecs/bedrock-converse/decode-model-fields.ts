@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** Where any family keeps a field of ours among the model's further ones; dots nest. */
 const places = {

@@ -9,7 +9,7 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
+import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
   booleanOf,
@@ -18,7 +18,7 @@ import {
   objectOf,
   parseObject,
   stringOf,
-} from '../json-access.ts';
+} from '../../json/json-access.ts';
 import { decodeBlocks } from './decode-blocks.ts';
 import { takeModelFields } from './decode-model-fields.ts';
 import { decodeCachePoint, FORMAT } from './wire.ts';

@@ -1,8 +1,8 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { INVALID_STREAM } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
-import { numberOf, objectOf, parseObject, stringOf } from '../json-access.ts';
-import { INVALID_STREAM } from '../native-stream.ts';
 import type { SseEvent } from '../sse.ts';
 import { decodeCitation } from './citations.ts';
 import { stopSequenceOf } from './reply.ts';

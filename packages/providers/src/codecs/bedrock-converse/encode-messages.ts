@@ -7,8 +7,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { parseObject } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { parseObject } from '../../json/json-access.ts';
 import { encodeCitation } from './citations.ts';
 import { DocumentNames } from './document-names.ts';
 import { encodeAudio, encodeMedia } from './media.ts';

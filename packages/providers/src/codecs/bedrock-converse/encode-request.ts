@@ -1,8 +1,8 @@
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { compact, objectOf } from '../../json/json-access.ts';
 import { closed } from '../anthropic-messages/encode-request.ts';
-import { invalidField } from '../invalid-field.ts';
-import { compact, objectOf } from '../json-access.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { modelFields, ownFields } from './further-fields.ts';
 import { familyOf, readModel } from './models.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import { unreadable } from '../../errors/unreadable.ts';
+import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { objectOf, parseObject, stringOf } from '../json-access.ts';
-import { unreadable } from '../unreadable.ts';
 import { EXCEPTION } from './wire.ts';
 
 /** `{message}` or `{Message}`; the exception's name is in the body only now and then. */

@@ -5,7 +5,7 @@ import {
   sseEvent,
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
-import { EMPTY } from '../native-stream.ts';
+import { EMPTY } from '../../translation/native-stream.ts';
 import { EXCEPTION } from './wire.ts';
 
 /** Frames of a Converse stream as server-sent events under their own names; what went wrong is `exception`. */

@@ -1,7 +1,7 @@
 /** What Converse and its models know beyond what the chat model has names for. */
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReadSetting } from '../../contract.ts';
-import { objectOf } from '../json-access.ts';
+import { objectOf } from '../../json/json-access.ts';
 import { bedrockBetas } from './betas.ts';
 import type { Family, FamilyFields } from './models.ts';
 import { FORMAT } from './wire.ts';

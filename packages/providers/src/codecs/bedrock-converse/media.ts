@@ -1,6 +1,6 @@
 import type { AudioPart, FilePart, ImagePart, JsonObject, MediaSource } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { booleanOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { booleanOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { DocumentNames } from './document-names.ts';
 
 type Kind = 'image' | 'video' | 'document';

@@ -1,7 +1,7 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
+import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf, compact, objectOf, parseObject, stringOf } from '../json-access.ts';
 import { encodeCitation } from './citations.ts';
 import { decodeBlocks } from './decode-blocks.ts';
 import { DocumentNames } from './document-names.ts';

@@ -3,7 +3,7 @@
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
  */
 import type { CacheControl, ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { arrayOf, countOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'bedrock-converse';
 

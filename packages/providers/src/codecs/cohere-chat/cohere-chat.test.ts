@@ -11,7 +11,7 @@ import {
   someFixtures,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 import { openAiChat } from '../openai-chat/index.ts';
 import { cohereChat } from './index.ts';
 

@@ -6,9 +6,9 @@ import type {
   TextPart,
   ToolResultPart,
 } from '@sluice/contracts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { sourceOfUrl } from '../data-url.ts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
 import { FORMAT } from './wire.ts';
 
 /** `content` of a message: a string, a list of parts, or nothing. */

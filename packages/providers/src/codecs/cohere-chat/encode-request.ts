@@ -7,8 +7,8 @@ import type {
   ResponseFormat,
 } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
-import { invalidField } from '../invalid-field.ts';
-import { compact } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { compact } from '../../json/json-access.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { FORMAT } from './wire.ts';
 

@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
 
-export { readVendorError as decodeError } from '../read-vendor-error.ts';
+export { readVendorError as decodeError } from '../../errors/read-vendor-error.ts';
 
 /** A flat message is all that the format tells of an error. */
 export function encodeError(_status: number, error: ErrorFacts, provider: string): JsonObject {

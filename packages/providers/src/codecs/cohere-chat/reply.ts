@@ -1,6 +1,6 @@
 import type { ChatReply, JsonObject } from '@sluice/contracts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
 import { decodeAssistant } from './decode-messages.ts';
 import { encodeAssistant } from './encode-messages.ts';
 import {

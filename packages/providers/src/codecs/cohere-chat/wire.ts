@@ -3,7 +3,7 @@
  * https://docs.cohere.com/reference/chat
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { arrayOf, countOf, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'cohere-chat';
 

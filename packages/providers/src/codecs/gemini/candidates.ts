@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** What of a candidate is told beside its parts, as the provider names it. */
 const DETAILS = [

@@ -5,8 +5,8 @@ import type {
   JsonValue,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeFileData, decodeInline } from './media.ts';
 import { callId, FORMAT } from './wire.ts';
 

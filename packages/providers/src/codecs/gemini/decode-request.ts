@@ -6,8 +6,15 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import {
+  arrayOf,
+  booleanOf,
+  compact,
+  numberOf,
+  objectOf,
+  stringOf,
+} from '../../json/json-access.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeThinking } from './thinking.ts';
 import { FORMAT } from './wire.ts';

@@ -5,8 +5,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { compact, parseObject } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { compact, parseObject } from '../../json/json-access.ts';
 import { audioType, encodeSource } from './media.ts';
 import type { GeminiModel } from './models.ts';
 import { FORMAT, SKIPPED_SIGNATURE } from './wire.ts';

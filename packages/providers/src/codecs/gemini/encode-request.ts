@@ -1,6 +1,6 @@
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { encodeContents } from './encode-contents.ts';
 import { camelKeys, encodeTools } from './encode-tools.ts';
 import { type GeminiModel, geminiModel } from './models.ts';

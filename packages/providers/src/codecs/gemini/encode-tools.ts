@@ -5,7 +5,7 @@ import type {
   JsonValue,
   ProviderTool,
 } from '@sluice/contracts';
-import { objectOf, stringOf } from '../json-access.ts';
+import { objectOf, stringOf } from '../../json/json-access.ts';
 import { FORMAT } from './wire.ts';
 
 /** Tools the provider runs itself, by the names callers of other formats give them. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import { unreadable } from '../../errors/unreadable.ts';
+import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../json-access.ts';
-import { unreadable } from '../unreadable.ts';
 
 /** Streams give errors as the only element of a list. */
 export function decodeError(status: number, text: string): ErrorFacts {

@@ -10,9 +10,9 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
-import { NativeCall } from '../native-call.ts';
-import { TranslatedCall } from '../translated-call.ts';
+import { TranslatedCall } from '../../translation/chat-translation.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
+import { NativeCall } from '../../translation/native-translation.ts';
 import { gemini } from './index.ts';
 
 const google = findProvider('google')!;

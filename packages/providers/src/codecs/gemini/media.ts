@@ -1,5 +1,5 @@
 import type { AudioPart, ChatPart, JsonObject, MediaSource } from '@sluice/contracts';
-import { stringOf } from '../json-access.ts';
+import { stringOf } from '../../json/json-access.ts';
 
 /** Media types by the ending of an address; the provider asks for one with every file. */
 const typesByEnding = new Map<string, string>(

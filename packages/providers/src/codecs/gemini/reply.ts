@@ -1,7 +1,14 @@
 import type { ChatChoice, ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
+import {
+  arrayOf,
+  compact,
+  numberOf,
+  objectOf,
+  parseObject,
+  stringOf,
+} from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf, compact, numberOf, objectOf, parseObject, stringOf } from '../json-access.ts';
 import {
   candidateDetails,
   citationsOf,

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, fixtures, okHead, play } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
+import { TranslatedCall } from '../../translation/chat-translation.ts';
 import { openAiChat } from '../openai-chat/index.ts';
-import { TranslatedCall } from '../translated-call.ts';
 import { gemini } from './index.ts';
 
 const google = findProvider('google')!;

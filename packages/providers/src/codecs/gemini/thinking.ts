@@ -1,5 +1,5 @@
 import type { JsonObject, Reasoning } from '@sluice/contracts';
-import { booleanOf, compact, numberOf, stringOf } from '../json-access.ts';
+import { booleanOf, compact, numberOf, stringOf } from '../../json/json-access.ts';
 import { budgetOfEffort, effortOrder, type GeminiModel } from './models.ts';
 
 /**

@@ -3,7 +3,7 @@
  * https://ai.google.dev/api/generate-content
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { arrayOf, countOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'gemini';
 

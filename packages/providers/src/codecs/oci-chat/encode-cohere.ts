@@ -8,8 +8,8 @@ import type {
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, parseObject, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { partName } from '../part-name.ts';
 
 /**

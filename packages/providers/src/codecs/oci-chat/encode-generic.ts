@@ -9,8 +9,8 @@ import type {
   ResponseFormat,
   ToolResultPart,
 } from '@sluice/contracts';
+import { compact } from '../../json/json-access.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
-import { compact } from '../json-access.ts';
 import { partName } from '../part-name.ts';
 
 /** These refuse a limit that leaves their thinking out. */

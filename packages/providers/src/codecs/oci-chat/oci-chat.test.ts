@@ -11,8 +11,8 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
-import { objectOf } from '../json-access.ts';
+import { objectOf } from '../../json/json-access.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const oracle = findProvider('oracle')!;
 const chat = prepareCall(oracle, 'chatComplete');

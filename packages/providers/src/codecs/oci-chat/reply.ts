@@ -1,6 +1,6 @@
 import type { ChatChoice, ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { callId, decodeFinishReason, decodeUsage, FORMAT } from './wire.ts';
 
 /** Wire → model; undefined when the body holds neither of the two formats. */

@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { countOf, objectOf } from '../json-access.ts';
+import { countOf, objectOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'oci-chat';
 

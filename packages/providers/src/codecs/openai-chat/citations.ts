@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /**
  * Sources of an answer, each with `url` and, where known, `title`: from the

@@ -9,8 +9,15 @@ import type {
   ResponseFormat,
   ToolChoice,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import {
+  arrayOf,
+  booleanOf,
+  compact,
+  numberOf,
+  objectOf,
+  stringOf,
+} from '../../json/json-access.ts';
 import { cacheControlOf, decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { FORMAT } from './wire.ts';
 

@@ -12,8 +12,8 @@ import type {
   ToolResultPart,
 } from '@sluice/contracts';
 import type { CallContext, EncodedRequest, Quirks } from '../../contract.ts';
+import { compact } from '../../json/json-access.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
-import { compact } from '../json-access.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
 import { FORMAT } from './wire.ts';
 

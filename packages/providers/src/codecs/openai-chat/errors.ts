@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import { readVendorError } from '../../errors/read-vendor-error.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { arrayOf, numberOf, objectOf, stringOf } from '../json-access.ts';
-import { readVendorError } from '../read-vendor-error.ts';
 
 /** Compatible providers spell errors in many ways, e.g. FastAPI's `detail`: all are read. */
 export function decodeError(status: number, text: string): ErrorFacts {

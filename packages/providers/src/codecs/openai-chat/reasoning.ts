@@ -9,7 +9,7 @@
  * - `content` as a list with `thinking` chunks: Mistral
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** One piece of thinking; `data` is what the provider keeps encrypted. */
 export interface ThinkingPiece {

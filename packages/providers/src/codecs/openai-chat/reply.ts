@@ -7,9 +7,9 @@ import type {
   JsonValue,
   TextPart,
 } from '@sluice/contracts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { urlOfSource } from '../data-url.ts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
 import { readCitations } from './citations.ts';
 import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { readThinking, type ThinkingPiece } from './reasoning.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
-import { arrayOf, numberOf, objectOf, stringOf } from '../json-access.ts';
-import type { StreamState, StreamTap } from '../native-stream.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import type { SseEvent } from '../sse.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { decodeUsage } from './wire.ts';

@@ -1,5 +1,5 @@
 import type { ChatStreamEvent, JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 interface OpenCall {
   call: number;

@@ -3,7 +3,7 @@
  * https://platform.openai.com/docs/api-reference/chat
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { countOf, objectOf } from '../json-access.ts';
+import { countOf, objectOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'openai-chat';
 

@@ -1,6 +1,13 @@
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import {
+  arrayOf,
+  booleanOf,
+  compact,
+  numberOf,
+  objectOf,
+  stringOf,
+} from '../../json/json-access.ts';
 import { FORMAT as CHAT } from '../openai-chat/wire.ts';
 
 /** Fields that the chat model has a name for, or that are refused. */

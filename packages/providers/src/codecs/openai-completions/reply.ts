@@ -1,6 +1,6 @@
 import type { ChatChoice, ChatReply, JsonObject } from '@sluice/contracts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
 import { finishReasonOf } from '../openai-chat/reply.ts';
 import { encodeUsage } from '../openai-chat/wire.ts';
 

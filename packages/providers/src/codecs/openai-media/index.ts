@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
-import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../json-access.ts';
-import type { StreamState, StreamTap } from '../native-stream.ts';
+import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { errorEvent, faultOf } from '../openai-chat/errors.ts';
 import { decodeUsage } from '../openai-chat/wire.ts';
 import type { SseEvent } from '../sse.ts';

@@ -11,7 +11,7 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { Endpoint, JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 
 const openai = findProvider('openai')!;
 

@@ -1,7 +1,7 @@
 import type { ChatPart, FilePart, ImagePart, JsonObject, JsonValue } from '@sluice/contracts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
 import { FORMAT } from './wire.ts';
 
 /** A string, or a list of parts. `path` is that of the list itself. */

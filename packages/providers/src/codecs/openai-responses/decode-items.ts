@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatPart, JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeContent } from './decode-content.ts';
 import { decodePicture } from './pictures.ts';
 import { openFromCaller, partSignatureOf } from './sealed-thinking.ts';

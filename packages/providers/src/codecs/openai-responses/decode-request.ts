@@ -5,8 +5,15 @@ import type {
   Reasoning,
   ResponseFormat,
 } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, booleanOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import {
+  arrayOf,
+  booleanOf,
+  compact,
+  numberOf,
+  objectOf,
+  stringOf,
+} from '../../json/json-access.ts';
 import { decodeInput } from './decode-items.ts';
 import { decodeTools } from './decode-tools.ts';
 import { FORMAT } from './wire.ts';

@@ -1,6 +1,6 @@
 import type { ChatTool, FunctionTool, JsonObject, JsonValue, ToolChoice } from '@sluice/contracts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { cacheControlOf } from '../openai-chat/decode-parts.ts';
 
 export interface DecodedTools {

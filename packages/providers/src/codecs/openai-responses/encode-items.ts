@@ -8,8 +8,8 @@ import type {
   ThinkingPart,
   ToolResultPart,
 } from '@sluice/contracts';
+import { compact } from '../../json/json-access.ts';
 import { dataUrl } from '../data-url.ts';
-import { compact } from '../json-access.ts';
 import { partName } from '../part-name.ts';
 import { encryptedContentOf } from './sealed-thinking.ts';
 import { FORMAT } from './wire.ts';

@@ -1,6 +1,6 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
+import { arrayOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf } from '../json-access.ts';
 import {
   annotationsOf,
   functionCallItem,

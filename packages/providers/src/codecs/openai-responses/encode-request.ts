@@ -1,7 +1,7 @@
 import type { ChatRequest, ChatTool, JsonObject, ResponseFormat } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
-import { invalidField } from '../invalid-field.ts';
-import { compact } from '../json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { compact } from '../../json/json-access.ts';
 import { encodeEffort } from '../openai-chat/encode-request.ts';
 import { encodeInput } from './encode-items.ts';
 import { FORMAT } from './wire.ts';

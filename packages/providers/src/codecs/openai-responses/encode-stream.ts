@@ -1,7 +1,7 @@
 import type { ChatStreamEvent, ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import { arrayOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
-import { arrayOf } from '../json-access.ts';
 import { EventWriter } from './event-writer.ts';
 import { OpenCall, type OpenItem, OpenReasoning } from './open-items.ts';
 import { OpenMessage } from './open-message.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
-import { objectOf, stringOf } from '../json-access.ts';
+import { objectOf, stringOf } from '../../json/json-access.ts';
 import { faultOf as chatFaultOf } from '../openai-chat/errors.ts';
 
 /** The error of an `error` event, of a failed response, or of a body in the chat format's shape. */

@@ -12,8 +12,8 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { ProviderEntry } from '../../contract.ts';
-import { prepareCall } from '../../wire-call.ts';
-import { parseObject } from '../json-access.ts';
+import { parseObject } from '../../json/json-access.ts';
+import { prepareCall } from '../../translation/find-translation.ts';
 import { parseSseEvents } from '../sse.ts';
 import { openAiResponses } from './index.ts';
 

@@ -1,6 +1,6 @@
 /** Items of an answer as this format has them: built alike for whole replies and for streams. */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { numberOf, stringOf } from '../json-access.ts';
+import { numberOf, stringOf } from '../../json/json-access.ts';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 

@@ -1,6 +1,6 @@
 /** Pictures that a model draws: items here, parts of the answer elsewhere. */
 import type { ImagePart, JsonObject, MediaSource } from '@sluice/contracts';
-import { stringOf } from '../json-access.ts';
+import { stringOf } from '../../json/json-access.ts';
 
 /** Undefined when the item holds no picture, or not yet. */
 export function decodePicture(item: JsonObject): ImagePart | undefined {

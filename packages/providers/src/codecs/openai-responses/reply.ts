@@ -1,6 +1,6 @@
 import type { ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf } from './sealed-thinking.ts';

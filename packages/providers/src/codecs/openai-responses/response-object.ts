@@ -1,6 +1,6 @@
 import type { ChatUsage, FinishReason, JsonObject, JsonValue } from '@sluice/contracts';
+import { arrayOf, objectOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
-import { arrayOf, objectOf } from '../json-access.ts';
 import { encodeFinish, encodeUsage } from './wire.ts';
 
 /** What a response is known by, from its first event to its last. */

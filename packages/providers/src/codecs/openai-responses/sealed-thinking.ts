@@ -14,7 +14,7 @@
  * - `openai:encrypted:<encrypted_content>` as a signature: this format's own.
  */
 import type { JsonObject, RedactedThinkingPart, ThinkingPart } from '@sluice/contracts';
-import { arrayOf, objectOf, stringOf } from '../json-access.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 const SIGNATURE = 'sluice:signature:';
 const REDACTED = 'sluice:redacted:';

@@ -3,7 +3,7 @@
  * https://platform.openai.com/docs/api-reference/responses
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { countOf, objectOf, stringOf } from '../json-access.ts';
+import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const FORMAT = 'openai-responses';
 

@@ -4,11 +4,11 @@
  */
 import type { ChatMessage, ChatReply, ChatRequest, JsonObject } from '@sluice/contracts';
 import type { EncodedRequest } from '../../contract.ts';
+import { readVendorError } from '../../errors/read-vendor-error.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { UpstreamCodec } from '../chat-codec.ts';
-import { invalidField } from '../invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json-access.ts';
 import { partName } from '../part-name.ts';
-import { readVendorError } from '../read-vendor-error.ts';
 
 const FORMAT = 'palm-chat';
 const CHOICES_MAX = 8;

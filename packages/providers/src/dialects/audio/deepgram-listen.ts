@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { CallFacts, EndpointEntry, ReplyFacts } from '../../contract.ts';
 import {
   arrayOf,
   compact,
@@ -6,8 +7,7 @@ import {
   objectOf,
   parseJson,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type { CallFacts, EndpointEntry, ReplyFacts } from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { reshape } from '../reshape.ts';
 import { fileOf, queryOf } from './request.ts';
 import { encodeTranscript, type TranscriptWord } from './transcript.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import { modelSegment } from '../../address.ts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { CallFacts, EndpointEntry } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { objectOf, stringOf } from '../../json/json-access.ts';
 import { reshape } from '../reshape.ts';
 import { inputOf, queryOf, spokenFacts, voiceOf } from './request.ts';
 

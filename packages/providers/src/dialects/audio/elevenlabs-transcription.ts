@@ -1,4 +1,5 @@
 import type { JsonValue } from '@sluice/contracts';
+import type { EndpointEntry, ReplyFacts } from '../../contract.ts';
 import {
   arrayOf,
   compact,
@@ -6,8 +7,7 @@ import {
   objectOf,
   parseJson,
   stringOf,
-} from '../../codecs/json-access.ts';
-import type { EndpointEntry, ReplyFacts } from '../../contract.ts';
+} from '../../json/json-access.ts';
 import { multipartBytes, type OutgoingPart } from '../multipart.ts';
 import { reshape } from '../reshape.ts';
 import { fileOf } from './request.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { CallContext, FormPart, ReplyFacts } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { objectOf, stringOf } from '../../json/json-access.ts';
 
 /**
  * The sound of a transcription request.

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { compact, stringOf } from '../../codecs/json-access.ts';
 import type { CallContext, DecodedReply, ReplyFacts } from '../../contract.ts';
+import { compact, stringOf } from '../../json/json-access.ts';
 import { subtitles } from './subtitles.ts';
 
 export interface TranscriptWord {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect } from '../../contract.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { reshape } from '../reshape.ts';
 import { inputTokensOf } from '../token-usage.ts';

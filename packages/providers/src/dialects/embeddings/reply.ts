@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { compact } from '../../codecs/json-access.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
+import { compact } from '../../json/json-access.ts';
 import { inputUsage } from '../token-usage.ts';
 
 export interface EmbeddingsAnswer {

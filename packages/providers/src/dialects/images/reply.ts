@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { compact, stringOf } from '../../codecs/json-access.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
+import { compact, stringOf } from '../../json/json-access.ts';
 
 /** An image as OpenAI's list has it, and what else the vendor says of it. */
 export type ImageItem = JsonObject & ({ url: string } | { b64_json: string });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { stringOf } from '../../codecs/json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { stringOf } from '../../json/json-access.ts';
 
 /** @throws GatewayError `request.invalid_field` without one */
 export function promptOf(body: JsonObject): string {

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { modelSegment } from '../../address.ts';
-import { arrayOf, objectOf } from '../../codecs/json-access.ts';
 import type { EndpointEntry } from '../../contract.ts';
+import { arrayOf, objectOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { reshape } from '../reshape.ts';
 import { allImages, encodeImages, imageItem } from './reply.ts';

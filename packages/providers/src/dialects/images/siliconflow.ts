@@ -1,5 +1,5 @@
-import { arrayOf, objectOf } from '../../codecs/json-access.ts';
 import type { EndpointEntry } from '../../contract.ts';
+import { arrayOf, objectOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { reshape } from '../reshape.ts';
 import { allImages, encodeImages, imageItem } from './reply.ts';

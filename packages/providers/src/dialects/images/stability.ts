@@ -1,9 +1,9 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { modelSegment } from '../../address.ts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect, EndpointEntry } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { multipartBytes, type OutgoingPart } from '../multipart.ts';
 import { reshape } from '../reshape.ts';

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { arrayOf, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { EndpointEntry } from '../../contract.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { reshape } from '../reshape.ts';
 import { allImages, encodeImages, imageItem } from './reply.ts';

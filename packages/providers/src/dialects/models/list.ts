@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, numberOf, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect, CallContext } from '../../contract.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 
 /** A model as a vendor lists it, in our words. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { compact, stringOf } from '../../codecs/json-access.ts';
 import type { EndpointEntry } from '../../contract.ts';
+import { compact, stringOf } from '../../json/json-access.ts';
 import { type ListedModel, modelListDialect, secondsOf } from './list.ts';
 
 /** A model whose name stands in this field. */

@@ -1,6 +1,6 @@
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { BodyDialect } from '../../contract.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { objectOf, stringOf } from '../../json/json-access.ts';
 import { jsonDialect } from '../json-dialect.ts';
 import { readOcr } from './facts.ts';
 

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { arrayOf, compact, countOf, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { ReplyFacts } from '../../contract.ts';
+import { arrayOf, compact, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** What Mistral's OCR reply tells; undefined when it is none. Annotations have a price of their own. */
 export function readOcr(body: JsonObject): ReplyFacts | undefined {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@sluice/contracts';
-import { objectOf } from '../../codecs/json-access.ts';
 import type { BodyDialect } from '../../contract.ts';
+import { objectOf } from '../../json/json-access.ts';
 import { reshape } from '../reshape.ts';
 import { rerankDialect } from './dialect.ts';
 import { documentsOf, documentText, rankFields } from './request.ts';

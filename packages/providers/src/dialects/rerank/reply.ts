@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../codecs/json-access.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
+import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { inputTokensOf, inputUsage } from '../token-usage.ts';
 
 interface RerankResult {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { invalidField } from '../../codecs/invalid-field.ts';
-import { arrayOf, objectOf, stringOf } from '../../codecs/json-access.ts';
+import { invalidField } from '../../json/invalid-field.ts';
+import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /**
  * The fields that every rerank request must have.

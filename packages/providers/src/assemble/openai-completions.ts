@@ -1,0 +1,28 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { SseEvent } from '../codecs/sse.ts';
+import { GatheredFields } from './fields.ts';
+import { assembleChunks } from './openai-chunks.ts';
+
+/** Chunks → completion; undefined when that would not be faithful. */
+export function assembleCompletion(events: SseEvent[]): JsonObject | undefined {
+  return assembleChunks(events, 'text_completion', assembleChoice);
+}
+
+function assembleChoice(chunks: JsonObject[], index: number): JsonObject | undefined {
+  const fields = new GatheredFields();
+  fields.append('text', '');
+  for (const chunk of chunks)
+    for (const key in chunk) {
+      const value = chunk[key];
+      if (key === 'index' || value === undefined) continue;
+      const taken =
+        key === 'text'
+          ? fields.append(key, value)
+          : key === 'logprobs'
+            ? fields.extendLists(key, value)
+            : fields.same(key, value);
+      if (!taken) return undefined;
+    }
+  const { text, logprobs = null, ...rest } = fields.values;
+  return { text, index, logprobs, ...rest } as JsonObject;
+}

@@ -1,0 +1,54 @@
+import { GrowingBytes } from '@sluice/json';
+import { SSE_EVENT_BYTES_MAX } from '../codecs/sse.ts';
+import type { Envelope, StreamFault, Unframer } from '../contract.ts';
+import { EMPTY } from '../translation/native-stream.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** For providers that end each event with a line end alone, where a blank line belongs. */
+export const linewise: Envelope = { openUnframer: () => new LinewiseUnframer() };
+
+/**
+ * Makes every line an event of its own. A stream that has its blank lines
+ * already comes out byte for byte as it went in.
+ */
+class LinewiseUnframer implements Unframer {
+  readonly fault: StreamFault | undefined = undefined;
+  #held = new GrowingBytes();
+
+  push(chunk: Buffer): Buffer {
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end === 0) return this.#hold(chunk);
+    this.#held.add(chunk.subarray(0, end));
+    const lines = this.#held.take();
+    const rest = this.#hold(chunk.subarray(end));
+    const events = separated(lines);
+    return rest.length === 0 ? events : Buffer.concat([events, rest]);
+  }
+
+  end(): Buffer {
+    return this.#held.take();
+  }
+
+  /** Keeps an unfinished line; one too long to keep goes on as it is. */
+  #hold(bytes: Buffer): Buffer {
+    if (bytes.length === 0) return EMPTY;
+    this.#held.add(bytes);
+    return this.#held.length > SSE_EVENT_BYTES_MAX ? this.end() : EMPTY;
+  }
+}
+
+/** Whole lines, each with a blank line after it and no other blank lines. */
+function separated(lines: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let start = 0;
+  while (start < lines.length) {
+    const end = lines.indexOf(LF, start) + 1;
+    const isCrlf = lines[end - 2] === CR && end - 2 >= start;
+    const lineEnd = isCrlf ? end - 2 : end - 1;
+    if (lineEnd > start) parts.push(lines.subarray(start, end), lines.subarray(lineEnd, end));
+    start = end;
+  }
+  return Buffer.concat(parts);
+}

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  endOfLastEvent,
+  parseSseEvents,
+  SSE_EVENT_BYTES_MAX,
+  type SseEvent,
+  SseFramer,
+} from '../codecs/sse.ts';
+
+function readAll(chunks: Buffer[]): SseEvent[] {
+  const framer = new SseFramer();
+  const events: SseEvent[] = [];
+  for (const chunk of chunks) {
+    const whole = framer.push(chunk);
+    if (whole !== undefined) events.push(...parseSseEvents(whole));
+  }
+  const rest = framer.end();
+  if (rest !== undefined) events.push(...parseSseEvents(rest));
+  return events;
+}
+
+function cutAt(bytes: Buffer, cuts: number[]): Buffer[] {
+  const edges = [0, ...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort(
+    (a, b) => a - b,
+  );
+  return edges.slice(1).map((end, index) => bytes.subarray(edges[index], end));
+}
+
+describe('parseSseEvents', () => {
+  it('joins data lines, strips one space, keeps names, and skips comments and empty events', () => {
+    const text =
+      '\uFEFF: hi\n\nevent: a\ndata: one\ndata:two\ndata:  three\nid: 7\n\nevent: lonely\n\n:x\ndata\n\ndata: ß\n\n';
+    expect(parseSseEvents(Buffer.from(text))).toEqual([
+      { name: 'a', data: 'one\ntwo\n three' },
+      { name: '', data: 'ß' },
+    ]);
+  });
+});
+
+describe('SseFramer', () => {
+  it('reads the same events whatever the line ends and however the bytes are cut', () => {
+    const character = fc.constantFrom('a', ':', ' ', '"', 'ß', '東', '👋🏽', '\0');
+    const eol = fc.constantFrom('\n', '\r\n', '\r');
+    const line = fc.oneof(
+      fc.string({ unit: character, maxLength: 12 }).map((text) => `data: ${text}`),
+      fc.constantFrom(': ping', 'event: e', 'data:', 'data: 👋🏽', ''),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(line, eol)),
+        fc.array(fc.nat(), { maxLength: 30 }),
+        (lines, cuts) => {
+          const bytes = Buffer.from(lines.map(([text, end]) => text + end).join(''));
+          const whole = readAll([bytes]);
+          expect(readAll(cutAt(bytes, cuts))).toEqual(whole);
+          expect(readAll(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
+        },
+      ),
+    );
+  });
+
+  it.each(['\n\n', '\r\n\r\n', '\r\r'])(
+    'hands out an event with the last byte of %j, not later',
+    (blank) => {
+      const framer = new SseFramer();
+      const bytes = Buffer.from(`data: x${blank}`);
+      const given = Array.from(bytes, (byte) => framer.push(Buffer.from([byte]))?.toString());
+      // CR LF CR is a blank line already; the LF that may follow is no event.
+      const at = blank === '\r\n\r\n' ? bytes.length - 2 : bytes.length - 1;
+      expect(given.findIndex((text) => text !== undefined)).toBe(at);
+      expect(given[at]).toBe(bytes.subarray(0, at + 1).toString());
+    },
+  );
+
+  it('lets an event beyond the cap go by unread, and reads the next', () => {
+    const huge = Buffer.from(`data: ${'x'.repeat(SSE_EVENT_BYTES_MAX)}`);
+    const half = huge.length >> 1;
+    const chunks = [
+      huge.subarray(0, half),
+      huge.subarray(half),
+      Buffer.from('y'),
+      Buffer.from('\r\n\r'),
+      Buffer.from('\ndata: next\n\n'),
+    ];
+    const framer = new SseFramer();
+    const events = chunks.flatMap((chunk) => parseSseEvents(framer.push(chunk) ?? Buffer.alloc(0)));
+    expect(framer.oversized).toBe(1);
+    expect(events).toEqual([{ name: '', data: 'next' }]);
+  });
+
+  it.each([
+    ['a\n\nb', 3],
+    ['a\r\n\r\nb', 5],
+    ['a\r\rb', 3],
+    ['a\n\r\nb', 4],
+    ['a\r\nb', 0],
+    ['', 0],
+  ])('finds the blank line in %j', (text, end) => {
+    expect(endOfLastEvent(Buffer.from(text))).toBe(end);
+  });
+});

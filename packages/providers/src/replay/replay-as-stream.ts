@@ -1,0 +1,40 @@
+/**
+ * A whole reply told as a stream, for a caller that wants one where only the
+ * JSON is at hand. `assemble/` goes the other way; the two are inverse.
+ */
+import type { JsonObject } from '@sluice/contracts';
+import { replayMessage } from './anthropic-messages.ts';
+import { replayChat } from './openai-chat.ts';
+import { replayCompletion } from './openai-completions.ts';
+import { replayResponse } from './openai-responses.ts';
+
+/** Formats whose replies exist both as JSON and as a stream. */
+export type StreamableFormat =
+  | 'openai-chat'
+  | 'openai-completions'
+  | 'openai-responses'
+  | 'anthropic-messages';
+
+export interface ReplayOptions {
+  /** The request's `stream_options.include_usage`; only OpenAI's chat and completions ask. */
+  includeUsage: boolean;
+}
+
+const replayers: Record<
+  StreamableFormat,
+  (reply: JsonObject, options: ReplayOptions) => Buffer[] | undefined
+> = {
+  'openai-chat': replayChat,
+  'openai-completions': replayCompletion,
+  'openai-responses': replayResponse,
+  'anthropic-messages': replayMessage,
+};
+
+/** One buffer an event, the terminal event last; undefined when the JSON is not the format's reply. */
+export function replayAsStream(
+  format: StreamableFormat,
+  reply: JsonObject,
+  options: ReplayOptions,
+): Buffer[] | undefined {
+  return replayers[format](reply, options);
+}

@@ -1,0 +1,90 @@
+import type { JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import type { CallerCodec, ReplyOptions, UpstreamCodec } from '../codecs/chat-codec.ts';
+import type {
+  CallContext,
+  DecodedReply,
+  EncodedRequest,
+  EndpointEntry,
+  ReplyFacts,
+  ReplyHead,
+  StreamReader,
+  WireCall,
+  WireFormat,
+} from '../contract.ts';
+import { notTheFormat } from '../errors/not-the-format.ts';
+import { invalidField } from '../json/invalid-field.ts';
+import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
+import { applyQuirks, droppedByQuirks } from './quirks.ts';
+import { TranslatedStreamReader } from './translated-stream.ts';
+import { unframed } from './unframed-stream.ts';
+
+/** A call between two chat formats: decode with one codec, encode with the other. */
+export class TranslatedCall implements WireCall {
+  readonly mode = 'translated';
+  readonly entry: EndpointEntry;
+  readonly upstreamFormat: WireFormat;
+  readonly callerFormat: WireFormat;
+  #caller: CallerCodec;
+  #upstream: UpstreamCodec;
+
+  constructor(caller: CallerCodec, upstream: UpstreamCodec, entry: EndpointEntry) {
+    this.entry = entry;
+    this.callerFormat = caller.format;
+    this.upstreamFormat = upstream.format;
+    this.#caller = caller;
+    this.#upstream = upstream;
+  }
+
+  encode(body: JsonObject, context: CallContext): EncodedRequest {
+    const { request, dropped } = this.#caller.decodeRequest(body);
+    if (request.stream && this.#upstream.openDecoder === undefined)
+      throw invalidField('stream', 'must be false: this provider does not stream');
+    const encoded = this.#upstream.encodeRequest(request, context);
+    const quirks = this.entry.quirks ?? context.provider.quirks;
+    const inFormat = applyQuirks(encoded.body, quirks) ?? encoded.body;
+    return {
+      ...encoded,
+      body: this.entry.envelope?.wrap?.(inFormat, context) ?? inFormat,
+      dropped: [...dropped, ...encoded.dropped, ...droppedByQuirks(encoded.body, quirks)],
+    };
+  }
+
+  decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply {
+    const body = objectOf(readReply(bytes));
+    const reply = body === undefined ? undefined : this.#upstream.decodeReply(body, head);
+    if (reply === undefined) throw notTheFormat(bytes);
+    const encoded = this.#caller.encodeReply(reply, optionsOf(context, context.model));
+    const facts = compact<ReplyFacts>({
+      id: reply.id,
+      model: reply.model,
+      finishReason: reply.choices[0]?.rawFinishReason,
+      usage: reply.usage,
+    });
+    return { body: Buffer.from(JSON.stringify(encoded)), facts };
+  }
+
+  decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply {
+    const error = this.#upstream.decodeError(status, bytes.toString('utf8'));
+    const body = this.#caller.encodeError(status, error, context.provider.id);
+    return { body: Buffer.from(JSON.stringify(body)), facts: {} };
+  }
+
+  openStream(context: CallContext, request: JsonObject): StreamReader {
+    const decoder = this.#upstream.openDecoder?.();
+    // `encode` refused to ask for such a stream.
+    if (decoder === undefined) throw new GatewayError('provider.endpoint_unsupported');
+    const reader = new TranslatedStreamReader(
+      decoder,
+      this.#caller,
+      optionsOf(context, stringOf(request.model) ?? context.model),
+    );
+    return unframed(reader, this.entry);
+  }
+}
+
+function optionsOf(context: CallContext, model: string): ReplyOptions {
+  const { provider, strictOpenAiCompliance, nowMs, request } = context;
+  const requestedModel = model === '' ? undefined : model;
+  return { provider: provider.id, strict: strictOpenAiCompliance, nowMs, requestedModel, request };
+}

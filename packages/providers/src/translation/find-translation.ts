@@ -1,0 +1,192 @@
+import { GatewayError } from '@sluice/errors';
+import { anthropicMessages } from '../codecs/anthropic-messages/index.ts';
+import { bedrockConverse } from '../codecs/bedrock-converse/index.ts';
+import type { CallerCodec, ChatCodec, UpstreamCodec } from '../codecs/chat-codec.ts';
+import { cohereChat } from '../codecs/cohere-chat/index.ts';
+import { gemini } from '../codecs/gemini/index.ts';
+import { ociChat } from '../codecs/oci-chat/index.ts';
+import { openAiChat } from '../codecs/openai-chat/index.ts';
+import { openAiCompletions } from '../codecs/openai-completions/index.ts';
+import { openAiResponses } from '../codecs/openai-responses/index.ts';
+import { palmChat } from '../codecs/palm-chat/index.ts';
+import { tritonGenerate } from '../codecs/triton-generate/index.ts';
+import type {
+  CallFacts,
+  ChatFormat,
+  Endpoint,
+  EndpointChoice,
+  EndpointEntry,
+  KnownPaths,
+  ProviderEntry,
+  WireCall,
+  WireFormat,
+} from '../contract.ts';
+import { TranslatedCall } from './chat-translation.ts';
+import { DialectCall } from './dialect-translation.ts';
+import { NativeCall } from './native-translation.ts';
+
+/** The format callers speak at each endpoint. */
+const callerFormats: Record<Endpoint, WireFormat> = {
+  chatComplete: 'openai-chat',
+  complete: 'openai-completions',
+  embed: 'openai-embeddings',
+  rerank: 'rerank',
+  moderate: 'openai-moderations',
+  imageGenerate: 'openai-images',
+  imageEdit: 'openai-image-edits',
+  imageVariation: 'openai-image-variations',
+  createSpeech: 'openai-speech',
+  createTranscription: 'openai-transcriptions',
+  createTranslation: 'openai-translations',
+  messages: 'anthropic-messages',
+  messagesCountTokens: 'anthropic-count-tokens',
+  createModelResponse: 'openai-responses',
+  ocr: 'ocr',
+  listModels: 'openai-models',
+  proxy: 'raw',
+};
+
+/** Formats that translate into each other, both ways. */
+export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
+  'openai-chat': openAiChat,
+  'openai-responses': openAiResponses,
+  'anthropic-messages': anthropicMessages,
+  'cohere-chat': cohereChat,
+  gemini,
+  'bedrock-converse': bedrockConverse,
+} satisfies Partial<Record<ChatFormat, ChatCodec>>;
+
+/** Formats that callers speak. */
+const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
+  ...chatCodecs,
+  'openai-completions': openAiCompletions,
+} satisfies Partial<Record<ChatFormat, CallerCodec>>;
+
+/** Formats that providers speak. */
+const upstreamCodecs: Partial<Record<WireFormat, UpstreamCodec>> = {
+  ...chatCodecs,
+  'oci-chat': ociChat,
+  'palm-chat': palmChat,
+  'triton-generate': tritonGenerate,
+} satisfies Partial<Record<ChatFormat, UpstreamCodec>>;
+
+/** Endpoints that other endpoints of the same provider can stand in for, the best first. */
+const standIns: Partial<Record<Endpoint, readonly Endpoint[]>> = {
+  chatComplete: ['messages', 'createModelResponse'],
+  messages: ['chatComplete', 'createModelResponse'],
+  createModelResponse: ['chatComplete', 'messages'],
+  complete: ['chatComplete', 'messages'],
+};
+
+const RAW: EndpointEntry = { format: 'raw', path: '' };
+
+export const noFacts: CallFacts = { model: '', stream: false, setting: () => undefined };
+
+const prepared = new WeakMap<EndpointEntry, Map<Endpoint, WireCall>>();
+
+/**
+ * What an attempt at this provider's endpoint does to bodies; made once per
+ * entry. A format that caller and provider share is never translated. Throws
+ * `provider.endpoint_unsupported` for what the provider does not offer.
+ */
+export function prepareCall(
+  provider: ProviderEntry,
+  endpoint: Endpoint,
+  facts: CallFacts = noFacts,
+): WireCall {
+  const own = callAt(provider, endpoint, endpoint, facts);
+  if (own !== undefined) return own;
+  for (const other of standIns[endpoint] ?? []) {
+    const call = callAt(provider, other, endpoint, facts);
+    if (call !== undefined) return call;
+  }
+  throw new GatewayError('provider.endpoint_unsupported', {
+    message: `The provider ${provider.id} does not offer the endpoint ${endpoint}${facts.model === '' ? '' : ' for this model'}.`,
+  });
+}
+
+/**
+ * The call that a pass-through path comes to, native or in the vendor's words,
+ * so that its reply can be read on the way; undefined where nothing is known of the path.
+ */
+export function passThroughCall(provider: ProviderEntry, path: string): WireCall | undefined {
+  for (const endpoint in provider.endpoints) {
+    const found = provider.endpoints[endpoint as Endpoint];
+    if (found === undefined || isChoice(found) || found.path !== path) continue;
+    const call = prepareCall(provider, endpoint as Endpoint);
+    if (call.mode === 'native' || found.dialect !== undefined) return call;
+  }
+  const known = provider.knownPaths?.find(({ pattern }) => pattern.test(path));
+  return known === undefined ? undefined : nativeCallOf(known);
+}
+
+const passingThrough = new WeakMap<KnownPaths, WireCall>();
+
+function nativeCallOf(known: KnownPaths): WireCall {
+  let call = passingThrough.get(known);
+  if (call === undefined) {
+    call = new NativeCall({ format: known.format, path: '' });
+    passingThrough.set(known, call);
+  }
+  return call;
+}
+
+/** The call of `asked` by way of what the provider has at `offered`. */
+function callAt(
+  provider: ProviderEntry,
+  offered: Endpoint,
+  asked: Endpoint,
+  facts: CallFacts,
+): WireCall | undefined {
+  const found = offered === 'proxy' ? RAW : provider.endpoints[offered];
+  const entry = found !== undefined && isChoice(found) ? found.choose(facts) : found;
+  // A dialect answers in the words of its own endpoint, so it cannot stand in for another.
+  if (entry === undefined || (entry.dialect !== undefined && offered !== asked)) return undefined;
+  return callFor(entry, asked);
+}
+
+/** How an endpoint is served, over all models there may be; empty = not at all. For lists of what there is. */
+export function modesOf(
+  provider: ProviderEntry,
+  endpoint: Endpoint,
+): ReadonlySet<WireCall['mode']> {
+  const modes = new Set<WireCall['mode']>();
+  for (const offeredAt of [endpoint, ...(standIns[endpoint] ?? [])]) {
+    const offered = provider.endpoints[offeredAt];
+    if (offered === undefined) continue;
+    for (const entry of isChoice(offered) ? offered.all : [offered]) {
+      const call = callFor(entry, endpoint);
+      if (call !== undefined) modes.add(call.mode);
+    }
+    // A choice may choose nothing, which leaves it to the next.
+    if (!isChoice(offered) && modes.size > 0) break;
+  }
+  return modes;
+}
+
+export function isChoice(offered: EndpointEntry | EndpointChoice): offered is EndpointChoice {
+  return 'choose' in offered;
+}
+
+function callFor(entry: EndpointEntry, endpoint: Endpoint): WireCall | undefined {
+  let calls = prepared.get(entry);
+  if (calls === undefined) {
+    calls = new Map();
+    prepared.set(entry, calls);
+  }
+  let call = calls.get(endpoint);
+  if (call === undefined) {
+    call = makeCall(entry, callerFormats[endpoint]);
+    if (call !== undefined) calls.set(endpoint, call);
+  }
+  return call;
+}
+
+function makeCall(entry: EndpointEntry, callerFormat: WireFormat): WireCall | undefined {
+  if (entry.dialect !== undefined) return new DialectCall(entry, entry.dialect, callerFormat);
+  if (entry.format === callerFormat) return new NativeCall(entry);
+  const caller = callerCodecs[callerFormat];
+  const upstream = upstreamCodecs[entry.format];
+  if (caller === undefined || upstream === undefined) return undefined;
+  return new TranslatedCall(caller, upstream, entry);
+}

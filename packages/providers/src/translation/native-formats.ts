@@ -1,0 +1,136 @@
+import type { JsonObject } from '@sluice/contracts';
+import { betasOf } from '../codecs/anthropic-messages/encode-request.ts';
+import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
+import { decodeUsage as decodeAnthropicUsage } from '../codecs/anthropic-messages/wire.ts';
+import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
+import { OpenAiTap } from '../codecs/openai-chat/tap.ts';
+import { decodeUsage as decodeOpenAiUsage } from '../codecs/openai-chat/wire.ts';
+import { MediaTap, readImages, readTranscript } from '../codecs/openai-media/index.ts';
+import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
+import {
+  decodeUsage as decodeResponsesUsage,
+  rawFinishOf,
+} from '../codecs/openai-responses/wire.ts';
+import type { ReplyFacts, WireFormat } from '../contract.ts';
+import { spokenFacts } from '../dialects/audio/request.ts';
+import { readOcr } from '../dialects/ocr/facts.ts';
+import { readRerank } from '../dialects/rerank/reply.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../json/json-access.ts';
+import type { StreamTap } from './native-stream.ts';
+
+/** What is read of a format whose bytes are not changed. */
+export interface NativeFormat {
+  /** Facts of a whole reply; undefined when the body is not this format. Absent: nothing is read. */
+  read?: (body: JsonObject) => ReplyFacts | undefined;
+  /** In place of `read` where a reply need not be JSON: sound, a transcript as text. Refuses nothing. */
+  peek?: (body: JsonObject | undefined, request: JsonObject) => ReplyFacts;
+  /** Undefined = this request's stream has no events of the format. */
+  openTap?: (request: JsonObject) => StreamTap | undefined;
+  /** Body fields that are headers upstream; undefined when the body has none. */
+  liftHeaders?: (
+    body: JsonObject,
+  ) => { body: JsonObject; headers: Record<string, string> } | undefined;
+}
+
+const formats: Partial<Record<WireFormat, NativeFormat>> = {
+  'openai-chat': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
+  'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
+  'openai-responses': { read: readResponse, openTap: () => new ResponsesTap() },
+  'openai-embeddings': { read: readEmbeddings },
+  'openai-moderations': { read: readModerations },
+  'openai-images': { read: readImages, openTap: () => new MediaTap() },
+  'openai-image-edits': { read: readImages, openTap: () => new MediaTap() },
+  'openai-image-variations': { read: readImages },
+  'openai-speech': {
+    peek: (_body, request) => spokenFacts(request),
+    openTap: (request) =>
+      request.stream_format === 'sse' ? new MediaTap(spokenFacts(request)) : undefined,
+  },
+  'openai-transcriptions': { peek: readTranscript, openTap: () => new MediaTap() },
+  'openai-translations': { peek: readTranscript, openTap: () => new MediaTap() },
+  ocr: { read: readOcr },
+  rerank: { read: (body) => readRerank(body)?.facts },
+  'anthropic-messages': {
+    read: readMessage,
+    openTap: () => new AnthropicTap(),
+    liftHeaders: liftAnthropicHeaders,
+  },
+  gemini: { read: readGemini, openTap: () => new GeminiTap() },
+};
+
+/** Formats whose replies tell nothing that is accounted for. */
+const unread: NativeFormat = {};
+
+export function nativeFormat(format: WireFormat): NativeFormat {
+  return formats[format] ?? unread;
+}
+
+function readChoices(body: JsonObject): ReplyFacts | undefined {
+  const choices = arrayOf(body.choices);
+  if (choices === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    finishReason: stringOf(objectOf(choices[0])?.finish_reason),
+    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readResponse(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.output) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    finishReason: rawFinishOf(body),
+    usage: usage === undefined ? undefined : decodeResponsesUsage(usage),
+  });
+}
+
+function readEmbeddings(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.data) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    model: stringOf(body.model),
+    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readModerations(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.results) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+  });
+}
+
+function readMessage(body: JsonObject): ReplyFacts | undefined {
+  if (arrayOf(body.content) === undefined) return undefined;
+  const usage = objectOf(body.usage);
+  return compact<ReplyFacts>({
+    id: stringOf(body.id),
+    model: stringOf(body.model),
+    finishReason: stringOf(body.stop_reason),
+    usage: usage === undefined ? undefined : decodeAnthropicUsage(usage),
+  });
+}
+
+/** Callers may name version and betas in the body, where the provider itself refuses them. */
+function liftAnthropicHeaders(
+  body: JsonObject,
+): { body: JsonObject; headers: Record<string, string> } | undefined {
+  if (body.anthropic_beta === undefined && body.anthropic_version === undefined) return undefined;
+  const { anthropic_beta, anthropic_version, ...rest } = body;
+  const betas = betasOf({ anthropic_beta: anthropic_beta ?? [] });
+  const version = stringOf(anthropic_version);
+  return {
+    body: rest,
+    headers: {
+      ...(betas.length === 0 ? {} : { 'anthropic-beta': betas.join(',') }),
+      ...(version === undefined ? {} : { 'anthropic-version': version }),
+    },
+  };
+}

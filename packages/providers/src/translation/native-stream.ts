@@ -1,0 +1,138 @@
+import {
+  endOfFirstEvent,
+  endOfLastEvent,
+  looksLikeSse,
+  parseSseEvents,
+  type SseEvent,
+  SseFramer,
+} from '../codecs/sse.ts';
+import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import { findDone, findMarker } from '../framing/stream-markers.ts';
+import { parseObject } from '../json/json-access.ts';
+
+/** What a stream has told so far; taps write it, the reader shows it. */
+export class StreamState {
+  phase: StreamReader['phase'] = 'preamble';
+  facts: ReplyFacts = {};
+  fault: StreamFault | undefined;
+
+  fail(fault: StreamFault): void {
+    this.phase = 'failed';
+    this.fault = fault;
+  }
+
+  get isOver(): boolean {
+    return this.phase === 'complete' || this.phase === 'failed';
+  }
+}
+
+/** A format's eyes on a native stream. */
+export interface StreamTap {
+  /** The format has no markers that tell where there is something to learn: every event is read. */
+  readonly readsAll?: boolean;
+  /** Larger events pass by unread; `SSE_EVENT_BYTES_MAX` when absent. */
+  readonly eventBytesMax?: number;
+  /** Every event of the preamble, then those with a marker. `body` is the event's JSON. */
+  read(body: JsonBody, event: SseEvent, state: StreamState): void;
+  /** Data that is no JSON object but belongs to the format, e.g. `[DONE]`. */
+  readText(data: string, state: StreamState): boolean;
+  /** The upstream ended without a terminal event. */
+  atEnd(state: StreamState): void;
+  errorEvent(fault: StreamFault & { code?: string }): Buffer;
+}
+
+type JsonBody = NonNullable<ReturnType<typeof parseObject>>;
+
+/**
+ * Passes bytes on untouched and watches them: the preamble is read event by
+ * event, content only where a marker says that there is something to learn.
+ */
+export class NativeStreamReader implements StreamReader {
+  #framer: SseFramer;
+  #state = new StreamState();
+  #tap: StreamTap;
+  #started = false;
+
+  constructor(tap: StreamTap) {
+    this.#tap = tap;
+    this.#framer = new SseFramer(tap.eventBytesMax);
+  }
+
+  get phase(): StreamReader['phase'] {
+    return this.#state.phase;
+  }
+  get facts(): ReplyFacts {
+    return this.#state.facts;
+  }
+  get fault(): StreamFault | undefined {
+    return this.#state.fault;
+  }
+  /** The upstream's own error event is among the bytes; garbage is not an error event. */
+  get faultForwarded(): boolean {
+    return this.#state.fault !== undefined && this.#state.fault.type !== INVALID_STREAM;
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (this.#state.isOver) return chunk;
+    const events = this.#framer.push(chunk);
+    if (events !== undefined) this.#watch(events);
+    // An event too large to read is content all the same.
+    if (this.#framer.oversized > 0 && this.#state.phase === 'preamble')
+      this.#state.phase = 'content';
+    return chunk;
+  }
+
+  end(): Buffer {
+    if (this.#state.isOver) return EMPTY;
+    const rest = this.#framer.end();
+    if (rest !== undefined) this.#watch(rest);
+    if (!this.#state.isOver) this.#tap.atEnd(this.#state);
+    return EMPTY;
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return this.#tap.errorEvent(fault);
+  }
+
+  #watch(events: Buffer): void {
+    if (!this.#started) {
+      this.#started = true;
+      if (!looksLikeSse(events)) {
+        this.#state.fail(invalidStream('The provider did not answer with an event stream.'));
+        return;
+      }
+    }
+    if (this.#state.phase === 'preamble' || this.#tap.readsAll === true) {
+      this.#readAll(events);
+      return;
+    }
+    let marker = findMarker(events, 0);
+    while (marker !== -1) {
+      const end = endOfFirstEvent(events, marker);
+      this.#readAll(events.subarray(endOfLastEvent(events.subarray(0, marker)), end));
+      if (this.#state.isOver) return;
+      marker = findMarker(events, end);
+    }
+    const done = findDone(events);
+    if (done !== -1) this.#readAll(events.subarray(endOfLastEvent(events.subarray(0, done))));
+  }
+
+  #readAll(events: Buffer): void {
+    for (const event of parseSseEvents(events)) {
+      const body = parseObject(event.data);
+      if (body !== undefined) this.#tap.read(body, event, this.#state);
+      else if (!this.#tap.readText(event.data, this.#state))
+        this.#state.fail(invalidStream('The provider sent an event that is not its format.'));
+      if (this.#state.isOver) return;
+    }
+  }
+}
+
+export const INVALID_STREAM = 'invalid_stream';
+
+/** The fault of a stream that is not the format it should be. */
+export function invalidStream(message: string): StreamFault {
+  return { type: INVALID_STREAM, message, status: 502 };
+}
+
+export const EMPTY = Buffer.alloc(0);

@@ -1,0 +1,92 @@
+import type { JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { SkimmedJson } from '@sluice/json';
+import type {
+  CallContext,
+  DecodedReply,
+  EncodedRequest,
+  EndpointEntry,
+  ReplyFacts,
+  StreamReader,
+  WireCall,
+  WireFormat,
+} from '../contract.ts';
+import { errorForCaller } from '../errors/error-for-caller.ts';
+import { notTheFormat } from '../errors/not-the-format.ts';
+import { objectOf, parseObject, readReply } from '../json/json-access.ts';
+import { type NativeFormat, nativeFormat } from './native-formats.ts';
+import { NativeStreamReader } from './native-stream.ts';
+import { applyQuirks, droppedByQuirks } from './quirks.ts';
+import { RawStreamReader } from './raw-stream.ts';
+import { unframed } from './unframed-stream.ts';
+
+/** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
+export class NativeCall implements WireCall {
+  readonly mode = 'native';
+  readonly entry: EndpointEntry;
+  readonly upstreamFormat: WireFormat;
+  readonly callerFormat: WireFormat;
+  #format: NativeFormat;
+
+  constructor(entry: EndpointEntry) {
+    this.entry = entry;
+    this.upstreamFormat = entry.format;
+    this.callerFormat = entry.format;
+    this.#format = nativeFormat(entry.format);
+  }
+
+  encode(body: JsonObject, context: CallContext): EncodedRequest {
+    const { envelope } = this.entry;
+    const lifted =
+      envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(body);
+    const quirks = this.entry.quirks ?? context.provider.quirks;
+    const shaped = lifted?.body ?? body;
+    const edited = applyQuirks(shaped, quirks) ?? lifted?.body;
+    return {
+      body: envelope?.wrap?.(edited ?? body, context) ?? edited,
+      dropped: droppedByQuirks(shaped, quirks),
+      ...(lifted === undefined ? {} : { headers: lifted.headers }),
+    };
+  }
+
+  decode(bytes: Buffer, context: CallContext): DecodedReply {
+    const { read, peek } = this.#format;
+    if (peek !== undefined) {
+      const facts = peek(parseObject(bytes), context.request);
+      return { body: undefined, facts };
+    }
+    if (read === undefined) return { body: undefined, facts: {} };
+    let body: JsonObject | undefined;
+    try {
+      body = objectOf(readReply(bytes));
+    } catch (error) {
+      // What is passed on as it is need not be read to be good.
+      if (!(error instanceof GatewayError)) throw error;
+      const skim = new SkimmedJson();
+      skim.add(bytes);
+      return { body: undefined, facts: this.skim(skim.object()) ?? {}, isUnread: true };
+    }
+    const facts: ReplyFacts | undefined = body === undefined ? undefined : read(body);
+    if (facts === undefined) throw notTheFormat(bytes);
+    return { body: undefined, facts };
+  }
+
+  skim(members: Record<string, unknown> | undefined): ReplyFacts | undefined {
+    return members === undefined ? undefined : this.#format.read?.(members as JsonObject);
+  }
+
+  decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply {
+    if (this.entry.envelope?.translatesErrors === true)
+      return errorForCaller(this.callerFormat, status, bytes, context);
+    return { body: undefined, facts: {} };
+  }
+
+  openStream(_context: CallContext, request: JsonObject): StreamReader {
+    const tap = this.#format.openTap?.(request);
+    const reader =
+      tap === undefined
+        ? new RawStreamReader(this.#format.peek?.(undefined, request))
+        : new NativeStreamReader(tap);
+    return unframed(reader, this.entry);
+  }
+}

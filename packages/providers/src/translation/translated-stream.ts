@@ -1,0 +1,127 @@
+import type { ChatStreamEvent } from '@sluice/contracts';
+import type {
+  CallerCodec,
+  ReplyOptions,
+  StreamDecoder,
+  StreamEncoder,
+} from '../codecs/chat-codec.ts';
+import { looksLikeSse, parseSseEvents, SseFramer } from '../codecs/sse.ts';
+import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
+
+/** A drawn image comes as one event; what is not read whole cannot be translated. */
+const EVENT_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Some formats end with all that was said: what a stream may say is bounded,
+ * or one without an end would take all memory. More than any model writes.
+ */
+const STREAM_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Reads one format and writes another, event by event. */
+export class TranslatedStreamReader implements StreamReader {
+  faultForwarded = false;
+  #framer = new SseFramer(EVENT_BYTES_MAX);
+  #state = new StreamState();
+  #decoder: StreamDecoder;
+  #encoder: StreamEncoder;
+  #caller: CallerCodec;
+  #started = false;
+  #bytes = 0;
+
+  constructor(decoder: StreamDecoder, caller: CallerCodec, options: ReplyOptions) {
+    this.#decoder = decoder;
+    this.#encoder = caller.openEncoder(options);
+    this.#caller = caller;
+  }
+
+  get phase(): StreamReader['phase'] {
+    return this.#state.phase;
+  }
+  get facts(): ReplyFacts {
+    return this.#state.facts;
+  }
+  get fault(): StreamFault | undefined {
+    return this.#state.fault;
+  }
+
+  push(chunk: Buffer): Buffer {
+    if (this.#state.isOver) return EMPTY;
+    this.#bytes += chunk.length;
+    if (this.#bytes > STREAM_BYTES_MAX) {
+      this.#state.fail(invalidStream('The provider sent a stream too long to translate.'));
+      return EMPTY;
+    }
+    const events = this.#framer.push(chunk);
+    const text = events === undefined ? '' : this.#translate(events);
+    if (this.#framer.oversized > 0 && !this.#state.isOver)
+      this.#state.fail(invalidStream('The provider sent an event too large to translate.'));
+    return text === '' ? EMPTY : Buffer.from(text);
+  }
+
+  end(): Buffer {
+    if (this.#state.isOver) return EMPTY;
+    const rest = this.#framer.end();
+    let text = rest === undefined ? '' : this.#translate(rest);
+    if (!this.#state.isOver) text += this.#write(this.#decoder.end());
+    return text === '' ? EMPTY : Buffer.from(text);
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    const counted = this.#encoder.errorEvent?.(fault);
+    return counted === undefined ? this.#caller.errorEvent(fault) : Buffer.from(counted);
+  }
+
+  #translate(events: Buffer): string {
+    if (!this.#started) {
+      this.#started = true;
+      if (!looksLikeSse(events)) {
+        this.#state.fail(invalidStream('The provider did not answer with an event stream.'));
+        return '';
+      }
+    }
+    let text = '';
+    for (const event of parseSseEvents(events)) {
+      text += this.#write(this.#decoder.decode(event));
+      if (this.#state.isOver) break;
+    }
+    return text;
+  }
+
+  #write(events: ChatStreamEvent[]): string {
+    let text = '';
+    for (const event of events) {
+      this.#note(event);
+      // Garbage is ours to tell of, with a code; only the provider's own words are translated.
+      if (this.#state.phase === 'failed' && !this.faultForwarded) break;
+      text += this.#encoder.encode(event);
+    }
+    return text;
+  }
+
+  #note(event: ChatStreamEvent): void {
+    const state = this.#state;
+    switch (event.type) {
+      case 'reply-start':
+        state.facts.id = event.id;
+        state.facts.model = event.model;
+        break;
+      case 'usage':
+        state.facts.usage = event.usage;
+        break;
+      case 'finish':
+        state.facts.finishReason ??= event.raw;
+        state.phase = 'content';
+        break;
+      case 'reply-end':
+        state.phase = 'complete';
+        break;
+      case 'fault':
+        state.fail({ type: event.kind, message: event.message, status: event.status });
+        this.faultForwarded = event.kind !== INVALID_STREAM;
+        break;
+      default:
+        state.phase = 'content';
+    }
+  }
+}
