@@ -1,4 +1,4 @@
-import type { Settings } from './admin/settings.ts';
+import type { Settings } from './admin/people/settings.ts';
 import { keyTypes, scopesOf } from './scopes.ts';
 
 /** Who a person is in an organisation and in a workspace, and what that lets their keys do. */

@@ -1,14 +1,14 @@
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
-import { type HealthParts, healthRoutes } from './health/routes.ts';
-import { mountOperations, type Operation, type OperationParts } from './http/operation.ts';
-import { followPathAliases } from './http/path-aliases.ts';
-import { mountPublicOperations, type PublicOperation } from './http/public-operation.ts';
-import { renderError, routeNotFound } from './http/render-error.ts';
-import { type RequestContextParts, requestContext } from './http/request-context.ts';
-import { modelPricingRoutes } from './model-pricing/routes.ts';
-import { openApiRoutes } from './openapi/routes.ts';
+import { type HealthParts, healthRoutes } from './kernel/http/health.ts';
+import { mountOperations, type Operation, type OperationParts } from './kernel/http/operation.ts';
+import { followPathAliases } from './kernel/http/path-aliases.ts';
+import { mountPublicOperations, type PublicOperation } from './kernel/http/public-operation.ts';
+import { renderError, routeNotFound } from './kernel/http/render-error.ts';
+import { type RequestContextParts, requestContext } from './kernel/http/request-context.ts';
+import { openApiRoutes } from './kernel/openapi/routes.ts';
+import { modelPricingRoutes } from './models/model-pricing/routes.ts';
 
 export interface AppParts {
   logger: Logger;

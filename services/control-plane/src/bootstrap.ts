@@ -9,13 +9,13 @@
 import { parseArgs } from 'node:util';
 import { type NewOrganisation, newOrganisation } from '@sluice/contracts/admin';
 import { createLogger } from '@sluice/telemetry';
-import { createMintKey } from './api-keys/secrets.ts';
-import { createCredentialVault } from './credentials/envelope.ts';
-import { createDatabaseClient } from './database/client.ts';
 import { env } from './env.ts';
-import { ensureFirstOrganisation } from './first-organisation.ts';
-import { applyMigrations } from './migrations/apply.ts';
-import { createOrganisation, strictSettings } from './organisations/create-organisation.ts';
+import { createCredentialVault } from './kernel/credentials/envelope.ts';
+import { createDatabaseClient } from './kernel/database/client.ts';
+import { applyMigrations } from './kernel/migrations/apply.ts';
+import { createMintKey } from './people/api-keys/secrets.ts';
+import { createOrganisation, strictSettings } from './provisioning/create-organisation.ts';
+import { ensureFirstOrganisation } from './provisioning/first-organisation.ts';
 
 const logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
 

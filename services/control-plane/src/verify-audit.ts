@@ -4,9 +4,9 @@
  * needs nothing but the database's address. Run by `npm run audit:verify`.
  */
 import { defineEnv, secret } from '@sluice/env';
-import { listOrganisationIds } from './audit-logs/store.ts';
-import { verifyOrganisation } from './audit-logs/verify-organisation.ts';
-import { createDatabaseClient } from './database/client.ts';
+import { createDatabaseClient } from './kernel/database/client.ts';
+import { listOrganisationIds } from './ledger/audit-logs/store.ts';
+import { verifyOrganisation } from './ledger/audit-logs/verify-organisation.ts';
 
 const { DATABASE_URL: url } = defineEnv(
   { DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database') },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { random } from './contract/example.ts';
-import { policyBody } from './fixture.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { policyBody } from './support/fixture.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 let h: Harness;
 beforeAll(async () => {

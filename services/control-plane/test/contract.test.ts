@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { adminEndpoints } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OperationId, operationRule } from '../src/authorisation/table.ts';
-import { queryParameters } from '../src/openapi/parameters.ts';
+import { type OperationId, operationRule } from '../src/kernel/access/table.ts';
+import { queryParameters } from '../src/kernel/openapi/parameters.ts';
 import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import { answeredElsewhere, coverageLine, leftOut, refused } from './contract/coverage.ts';
 import type { Context } from './contract/example.ts';
@@ -11,8 +11,8 @@ import { pagedLedger } from './contract/ledger.ts';
 import { type ContractCase, loadContract, titled } from './contract/load-contract.ts';
 import { publishedOperations } from './contract/published.ts';
 import { withValue, wrongParameters, wrongValues } from './contract/wrong-values.ts';
-import { createServiceKey } from './fixture.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { createServiceKey } from './support/fixture.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 const contract = await loadContract();
 

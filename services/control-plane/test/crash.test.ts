@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { eventually, freePort, startService, testDatabase } from '@sluice/testkit';
 import { afterEach, expect, it } from 'vitest';
-import { brokenLink } from './audit-chain.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { brokenLink } from './support/audit-chain.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 /** One write of the storm: what it was, and what the caller was told, if anything. */
 interface Write {

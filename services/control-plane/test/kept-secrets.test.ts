@@ -14,11 +14,11 @@ import {
   type JsonSchema,
   propertiesOf,
   requestSchema,
-} from '../src/openapi/json-schema.ts';
-import { readBundle } from './bundle.ts';
-import { createServiceKey } from './fixture.ts';
-import { type Caller, type Harness, startHarness } from './harness.ts';
-import { type LocalServer, listenLocally } from './mcp-upstream.ts';
+} from '../src/kernel/openapi/json-schema.ts';
+import { readBundle } from './support/bundle.ts';
+import { createServiceKey } from './support/fixture.ts';
+import { type Caller, type Harness, startHarness } from './support/harness.ts';
+import { type LocalServer, listenLocally } from './support/mcp-upstream.ts';
 
 let h: Harness;
 /** May change everything, and is shown no secret. */

@@ -1,14 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServiceKey as mintKey } from '@sluice/contracts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OperationId, operationRule } from '../src/authorisation/table.ts';
-import { isUuid } from '../src/database/ids.ts';
+import { type OperationId, operationRule } from '../src/kernel/access/table.ts';
+import { isUuid } from '../src/kernel/names/ids.ts';
 import { createContext, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import type { Context, PathValues } from './contract/example.ts';
 import { pagedLedger } from './contract/ledger.ts';
 import { type ContractCase, loadContract, titled } from './contract/load-contract.ts';
-import { createServiceKey } from './fixture.ts';
-import { type Harness, startHarness } from './harness.ts';
 import {
   createUserKey,
   keyMaker,
@@ -18,6 +16,8 @@ import {
   sized,
 } from './matrix/callers.ts';
 import { openWorld } from './matrix/world.ts';
+import { createServiceKey } from './support/fixture.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 /**
  * Every operation by everybody: no key, a wrong one, each kind of key in three

@@ -3,8 +3,8 @@ import { config } from '@sluice/proto-stubs';
 import { eventually, startPostgres, type TestPostgres } from '@sluice/testkit';
 import type { Test } from 'supertest';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { policyBody } from './fixture.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { policyBody } from './support/fixture.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 let postgres: TestPostgres;
 let h: Harness;

@@ -1,7 +1,7 @@
 import { Portkey } from 'portkey-ai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GatewayProcess, startGateway } from './gateway-process.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 /** A client library that was written for the published description, with its own header names. */
 let h: Harness;

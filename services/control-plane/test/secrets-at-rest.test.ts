@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readBundle } from './bundle.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { readBundle } from './support/bundle.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 let h: Harness;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createPerson, policyBody } from './fixture.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { createPerson, policyBody } from './support/fixture.ts';
+import { type Harness, startHarness } from './support/harness.ts';
 
 let h: Harness;
 beforeAll(async () => {

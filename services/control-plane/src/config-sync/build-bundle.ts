@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
-import type { Credentials } from '../integrations/configurations.ts';
-import { blocksInlineConfig, effectiveSettings } from '../organisations/settings.ts';
+import { blocksInlineConfig, effectiveSettings } from '../kernel/tenancy/settings.ts';
+import type { Credentials } from '../models/integrations/configurations.ts';
 import type { BundleConfigRow, BundleRows, ConfigBody } from './bundle-rows.ts';
 
 type ProviderRow = BundleRows['providers'][number];

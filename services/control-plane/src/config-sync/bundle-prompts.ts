@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
-import { templateType } from '../prompts/content.ts';
+import { templateType } from '../documents/prompts/content.ts';
 import type {
   PartialHead,
   PartialVersionBody,

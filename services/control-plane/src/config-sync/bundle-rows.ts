@@ -1,6 +1,6 @@
-import type { Database, DatabaseClient } from '../database/client.ts';
-import { isUuid } from '../database/ids.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { Database, DatabaseClient } from '../kernel/database/client.ts';
+import { isUuid } from '../kernel/names/ids.ts';
 import { readPartials, readPrompts } from './prompt-rows.ts';
 
 /** Everything a bundle is built from, read at one moment; of configs, prompts and partials, which versions are in force. */

@@ -1,6 +1,6 @@
 import type { Logger } from '@sluice/telemetry';
 import { Client } from 'pg';
-import { type ChangeNotice, changesChannel } from '../database/change.ts';
+import { type ChangeNotice, changesChannel } from '../kernel/database/change.ts';
 
 /** What a subscriber hears. `live`: from here on nothing is missed; what came before must be read again. */
 export type FeedEvent = { type: 'live' } | { type: 'change'; notice: ChangeNotice };

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
-import { openJwtSettings } from '../auth-settings/settings.ts';
-import { findAuthSettings } from '../auth-settings/store.ts';
-import type { CredentialVault } from '../credentials/envelope.ts';
-import type { Database } from '../database/client.ts';
-import { isUuid } from '../database/ids.ts';
-import { listWorkspaceNames } from '../workspaces/store.ts';
+import type { CredentialVault } from '../kernel/credentials/envelope.ts';
+import type { Database } from '../kernel/database/client.ts';
+import { isUuid } from '../kernel/names/ids.ts';
+import { openJwtSettings } from '../people/auth-settings/settings.ts';
+import { findAuthSettings } from '../people/auth-settings/store.ts';
+import { listWorkspaceNames } from '../people/workspaces/store.ts';
 
 /** What a gateway needs to validate tokens of an organisation; nothing when there is no such organisation. */
 export async function getOrganisation(

@@ -1,5 +1,5 @@
-import type { Database } from '../database/client.ts';
 import { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../kernel/database/client.ts';
 
 /** Rows read at once, as with configs. */
 const headsPerPage = 2_000;

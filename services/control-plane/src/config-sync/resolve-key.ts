@@ -2,10 +2,10 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { KeyType } from '@sluice/contracts';
 import { standingIn } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
-import { effectiveScopes } from '../authentication/authenticate.ts';
-import { findKeyByHash } from '../authentication/store.ts';
-import type { Database } from '../database/client.ts';
-import { effectiveSettings } from '../organisations/settings.ts';
+import type { Database } from '../kernel/database/client.ts';
+import { effectiveSettings } from '../kernel/tenancy/settings.ts';
+import { effectiveScopes } from '../people/authentication/authenticate.ts';
+import { findKeyByHash } from '../people/authentication/store.ts';
 
 const keyTypes: Readonly<Record<string, config.KeyType>> = {
   'organisation-service': config.KeyType.ORGANISATION_SERVICE,

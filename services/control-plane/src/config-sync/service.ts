@@ -1,10 +1,10 @@
 import type { config } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import { recordRefusedTokens } from '../audit-logs/refused-tokens.ts';
-import { findAuthSettings } from '../auth-settings/store.ts';
-import type { CredentialVault } from '../credentials/envelope.ts';
-import type { DatabaseClient } from '../database/client.ts';
-import { isUuid } from '../database/ids.ts';
+import type { CredentialVault } from '../kernel/credentials/envelope.ts';
+import type { DatabaseClient } from '../kernel/database/client.ts';
+import { isUuid } from '../kernel/names/ids.ts';
+import { recordRefusedTokens } from '../ledger/audit-logs/refused-tokens.ts';
+import { findAuthSettings } from '../people/auth-settings/store.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { getOrganisation } from './organisation.ts';
 import { resolveKey } from './resolve-key.ts';

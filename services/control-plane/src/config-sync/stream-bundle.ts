@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { config } from '@sluice/proto-stubs';
-import { openDocument } from '../configs/stored-document.ts';
-import type { CredentialVault } from '../credentials/envelope.ts';
-import type { DatabaseClient } from '../database/client.ts';
-import { openCredentials } from '../integrations/credentials.ts';
-import { openModelSettings } from '../integrations/model-settings.ts';
+import { openDocument } from '../documents/configs/stored-document.ts';
+import type { CredentialVault } from '../kernel/credentials/envelope.ts';
+import type { DatabaseClient } from '../kernel/database/client.ts';
+import { openCredentials } from '../models/integrations/credentials.ts';
+import { openModelSettings } from '../models/integrations/model-settings.ts';
 import { buildBundle, bundleConfigs, type Openers } from './build-bundle.ts';
 import {
   encodePartial,

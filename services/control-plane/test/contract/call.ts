@@ -1,5 +1,5 @@
 import type { Test } from 'supertest';
-import type { Harness } from '../harness.ts';
+import type { Harness } from '../support/harness.ts';
 import type { Context, Example, PathValues } from './example.ts';
 import type { ContractCase } from './load-contract.ts';
 

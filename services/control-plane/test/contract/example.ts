@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { adminEndpoints, type EndpointId } from '@sluice/contracts/admin';
 import { expect } from 'vitest';
-import type { Caller, Harness } from '../harness.ts';
+import type { Caller, Harness } from '../support/harness.ts';
 
 /** What an example is made from: the running service, and what only it knows. */
 export interface Context {

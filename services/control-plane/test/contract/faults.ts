@@ -1,6 +1,6 @@
 import { errorBodies } from '@sluice/contracts/admin';
 import type { z } from 'zod';
-import { errorStatuses } from '../../src/openapi/error-statuses.ts';
+import { errorStatuses } from '../../src/kernel/openapi/error-statuses.ts';
 import type { ContractCase } from './load-contract.ts';
 
 interface Answer {

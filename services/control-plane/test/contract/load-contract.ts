@@ -13,7 +13,9 @@ const folder = new URL('examples/', import.meta.url);
 
 /** Every operation that has an example, in the order of the contract: another example is another file. */
 export async function loadContract(): Promise<readonly ContractCase[]> {
-  const files = readdirSync(folder).filter((name) => name.endsWith('.ts'));
+  const files = readdirSync(folder, { encoding: 'utf8', recursive: true }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   const modules: { examples: Examples }[] = await Promise.all(
     files.map((name) => import(new URL(name, folder).href)),
   );

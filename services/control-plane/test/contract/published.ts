@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { alternatives, type JsonSchema } from '../../src/openapi/json-schema.ts';
+import { alternatives, type JsonSchema } from '../../src/kernel/openapi/json-schema.ts';
 
 /** The facts of one operation of the published description. */
 export interface PublishedOperation {

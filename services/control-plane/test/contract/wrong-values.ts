@@ -1,6 +1,10 @@
 import type { z } from 'zod';
-import { alternatives, type JsonSchema, requestSchema } from '../../src/openapi/json-schema.ts';
-import { queryParameters } from '../../src/openapi/parameters.ts';
+import {
+  alternatives,
+  type JsonSchema,
+  requestSchema,
+} from '../../src/kernel/openapi/json-schema.ts';
+import { queryParameters } from '../../src/kernel/openapi/parameters.ts';
 
 /** A change of a valid body that makes it invalid. */
 export interface WrongValue {

@@ -8,8 +8,8 @@ import {
 } from '@sluice/contracts';
 import { defaultSettings } from '@sluice/contracts/admin';
 import { expect } from 'vitest';
-import type { OperationRule } from '../../src/authorisation/table.ts';
-import type { Harness } from '../harness.ts';
+import type { OperationRule } from '../../src/kernel/access/table.ts';
+import type { Harness } from '../support/harness.ts';
 
 /** Somebody who calls an operation that is aimed at the first organisation's default workspace. */
 export interface MatrixCaller {

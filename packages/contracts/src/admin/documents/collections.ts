@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { instantText, nameField, referenceField, searchField } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+
+const collectionDetails = z.object({
+  child_collections_count: z.int(),
+  prompts_count: z.int(),
+  child_collections_last_updated_at: instantText.nullable(),
+  prompts_last_updated_at: instantText.nullable(),
+});
+
+const collection = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  workspace_id: z.uuid(),
+  slug: z.string(),
+  parent_collection_id: z.uuid().nullable(),
+  is_default: z.boolean(),
+  status: z.enum(['active', 'archived']),
+  created_at: instantText,
+  last_updated_at: instantText,
+});
+
+const collectionWithDetails = collection.extend({ collection_details: collectionDetails });
+
+const childCollection = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  last_updated_at: instantText,
+  collection_details: collectionDetails,
+});
+
+const collectionWithChildCollections = collection.extend({
+  child_collections: z.array(childCollection),
+});
+
+export const collectionsEndpoints = {
+  'collections.list': endpoint({
+    operationId: 'getCollections',
+    tag: 'Collections',
+    method: 'get',
+    path: '/collections',
+    query: z
+      .object({
+        workspace_id: referenceField.optional(),
+        search: searchField.optional(),
+      })
+      .and(pageQuery({ default: 100, max: 1000 })),
+    answer: z.object({
+      total: z.int(),
+      data: z.array(collectionWithDetails),
+    }),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'collections.create': endpoint({
+    operationId: 'postCollections',
+    tag: 'Collections',
+    method: 'post',
+    path: '/collections',
+    body: z.object({
+      workspace_id: referenceField.optional(),
+      name: nameField,
+      parent_collection_id: referenceField.nullish(),
+    }),
+    answer: z.object({
+      id: z.uuid(),
+      slug: z.string(),
+    }),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'collections.read': endpoint({
+    operationId: 'getCollectionsCollectionId',
+    tag: 'Collections',
+    method: 'get',
+    path: '/collections/{collectionId}',
+    answer: collectionWithChildCollections,
+    errors: [401, 403, 404, 500],
+  }),
+  'collections.update': endpoint({
+    operationId: 'putCollectionsCollectionId',
+    tag: 'Collections',
+    method: 'put',
+    path: '/collections/{collectionId}',
+    body: z.object({
+      name: nameField,
+      /** Ours: moves the collection; null puts it at the top. */
+      parent_collection_id: referenceField.nullish(),
+    }),
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'collections.delete': endpoint({
+    operationId: 'deleteCollectionsCollectionId',
+    tag: 'Collections',
+    method: 'delete',
+    path: '/collections/{collectionId}',
+    answer: nothing,
+    errors: [401, 403, 404, 500],
+  }),
+};

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { instantText, nameField, workspaceField } from '../kernel/fields.ts';
+import { cappedListQuery } from '../kernel/paging.ts';
+
+/** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
+const document = z.union([
+  z.record(z.string(), z.unknown()),
+  z.string().transform((text, context): Record<string, unknown> => {
+    try {
+      const value: unknown = JSON.parse(text);
+      if (typeof value === 'object' && value !== null && !Array.isArray(value))
+        return value as Record<string, unknown>;
+    } catch {
+      // Reported below, together with what is JSON but not an object.
+    }
+    context.issues.push({ code: 'custom', message: 'must be a JSON object', input: text });
+    return z.NEVER;
+  }),
+]);
+
+const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolean);
+
+const createConfigBody = z.object({
+  name: nameField,
+  config: document,
+  workspace_id: workspaceField.nullish(),
+  isDefault: flag.optional(),
+  is_default: flag.optional(),
+});
+export type CreateConfigBody = z.infer<typeof createConfigBody>;
+
+const updateConfigBody = z.object({
+  name: nameField.optional(),
+  config: document.optional(),
+  status: z.enum(['active', 'archived']).optional(),
+  isDefault: flag.optional(),
+  is_default: flag.optional(),
+});
+export type UpdateConfigBody = z.infer<typeof updateConfigBody>;
+
+/** How an organisation key says which workspace it means. */
+export const workspaceQuery = z.object({ workspace_id: workspaceField.optional() });
+
+const config = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  slug: z.string(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid(),
+  is_default: z.int(),
+  status: z.string(),
+  owner_id: z.uuid(),
+  updated_by: z.uuid(),
+  created_at: instantText,
+  last_updated_at: instantText,
+});
+
+/** The document is an object here; its credentials are masked. */
+const configDetail = config.extend({
+  version_id: z.uuid(),
+  config: z.record(z.string(), z.unknown()),
+});
+
+/** The document is text here. */
+const configVersion = config.extend({
+  config: z.string(),
+  format: z.literal('json'),
+  type: z.literal('ORG_CONFIG'),
+  version_id: z.uuid(),
+  version: z.int(),
+  object: z.literal('config'),
+});
+
+const success = <T extends z.ZodType>(data: T) => z.object({ success: z.literal(true), data });
+
+export const configsEndpoints = {
+  'configs.list': endpoint({
+    operationId: 'listConfigs',
+    tag: 'Configs',
+    method: 'get',
+    path: '/configs',
+    query: cappedListQuery.and(workspaceQuery),
+    answer: success(z.array(config)),
+  }),
+  'configs.create': endpoint({
+    operationId: 'createConfig',
+    tag: 'Configs',
+    method: 'post',
+    path: '/configs',
+    body: createConfigBody,
+    answer: success(z.object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() })),
+  }),
+  'configs.read': endpoint({
+    operationId: 'getConfig',
+    tag: 'Configs',
+    method: 'get',
+    path: '/configs/{slug}',
+    query: workspaceQuery,
+    answer: success(configDetail),
+  }),
+  'configs.update': endpoint({
+    operationId: 'updateConfig',
+    tag: 'Configs',
+    method: 'put',
+    path: '/configs/{slug}',
+    query: workspaceQuery,
+    body: updateConfigBody,
+    answer: success(z.object({ version_id: z.uuid() })),
+  }),
+  'configs.delete': endpoint({
+    operationId: 'deleteConfig',
+    tag: 'Configs',
+    method: 'delete',
+    path: '/configs/{slug}',
+    query: workspaceQuery,
+    answer: nothing,
+  }),
+  'configs.versions': endpoint({
+    operationId: 'listConfigVersions',
+    tag: 'Configs',
+    method: 'get',
+    path: '/configs/{slug}/versions',
+    query: cappedListQuery.and(workspaceQuery),
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(configVersion),
+    }),
+  }),
+};

@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { commaList, pageQuery } from '../kernel/paging.ts';
+import { defaultChecks } from './guardrail-default-checks.ts';
+import { partnerChecks } from './guardrail-partner-checks.ts';
+
+/** One check of a guardrail, its parameters complete. */
+export interface GuardrailCheck {
+  id: string;
+  parameters: Record<string, unknown>;
+  name?: string | undefined;
+  is_enabled: boolean;
+}
+
+const parametersById: Readonly<Record<string, z.ZodType>> = { ...defaultChecks, ...partnerChecks };
+
+/** The parameters of a check are those of its id; published is a union of all, in which many overlap. */
+const checkById = z.discriminatedUnion(
+  'id',
+  Object.entries(parametersById).map(([id, parameters]) =>
+    z.object({
+      id: z.literal(id),
+      parameters: parameters.prefault({}),
+      name: nameField.optional(),
+      is_enabled: z.boolean().default(true),
+    }),
+  ) as unknown as readonly [z.ZodObject<{ id: z.ZodLiteral<string> }>],
+  { error: (issue) => (issue.code === 'invalid_union' ? 'is no check that is known' : undefined) },
+) as unknown as z.ZodType<GuardrailCheck, { id: string; parameters?: object | undefined }>;
+
+const checks = z.array(checkById).min(1).max(100);
+
+/** What is recorded of an outcome; `value` is what it counts unless it says so itself. */
+const feedback = (value: number) =>
+  z.object({
+    feedback: z
+      .object({
+        value: z.number().min(-10).max(10).default(value),
+        weight: z.number().min(0).max(1).default(1),
+        metadata: z.string().max(4096).default(''),
+      })
+      .prefault({}),
+  });
+
+/** In published samples, with other values than the schema's: taken as unknown it would block nothing. */
+const misspelt = z.never('is not supported: use deny and on_fail').optional();
+
+const actions = z.object({
+  onFail: misspelt,
+  deny: z.boolean().default(false),
+  async: z.boolean().default(false),
+  sequential: z.boolean().default(false),
+  on_success: feedback(5).prefault({}),
+  on_fail: feedback(-5).prefault({}),
+});
+export type GuardrailActions = z.output<typeof actions>;
+
+const summary = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  slug: z.string(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid().nullable(),
+  status: z.enum(['active', 'archived']),
+  created_at: instantText,
+  last_updated_at: instantText,
+  owner_id: z.uuid(),
+  updated_by: z.uuid().nullable(),
+});
+
+const shownFeedback = z.object({
+  feedback: z.object({ value: z.number(), weight: z.number(), metadata: z.string() }),
+});
+
+const detail = summary.extend({
+  checks: z.array(
+    z.object({
+      id: z.string(),
+      /** Secrets among them are masked. */
+      parameters: z.record(z.string(), z.unknown()),
+      name: z.string().optional(),
+      is_enabled: z.boolean(),
+    }),
+  ),
+  actions: z.object({
+    deny: z.boolean(),
+    async: z.boolean(),
+    sequential: z.boolean(),
+    on_success: shownFeedback,
+    on_fail: shownFeedback,
+  }),
+});
+
+const written = z.object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() });
+
+export const guardrailsEndpoints = {
+  'guardrails.list': endpoint({
+    operationId: 'listGuardrails',
+    tag: 'Guardrails',
+    errorForm: 'with-error',
+    method: 'get',
+    path: '/guardrails',
+    query: z
+      .object({
+        workspace_id: referenceField.optional(),
+        organisation_id: z.uuid().optional(),
+        ids: commaList().optional(),
+      })
+      .and(pageQuery({ default: 100, max: 1000 })),
+    answer: z.object({ data: z.array(summary), total: z.int() }),
+    errors: [400, 403],
+  }),
+  'guardrails.create': endpoint({
+    operationId: 'createGuardrail',
+    tag: 'Guardrails',
+    errorForm: 'with-error',
+    method: 'post',
+    path: '/guardrails',
+    body: z.object({
+      name: nameField,
+      workspace_id: referenceField.nullish(),
+      organisation_id: z.uuid().optional(),
+      checks,
+      actions,
+    }),
+    answer: written,
+    errors: [400, 403, 500],
+  }),
+  'guardrails.read': endpoint({
+    operationId: 'getGuardrail',
+    tag: 'Guardrails',
+    errorForm: 'with-error',
+    method: 'get',
+    path: '/guardrails/{guardrailId}',
+    answer: detail,
+    errors: [403, 500],
+  }),
+  'guardrails.update': endpoint({
+    operationId: 'updateGuardrail',
+    tag: 'Guardrails',
+    errorForm: 'with-error',
+    method: 'put',
+    path: '/guardrails/{guardrailId}',
+    body: z.object({
+      name: nameField.optional(),
+      checks: checks.optional(),
+      actions: z
+        .object({
+          onFail: misspelt,
+          deny: z.boolean(),
+          async: z.boolean(),
+          sequential: z.boolean(),
+          on_success: feedback(5),
+          on_fail: feedback(-5),
+        })
+        .partial()
+        .optional(),
+    }),
+    answer: written,
+    errors: [400, 403],
+  }),
+  'guardrails.delete': endpoint({
+    operationId: 'deleteGuardrail',
+    tag: 'Guardrails',
+    errorForm: 'with-error',
+    method: 'delete',
+    path: '/guardrails/{guardrailId}',
+    answer: nothing,
+    errors: [403, 500],
+  }),
+};

@@ -1,0 +1,195 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { descriptionField, instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import {
+  shareBody,
+  shareShown,
+  statusField,
+  templateField,
+  versionNumber,
+} from './prompt-fields.ts';
+
+const promptPartialSummary = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  collection_id: z.uuid(),
+  workspace_id: z.uuid(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  status: statusField,
+  share: shareShown.nullable().optional(),
+  object: z.literal('partial'),
+});
+
+const promptPartial = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  collection_id: z.uuid(),
+  workspace_id: z.uuid(),
+  string: z.string(),
+  version: z.number(),
+  version_description: z.string().optional(),
+  prompt_partial_version_id: z.uuid(),
+  published_version: z.number(),
+  latest_version: z.number(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  status: statusField,
+});
+
+const promptPartialVersion = z.object({
+  prompt_partial_id: z.uuid(),
+  prompt_partial_version_id: z.uuid(),
+  slug: z.string(),
+  /** A number everywhere else, and text here: so it is published. */
+  version: z.string(),
+  string: z.string(),
+  description: z.string().optional(),
+  created_at: instantText,
+  prompt_version_status: statusField,
+  object: z.literal('partial'),
+});
+
+const createdPartial = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  version_id: z.uuid(),
+});
+
+const createPartialBody = z.object({
+  workspace_id: referenceField.optional(),
+  name: nameField,
+  string: templateField,
+  version_description: descriptionField.nullish(),
+  /** Ours: the default collection of the workspace unless told. */
+  collection_id: referenceField.optional(),
+});
+
+const updatePartialBody = z.object({
+  name: nameField.optional(),
+  string: templateField.optional(),
+  description: descriptionField.nullish(),
+  status: statusField.optional(),
+  collection_id: referenceField.optional(),
+});
+
+const forkPartialBody = z
+  .object({
+    workspace_id: referenceField.optional(),
+    name: nameField.optional(),
+    collection_id: referenceField.optional(),
+  })
+  .prefault({});
+
+const twin = 'partials are shared and copied as prompts are';
+
+export const partialsEndpoints = {
+  'partials.list': endpoint({
+    operationId: 'listPromptPartials',
+    tag: 'PromptPartials',
+    method: 'get',
+    path: '/prompts/partials',
+    query: z
+      .object({
+        collection_id: referenceField.optional(),
+        workspace_id: referenceField.optional(),
+        type: z.literal('shared').optional(),
+        show_prompt_share: queryFlag.optional(),
+      })
+      .and(pageQuery({ default: 1000, max: 1000 })),
+    answer: z.array(promptPartialSummary),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'partials.create': endpoint({
+    operationId: 'createPromptPartial',
+    tag: 'PromptPartials',
+    method: 'post',
+    path: '/prompts/partials',
+    body: createPartialBody,
+    answer: createdPartial,
+    errors: [400, 401, 403, 500],
+  }),
+  'partials.read': endpoint({
+    operationId: 'getPromptPartial',
+    tag: 'PromptPartials',
+    method: 'get',
+    path: '/prompts/partials/{promptPartialId}',
+    answer: promptPartial,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'partials.update': endpoint({
+    operationId: 'updatePromptPartial',
+    tag: 'PromptPartials',
+    method: 'put',
+    path: '/prompts/partials/{promptPartialId}',
+    body: updatePartialBody,
+    answer: z.object({
+      prompt_partial_version_id: z.uuid(),
+    }),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'partials.delete': endpoint({
+    operationId: 'deletePromptPartial',
+    tag: 'PromptPartials',
+    method: 'delete',
+    path: '/prompts/partials/{promptPartialId}',
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'partials.versions.list': endpoint({
+    operationId: 'getPromptPartialVersions',
+    tag: 'PromptPartials',
+    method: 'get',
+    path: '/prompts/partials/{promptPartialId}/versions',
+    query: pageQuery({ default: 1000, max: 1000 }),
+    answer: z.array(promptPartialVersion),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'partials.publish': endpoint({
+    operationId: 'updatePromptPartialDefault',
+    tag: 'PromptPartials',
+    method: 'put',
+    path: '/prompts/partials/{promptPartialId}/makeDefault',
+    body: z.object({ version: versionNumber }),
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'partials.share.create': endpoint({
+    operationId: 'sharePromptPartial',
+    tag: 'PromptPartials',
+    method: 'post',
+    path: '/prompts/partials/{promptPartialId}/share',
+    body: shareBody,
+    answer: nothing,
+    added: twin,
+  }),
+  'partials.share.update': endpoint({
+    operationId: 'updatePromptPartialShare',
+    tag: 'PromptPartials',
+    method: 'put',
+    path: '/prompts/partials/{promptPartialId}/share',
+    body: shareBody,
+    answer: nothing,
+    added: twin,
+  }),
+  'partials.share.delete': endpoint({
+    operationId: 'unsharePromptPartial',
+    tag: 'PromptPartials',
+    method: 'delete',
+    path: '/prompts/partials/{promptPartialId}/share',
+    answer: nothing,
+    added: twin,
+  }),
+  'partials.fork': endpoint({
+    operationId: 'forkPromptPartial',
+    tag: 'PromptPartials',
+    method: 'post',
+    path: '/prompts/partials/{promptPartialId}/fork',
+    body: forkPartialBody,
+    answer: createdPartial,
+    added: twin,
+  }),
+};

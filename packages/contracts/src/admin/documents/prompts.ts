@@ -1,0 +1,296 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  descriptionField,
+  instantText,
+  nameField,
+  referenceField,
+  searchField,
+} from '../kernel/fields.ts';
+import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import {
+  shareBody,
+  shareShown,
+  statusField,
+  templateField,
+  versionNumber,
+} from './prompt-fields.ts';
+
+const anyObject = z.record(z.string(), z.unknown());
+/** An object as published, or one of the words that providers take (`auto`, `none`, `required`). */
+const toolChoice = z.union([anyObject, z.string().min(1).max(64)]);
+const toolList = z.array(anyObject).max(1000);
+
+const promptSummary = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  collection_id: z.uuid(),
+  workspace_id: z.uuid(),
+  model: z.string().optional(),
+  status: statusField,
+  created_at: instantText,
+  last_updated_at: instantText,
+  share: shareShown.nullable().optional(),
+  object: z.literal('prompt'),
+});
+
+/** What one version says. */
+const versionContent = z.object({
+  string: z.string(),
+  parameters: anyObject,
+  virtual_key: z.string(),
+  model: z.string().optional(),
+  functions: z.array(anyObject).optional(),
+  tools: z.array(anyObject).optional(),
+  tool_choice: toolChoice.optional(),
+  template_metadata: anyObject.optional(),
+  is_raw_template: z.boolean(),
+});
+
+const prompt = versionContent.extend({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  collection_id: z.uuid(),
+  workspace_id: z.uuid(),
+  prompt_version: z.number(),
+  prompt_version_id: z.uuid(),
+  prompt_version_status: statusField,
+  prompt_version_description: z.string().optional(),
+  /** The label that was set last; a version may carry several. */
+  prompt_version_label_id: z.uuid().optional(),
+  prompt_version_label_ids: z.array(z.uuid()),
+  published_version: z.number(),
+  latest_version: z.number(),
+  status: statusField,
+  created_at: instantText,
+  last_updated_at: instantText,
+});
+
+const promptVersionSummary = z.object({
+  id: z.uuid(),
+  prompt_id: z.uuid(),
+  prompt_template: versionContent,
+  prompt_version: z.number(),
+  prompt_description: z.string().optional(),
+  label_id: z.uuid().optional(),
+  label_ids: z.array(z.uuid()),
+  created_at: instantText,
+  status: statusField,
+  object: z.literal('prompt'),
+});
+
+const createdPrompt = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  version_id: z.uuid(),
+  object: z.literal('prompt'),
+});
+
+/** Bodies of chat or text completions, both ways. */
+const completionBody = z.record(z.string(), z.unknown());
+
+/** What a version is made of, as it is sent. */
+const sentContent = {
+  string: templateField.min(1),
+  parameters: anyObject,
+  virtual_key: referenceField,
+  model: z.string().min(1).max(1024).nullish(),
+  functions: toolList.nullish(),
+  tools: toolList.nullish(),
+  tool_choice: toolChoice.nullish(),
+};
+
+const createPromptBody = z.object({
+  ...sentContent,
+  workspace_id: referenceField.optional(),
+  name: nameField,
+  collection_id: referenceField,
+  version_description: descriptionField.nullish(),
+  template_metadata: anyObject.nullish(),
+  is_raw_template: z.literal([0, 1]).default(0),
+});
+
+const updatePromptBody = z.object({
+  ...sentContent,
+  string: sentContent.string.optional(),
+  parameters: sentContent.parameters.optional(),
+  virtual_key: sentContent.virtual_key.optional(),
+  patch: z.boolean().default(false),
+  name: nameField.optional(),
+  collection_id: referenceField.optional(),
+  version_description: descriptionField.nullish(),
+  is_raw_template: z.literal([0, 1]).optional(),
+  prompt_metadata: anyObject.nullish(),
+  /** As it is called when a prompt is created. */
+  template_metadata: anyObject.nullish(),
+});
+
+const forkPromptBody = z
+  .object({
+    workspace_id: referenceField.optional(),
+    name: nameField.optional(),
+    collection_id: referenceField.optional(),
+    virtual_key: referenceField.optional(),
+  })
+  .prefault({});
+
+export const promptsEndpoints = {
+  'prompts.list': endpoint({
+    operationId: 'listPrompts',
+    tag: 'Prompts',
+    method: 'get',
+    path: '/prompts',
+    query: z
+      .object({
+        collection_id: referenceField.optional(),
+        workspace_id: referenceField.optional(),
+        search: searchField.optional(),
+        type: z.literal('shared').optional(),
+        show_prompt_share: queryFlag.optional(),
+      })
+      .and(pageQuery({ default: 100, max: 1000 })),
+    answer: z.object({
+      data: z.array(promptSummary),
+      total: z.int(),
+    }),
+    errors: [400, 401, 403, 500],
+  }),
+  'prompts.create': endpoint({
+    operationId: 'createPrompt',
+    tag: 'Prompts',
+    method: 'post',
+    path: '/prompts',
+    body: createPromptBody,
+    answer: createdPrompt,
+    errors: [400, 401, 403, 500],
+  }),
+  'prompts.read': endpoint({
+    operationId: 'getPrompt',
+    tag: 'Prompts',
+    method: 'get',
+    path: '/prompts/{promptId}',
+    answer: prompt,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.update': endpoint({
+    operationId: 'updatePrompt',
+    tag: 'Prompts',
+    method: 'put',
+    path: '/prompts/{promptId}',
+    body: updatePromptBody,
+    answer: z.object({
+      id: z.uuid(),
+      slug: z.string(),
+      prompt_version_id: z.uuid(),
+    }),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.delete': endpoint({
+    operationId: 'deletePrompt',
+    tag: 'Prompts',
+    method: 'delete',
+    path: '/prompts/{promptId}',
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.versions.list': endpoint({
+    operationId: 'getPromptVersions',
+    tag: 'Prompts',
+    method: 'get',
+    path: '/prompts/{promptId}/versions',
+    query: pageQuery({ default: 1000, max: 1000 }),
+    answer: z.array(promptVersionSummary),
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.versions.read': endpoint({
+    operationId: 'getPromptByVersion',
+    tag: 'Prompts',
+    method: 'get',
+    path: '/prompts/{promptId}/versions/{versionId}',
+    answer: prompt,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.versions.update': endpoint({
+    operationId: 'updatePromptVersion',
+    tag: 'Prompts',
+    method: 'put',
+    path: '/prompts/{promptId}/versions/{versionId}',
+    body: z.object({
+      /** Null takes every label off the version. */
+      label_id: z.uuid().nullish(),
+    }),
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.publish': endpoint({
+    operationId: 'updatePromptDefault',
+    tag: 'Prompts',
+    method: 'put',
+    path: '/prompts/{promptId}/makeDefault',
+    body: z.object({ version: versionNumber }),
+    answer: nothing,
+    errors: [400, 401, 403, 404, 500],
+  }),
+  'prompts.completions': endpoint({
+    operationId: 'createPromptCompletion',
+    tag: 'Prompts',
+    method: 'post',
+    path: '/prompts/{promptId}/completions',
+    plane: 'data',
+    body: z.object({
+      variables: z.record(z.string(), z.unknown()),
+      stream: z.boolean().default(false),
+      hyperparameters: completionBody.optional(),
+    }),
+    answer: z.object({
+      status: z.string(),
+      headers: z.record(z.string(), z.unknown()),
+      body: completionBody,
+    }),
+  }),
+  'prompts.render': endpoint({
+    operationId: 'createPromptRender',
+    tag: 'Prompts',
+    method: 'post',
+    path: '/prompts/{promptId}/render',
+    plane: 'data',
+    body: z.object({
+      variables: z.record(z.string(), z.unknown()),
+      hyperparameters: completionBody.optional(),
+    }),
+    answer: z.object({ success: z.boolean(), data: completionBody }),
+  }),
+  'prompts.share.create': endpoint({
+    operationId: 'sharePrompt',
+    tag: 'Prompts',
+    method: 'post',
+    path: '/prompts/{promptId}/share',
+    body: shareBody,
+    answer: nothing,
+  }),
+  'prompts.share.update': endpoint({
+    operationId: 'updatePromptShare',
+    tag: 'Prompts',
+    method: 'put',
+    path: '/prompts/{promptId}/share',
+    body: shareBody,
+    answer: nothing,
+  }),
+  'prompts.share.delete': endpoint({
+    operationId: 'unsharePrompt',
+    tag: 'Prompts',
+    method: 'delete',
+    path: '/prompts/{promptId}/share',
+    answer: nothing,
+  }),
+  'prompts.fork': endpoint({
+    operationId: 'forkPrompt',
+    tag: 'Prompts',
+    method: 'post',
+    path: '/prompts/{promptId}/fork',
+    body: forkPromptBody,
+    answer: createdPrompt,
+  }),
+};

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { endpoint } from '../kernel/endpoint.ts';
+import { instantField, instantText } from '../kernel/fields.ts';
+import { pageQuery, queryInteger } from '../kernel/paging.ts';
+
+const text = z.string().max(2048).optional();
+
+const listAuditLogsQuery = z
+  .object({
+    start_time: instantField,
+    end_time: instantField,
+    organisation_id: z.uuid().optional(),
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE']).optional(),
+    uri: text,
+    request_id: text,
+    user_id: z.uuid().optional(),
+    user_type: z.enum(['user', 'api_key', 'system']).optional(),
+    workspace_id: text,
+    response_status_code: queryInteger(100, 599).optional(),
+    resource_type: text,
+    action: text,
+    client_ip: text,
+    country: text,
+  })
+  .and(pageQuery({ default: 100, max: 100 }));
+export type ListAuditLogsQuery = z.infer<typeof listAuditLogsQuery>;
+
+/** What does not apply to an entry is left out of it: no field of a record is published as nullable. */
+const record = z.object({
+  timestamp: instantText,
+  /** GET only where a JWT was refused: reading is not recorded. */
+  method: z.enum(['GET', 'POST', 'PUT', 'DELETE']),
+  uri: z.string(),
+  request_id: z.string(),
+  request_body: z.string(),
+  query_params: z.string(),
+  request_headers: z.string(),
+  user_id: z.uuid().optional(),
+  user_type: z.enum(['user', 'api_key', 'system']),
+  api_key_id: z.uuid().optional(),
+  organisation_id: z.uuid(),
+  workspace_id: z.string().optional(),
+  response_status_code: z.int(),
+  resource_type: z.string(),
+  resource_id: z.string().optional(),
+  action: z.string(),
+  client_ip: z.string(),
+  country: z.string().optional(),
+  detail: z.string().optional(),
+  before: z.string().optional(),
+  after: z.string().optional(),
+  sequence: z.int(),
+  previous_hash: z.string(),
+  hash: z.string(),
+});
+
+/** How an audit chain can be broken. */
+const chainFaults = ['altered', 'missing', 'unlinked', 'head'] as const;
+export type ChainFaultReason = (typeof chainFaults)[number];
+
+const verification = z.object({
+  object: z.literal('audit-log-verification'),
+  organisation_id: z.uuid(),
+  valid: z.boolean(),
+  /** How many fit, counted from the first. */
+  entries: z.int(),
+  first_sequence: z.int().nullable(),
+  last_sequence: z.int().nullable(),
+  /** Kept elsewhere, it shows later that the whole chain was not written anew. */
+  head_hash: z.string(),
+  fault: z
+    .object({
+      sequence: z.int(),
+      id: z.uuid().optional(),
+      reason: z.enum(chainFaults),
+      message: z.string(),
+    })
+    .optional(),
+});
+
+export const auditLogsEndpoints = {
+  'audit-logs.list': endpoint({
+    operationId: 'getAuditLogs',
+    tag: 'Audit Logs',
+    method: 'get',
+    path: '/audit-logs',
+    query: listAuditLogsQuery,
+    // The odd value of `object` is the published one.
+    answer: z.object({
+      records: z.array(record),
+      total: z.int(),
+      object: z.literal('analytics-graph'),
+    }),
+  }),
+  'audit-logs.verify': endpoint({
+    operationId: 'getAuditLogsVerify',
+    tag: 'Audit Logs',
+    method: 'get',
+    path: '/audit-logs/verify',
+    answer: verification,
+    added: 'proves that no entry of the audit log was altered or removed',
+  }),
+};

@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { nameField, referenceField } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+import {
+  appliesTo,
+  conditionsField,
+  groupByField,
+  policyDescription,
+  policyStatus,
+  shownPolicy,
+} from './policy-conditions.ts';
+
+const type = z.enum(['requests', 'tokens']);
+const unit = z.enum(['rpm', 'rph', 'rpd', 'rpw']);
+const value = z.number().min(1).max(Number.MAX_SAFE_INTEGER);
+const target = z.enum(['llm', 'mcp_tools']);
+const conditions = conditionsField('llm', 'mcp_tools');
+
+const createBody = z
+  .object({
+    name: nameField.nullish(),
+    description: policyDescription,
+    conditions,
+    group_by: groupByField('llm', 'mcp_tools').optional(),
+    type,
+    unit,
+    value,
+    target: target.default('llm'),
+    workspace_id: referenceField.optional(),
+    organisation_id: z.uuid().optional(),
+  })
+  .superRefine((policy, context) => {
+    // One shared counter is only meant where tools are limited; calls of models name their groups.
+    if (policy.target === 'llm' && (policy.group_by ?? []).length === 0)
+      context.addIssue({ code: 'custom', path: ['group_by'], message: 'needs at least one key' });
+    // A key that nobody knows is a fault already.
+    for (const field of ['conditions', 'group_by'] as const)
+      for (const [index, { key }] of (policy[field] ?? []).entries())
+        if (target.options.some((any) => appliesTo(any, key)) && !appliesTo(policy.target, key))
+          context.addIssue({
+            code: 'custom',
+            path: [field, index, 'key'],
+            message: `does not apply to target ${policy.target}`,
+          });
+  });
+export type CreateRateLimitsPolicyBody = z.infer<typeof createBody>;
+
+/** What kind of limit it is, and what it is counted by, stay as created. */
+const updateBody = z.object({
+  name: nameField.nullish(),
+  description: policyDescription,
+  conditions: conditions.optional(),
+  unit: unit.optional(),
+  value: value.optional(),
+});
+export type UpdateRateLimitsPolicyBody = z.infer<typeof updateBody>;
+
+const status = policyStatus.default('active');
+const listQuery = z
+  .object({
+    workspace_id: referenceField.optional(),
+    status,
+    type: type.optional(),
+    unit: unit.optional(),
+  })
+  .and(pageQuery({ default: 100, max: 1000 }));
+export type ListRateLimitsPoliciesQuery = z.infer<typeof listQuery>;
+
+const object = z.literal('policy_rate_limits');
+const policy = z.object({ ...shownPolicy, type, unit, value: z.number(), target, object });
+
+const tag = 'Rate Limits Policies';
+const one = '/policies/rate-limits/{rateLimitsPolicyId}';
+const errors = [400, 401, 403, 404, 500];
+
+export const rateLimitsPoliciesEndpoints = {
+  'rate-limits-policies.list': endpoint({
+    operationId: 'listRateLimitsPolicies',
+    tag,
+    method: 'get',
+    path: '/policies/rate-limits',
+    query: listQuery,
+    answer: z.object({ object: z.literal('list'), data: z.array(policy), total: z.int() }),
+    errors,
+  }),
+  'rate-limits-policies.create': endpoint({
+    operationId: 'createRateLimitsPolicy',
+    tag,
+    method: 'post',
+    path: '/policies/rate-limits',
+    body: createBody,
+    answer: z.object({ id: z.uuid(), object }),
+    errors: [400, 401, 403, 500],
+  }),
+  'rate-limits-policies.read': endpoint({
+    operationId: 'getRateLimitsPolicy',
+    tag,
+    method: 'get',
+    path: one,
+    query: z.object({ status }),
+    answer: policy,
+    errors,
+  }),
+  'rate-limits-policies.update': endpoint({
+    operationId: 'updateRateLimitsPolicy',
+    tag,
+    method: 'put',
+    path: one,
+    body: updateBody,
+    answer: nothing,
+    errors,
+  }),
+  'rate-limits-policies.delete': endpoint({
+    operationId: 'deleteRateLimitsPolicy',
+    tag,
+    method: 'delete',
+    path: one,
+    answer: nothing,
+    errors,
+  }),
+};

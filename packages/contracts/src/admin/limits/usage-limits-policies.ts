@@ -1,0 +1,165 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { instantField, instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import {
+  conditionsField,
+  groupByField,
+  policyDescription,
+  policyStatus,
+  shownPolicy,
+} from './policy-conditions.ts';
+
+const types = ['cost', 'tokens', 'requests'] as const;
+export type UsageLimitsPolicyType = (typeof types)[number];
+const type = z.enum(types);
+const period = z.enum(['monthly', 'weekly']);
+
+/** The least that a policy may grant: a dollar, a hundred tokens, a request. */
+export const policyCreditMin: Readonly<Record<UsageLimitsPolicyType, number>> = {
+  cost: 1,
+  tokens: 100,
+  requests: 1,
+};
+
+const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
+const shared = {
+  name: nameField.nullish(),
+  description: policyDescription,
+  alert_threshold: amount.nullish(),
+  periodic_reset: period.nullish(),
+  periodic_reset_days: z.int().min(1).max(365).nullish(),
+  next_usage_reset_at: instantField.nullish(),
+};
+const oneCadence = {
+  check: (policy: { periodic_reset?: unknown; periodic_reset_days?: unknown }) =>
+    policy.periodic_reset == null || policy.periodic_reset_days == null,
+  fault: { path: ['periodic_reset_days'], message: 'excludes periodic_reset' },
+};
+
+const createBody = z
+  .object({
+    ...shared,
+    conditions: conditionsField('usage'),
+    group_by: groupByField('usage').min(1),
+    type,
+    credit_limit: amount,
+    workspace_id: referenceField.optional(),
+    organisation_id: z.uuid().optional(),
+  })
+  .refine(oneCadence.check, oneCadence.fault);
+export type CreateUsageLimitsPolicyBody = z.infer<typeof createBody>;
+
+/** What is counted, and by what, stay as created. */
+const updateBody = z
+  .object({
+    ...shared,
+    conditions: conditionsField('usage').optional(),
+    credit_limit: amount.optional(),
+    /** Empties the counter of one combination of group values. */
+    reset_usage_for_value: z.string().min(1).max(4096).optional(),
+  })
+  .refine(oneCadence.check, oneCadence.fault);
+export type UpdateUsageLimitsPolicyBody = z.infer<typeof updateBody>;
+
+const status = policyStatus.default('active');
+const listQuery = z
+  .object({ workspace_id: referenceField.optional(), status, type: type.optional() })
+  .and(pageQuery({ default: 100, max: 1000 }));
+export type ListUsageLimitsPoliciesQuery = z.infer<typeof listQuery>;
+
+const entityStatus = z.enum(['active', 'exhausted']);
+const entitiesQuery = z
+  .object({ status: entityStatus.optional(), search: z.string().max(4096).optional() })
+  .and(pageQuery({ default: 100, min: 1, max: 100 }));
+export type ListUsageLimitsEntitiesQuery = z.infer<typeof entitiesQuery>;
+
+const usage = z.object({
+  current_usage: z.number(),
+  status: entityStatus,
+  is_threshold_alerts_sent: z.boolean(),
+  is_exhausted_alerts_sent: z.boolean(),
+});
+const object = z.literal('policy_usage_limits');
+const policy = z.object({
+  ...shownPolicy,
+  type,
+  credit_limit: z.number(),
+  alert_threshold: z.number().nullable(),
+  periodic_reset: period.nullable(),
+  periodic_reset_days: z.int().nullable(),
+  next_usage_reset_at: instantText.nullable(),
+  last_reset_at: instantText.nullable(),
+  /** By value key; only where it was asked for. */
+  value_key_usage_map: z.record(z.string(), usage).optional(),
+  object,
+});
+const entity = z.object({ id: z.uuid(), value_key: z.string(), current_usage: z.number() });
+
+const tag = 'Usage Limits Policies';
+const one = '/policies/usage-limits/{policyUsageLimitsId}';
+const errors = [400, 401, 403, 404, 500];
+
+export const usageLimitsPoliciesEndpoints = {
+  'usage-limits-policies.list': endpoint({
+    operationId: 'listUsageLimitsPolicies',
+    tag,
+    method: 'get',
+    path: '/policies/usage-limits',
+    query: listQuery,
+    answer: z.object({ object: z.literal('list'), data: z.array(policy), total: z.int() }),
+    errors,
+  }),
+  'usage-limits-policies.create': endpoint({
+    operationId: 'createUsageLimitsPolicy',
+    tag,
+    method: 'post',
+    path: '/policies/usage-limits',
+    body: createBody,
+    answer: z.object({ id: z.uuid(), object }),
+    errors,
+  }),
+  'usage-limits-policies.read': endpoint({
+    operationId: 'getUsageLimitsPolicy',
+    tag,
+    method: 'get',
+    path: one,
+    query: z.object({ status, include_usage: queryFlag.default(false) }),
+    answer: policy,
+    errors,
+  }),
+  'usage-limits-policies.update': endpoint({
+    operationId: 'updateUsageLimitsPolicy',
+    tag,
+    method: 'put',
+    path: one,
+    body: updateBody,
+    answer: nothing,
+    errors,
+  }),
+  'usage-limits-policies.delete': endpoint({
+    operationId: 'deleteUsageLimitsPolicy',
+    tag,
+    method: 'delete',
+    path: one,
+    answer: nothing,
+    errors,
+  }),
+  'usage-limits-policies.entities.list': endpoint({
+    operationId: 'listUsageLimitsPolicyEntities',
+    tag,
+    method: 'get',
+    path: `${one}/entities`,
+    query: entitiesQuery,
+    answer: z.object({ object: z.literal('list'), data: z.array(entity), total: z.int() }),
+    errors,
+  }),
+  'usage-limits-policies.entities.reset': endpoint({
+    operationId: 'resetUsageLimitsPolicyEntity',
+    tag,
+    method: 'put',
+    path: `${one}/entities/{entityId}/reset`,
+    answer: nothing,
+    errors,
+  }),
+};

@@ -1,0 +1,315 @@
+import { z } from 'zod';
+import { workspaceQuery } from '../documents/configs.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  descriptionField,
+  headersField,
+  hostField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+  tagsField,
+  workspaceField,
+} from '../kernel/fields.ts';
+import { cappedListQuery, commaList, pageQuery, tagsQuery } from '../kernel/paging.ts';
+import { rateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import { secretMapping, secretMappings } from './secret-mappings.ts';
+
+/** Settings of the provider: its own fields as they are, those that every provider has checked. */
+const configurations = z
+  .looseObject({
+    custom_host: hostField.nullish(),
+    custom_headers: headersField.nullish(),
+    /** Base addresses that requests may name in place of `custom_host`; all that is below them, too. */
+    allowed_custom_hosts: z.array(hostField).max(50).nullish(),
+  })
+  .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most');
+
+const factor = z.number().min(0).nullish();
+const pricedTokens = [
+  'default',
+  'request_token',
+  'response_token',
+  'cache_read_input_token',
+  'cache_write_input_token',
+  'cache_read_audio_input_token',
+  'request_audio_token',
+  'response_audio_token',
+  'reasoning_token',
+  'prediction_accepted_token',
+  'prediction_rejected_token',
+  'request_image_token',
+  'response_image_token',
+  'request_text_token',
+  'response_text_token',
+  'cache_read_image_input_token',
+  'cache_read_text_input_token',
+  'cache_write_text_input_token',
+  'cache_write_image_input_token',
+];
+
+/** Factors on the price book's prices; a missing one inherits `default`, an unknown one is a fault. */
+const pricingAdjustments = z.strictObject({
+  multiplier: z
+    .strictObject({
+      ...Object.fromEntries(pricedTokens.map((name) => [name, factor])),
+      image: z.strictObject({ default: factor }).nullish(),
+      additional_units: z.record(z.string().max(128), factor).nullish(),
+    })
+    .optional(),
+});
+
+const shared = {
+  key: z.string().min(1).max(16_384).nullish(),
+  description: descriptionField.nullish(),
+  configurations: configurations.nullish(),
+  secret_mappings: secretMappings.nullish(),
+  pricing_adjustments: pricingAdjustments.nullish(),
+  tags: tagsField.nullish(),
+};
+
+const createIntegrationBody = z.object({
+  name: nameField,
+  ai_provider_id: z.string().min(1).max(128),
+  slug: slugField.optional(),
+  workspace_id: workspaceField.nullish(),
+  create_default_provider: z.boolean().default(true),
+  default_provider_slug: slugField.optional(),
+  ...shared,
+});
+export type CreateIntegrationBody = z.infer<typeof createIntegrationBody>;
+
+const updateIntegrationBody = z.object({ name: nameField.optional(), ...shared });
+export type UpdateIntegrationBody = z.infer<typeof updateIntegrationBody>;
+
+const listIntegrationsQuery = workspaceQuery
+  .extend({
+    type: z.enum(['workspace', 'organisation', 'all']).default('all'),
+    tags: tagsQuery.optional(),
+  })
+  .and(pageQuery({ default: 100, max: 1000 }));
+export type ListIntegrationsQuery = z.infer<typeof listIntegrationsQuery>;
+
+/** In cents a token. The bound keeps it a plain decimal. */
+const price = z.object({ price: z.number().min(0).max(1e15) });
+
+const updateIntegrationModelsBody = z.object({
+  models: z
+    .array(
+      z.object({
+        slug: z.string().min(1).max(255),
+        enabled: z.boolean(),
+        is_custom: z.boolean().nullish(),
+        is_finetune: z.boolean().nullish(),
+        base_model_slug: z.string().max(255).nullish(),
+        configurations: z
+          .object({ custom_host: hostField.nullish(), custom_headers: headersField.nullish() })
+          .nullish(),
+        pricing_config: z
+          .object({
+            type: z.literal('static').default('static'),
+            pay_as_you_go: z.object({
+              request_token: price.optional(),
+              response_token: price.optional(),
+            }),
+          })
+          .nullish(),
+      }),
+    )
+    .max(2000),
+  allow_all_models: z.boolean().optional(),
+  /**
+   * Ours: the integration's key and secret settings, which are sent again when a
+   * model gets another address. They are compared, not changed.
+   */
+  key: z.string().min(1).max(16_384).optional(),
+  configurations: z.record(z.string().max(128), z.unknown()).optional(),
+});
+export type UpdateIntegrationModelsBody = z.infer<typeof updateIntegrationModelsBody>;
+
+const deleteIntegrationModelsQuery = z.object({
+  slugs: commaList().refine((list) => list.length > 0, 'is required'),
+});
+
+/** What a workspace may be given at the least: a dollar, or a hundred tokens. */
+const grantedUsage = usageLimits.refine(
+  (limits) => limits.type !== 'tokens' || limits.credit_limit >= 100,
+  { path: ['credit_limit'], message: 'must be 100 tokens or more' },
+);
+const grantLimits = {
+  usage_limits: z.array(grantedUsage).max(1).nullish(),
+  rate_limits: z.array(rateLimit).max(1).nullish(),
+};
+
+const globalWorkspaceAccess = z.object({ enabled: z.boolean(), ...grantLimits });
+export type GlobalWorkspaceAccess = z.infer<typeof globalWorkspaceAccess>;
+
+const updateIntegrationWorkspacesBody = z.object({
+  workspaces: z
+    .array(
+      z.object({
+        id: referenceField,
+        enabled: z.boolean(),
+        ...grantLimits,
+        reset_usage: z.boolean().optional(),
+        create_default_provider: z.boolean().optional(),
+        default_provider_slug: slugField.optional(),
+      }),
+    )
+    .max(1000)
+    .optional(),
+  global_workspace_access: globalWorkspaceAccess.nullish(),
+  override_existing_workspace_access: z.boolean().default(false),
+  create_default_provider: z.boolean().default(true),
+  default_provider_slug: slugField.optional(),
+});
+export type UpdateIntegrationWorkspacesBody = z.infer<typeof updateIntegrationWorkspacesBody>;
+
+const integration = z.object({
+  id: z.uuid(),
+  organisation_id: z.uuid(),
+  workspace_id: z.uuid().nullable(),
+  ai_provider_id: z.string(),
+  name: z.string(),
+  status: z.enum(['active', 'archived']),
+  created_at: instantText,
+  last_updated_at: instantText.nullable(),
+  slug: z.string(),
+  description: z.string(),
+  tags: z.record(z.string(), z.string()).nullable(),
+  object: z.literal('integration'),
+});
+
+const shownGrantLimits = {
+  usage_limits: z.array(shownUsageLimits).nullable(),
+  rate_limits: z.array(rateLimit).nullable(),
+};
+
+const integrationDetail = integration.extend({
+  masked_key: z.string(),
+  /** The settings of its provider; what is secret appears as `masked_<name>`. */
+  configurations: z.record(z.string(), z.unknown()),
+  global_workspace_access_settings: z
+    .object({ enabled: z.boolean(), ...shownGrantLimits })
+    .nullable(),
+  allow_all_models: z.boolean(),
+  workspace_count: z.int(),
+  secret_mappings: z.array(secretMapping),
+  pricing_adjustments: pricingAdjustments.nullable(),
+});
+
+const model = z.object({
+  slug: z.string(),
+  name: z.string(),
+  enabled: z.boolean(),
+  is_custom: z.boolean().nullable(),
+  is_finetune: z.boolean().nullable(),
+  base_model_slug: z.string().nullable(),
+  pricing_config: z
+    .object({
+      type: z.literal('static'),
+      pay_as_you_go: z.object({
+        request_token: price.optional(),
+        response_token: price.optional(),
+      }),
+    })
+    .optional(),
+  configurations: z.object({
+    custom_host: z.string().optional(),
+    custom_headers: z.record(z.string(), z.string()).optional(),
+  }),
+});
+
+const grant = z.object({
+  id: z.string(),
+  workspace_id: z.uuid(),
+  enabled: z.boolean(),
+  ...shownGrantLimits,
+  last_reset_at: instantText.nullable(),
+});
+
+export const integrationsEndpoints = {
+  'integrations.list': endpoint({
+    operationId: 'getIntegrations',
+    tag: 'Integrations',
+    method: 'get',
+    path: '/integrations',
+    query: listIntegrationsQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(integration),
+    }),
+  }),
+  'integrations.create': endpoint({
+    operationId: 'postIntegrations',
+    tag: 'Integrations',
+    method: 'post',
+    path: '/integrations',
+    body: createIntegrationBody,
+    answer: z.object({ id: z.uuid(), slug: z.string() }),
+  }),
+  'integrations.read': endpoint({
+    operationId: 'getIntegrationsSlug',
+    tag: 'Integrations',
+    method: 'get',
+    path: '/integrations/{slug}',
+    answer: integrationDetail,
+  }),
+  'integrations.update': endpoint({
+    operationId: 'putIntegrationsSlug',
+    tag: 'Integrations',
+    method: 'put',
+    path: '/integrations/{slug}',
+    body: updateIntegrationBody,
+    answer: nothing,
+  }),
+  'integrations.delete': endpoint({
+    operationId: 'deleteIntegrationsSlug',
+    tag: 'Integrations',
+    method: 'delete',
+    path: '/integrations/{slug}',
+    answer: nothing,
+  }),
+  'integrations.models.list': endpoint({
+    operationId: 'getIntegrationsSlugModels',
+    tag: 'Integrations > Models',
+    method: 'get',
+    path: '/integrations/{slug}/models',
+    query: pageQuery({ default: 5000, max: 5000 }),
+    answer: z.object({ total: z.int(), models: z.array(model) }),
+  }),
+  'integrations.models.update': endpoint({
+    operationId: 'putIntegrationsSlugModels',
+    tag: 'Integrations > Models',
+    method: 'put',
+    path: '/integrations/{slug}/models',
+    body: updateIntegrationModelsBody,
+    answer: nothing,
+  }),
+  'integrations.models.delete': endpoint({
+    operationId: 'deleteIntegrationsSlugModels',
+    tag: 'Integrations > Models',
+    method: 'delete',
+    path: '/integrations/{slug}/models',
+    query: deleteIntegrationModelsQuery,
+    answer: nothing,
+  }),
+  'integrations.workspaces.list': endpoint({
+    operationId: 'getIntegrationsSlugWorkspaces',
+    tag: 'Integrations > Workspaces',
+    method: 'get',
+    path: '/integrations/{slug}/workspaces',
+    query: cappedListQuery,
+    answer: z.object({ total: z.int(), workspaces: z.array(grant) }),
+  }),
+  'integrations.workspaces.update': endpoint({
+    operationId: 'putIntegrationsSlugWorkspaces',
+    tag: 'Integrations > Workspaces',
+    method: 'put',
+    path: '/integrations/{slug}/workspaces',
+    body: updateIntegrationWorkspacesBody,
+    answer: nothing,
+  }),
+};

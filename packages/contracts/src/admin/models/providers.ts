@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { workspaceQuery } from '../documents/configs.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  instantField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+  workspaceField,
+} from '../kernel/fields.ts';
+import { pageQuery, queryFlag, tagsQuery } from '../kernel/paging.ts';
+import { rateLimit, rateLimitOrList, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+
+const shared = {
+  note: z.string().max(2000).nullish(),
+  usage_limits: usageLimits.nullish(),
+  rate_limits: rateLimitOrList.nullish(),
+  expires_at: instantField.nullish(),
+};
+
+const createProviderBody = z.object({
+  name: nameField,
+  /** The integration's slug, despite the name; its UUID works too. */
+  integration_id: referenceField,
+  slug: slugField.optional(),
+  workspace_id: workspaceField.nullish(),
+  ...shared,
+});
+export type CreateProviderBody = z.infer<typeof createProviderBody>;
+
+const updateProviderBody = z.object({
+  name: nameField.optional(),
+  reset_usage: z.boolean().optional(),
+  ...shared,
+});
+export type UpdateProviderBody = z.infer<typeof updateProviderBody>;
+
+const listProvidersQuery = workspaceQuery
+  .extend({ tags: tagsQuery.optional() })
+  .and(pageQuery({ default: 50, max: 1000 }));
+export type ListProvidersQuery = z.infer<typeof listProvidersQuery>;
+
+/** The configurations are published for callers inside the system, which no key is: it changes nothing. */
+const readProviderQuery = workspaceQuery.extend({ include_configurations: queryFlag.optional() });
+
+/** A provider as it is shown. It has no `id` here: callers name it by its slug. */
+const provider = z.object({
+  name: z.string(),
+  integration_id: z.string(),
+  note: z.string().nullable(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  usage_limits: shownUsageLimits.optional(),
+  rate_limits: z.array(rateLimit).nullable(),
+  reset_usage: z.number().nullable(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  last_reset_at: instantText.nullable(),
+  slug: z.string(),
+  expires_at: instantText.optional(),
+  tags: z.record(z.string(), z.string()).nullable(),
+  object: z.literal('provider'),
+});
+
+const providerReference = z.object({ id: z.uuid(), slug: z.string() });
+
+export const providersEndpoints = {
+  'providers.list': endpoint({
+    operationId: 'getProviders',
+    tag: 'Providers',
+    method: 'get',
+    path: '/providers',
+    query: listProvidersQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(provider),
+    }),
+  }),
+  'providers.create': endpoint({
+    operationId: 'postProviders',
+    tag: 'Providers',
+    method: 'post',
+    path: '/providers',
+    body: createProviderBody,
+    answer: providerReference,
+  }),
+  'providers.read': endpoint({
+    operationId: 'getProvidersSlug',
+    tag: 'Providers',
+    method: 'get',
+    path: '/providers/{slug}',
+    query: readProviderQuery,
+    answer: provider,
+  }),
+  'providers.update': endpoint({
+    operationId: 'putProvidersSlug',
+    tag: 'Providers',
+    method: 'put',
+    path: '/providers/{slug}',
+    query: workspaceQuery,
+    body: updateProviderBody,
+    answer: providerReference,
+  }),
+  'providers.delete': endpoint({
+    operationId: 'deleteProvidersSlug',
+    tag: 'Providers',
+    method: 'delete',
+    path: '/providers/{slug}',
+    query: workspaceQuery,
+    answer: nothing,
+  }),
+};

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { workspaceQuery } from '../documents/configs.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  headersField,
+  hostField,
+  instantField,
+  instantText,
+  nameField,
+  workspaceField,
+} from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+import { rateLimit, rateLimitOrList, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import { secretMapping, secretMappings } from './secret-mappings.ts';
+
+/** A deployment of Azure OpenAI: which models it serves under which name. */
+const deployments = z
+  .array(
+    z.object({
+      apiVersion: z.string().min(1).max(30),
+      deploymentName: z.string().min(1).max(255),
+      alias: z.string().max(255).optional(),
+      is_default: z.boolean().optional(),
+    }),
+  )
+  .max(100);
+
+/** Settings of single providers that are sent beside the other fields. */
+const text = z.string().max(16_384).nullish();
+const providerFields = {
+  apiVersion: text,
+  resourceName: text,
+  deploymentName: text,
+  deploymentConfig: deployments.nullish(),
+  azureAuthMode: text,
+  azureEntraTenantId: text,
+  azureEntraClientId: text,
+  azureEntraClientSecret: text,
+  azureManagedClientId: text,
+  awsAuthType: text,
+  awsRegion: text,
+  awsAccessKeyId: text,
+  awsSecretAccessKey: text,
+  awsRoleArn: text,
+  awsExternalId: text,
+  vertexAuthType: text,
+  vertexRegion: text,
+  vertexProjectId: text,
+  vertexServiceAccountJson: z.record(z.string(), z.unknown()).nullish(),
+  workersAiAccountId: text,
+  openaiOrganization: text,
+  openaiProject: text,
+  huggingfaceBaseUrl: text,
+  snowflakeAccount: text,
+  customHost: hostField.nullish(),
+  customHeaders: headersField.nullish(),
+};
+export type VirtualKeyProviderFields = z.infer<z.ZodObject<typeof providerFields>>;
+export const virtualKeyProviderFields = Object.keys(
+  providerFields,
+) as (keyof VirtualKeyProviderFields)[];
+
+const shared = {
+  key: z.string().min(1).max(16_384).nullish(),
+  note: z.string().max(2000).nullish(),
+  usage_limits: usageLimits.nullish(),
+  rate_limits: rateLimitOrList.nullish(),
+  expires_at: instantField.nullish(),
+  secret_mappings: secretMappings.nullish(),
+  ...providerFields,
+};
+
+const createVirtualKeyBody = z.object({
+  name: nameField,
+  /** Of the catalogue; older spellings are known too. */
+  provider: z.string().min(1).max(128),
+  workspace_id: workspaceField.nullish(),
+  ...shared,
+});
+export type CreateVirtualKeyBody = z.infer<typeof createVirtualKeyBody>;
+
+const updateVirtualKeyBody = z.object({
+  name: nameField.optional(),
+  reset_usage: z.boolean().optional(),
+  ...shared,
+});
+export type UpdateVirtualKeyBody = z.infer<typeof updateVirtualKeyBody>;
+
+const virtualKey = z.object({
+  name: z.string(),
+  note: z.string().nullable(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  usage_limits: shownUsageLimits.optional(),
+  reset_usage: z.number().nullable(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  last_reset_at: instantText.nullable(),
+  slug: z.string(),
+  provider: z.string(),
+  integration_id: z.string(),
+  masked_key: z.string(),
+  /** The provider's settings under the names they are sent with; what is secret appears as `masked_<name>`. */
+  model_config: z.record(z.string(), z.unknown()),
+  rate_limits: z.array(rateLimit).nullable(),
+  expires_at: instantText.optional(),
+  secret_mappings: z.array(secretMapping),
+  object: z.literal('virtual-key'),
+});
+
+export const virtualKeysEndpoints = {
+  'virtual-keys.list': endpoint({
+    operationId: 'getVirtualKeys',
+    tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
+    method: 'get',
+    path: '/virtual-keys',
+    query: workspaceQuery.and(pageQuery({ default: 50, max: 1000 })),
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(virtualKey),
+    }),
+  }),
+  'virtual-keys.create': endpoint({
+    operationId: 'postVirtualKeys',
+    tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
+    method: 'post',
+    path: '/virtual-keys',
+    body: createVirtualKeyBody,
+    answer: z.object({ success: z.literal(true), data: z.object({ slug: z.string() }) }),
+  }),
+  'virtual-keys.read': endpoint({
+    operationId: 'getVirtualKeysSlug',
+    tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
+    method: 'get',
+    path: '/virtual-keys/{slug}',
+    query: workspaceQuery,
+    answer: virtualKey,
+  }),
+  'virtual-keys.update': endpoint({
+    operationId: 'putVirtualKeysSlug',
+    tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
+    method: 'put',
+    path: '/virtual-keys/{slug}',
+    query: workspaceQuery,
+    body: updateVirtualKeyBody,
+    answer: nothing,
+  }),
+  'virtual-keys.delete': endpoint({
+    operationId: 'deleteVirtualKeysSlug',
+    tag: 'Virtual-keys',
+    errorForm: 'virtual-key',
+    method: 'delete',
+    path: '/virtual-keys/{slug}',
+    query: workspaceQuery,
+    answer: nothing,
+  }),
+};

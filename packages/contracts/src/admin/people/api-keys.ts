@@ -1,0 +1,158 @@
+import { z } from 'zod';
+import { keyTypes, normaliseScope } from '../../scopes.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  descriptionField,
+  instantField,
+  instantText,
+  metadataField,
+  nameField,
+  referenceField,
+} from '../kernel/fields.ts';
+import { commaList, pageQuery } from '../kernel/paging.ts';
+import { keyRateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
+
+/** Scopes of a key that is to be made or changed. */
+export const scopesField = z
+  .array(z.string().max(128))
+  .min(1)
+  .max(200)
+  .transform((list) => [...new Set(list.map(normaliseScope))]);
+
+const defaults = z.object({
+  metadata: metadataField.nullish(),
+  config_id: referenceField.nullish(),
+  allow_config_override: z.boolean().optional(),
+});
+
+const shared = {
+  description: descriptionField.nullish(),
+  rate_limits: z.array(keyRateLimit).max(20).nullish(),
+  usage_limits: usageLimits.nullish(),
+  defaults: defaults.nullish(),
+  alert_emails: z.array(z.email().max(320)).max(50).nullish(),
+  expires_at: instantField.nullish(),
+  rotation_policy: rotationPolicy.nullish(),
+};
+
+const createApiKeyBody = z.object({
+  name: nameField,
+  scopes: scopesField,
+  organisation_id: z.uuid().optional(),
+  workspace_id: referenceField.optional(),
+  user_id: z.uuid().optional(),
+  ...shared,
+});
+export type CreateApiKeyBody = z.infer<typeof createApiKeyBody>;
+
+/** The type of a key and its user stay as they were made. */
+const updateApiKeyBody = z.object({
+  name: nameField.optional(),
+  scopes: scopesField.optional(),
+  reset_usage: z.boolean().optional(),
+  ...shared,
+});
+export type UpdateApiKeyBody = z.infer<typeof updateApiKeyBody>;
+
+const rotateApiKeyBody = z.object({
+  key_transition_period_ms: z.int().min(keyTransitionMsMin).optional(),
+});
+
+const listApiKeysQuery = z
+  .object({
+    workspace_id: referenceField.optional(),
+    ids: commaList().pipe(z.array(z.uuid())).optional(),
+  })
+  .and(pageQuery({ default: 100, max: 1000 }));
+
+const apiKey = z.object({
+  id: z.uuid(),
+  /** Masked. */
+  key: z.string(),
+  name: z.string(),
+  /** Ours: names the key in messages about its limits. */
+  slug: z.string(),
+  description: z.string().optional(),
+  type: z.enum(keyTypes),
+  organisation_id: z.uuid(),
+  workspace_id: z.string().optional(),
+  user_id: z.uuid().optional(),
+  status: z.enum(['active', 'exhausted', 'expired']),
+  created_at: instantText,
+  last_updated_at: instantText,
+  creation_mode: z.enum(['ui', 'api', 'auto']),
+  rate_limits: z.array(keyRateLimit),
+  usage_limits: shownUsageLimits.optional(),
+  reset_usage: z.number(),
+  scopes: z.array(z.string()),
+  defaults: z.object({
+    metadata: z.record(z.string(), z.string()),
+    config_id: z.string().optional(),
+    allow_config_override: z.boolean(),
+  }),
+  alert_emails: z.array(z.email()),
+  expires_at: instantText.optional(),
+  object: z.literal('api-key'),
+  last_reset_at: instantText.nullable(),
+  last_rotated_at: instantText.nullable(),
+  rotation_policy: z
+    .object({
+      rotation_period: z.enum(['weekly', 'monthly']).nullable(),
+      rotation_period_days: z.int().nullable(),
+      next_rotation_at: instantText.nullable(),
+      key_transition_period_ms: z.int(),
+      status: z.string(),
+    })
+    .nullable(),
+});
+
+export const apiKeysEndpoints = {
+  'api-keys.create': endpoint({
+    operationId: 'postApiKeysTypeSubType',
+    tag: 'Api-Keys',
+    method: 'post',
+    path: '/api-keys/{type}/{sub-type}',
+    pathValues: { type: ['organisation', 'workspace'], 'sub-type': ['service', 'user'] },
+    body: createApiKeyBody,
+    answer: z.object({ id: z.uuid(), key: z.string(), object: z.literal('api-key') }),
+  }),
+  'api-keys.list': endpoint({
+    operationId: 'getApiKeys',
+    tag: 'Api-Keys',
+    method: 'get',
+    path: '/api-keys',
+    query: listApiKeysQuery,
+    answer: z.object({ total: z.int(), object: z.literal('list'), data: z.array(apiKey) }),
+  }),
+  'api-keys.read': endpoint({
+    operationId: 'getApiKeysId',
+    tag: 'Api-Keys',
+    method: 'get',
+    path: '/api-keys/{id}',
+    answer: apiKey,
+  }),
+  'api-keys.update': endpoint({
+    operationId: 'putApiKeysId',
+    tag: 'Api-Keys',
+    method: 'put',
+    path: '/api-keys/{id}',
+    body: updateApiKeyBody.prefault({}),
+    answer: nothing,
+  }),
+  'api-keys.delete': endpoint({
+    operationId: 'deleteApiKeysId',
+    tag: 'Api-Keys',
+    method: 'delete',
+    path: '/api-keys/{id}',
+    answer: nothing,
+  }),
+  'api-keys.rotate': endpoint({
+    operationId: 'postApiKeysIdRotate',
+    tag: 'Api-Keys',
+    method: 'post',
+    path: '/api-keys/{id}/rotate',
+    body: rotateApiKeyBody.prefault({}),
+    answer: z.object({ id: z.uuid(), key: z.string(), key_transition_expires_at: instantText }),
+  }),
+};

@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { workspaceRoles } from '../../roles.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { emailField, emailText, instantText, referenceField } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+import { scopesField } from './api-keys.ts';
+
+/** Owners are not invited. */
+const inviteRole = z.enum(['admin', 'member']);
+const inviteStatus = z.enum(['pending', 'cancelled', 'accepted', 'expired']);
+
+const invite = z.object({
+  object: z.literal('invite'),
+  id: z.uuid(),
+  email: emailText,
+  role: inviteRole,
+  created_at: instantText,
+  expires_at: instantText,
+  accepted_at: instantText.optional(),
+  status: inviteStatus,
+  invited_by: z.uuid().optional(),
+  workspaces: z.array(z.object({ workspace_id: z.uuid(), role: z.enum(workspaceRoles) })),
+});
+
+export const createInviteBody = z.object({
+  email: emailField,
+  workspaces: z.array(z.object({ id: referenceField, role: z.enum(workspaceRoles) })).max(1000),
+  role: inviteRole,
+  workspace_api_key_details: z.object({ scopes: scopesField }).nullish(),
+});
+export type CreateInviteBody = z.infer<typeof createInviteBody>;
+
+const personName = z.string().trim().max(255);
+
+export const acceptInviteBody = z.object({
+  token: z.string().max(128),
+  first_name: personName.optional(),
+  last_name: personName.optional(),
+});
+export type AcceptInviteBody = z.infer<typeof acceptInviteBody>;
+
+export const invitesEndpoints = {
+  'invites.list': endpoint({
+    operationId: 'getAdminUsersInvites',
+    tag: 'User-invites',
+    method: 'get',
+    path: '/admin/users/invites',
+    query: z
+      .object({
+        role: inviteRole.optional(),
+        email: emailField.optional(),
+        status: inviteStatus.optional(),
+      })
+      .and(pageQuery({ default: 100, max: 1000 })),
+    answer: z.object({ object: z.literal('list'), total: z.int(), data: z.array(invite) }),
+  }),
+  'invites.create': endpoint({
+    operationId: 'Invites_create',
+    tag: 'User-invites',
+    method: 'post',
+    path: '/admin/users/invites',
+    body: createInviteBody,
+    answer: z.object({ id: z.uuid(), invite_link: z.url() }),
+  }),
+  'invites.read': endpoint({
+    operationId: 'getAdminUsersInvitesInviteId',
+    tag: 'User-invites',
+    method: 'get',
+    path: '/admin/users/invites/{inviteId}',
+    answer: invite,
+  }),
+  'invites.delete': endpoint({
+    operationId: 'deleteAdminUsersInvitesInviteId',
+    tag: 'User-invites',
+    method: 'delete',
+    path: '/admin/users/invites/{inviteId}',
+    answer: nothing,
+  }),
+  'invites.resend': endpoint({
+    operationId: 'postAdminUsersInvitesInviteIdResend',
+    tag: 'User-invites',
+    method: 'post',
+    path: '/admin/users/invites/{inviteId}/resend',
+    answer: z.object({ inviteLink: z.url() }),
+  }),
+  'invites.describe': endpoint({
+    operationId: 'getAdminUsersInvitesAccept',
+    added: 'what a person sees who opens the link of an invite',
+    tag: 'User-invites',
+    method: 'get',
+    path: '/admin/users/invites/accept',
+    plane: 'public',
+    answer: z.object({ object: z.literal('invite-link'), message: z.string() }),
+  }),
+  'invites.accept': endpoint({
+    operationId: 'postAdminUsersInvitesAccept',
+    added: 'how an invite is accepted; none is published',
+    tag: 'User-invites',
+    method: 'post',
+    path: '/admin/users/invites/accept',
+    plane: 'public',
+    body: acceptInviteBody,
+    answer: z.object({
+      user_id: z.uuid(),
+      workspaces: z.array(z.object({ workspace_id: z.uuid(), role: z.enum(workspaceRoles) })),
+      /** Shown this once. */
+      api_keys: z.array(z.object({ workspace_id: z.uuid(), id: z.uuid(), key: z.string() })),
+    }),
+  }),
+};

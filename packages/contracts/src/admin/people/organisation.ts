@@ -1,0 +1,155 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { emailField, instantText, nameField, referenceField } from '../kernel/fields.ts';
+import {
+  changeOrganisationSettingsBody,
+  changeSettingsBody,
+  organisationSettingsAnswer,
+  workspaceSettingsAnswer,
+} from './settings.ts';
+
+const organisation = z.object({
+  object: z.literal('organisation'),
+  id: z.uuid(),
+  name: z.string(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  /** Active ones. */
+  workspaces: z.int(),
+  users: z.int(),
+});
+
+/** What an operator says of an organisation that is to be made; there is no operation for it. */
+export const newOrganisation = z.object({ name: nameField, ownerEmail: emailField });
+export type NewOrganisation = z.infer<typeof newOrganisation>;
+
+const guardrailRef = z.object({ id: z.uuid(), slug: z.string() });
+
+const organisationDefaults = z.object({
+  input_guardrails: z.array(guardrailRef),
+  output_guardrails: z.array(guardrailRef),
+});
+
+const guardrailList = z.array(referenceField).max(100).nullish();
+
+export const updateOrganisationDefaultsBody = z.object({
+  input_guardrails: guardrailList,
+  output_guardrails: guardrailList,
+});
+export type UpdateOrganisationDefaultsBody = z.infer<typeof updateOrganisationDefaultsBody>;
+
+/** The workspaces that are exempt, in the form in which they are sent. */
+const exclusions = z.object({
+  organisation_id: z.uuid(),
+  workspaces: z.array(z.object({ workspace_id: z.uuid(), excluded: z.literal(true) })),
+});
+
+const exclusionsQuery = z.object({ organisation_id: z.uuid().optional() });
+
+export const updateExclusionsBody = z.object({
+  organisation_id: z.uuid().optional(),
+  workspaces: z.array(z.object({ workspace_id: referenceField, excluded: z.boolean() })).max(1000),
+  override_existing: z.boolean().default(false),
+});
+export type UpdateExclusionsBody = z.infer<typeof updateExclusionsBody>;
+
+export const organisationEndpoints = {
+  'organisation.read': endpoint({
+    operationId: 'getOrganisation',
+    added: 'an organisation is made by its operator; this is how its admins see it',
+    tag: 'Organisation',
+    method: 'get',
+    path: '/admin/organisation',
+    answer: organisation,
+  }),
+  'organisation.update': endpoint({
+    operationId: 'updateOrganisation',
+    added: 'how its admins rename it',
+    tag: 'Organisation',
+    method: 'put',
+    path: '/admin/organisation',
+    body: z.object({ name: nameField.optional() }).prefault({}),
+    answer: nothing,
+  }),
+  'organisation.settings.read': endpoint({
+    operationId: 'getOrganisationSettings',
+    added: 'security settings are known by name only; no way to read them is published',
+    tag: 'Organisation',
+    method: 'get',
+    path: '/admin/organisation/settings',
+    answer: organisationSettingsAnswer,
+  }),
+  'organisation.settings.update': endpoint({
+    operationId: 'updateOrganisationSettings',
+    added: 'nor one to change them',
+    tag: 'Organisation',
+    method: 'put',
+    path: '/admin/organisation/settings',
+    body: changeOrganisationSettingsBody.prefault({}),
+    answer: nothing,
+  }),
+  'workspaces.settings.read': endpoint({
+    operationId: 'getWorkspaceSettings',
+    added: 'what holds in a workspace, its own decisions included',
+    tag: 'Workspaces',
+    method: 'get',
+    path: '/admin/workspaces/{workspaceId}/settings',
+    answer: workspaceSettingsAnswer,
+  }),
+  'workspaces.settings.update': endpoint({
+    operationId: 'updateWorkspaceSettings',
+    added: 'how a workspace decides for itself in the sections that are open to it',
+    tag: 'Workspaces',
+    method: 'put',
+    path: '/admin/workspaces/{workspaceId}/settings',
+    body: changeSettingsBody.prefault({}),
+    answer: nothing,
+  }),
+  'organisation.defaults.read': endpoint({
+    operationId: 'getOrganisationDefaults',
+    tag: 'Organisation',
+    method: 'get',
+    path: '/admin/organisation/defaults',
+    answer: organisationDefaults,
+  }),
+  'organisation.defaults.update': endpoint({
+    operationId: 'updateOrganisationDefaults',
+    tag: 'Organisation',
+    method: 'put',
+    path: '/admin/organisation/defaults',
+    body: updateOrganisationDefaultsBody,
+    answer: nothing,
+  }),
+  'exclusions.input-guardrails.read': endpoint({
+    operationId: 'listInputGuardrailExclusions',
+    tag: 'Workspace Exclusions',
+    method: 'get',
+    path: '/workspace-exclusions/input-guardrails',
+    query: exclusionsQuery,
+    answer: exclusions,
+  }),
+  'exclusions.input-guardrails.update': endpoint({
+    operationId: 'updateInputGuardrailExclusions',
+    tag: 'Workspace Exclusions',
+    method: 'put',
+    path: '/workspace-exclusions/input-guardrails',
+    body: updateExclusionsBody,
+    answer: nothing,
+  }),
+  'exclusions.output-guardrails.read': endpoint({
+    operationId: 'listOutputGuardrailExclusions',
+    tag: 'Workspace Exclusions',
+    method: 'get',
+    path: '/workspace-exclusions/output-guardrails',
+    query: exclusionsQuery,
+    answer: exclusions,
+  }),
+  'exclusions.output-guardrails.update': endpoint({
+    operationId: 'updateOutputGuardrailExclusions',
+    tag: 'Workspace Exclusions',
+    method: 'put',
+    path: '/workspace-exclusions/output-guardrails',
+    body: updateExclusionsBody,
+    answer: nothing,
+  }),
+};

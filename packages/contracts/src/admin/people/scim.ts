@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { workspaceRoles } from '../../roles.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { instantText, nameField, referenceField } from '../kernel/fields.ts';
+import { pageFromZeroQuery } from '../kernel/paging.ts';
+
+/** Roles of groups are written in any case. */
+const roleField = z.string().toLowerCase().pipe(z.enum(workspaceRoles));
+
+const mapping = z.object({
+  id: z.uuid(),
+  workspace_id: z.uuid(),
+  scim_group: z.string(),
+  scim_group_id: z.uuid(),
+  role: z.enum(workspaceRoles),
+});
+
+const pages = pageFromZeroQuery({ default: 100, max: 1000 });
+
+/** Groups of this form say themselves which workspace and role they stand for. */
+const mapsItself = /^ws-.+-role-.+$/i;
+
+export const createScimMappingBody = z
+  .object({
+    workspace_id: referenceField,
+    role: roleField,
+    scim_group_id: z.uuid().toLowerCase().nullish(),
+    scim_group_name: nameField
+      .refine(
+        (name) => !mapsItself.test(name),
+        'has the form of groups that are mapped by their name',
+      )
+      .nullish(),
+  })
+  .refine((body) => body.scim_group_id != null || body.scim_group_name != null, {
+    path: ['scim_group_name'],
+    message: 'is required, or scim_group_id',
+  })
+  .refine((body) => body.scim_group_id == null || body.scim_group_name == null, {
+    path: ['scim_group_id'],
+    message: 'excludes scim_group_name',
+  });
+export type CreateScimMappingBody = z.infer<typeof createScimMappingBody>;
+
+export const listScimMappingsQuery = z
+  .object({
+    workspace_id: referenceField.optional(),
+    workspaceId: referenceField.optional(),
+    scim_group_id: z.uuid().toLowerCase().optional(),
+    scimGroupId: z.uuid().toLowerCase().optional(),
+    role: roleField.optional(),
+  })
+  .and(pages);
+
+export const scimEndpoints = {
+  'scim-workspaces.list': endpoint({
+    operationId: 'getScimWorkspaces',
+    tag: 'Workspaces',
+    method: 'get',
+    path: '/scim/workspaces',
+    query: listScimMappingsQuery,
+    answer: z.object({ mappings: z.array(mapping), total_count: z.int() }),
+  }),
+  'scim-workspaces.create': endpoint({
+    operationId: 'postScimWorkspaces',
+    tag: 'Workspaces',
+    method: 'post',
+    path: '/scim/workspaces',
+    body: createScimMappingBody,
+    answer: mapping,
+  }),
+  'scim-workspaces.delete': endpoint({
+    operationId: 'deleteScimWorkspacesScimWorkspaceGroupId',
+    tag: 'Workspaces',
+    method: 'delete',
+    path: '/scim/workspaces/{scimWorkspaceGroupId}',
+    answer: z.object({ success: z.literal(true) }),
+  }),
+  'scim-groups.list': endpoint({
+    operationId: 'listScimGroups',
+    tag: 'SCIM',
+    method: 'get',
+    path: '/scim/groups',
+    query: z.object({ search: z.string().max(255).optional() }).and(pages),
+    answer: z.object({
+      groups: z.array(
+        z.object({
+          id: z.uuid(),
+          name: z.string(),
+          created_at: instantText,
+          last_updated_at: instantText,
+        }),
+      ),
+      total_count: z.int(),
+    }),
+  }),
+};

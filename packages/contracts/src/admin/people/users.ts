@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { organisationRoles } from '../../roles.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { emailField, emailText, instantText } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+
+const user = z.object({
+  object: z.literal('user'),
+  id: z.uuid(),
+  first_name: z.string(),
+  last_name: z.string(),
+  role: z.enum(organisationRoles),
+  email: emailText,
+  created_at: instantText,
+  last_updated_at: instantText,
+  /** UUIDs; of owners and admins, those of all workspaces. */
+  workspace_ids: z.array(z.uuid()),
+});
+
+const listUsersQuery = z
+  .object({ role: z.enum(organisationRoles).optional(), email: emailField.optional() })
+  .and(pageQuery({ default: 100, max: 1000 }));
+
+/** Nobody is made an owner, and an owner stays one. */
+const updateUserBody = z.object({ role: z.enum(['admin', 'member']).optional() }).prefault({});
+
+export const usersEndpoints = {
+  'users.list': endpoint({
+    operationId: 'getAdminUsers',
+    tag: 'Users',
+    method: 'get',
+    path: '/admin/users',
+    query: listUsersQuery,
+    answer: z.object({ total: z.int(), object: z.literal('list'), data: z.array(user) }),
+  }),
+  'users.read': endpoint({
+    operationId: 'getAdminUsersUserId',
+    tag: 'Users',
+    method: 'get',
+    path: '/admin/users/{userId}',
+    answer: user,
+  }),
+  'users.update': endpoint({
+    operationId: 'putAdminUsersUserId',
+    tag: 'Users',
+    method: 'put',
+    path: '/admin/users/{userId}',
+    body: updateUserBody,
+    answer: nothing,
+  }),
+  'users.delete': endpoint({
+    operationId: 'deleteAdminUsersUserId',
+    tag: 'Users',
+    method: 'delete',
+    path: '/admin/users/{userId}',
+    answer: nothing,
+  }),
+};

@@ -1,0 +1,81 @@
+import { z } from 'zod';
+import { organisationRoles, workspaceRoles } from '../../roles.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { emailField, emailText, instantText } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+
+const role = z.enum(workspaceRoles);
+
+export const workspaceMember = z.object({
+  object: z.literal('workspace-user'),
+  id: z.uuid(),
+  first_name: z.string(),
+  last_name: z.string(),
+  org_role: z.enum(organisationRoles),
+  role,
+  created_at: instantText,
+  last_updated_at: instantText,
+  status: z.literal('active'),
+  workspace_id: z.uuid(),
+  email: emailText,
+  /** What a user key of theirs can do at most. */
+  scopes: z.array(z.string()),
+  settings: z.record(z.string(), z.unknown()).nullable(),
+});
+
+export const addMembersBody = z
+  .object({
+    users: z
+      .array(z.object({ id: z.uuid().toLowerCase(), role: role.default('member') }))
+      .max(1000)
+      .default([]),
+  })
+  .prefault({});
+export type AddMembersBody = z.infer<typeof addMembersBody>;
+
+export const workspaceMembersEndpoints = {
+  'workspace-members.list': endpoint({
+    operationId: 'getAdminWorkspacesWorkspaceIdUsers',
+    tag: 'Workspaces > Members',
+    method: 'get',
+    path: '/admin/workspaces/{workspaceId}/users',
+    query: z
+      .object({ role: role.optional(), email: emailField.optional() })
+      .and(pageQuery({ default: 50, max: 1000 })),
+    answer: z.object({
+      total: z.int(),
+      object: z.literal('list'),
+      data: z.array(workspaceMember),
+    }),
+  }),
+  'workspace-members.create': endpoint({
+    operationId: 'postAdminWorkspacesWorkspaceIdUsers',
+    tag: 'Workspaces > Members',
+    method: 'post',
+    path: '/admin/workspaces/{workspaceId}/users',
+    body: addMembersBody,
+    answer: nothing,
+  }),
+  'workspace-members.read': endpoint({
+    operationId: 'getAdminWorkspacesWorkspaceIdUsersUserId',
+    tag: 'Workspaces > Members',
+    method: 'get',
+    path: '/admin/workspaces/{workspaceId}/users/{userId}',
+    answer: workspaceMember,
+  }),
+  'workspace-members.update': endpoint({
+    operationId: 'putAdminWorkspacesWorkspaceIdUsersUserId',
+    tag: 'Workspaces > Members',
+    method: 'put',
+    path: '/admin/workspaces/{workspaceId}/users/{userId}',
+    body: z.object({ role: role.optional() }).prefault({}),
+    answer: nothing,
+  }),
+  'workspace-members.delete': endpoint({
+    operationId: 'deleteAdminWorkspacesWorkspaceIdUsersUserId',
+    tag: 'Workspaces > Members',
+    method: 'delete',
+    path: '/admin/workspaces/{workspaceId}/users/{userId}',
+    answer: nothing,
+  }),
+};

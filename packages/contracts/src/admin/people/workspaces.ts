@@ -1,0 +1,160 @@
+import { z } from 'zod';
+import { organisationRoles, workspaceRoles } from '../../roles.ts';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  descriptionField,
+  instantText,
+  metadataField,
+  nameField,
+  referenceField,
+} from '../kernel/fields.ts';
+import { commaList, pageQuery } from '../kernel/paging.ts';
+import { rateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+
+const limits = {
+  usage_limits: z.array(usageLimits).max(20).nullish(),
+  rate_limits: z.array(rateLimit).max(20).nullish(),
+};
+const guardrails = z.array(referenceField).max(100);
+
+const createWorkspaceBody = z.object({
+  name: nameField,
+  description: descriptionField.nullish(),
+  defaults: z
+    .object({
+      metadata: metadataField.nullish(),
+      input_guardrails: guardrails.nullish(),
+      output_guardrails: guardrails.nullish(),
+    })
+    .nullish(),
+  users: z
+    .array(
+      z.union([
+        z.uuid().transform((id) => ({ id, role: 'member' as const })),
+        z.object({ id: z.uuid(), role: z.enum(workspaceRoles).default('member') }),
+      ]),
+    )
+    .max(1000)
+    .optional(),
+  ...limits,
+});
+export type CreateWorkspaceBody = z.infer<typeof createWorkspaceBody>;
+
+const updateWorkspaceBody = z.object({
+  name: nameField.optional(),
+  description: descriptionField.nullish(),
+  defaults: z
+    .object({
+      metadata: metadataField.nullish(),
+      input_guardrails: guardrails.nullish(),
+      output_guardrails: guardrails.nullish(),
+      user_api_key_config: referenceField.nullish(),
+    })
+    .nullish(),
+  ...limits,
+});
+export type UpdateWorkspaceBody = z.infer<typeof updateWorkspaceBody>;
+
+const listWorkspacesQuery = z
+  .object({
+    name: z.string().max(255).optional(),
+    exact_name: z.string().max(255).optional(),
+    status: commaList(2)
+      .pipe(z.array(z.enum(['active', 'archived'])))
+      .optional(),
+  })
+  .and(pageQuery({ default: 100, max: 1000 }));
+export type ListWorkspacesQuery = z.infer<typeof listWorkspacesQuery>;
+
+const getWorkspaceQuery = z.object({
+  name_format: z.enum(['display', 'plain']).default('display'),
+});
+
+const workspace = z.object({
+  id: z.string(),
+  slug: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  status: z.enum(['active', 'archived']),
+  created_at: instantText,
+  last_updated_at: instantText,
+  defaults: z.object({
+    metadata: z.record(z.string(), z.string()),
+    is_default: z.int(),
+    object: z.literal('workspace'),
+  }),
+  usage_limits: z.array(shownUsageLimits),
+  rate_limits: z.array(rateLimit),
+  object: z.literal('workspace'),
+});
+
+const member = z.object({
+  object: z.literal('workspace-user'),
+  id: z.uuid(),
+  first_name: z.string(),
+  last_name: z.string(),
+  org_role: z.enum(organisationRoles),
+  role: z.enum(workspaceRoles),
+  created_at: instantText,
+  last_updated_at: instantText,
+  status: z.literal('active'),
+  workspace_id: z.uuid(),
+  email: z.string(),
+  scopes: z.array(z.string()),
+  settings: z.record(z.string(), z.unknown()).nullable(),
+});
+
+const workspaceDetail = workspace.extend({
+  defaults: workspace.shape.defaults.extend({
+    input_guardrails: z.array(z.string()),
+    output_guardrails: z.array(z.string()),
+    user_api_key_config: z.string().nullable(),
+  }),
+  users: z.array(member),
+});
+
+export const workspacesEndpoints = {
+  'workspaces.list': endpoint({
+    operationId: 'getAdminWorkspaces',
+    tag: 'Workspaces',
+    method: 'get',
+    path: '/admin/workspaces',
+    query: listWorkspacesQuery,
+    answer: z.object({
+      total: z.int(),
+      object: z.literal('list'),
+      data: z.array(workspace),
+    }),
+  }),
+  'workspaces.create': endpoint({
+    operationId: 'postAdminWorkspaces',
+    tag: 'Workspaces',
+    method: 'post',
+    path: '/admin/workspaces',
+    body: createWorkspaceBody,
+    answer: workspace,
+  }),
+  'workspaces.read': endpoint({
+    operationId: 'getAdminWorkspacesWorkspaceId',
+    tag: 'Workspaces',
+    method: 'get',
+    path: '/admin/workspaces/{workspaceId}',
+    query: getWorkspaceQuery,
+    answer: workspaceDetail,
+  }),
+  'workspaces.update': endpoint({
+    operationId: 'putAdminWorkspacesWorkspaceId',
+    tag: 'Workspaces',
+    method: 'put',
+    path: '/admin/workspaces/{workspaceId}',
+    body: updateWorkspaceBody.prefault({}),
+    answer: nothing,
+  }),
+  'workspaces.delete': endpoint({
+    operationId: 'deleteAdminWorkspacesWorkspaceId',
+    tag: 'Workspaces',
+    method: 'delete',
+    path: '/admin/workspaces/{workspaceId}',
+    answer: nothing,
+  }),
+};

@@ -1,0 +1,303 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  descriptionField,
+  headersField,
+  hostField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+} from '../kernel/fields.ts';
+import { secretMappings } from '../models/secret-mappings.ts';
+import {
+  created,
+  createRegistryServer,
+  integrationWorkspaces,
+  integrationWorkspacesBody,
+  integrationWorkspacesQuery,
+  integrationWorkspacesUnversioned,
+  offerCount,
+  offerName,
+  offersQuery,
+  registryIntegration,
+  registryIntegrationsQuery,
+  registryServer,
+  registryServersQuery,
+  registryServerTexts,
+  shownGlobalAccess,
+  someField,
+  succeeded,
+  userAccessBody,
+  userAccessItem,
+  userAccessList,
+  userAccessQuery,
+} from './registry.ts';
+
+const added =
+  'agents have no published operations; these are what MCP integrations and servers have';
+
+/** What an agent says of itself. */
+export const agentCard = z.looseObject({
+  name: z.string().min(1).max(1024),
+  url: z.string().min(1).max(2048),
+});
+export type AgentCard = z.output<typeof agentCard>;
+
+const authType = z.enum(['headers', 'none']);
+
+const settings = {
+  description: descriptionField.nullish(),
+  configurations: z
+    .looseObject({ custom_headers: headersField.nullish() })
+    .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most')
+    .nullish(),
+  secret_mappings: secretMappings.nullish(),
+  agent_card: agentCard.nullish(),
+};
+
+const agentIntegration = z.object({
+  ...registryIntegration,
+  auth_type: authType,
+  agent_card: agentCard.nullable(),
+});
+
+const createAgentIntegration = z.object({
+  organisation_id: z.uuid().optional(),
+  workspace_id: referenceField.nullish(),
+  slug: slugField.optional(),
+  name: nameField,
+  url: hostField,
+  auth_type: authType.default('none'),
+  ...settings,
+});
+export type CreateAgentIntegrationBody = z.output<typeof createAgentIntegration>;
+
+const updateAgentIntegration = someField(
+  z.object({
+    name: nameField.optional(),
+    url: hostField.optional(),
+    auth_type: authType.optional(),
+    ...settings,
+  }),
+);
+export type UpdateAgentIntegrationBody = z.output<typeof updateAgentIntegration>;
+
+/** A skill of the card, and whether it may be used. */
+const agentSkill = z.object({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  tags: z.array(z.string()),
+  enabled: z.boolean(),
+  created_at: instantText,
+  last_updated_at: instantText,
+});
+
+function agentSkills<T extends z.ZodType>(item: T) {
+  return z.object({
+    data: z.array(item),
+    counts: z.object({ skills: offerCount }),
+    total: z.int(),
+    has_more: z.boolean(),
+  });
+}
+
+const agentSkillsBody = z.object({
+  skills: z
+    .array(z.object({ id: offerName, enabled: z.boolean() }))
+    .min(1)
+    .max(1000),
+});
+
+const agentServer = z.object({
+  ...registryServer,
+  agent_integration_id: z.string(),
+  agent_integration_slug: z.string().nullable(),
+  auth_type: z.string(),
+});
+
+export const agentsEndpoints = {
+  'agent-integrations.list': endpoint({
+    operationId: 'AgentIntegrations_list',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-integrations',
+    query: registryIntegrationsQuery,
+    answer: z.object({
+      data: z.array(
+        agentIntegration
+          .omit({ agent_card: true })
+          .extend({ workspaces_count: z.number().nullable() }),
+      ),
+      total: z.int(),
+      has_more: z.boolean(),
+    }),
+    added,
+  }),
+  'agent-integrations.create': endpoint({
+    operationId: 'AgentIntegrations_create',
+    tag: 'Agents',
+    method: 'post',
+    path: '/agent-integrations',
+    body: createAgentIntegration,
+    answer: created,
+    added,
+  }),
+  'agent-integrations.fetch-card': endpoint({
+    operationId: 'fetchAgentCard',
+    tag: 'Agents',
+    method: 'post',
+    path: '/agent-integrations/fetch-agent-card',
+    body: z.object({ url: hostField }),
+    answer: agentCard,
+    errors: [400],
+  }),
+  'agent-integrations.read': endpoint({
+    operationId: 'AgentIntegrations_retrieve',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-integrations/{agentIntegrationId}',
+    answer: agentIntegration.extend({ global_workspace_access: shownGlobalAccess }),
+    added,
+  }),
+  'agent-integrations.update': endpoint({
+    operationId: 'AgentIntegrations_update',
+    tag: 'Agents',
+    method: 'put',
+    path: '/agent-integrations/{agentIntegrationId}',
+    body: updateAgentIntegration.prefault({}),
+    answer: nothing,
+    added,
+  }),
+  'agent-integrations.delete': endpoint({
+    operationId: 'AgentIntegrations_delete',
+    tag: 'Agents',
+    method: 'delete',
+    path: '/agent-integrations/{agentIntegrationId}',
+    answer: nothing,
+    added,
+  }),
+  'agent-integrations.workspaces.list': endpoint({
+    operationId: 'AgentIntegrationWorkspaces_list',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-integrations/{agentIntegrationId}/workspaces',
+    query: integrationWorkspacesQuery,
+    answer: z.union([integrationWorkspaces, integrationWorkspacesUnversioned]),
+    added,
+  }),
+  'agent-integrations.workspaces.update': endpoint({
+    operationId: 'AgentIntegrationWorkspaces_bulkUpdate',
+    tag: 'Agents',
+    method: 'put',
+    path: '/agent-integrations/{agentIntegrationId}/workspaces',
+    body: integrationWorkspacesBody,
+    answer: nothing,
+    added,
+  }),
+  'agent-integrations.skills.list': endpoint({
+    operationId: 'AgentIntegrationSkills_list',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-integrations/{agentIntegrationId}/skills',
+    query: offersQuery,
+    answer: agentSkills(agentSkill),
+    added,
+  }),
+  'agent-integrations.skills.update': endpoint({
+    operationId: 'AgentIntegrationSkills_bulkUpdate',
+    tag: 'Agents',
+    method: 'put',
+    path: '/agent-integrations/{agentIntegrationId}/skills',
+    body: agentSkillsBody,
+    answer: succeeded,
+    added,
+  }),
+  'agent-servers.list': endpoint({
+    operationId: 'AgentServers_list',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-servers',
+    query: registryServersQuery,
+    answer: z.object({ data: z.array(agentServer), total: z.int() }),
+    added,
+  }),
+  'agent-servers.create': endpoint({
+    operationId: 'AgentServers_create',
+    tag: 'Agents',
+    method: 'post',
+    path: '/agent-servers',
+    body: z.object({ ...createRegistryServer, agent_integration_id: referenceField }),
+    answer: created,
+    added,
+  }),
+  'agent-servers.read': endpoint({
+    operationId: 'AgentServers_retrieve',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-servers/{agentServerId}',
+    answer: agentServer,
+    added,
+  }),
+  'agent-servers.update': endpoint({
+    operationId: 'AgentServers_update',
+    tag: 'Agents',
+    method: 'put',
+    path: '/agent-servers/{agentServerId}',
+    body: someField(z.object(registryServerTexts).partial()).prefault({}),
+    answer: nothing,
+    added,
+  }),
+  'agent-servers.delete': endpoint({
+    operationId: 'AgentServers_delete',
+    tag: 'Agents',
+    method: 'delete',
+    path: '/agent-servers/{agentServerId}',
+    answer: nothing,
+    added,
+  }),
+  'agent-servers.skills.list': endpoint({
+    operationId: 'AgentServerSkills_list',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-servers/{agentServerId}/skills',
+    query: offersQuery,
+    answer: agentSkills(agentSkill.extend({ integration_enabled: z.boolean().nullable() })),
+    added,
+  }),
+  'agent-servers.skills.update': endpoint({
+    operationId: 'AgentServerSkills_bulkUpdate',
+    tag: 'Agents',
+    method: 'put',
+    path: '/agent-servers/{agentServerId}/skills',
+    body: agentSkillsBody,
+    answer: succeeded,
+    added,
+  }),
+  'agent-servers.user-access.list': endpoint({
+    operationId: 'AgentServerUserAccess_list',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-servers/{agentServerId}/user-access',
+    query: userAccessQuery,
+    answer: userAccessList(userAccessItem),
+    added,
+  }),
+  'agent-servers.user-access.update': endpoint({
+    operationId: 'AgentServerUserAccess_bulkUpdate',
+    tag: 'Agents',
+    method: 'put',
+    path: '/agent-servers/{agentServerId}/user-access',
+    body: userAccessBody.prefault({}),
+    answer: succeeded,
+    added,
+  }),
+  'agent-servers.card.read': endpoint({
+    operationId: 'getAgentServerCard',
+    tag: 'Agents',
+    method: 'get',
+    path: '/agent-servers/{agentServerId}/agent-card',
+    answer: agentCard,
+  }),
+};

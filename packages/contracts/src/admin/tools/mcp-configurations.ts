@@ -1,0 +1,116 @@
+import { z } from 'zod';
+import { headerNameField, headersField, hostField } from '../kernel/fields.ts';
+
+const headerChoice = z.union([
+  headerNameField,
+  z.object({ from: headerNameField, to: headerNameField }),
+]);
+const headerChoices = z.array(headerChoice).max(100);
+
+/** Headers of the caller that are copied to the server. */
+const forwardHeaders = z.union([
+  headerChoices,
+  z.object({ mode: z.enum(['allowlist', 'all-except']), headers: headerChoices }),
+]);
+
+/** A closed door for each of these names. */
+function without(names: readonly string[]) {
+  return (value: object) => !Object.keys(value).some((name) => names.includes(name));
+}
+
+const settledByGateway = ['redirect_uris', 'jwks', 'jwks_uri', 'software_statement'];
+const settledByProtocol = [
+  'response_type',
+  'client_id',
+  'client_secret',
+  'code_challenge',
+  'code_challenge_method',
+  'redirect_uri',
+  'state',
+  'scope',
+  'resource',
+];
+
+/** Overrides what discovery and registration at the authorisation server would find. */
+const oauthMetadata = z
+  .looseObject({
+    issuer: hostField.nullish(),
+    authorization_endpoint: hostField.nullish(),
+    token_endpoint: hostField.nullish(),
+    registration_endpoint: hostField.nullish(),
+    revocation_endpoint: hostField.nullish(),
+    client_id: z.string().max(2048).nullish(),
+    client_secret: z.string().max(8192).nullish(),
+    scope: z.string().max(2048).nullish(),
+    token_endpoint_auth_method: z
+      .enum(['none', 'client_secret_basic', 'client_secret_post'])
+      .nullish(),
+    authorization_params: z
+      .record(z.string().max(128), z.string().max(2048))
+      .refine(without(settledByProtocol), `may not hold ${settledByProtocol.join(', ')}`)
+      .nullish(),
+  })
+  .refine(without(settledByGateway), `may not hold ${settledByGateway.join(', ')}`);
+
+/** How the server learns who is calling. */
+const userIdentityForwarding = z.looseObject({
+  method: z.enum(['claims_header', 'bearer', 'jwt_header']),
+  include_claims: z.array(z.string().max(128)).max(100).nullish(),
+  header_name: headerNameField.nullish(),
+});
+
+/** `none` and shared secrets are no proof of who signed: only key pairs are taken. */
+const signatures = z.enum([
+  ...(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] as const),
+  ...(['ES256', 'ES384', 'ES512', 'EdDSA'] as const),
+]);
+
+/** A token of the end user that is asked for beside the gateway's own credential. */
+const jwtValidation = z
+  .looseObject({
+    jwksUri: hostField.nullish(),
+    jwks: z.looseObject({ keys: z.array(z.looseObject({ kty: z.string() })).max(100) }).nullish(),
+    introspectEndpoint: hostField.nullish(),
+    headerKey: headerNameField.nullish(),
+    algorithms: z.array(signatures).min(1).max(10).nullish(),
+    requiredClaims: z.array(z.string().max(128)).max(100).nullish(),
+    claimValues: z
+      .record(
+        z.string().max(128),
+        z.object({
+          values: z.union([z.string().max(1024), z.array(z.string().max(1024)).max(100)]),
+          matchType: z.enum(['exact', 'contains', 'containsAll', 'regex']).default('exact'),
+        }),
+      )
+      .nullish(),
+  })
+  .refine(
+    ({ jwksUri, jwks, introspectEndpoint }) =>
+      [jwksUri, jwks, introspectEndpoint].filter((source) => source != null).length === 1,
+    'needs exactly one of jwksUri, jwks and introspectEndpoint',
+  )
+  .refine(
+    ({ jwks }) => (jwks?.keys ?? []).every((key) => !('d' in key) && !('k' in key)),
+    'may hold public keys only',
+  );
+
+/** How an MCP server is called. Names that nobody knows are kept as they are. */
+export const mcpConfigurations = z
+  .looseObject({
+    custom_headers: headersField.nullish(),
+    headers: headersField.nullish(),
+    passthrough_header: headersField.nullish(),
+    passthrough_headers: headersField.nullish(),
+    forward_headers: forwardHeaders.nullish(),
+    oauth_metadata: oauthMetadata.nullish(),
+    user_identity_forwarding: userIdentityForwarding.nullish(),
+    jwt_validation: jwtValidation.nullish(),
+    external_auth_config: z.record(z.string(), z.unknown()).nullish(),
+    disablePooling: z.boolean().nullish(),
+  })
+  .refine((value) => Object.keys(value).length <= 100, 'may hold 100 entries at most')
+  .transform(({ headers, passthrough_headers, ...rest }) => ({
+    ...rest,
+    ...(headers === undefined ? {} : { custom_headers: headers }),
+    ...(passthrough_headers === undefined ? {} : { passthrough_header: passthrough_headers }),
+  }));

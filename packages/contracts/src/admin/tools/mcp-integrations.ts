@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import {
+  descriptionField,
+  hostField,
+  instantText,
+  nameField,
+  referenceField,
+  slugField,
+} from '../kernel/fields.ts';
+import { secretMappings } from '../models/secret-mappings.ts';
+import { mcpConfigurations } from './mcp-configurations.ts';
+import {
+  created,
+  integrationWorkspaces,
+  integrationWorkspacesBody,
+  integrationWorkspacesQuery,
+  integrationWorkspacesUnversioned,
+  offerCount,
+  offerName,
+  offersQuery,
+  registryIntegration,
+  registryIntegrationsQuery,
+  shownGlobalAccess,
+  someField,
+  succeeded,
+} from './registry.ts';
+
+const authType = z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']);
+const transport = z.enum(['http', 'sse']);
+
+const mcpIntegration = z.object({
+  ...registryIntegration,
+  auth_type: authType,
+  transport: z.enum(['http', 'sse', 'interactive']),
+});
+
+const settings = {
+  description: descriptionField.nullish(),
+  configurations: mcpConfigurations.nullish(),
+  secret_mappings: secretMappings.nullish(),
+};
+
+const createMcpIntegration = z.object({
+  organisation_id: z.uuid().optional(),
+  workspace_id: referenceField.nullish(),
+  slug: slugField.optional(),
+  name: nameField,
+  url: hostField,
+  auth_type: authType,
+  transport,
+  ...settings,
+});
+export type CreateMcpIntegrationBody = z.output<typeof createMcpIntegration>;
+
+const updateMcpIntegration = someField(
+  z.object({
+    name: nameField.optional(),
+    url: hostField.optional(),
+    auth_type: authType.optional(),
+    transport: transport.optional(),
+    ...settings,
+  }),
+);
+export type UpdateMcpIntegrationBody = z.output<typeof updateMcpIntegration>;
+
+const capabilityType = z.enum(['tool', 'prompt', 'resource', 'resource_template']);
+export type McpCapabilityType = z.output<typeof capabilityType>;
+
+export const mcpCapability = z.object({
+  name: z.string(),
+  type: capabilityType,
+  title: z.string().nullable(),
+  description: z.string().nullable(),
+  icons: z.array(z.unknown()).nullable(),
+  enabled: z.boolean(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  input_schema: z.record(z.string(), z.unknown()).nullable(),
+  output_schema: z.record(z.string(), z.unknown()).nullable(),
+  execution: z.record(z.string(), z.unknown()).nullable(),
+  annotations: z.record(z.string(), z.unknown()).nullable(),
+  arguments: z.array(z.unknown()).nullable(),
+  uri: z.string().nullable(),
+  uri_template: z.string().nullable(),
+  mime_type: z.string().nullable(),
+  size: z.number().nullable(),
+});
+
+export function mcpCapabilities<T extends z.ZodType>(item: T) {
+  return z.object({
+    data: z.array(item),
+    counts: z.object({
+      tools: offerCount,
+      prompts: offerCount,
+      resources: offerCount,
+      resource_templates: offerCount,
+    }),
+    total: z.int(),
+    has_more: z.boolean(),
+  });
+}
+
+export const mcpCapabilitiesQuery = z.object({ type: capabilityType.optional() }).and(offersQuery);
+
+export const mcpCapabilitiesBody = z.object({
+  capabilities: z
+    .array(z.object({ name: offerName, type: capabilityType, enabled: z.boolean() }))
+    .min(1)
+    .max(1000),
+});
+
+export const mcpMetadata = z.object({
+  server_name: z.string().nullable(),
+  server_version: z.string().nullable(),
+  protocol_version: z.string().nullable(),
+  capability_flags: z.record(z.string(), z.unknown()).nullable(),
+  sync_status: z.string().nullable(),
+  last_synced_at: instantText.nullable(),
+  sync_error: z.string().nullable(),
+});
+
+export const mcpTest = z.object({
+  success: z.boolean(),
+  status_code: z.int().nullable(),
+  response_time_ms: z.int().nullable(),
+  url: z.string().nullable(),
+  server_name: z.string(),
+  error: z.string().nullable(),
+});
+
+export const mcpIntegrationsEndpoints = {
+  'mcp-integrations.list': endpoint({
+    operationId: 'McpIntegrations_list',
+    tag: 'MCP Integrations',
+    method: 'get',
+    path: '/mcp-integrations',
+    query: registryIntegrationsQuery,
+    answer: z.object({
+      data: z.array(mcpIntegration.extend({ workspaces_count: z.number().nullable() })),
+      total: z.int(),
+      has_more: z.boolean(),
+    }),
+  }),
+  'mcp-integrations.create': endpoint({
+    operationId: 'McpIntegrations_create',
+    tag: 'MCP Integrations',
+    method: 'post',
+    path: '/mcp-integrations',
+    body: createMcpIntegration,
+    answer: created,
+  }),
+  'mcp-integrations.read': endpoint({
+    operationId: 'McpIntegrations_retrieve',
+    tag: 'MCP Integrations',
+    method: 'get',
+    path: '/mcp-integrations/{mcpIntegrationId}',
+    answer: mcpIntegration.extend({ global_workspace_access: shownGlobalAccess }),
+  }),
+  'mcp-integrations.update': endpoint({
+    operationId: 'McpIntegrations_update',
+    tag: 'MCP Integrations',
+    method: 'put',
+    path: '/mcp-integrations/{mcpIntegrationId}',
+    body: updateMcpIntegration.prefault({}),
+    answer: nothing,
+  }),
+  'mcp-integrations.delete': endpoint({
+    operationId: 'McpIntegrations_delete',
+    tag: 'MCP Integrations',
+    method: 'delete',
+    path: '/mcp-integrations/{mcpIntegrationId}',
+    answer: nothing,
+  }),
+  'mcp-integrations.workspaces.list': endpoint({
+    operationId: 'McpIntegrationWorkspaces_list',
+    tag: 'MCP Integrations > Workspaces',
+    method: 'get',
+    path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
+    query: integrationWorkspacesQuery,
+    answer: z.union([integrationWorkspaces, integrationWorkspacesUnversioned]),
+  }),
+  'mcp-integrations.workspaces.update': endpoint({
+    operationId: 'McpIntegrationWorkspaces_bulkUpdate',
+    tag: 'MCP Integrations > Workspaces',
+    method: 'put',
+    path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
+    body: integrationWorkspacesBody,
+    answer: nothing,
+  }),
+  'mcp-integrations.capabilities.list': endpoint({
+    operationId: 'McpIntegrationCapabilities_list',
+    tag: 'MCP Integrations > Capabilities',
+    method: 'get',
+    path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
+    query: mcpCapabilitiesQuery,
+    answer: mcpCapabilities(mcpCapability),
+  }),
+  'mcp-integrations.capabilities.update': endpoint({
+    operationId: 'McpIntegrationCapabilities_bulkUpdate',
+    tag: 'MCP Integrations > Capabilities',
+    method: 'put',
+    path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
+    body: mcpCapabilitiesBody,
+    answer: succeeded,
+  }),
+  'mcp-integrations.metadata.read': endpoint({
+    operationId: 'McpIntegrationMetadata_retrieve',
+    tag: 'MCP Integrations > Metadata',
+    method: 'get',
+    path: '/mcp-integrations/{mcpIntegrationId}/metadata',
+    answer: mcpMetadata,
+  }),
+  'mcp-integrations.test': endpoint({
+    operationId: 'McpIntegrations_test',
+    tag: 'MCP Integrations',
+    method: 'post',
+    path: '/mcp-integrations/{mcpIntegrationId}/test',
+    answer: mcpTest,
+  }),
+};

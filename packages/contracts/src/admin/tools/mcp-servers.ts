@@ -1,0 +1,184 @@
+import { z } from 'zod';
+import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { instantText, referenceField } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+import {
+  mcpCapabilities,
+  mcpCapabilitiesBody,
+  mcpCapabilitiesQuery,
+  mcpCapability,
+  mcpMetadata,
+  mcpTest,
+} from './mcp-integrations.ts';
+import {
+  created,
+  createRegistryServer,
+  registryServer,
+  registryServersQuery,
+  registryServerTexts,
+  someField,
+  succeeded,
+  userAccessBody,
+  userAccessItem,
+  userAccessList,
+  userAccessQuery,
+} from './registry.ts';
+
+const mcpServer = z.object({
+  id: z.uuid(),
+  slug: z.string(),
+  name: z.string(),
+  status: z.string(),
+  description: z.string().nullable(),
+  created_at: instantText,
+  last_updated_at: instantText,
+  url: z.string(),
+  mcp_integration_id: z.string(),
+  // Both are told to service keys only.
+  mcp_integration_details: z
+    .object({
+      id: z.string(),
+      slug: z.string(),
+      status: z.string(),
+      configurations: z.record(z.string(), z.unknown()).nullable(),
+      url: z.string(),
+      transport: z.string(),
+      auth_type: z.string(),
+    })
+    .nullable(),
+  workspace_id: z.string().nullable(),
+});
+
+const mcpServerListItem = z.object({
+  ...registryServer,
+  mcp_integration_id: z.string(),
+  mcp_integration_slug: z.string().nullable(),
+  mcp_integration_url: z.string().nullable(),
+  auth_type: z.string(),
+});
+
+const createMcpServer = z.object({ ...createRegistryServer, mcp_integration_id: referenceField });
+
+const updateMcpServer = someField(z.object(registryServerTexts).partial());
+
+/** `enabled` is what counts: both levels have to say yes. Service keys are told what the integration says. */
+const mcpServerCapability = mcpCapability.extend({
+  integration_enabled: z.boolean().nullable(),
+});
+
+const connection = z.object({
+  user_id: z.uuid(),
+  connected: z.boolean(),
+  created_at: instantText,
+  last_updated_at: instantText,
+});
+
+export const mcpServersEndpoints = {
+  'mcp-servers.list': endpoint({
+    operationId: 'McpServers_list',
+    tag: 'MCP Servers',
+    method: 'get',
+    path: '/mcp-servers',
+    query: registryServersQuery,
+    answer: z.object({ data: z.array(mcpServerListItem), total: z.int() }),
+  }),
+  'mcp-servers.create': endpoint({
+    operationId: 'McpServers_create',
+    tag: 'MCP Servers',
+    method: 'post',
+    path: '/mcp-servers',
+    body: createMcpServer,
+    answer: created,
+  }),
+  'mcp-servers.read': endpoint({
+    operationId: 'McpServers_retrieve',
+    tag: 'MCP Servers',
+    method: 'get',
+    path: '/mcp-servers/{mcpServerId}',
+    answer: mcpServer,
+  }),
+  'mcp-servers.update': endpoint({
+    operationId: 'McpServers_update',
+    tag: 'MCP Servers',
+    method: 'put',
+    path: '/mcp-servers/{mcpServerId}',
+    body: updateMcpServer.prefault({}),
+    answer: nothing,
+  }),
+  'mcp-servers.delete': endpoint({
+    operationId: 'McpServers_delete',
+    tag: 'MCP Servers',
+    method: 'delete',
+    path: '/mcp-servers/{mcpServerId}',
+    answer: nothing,
+  }),
+  'mcp-servers.test': endpoint({
+    operationId: 'McpServers_test',
+    tag: 'MCP Servers',
+    method: 'post',
+    path: '/mcp-servers/{mcpServerId}/test',
+    answer: mcpTest,
+  }),
+  'mcp-servers.capabilities.list': endpoint({
+    operationId: 'McpServerCapabilities_list',
+    tag: 'MCP Servers > Capabilities',
+    method: 'get',
+    path: '/mcp-servers/{mcpServerId}/capabilities',
+    query: mcpCapabilitiesQuery,
+    answer: mcpCapabilities(mcpServerCapability),
+  }),
+  'mcp-servers.capabilities.update': endpoint({
+    operationId: 'McpServerCapabilities_bulkUpdate',
+    tag: 'MCP Servers > Capabilities',
+    method: 'put',
+    path: '/mcp-servers/{mcpServerId}/capabilities',
+    body: mcpCapabilitiesBody,
+    answer: succeeded,
+  }),
+  'mcp-servers.user-access.list': endpoint({
+    operationId: 'McpServerUserAccess_list',
+    tag: 'MCP Servers > User Access',
+    method: 'get',
+    path: '/mcp-servers/{mcpServerId}/user-access',
+    query: userAccessQuery,
+    answer: userAccessList(
+      userAccessItem.extend({ connection_status: z.enum(['connected', 'not_connected']) }),
+    ),
+  }),
+  'mcp-servers.user-access.update': endpoint({
+    operationId: 'McpServerUserAccess_bulkUpdate',
+    tag: 'MCP Servers > User Access',
+    method: 'put',
+    path: '/mcp-servers/{mcpServerId}/user-access',
+    body: userAccessBody.prefault({}),
+    answer: succeeded,
+  }),
+  'mcp-servers.connections.list': endpoint({
+    operationId: 'McpServerConnections_list',
+    tag: 'MCP Servers > Connections',
+    method: 'get',
+    path: '/mcp-servers/{mcpServerId}/connections',
+    query: z
+      .object({ user_id: z.uuid().optional(), workspace_id: referenceField.optional() })
+      .and(pageQuery({ default: 100, max: 500 })),
+    answer: z.object({ data: z.array(connection), total: z.int(), has_more: z.boolean() }),
+  }),
+  'mcp-servers.connections.delete': endpoint({
+    operationId: 'McpServerConnections_delete',
+    tag: 'MCP Servers > Connections',
+    method: 'delete',
+    path: '/mcp-servers/{mcpServerId}/connections',
+    query: z.object({
+      user_id: z.uuid().optional(),
+      workspace_id: referenceField.optional(),
+    }),
+    answer: succeeded,
+  }),
+  'mcp-servers.metadata.read': endpoint({
+    operationId: 'McpServerMetadata_retrieve',
+    tag: 'MCP Servers',
+    method: 'get',
+    path: '/mcp-servers/{mcpServerId}/metadata',
+    answer: mcpMetadata,
+  }),
+};

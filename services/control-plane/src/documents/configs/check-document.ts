@@ -1,0 +1,94 @@
+import {
+  type ConfigCaps,
+  type ConfigNode,
+  parseConfigDocument,
+  storedConfigCaps,
+} from '@sluice/contracts';
+import { compileConfig } from '@sluice/engine';
+import { GatewayError } from '@sluice/errors';
+import type { Database } from '../../kernel/database/client.ts';
+import { findActiveDocuments } from './store.ts';
+
+/** Configs that one config may bring in, at any depth. The gateway has the same bound. */
+const referencesMax = 200;
+
+/**
+ * A document that fits the schema; what it refers to has not been looked at.
+ * @throws 400 with the path of every fault
+ */
+export function parseDocument(document: Record<string, unknown>, caps: ConfigCaps): ConfigNode {
+  const result = parseConfigDocument(document, 'refuse', caps);
+  if (!result.ok) throw invalidConfig(result.field, result.faults);
+  return result.config;
+}
+
+/**
+ * Compiles a config as a gateway will, with the configs of its workspace that
+ * it refers to. It takes part under its own slug, so that a circle is found
+ * when its last part is saved.
+ * @throws 400 with the path of the fault
+ */
+export async function checkRuns(
+  db: Database,
+  workspaceId: string,
+  slug: string,
+  node: ConfigNode,
+): Promise<void> {
+  const configs = await loadReferences(db, workspaceId, slug, node);
+  try {
+    compileConfig(node, { slug, findConfig: (name) => configs.get(name) });
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'config.invalid')
+      throw invalidConfig(error.field ?? 'config', error.faults ?? [error.message]);
+    throw error;
+  }
+}
+
+/** All configs within reach, one query for each step away from the first. */
+async function loadReferences(
+  db: Database,
+  workspaceId: string,
+  slug: string,
+  node: ConfigNode,
+): Promise<ReadonlyMap<string, ConfigNode>> {
+  const found = new Map([[slug, node]]);
+  const asked = new Set([slug]);
+  for (let level = [node]; level.length > 0; ) {
+    const wanted = new Set(level.flatMap(referencesOf).filter((name) => !asked.has(name)));
+    if (asked.size - 1 + wanted.size > referencesMax)
+      throw invalidConfig('config', [
+        `path: config, message: must not refer to more than ${referencesMax} configs, at any depth`,
+      ]);
+    for (const name of wanted) asked.add(name);
+    level = [];
+    if (wanted.size === 0) break;
+    for (const { slug: name, body } of await findActiveDocuments(db, workspaceId, [...wanted])) {
+      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
+      if (!parsed.ok) continue;
+      found.set(name, parsed.config);
+      level.push(parsed.config);
+    }
+  }
+  return found;
+}
+
+/** Slugs that stand in a document itself. */
+export function referencesOf(root: ConfigNode): string[] {
+  const slugs: string[] = [];
+  const waiting = [root];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (node.config !== undefined) slugs.push(node.config);
+    for (const target of node.targets ?? []) waiting.push(target);
+  }
+  return slugs;
+}
+
+/** Faults name `config…`; the caller sent it as a field of the body. */
+function invalidConfig(field: string, faults: readonly string[]): GatewayError {
+  const inBody = faults.map((fault) => fault.replace(/^path: config/, 'path: body.config'));
+  return new GatewayError('admin.validation', {
+    message: `The config is not valid: ${inBody[0] ?? ''}`,
+    field: `body.${field}`,
+    faults: inBody,
+  });
+}

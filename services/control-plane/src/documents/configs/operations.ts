@@ -1,0 +1,219 @@
+import { type ConfigCaps, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
+import type { CreateConfigBody, UpdateConfigBody } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { actorOf } from '../../kernel/access/caller.ts';
+import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
+import { guardKeptSecrets } from '../../kernel/credentials/guard-kept-secrets.ts';
+import {
+  fieldOf,
+  maskDocument,
+  type Path,
+  restoreSecrets,
+} from '../../kernel/credentials/secret-fields.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { generateSlug } from '../../kernel/names/generate-slug.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import {
+  namedWorkspace,
+  requireWorkspace,
+  targetWorkspace,
+} from '../../kernel/tenancy/target-workspace.ts';
+import { checkRuns, parseDocument, referencesOf } from './check-document.ts';
+import { presentConfigDetail } from './present.ts';
+import {
+  appendVersion,
+  type ConfigRow,
+  clearDefault,
+  countUses,
+  currentVersion,
+  findConfig,
+  findConfigsOfOrganisation,
+  insertConfig,
+  mentionsOf,
+  removeConfig,
+} from './store.ts';
+import { documentColumns, openDocument } from './stored-document.ts';
+
+export interface ConfigParts {
+  vault: CredentialVault;
+  /** What a document may have when it is saved. */
+  caps: ConfigCaps;
+}
+
+/** The config a path names. An organisation key may leave out the workspace while the slug is unambiguous. */
+export async function reachConfig(
+  call: AdminCall,
+  db: Database,
+  reference: string,
+): Promise<ConfigRow> {
+  const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
+  if (workspace !== undefined) {
+    const config = await findConfig(db, workspace.id, reference);
+    if (config === null) throw new GatewayError('admin.not_found');
+    return config;
+  }
+  const [config, another] = await findConfigsOfOrganisation(
+    db,
+    call.caller.organisationId,
+    reference,
+  );
+  if (config === undefined) throw new GatewayError('admin.not_found');
+  if (another !== undefined)
+    throw invalidField(
+      'query.workspace_id',
+      'is required: several workspaces have a config with this slug',
+    );
+  return config;
+}
+
+export function createConfig(
+  call: AdminCall,
+  body: CreateConfigBody,
+  { vault, caps }: ConfigParts,
+): Promise<{ id: string; slug: string; versionId: string }> {
+  const node = parseDocument(body.config, caps);
+  const document = unmask(body.config, undefined);
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const workspace = await requireWorkspace(
+      db,
+      call.caller,
+      namedWorkspace(call.body, call.query),
+    );
+    const slug = generateSlug('config', body.name);
+    await checkRuns(db, workspace.id, slug, node);
+    const isDefault = body.isDefault ?? body.is_default ?? false;
+    if (isDefault) await clearDefault(db, workspace.id);
+    const versionId = newId();
+    const { config, version } = await insertConfig(
+      db,
+      {
+        organisationId: workspace.organisationId,
+        workspaceId: workspace.id,
+        slug,
+        isDefault,
+      },
+      {
+        id: versionId,
+        name: body.name,
+        status: 'active',
+        ...documentColumns(vault, versionId, document),
+        actor: actorOf(call.caller),
+        now: call.now,
+      },
+    );
+    touchWorkspace(workspace.id);
+    describe({
+      resourceId: config.id,
+      workspaceId: workspace.id,
+      after: presentConfigDetail(config, version),
+    });
+    return { id: config.id, slug: config.slug, versionId };
+  });
+}
+
+/** Every change is a version; what the body leaves out is taken from the one before. */
+export function changeConfig(
+  call: AdminCall,
+  reference: string,
+  body: UpdateConfigBody,
+  { vault, caps }: ConfigParts,
+): Promise<string> {
+  const node = body.config === undefined ? undefined : parseDocument(body.config, caps);
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const config = await reachConfig(call, db, reference);
+    const current = await currentVersion(db, config);
+    const stored = JSON.parse(openDocument(vault, current)) as Record<string, unknown>;
+    const document = body.config === undefined ? stored : unmask(body.config, stored);
+    guardDocument(stored, document, body.config);
+    const status = body.status ?? config.status;
+    if (status === 'archived' && config.status !== 'archived') await refuseWhileUsed(db, config);
+    // One that comes back may refer to what is gone meanwhile.
+    const comesBack = status === 'active' && config.status !== 'active';
+    const changed = node ?? (comesBack ? parseDocument(stored, caps) : undefined);
+    if (changed !== undefined) await checkRuns(db, config.workspaceId, config.slug, changed);
+    const isDefault = body.isDefault ?? body.is_default ?? config.isDefault;
+    if (isDefault && !config.isDefault) await clearDefault(db, config.workspaceId);
+    const versionId = newId();
+    const after = await appendVersion(db, config, isDefault, {
+      id: versionId,
+      name: body.name ?? config.name,
+      status,
+      ...documentColumns(vault, versionId, document),
+      actor: actorOf(call.caller),
+      now: call.now,
+    });
+    touchWorkspace(config.workspaceId);
+    describe({
+      resourceId: config.id,
+      workspaceId: config.workspaceId,
+      before: presentConfigDetail(config, current),
+      after: presentConfigDetail(after.config, after.version),
+    });
+    return versionId;
+  });
+}
+
+export function deleteConfig(call: AdminCall, reference: string): Promise<void> {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const config = await reachConfig(call, db, reference);
+    await refuseWhileUsed(db, config);
+    const before = presentConfigDetail(config, await currentVersion(db, config));
+    await removeConfig(db, config.id);
+    touchWorkspace(config.workspaceId);
+    describe({ resourceId: config.id, workspaceId: config.workspaceId, before });
+  });
+}
+
+/** Who sends back what they were shown means the credentials that were masked. */
+function unmask(
+  sent: Record<string, unknown>,
+  stored: Record<string, unknown> | undefined,
+): Record<string, unknown> {
+  return restoreSecrets(sent, stored, 'body.config') as Record<string, unknown>;
+}
+
+/** Credentials in a document stay beside the hosts and providers they were written for. */
+function guardDocument(stored: object, document: object, sent: object | undefined): void {
+  if (sent === undefined) return;
+  const [before, after] = [stored, document].map((each) => ({
+    document: each,
+    shown: maskDocument(each),
+    fieldOf: (path: Path) => fieldOf('body.config', path),
+  }));
+  if (before !== undefined && after !== undefined) guardKeptSecrets([before], [after], sent);
+}
+
+/** Whoever names a config would silently lose what it says, so it stays while somebody does. */
+async function refuseWhileUsed(db: Database, config: ConfigRow): Promise<void> {
+  const uses = await countUses(db, config.id);
+  if (uses.workspaces > 0)
+    throw new GatewayError('admin.refused', {
+      message: 'The config is the default of its workspace’s user keys.',
+    });
+  if (uses.keys > 0)
+    throw new GatewayError('admin.refused', {
+      message: `The config is the default of ${uses.keys} API key(s).`,
+    });
+  const referring = await referringConfigs(db, config);
+  if (referring.length > 0)
+    throw new GatewayError('admin.refused', {
+      message: `Other configs refer to this one: ${referring.join(', ')}.`,
+    });
+}
+
+/** Enough to find the rest. */
+const namedMax = 10;
+
+async function referringConfigs(db: Database, config: ConfigRow): Promise<string[]> {
+  const slugs: string[] = [];
+  for await (const page of mentionsOf(db, config.workspaceId, config.slug))
+    for (const { slug, body } of page) {
+      const parsed = parseConfigDocument(JSON.parse(body), 'ignore', storedConfigCaps);
+      if (!parsed.ok || !referencesOf(parsed.config).includes(config.slug)) continue;
+      slugs.push(slug);
+      if (slugs.length === namedMax) return [...slugs, '…'];
+    }
+  return slugs;
+}

@@ -1,0 +1,163 @@
+import type { BodyOf, GuardrailActions } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { actorOf } from '../../kernel/access/caller.ts';
+import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
+import type { Change } from '../../kernel/database/change.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { generateSlug } from '../../kernel/names/generate-slug.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import {
+  namedWorkspace,
+  requireOwnOrganisation,
+  targetWorkspace,
+} from '../../kernel/tenancy/target-workspace.ts';
+import { refuseBrokenPatterns } from './check-patterns.ts';
+import { presentGuardrailDetail } from './present.ts';
+import { withKeptSecrets } from './secrets.ts';
+import {
+  countUses,
+  currentVersion,
+  findGuardrail,
+  type GuardrailRow,
+  type GuardrailVersionRow,
+  insertGuardrail,
+  insertVersion,
+  openChecks,
+  removeGuardrail,
+  updateGuardrail,
+} from './store.ts';
+
+interface Written {
+  guardrail: GuardrailRow;
+  version: GuardrailVersionRow;
+}
+
+/** The guardrail a path names. One that is not there and one out of reach are refused alike, as published. */
+export async function reachGuardrail(
+  call: AdminCall,
+  db: Database,
+  reference: string,
+): Promise<GuardrailRow> {
+  const { caller } = call;
+  const row = await findGuardrail(db, caller.organisationId, reference);
+  const level = row?.workspaceId === null ? 'organisation' : 'workspace';
+  const isTheirs = caller.workspaceId === undefined || row?.workspaceId === caller.workspaceId;
+  if (row === null || !isTheirs || !call.permits(level))
+    throw new GatewayError('auth.missing_scope', {
+      message: 'There is no such guardrail, or this key may not use it so.',
+    });
+  return row;
+}
+
+/** Of a workspace when one is named or the key is of one; else of the organisation. */
+export function createGuardrail(
+  call: AdminCall,
+  body: BodyOf<'guardrails.create'>,
+  vault: CredentialVault,
+): Promise<Written> {
+  requireOwnOrganisation(call.caller, body.organisation_id);
+  refuseBrokenPatterns(body.checks);
+  const checks = withKeptSecrets([], body.checks);
+  return call.change(async ({ db, describe }) => {
+    const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
+    call.permit(workspace === undefined ? 'organisation' : 'workspace');
+    const by = actorOf(call.caller);
+    const guardrail = await insertGuardrail(db, {
+      id: newId(),
+      organisationId: call.caller.organisationId,
+      workspaceId: workspace?.id ?? null,
+      slug: generateSlug('guardrail', body.name),
+      name: body.name,
+      ownerId: by,
+      updatedBy: by,
+      createdAt: call.now,
+      updatedAt: call.now,
+    });
+    const version = await insertVersion(
+      db,
+      vault,
+      guardrail,
+      { ...body, checks },
+      { by, at: call.now },
+    );
+    describe({
+      resourceId: guardrail.id,
+      workspaceId: workspace?.id,
+      after: presentGuardrailDetail(guardrail, version),
+    });
+    return { guardrail, version };
+  });
+}
+
+/** New checks or actions make a new version; a new name does not, since nothing runs differently. */
+export function changeGuardrail(
+  call: AdminCall,
+  reference: string,
+  body: BodyOf<'guardrails.update'>,
+  vault: CredentialVault,
+): Promise<Written> {
+  refuseBrokenPatterns(body.checks ?? []);
+  return call.change(async (change) => {
+    const row = await reachGuardrail(call, change.db, reference);
+    const before = await currentVersion(change.db, row);
+    const by = actorOf(call.caller);
+    const runsDifferently = body.checks !== undefined || body.actions !== undefined;
+    const guardrail = await updateGuardrail(change.db, row.id, {
+      name: body.name,
+      version: runsDifferently ? row.version + 1 : undefined,
+      updatedBy: by,
+      updatedAt: call.now,
+    });
+    const stored = openChecks(vault, before);
+    const version = runsDifferently
+      ? await insertVersion(
+          change.db,
+          vault,
+          guardrail,
+          {
+            checks: body.checks === undefined ? stored : withKeptSecrets(stored, body.checks),
+            actions: { ...(before.actions as GuardrailActions), ...body.actions },
+          },
+          { by, at: call.now },
+        )
+      : before;
+    describeChange(change, { guardrail: row, version: before }, { guardrail, version });
+    return { guardrail, version };
+  });
+}
+
+/** Refused while something relies on it: requests would go on unguarded without a word. */
+export function deleteGuardrail(call: AdminCall, reference: string): Promise<void> {
+  return call.change(async (change) => {
+    const guardrail = await reachGuardrail(call, change.db, reference);
+    const uses = await countUses(change.db, guardrail);
+    if (uses.organisations + uses.workspaces + uses.configs > 0)
+      throw new GatewayError('admin.refused', { message: refusal(uses) });
+    const version = await currentVersion(change.db, guardrail);
+    await removeGuardrail(change.db, guardrail.id);
+    describeChange(change, { guardrail, version });
+  });
+}
+
+function refusal(uses: { organisations: number; workspaces: number; configs: number }): string {
+  const places = [
+    ...(uses.organisations > 0 ? ['a default of the organisation'] : []),
+    ...(uses.workspaces > 0 ? [`a default of ${count(uses.workspaces, 'workspace')}`] : []),
+    ...(uses.configs > 0 ? [`named by ${count(uses.configs, 'active config')}`] : []),
+  ];
+  return `The guardrail is in use: it is ${places.join(' and ')}.`;
+}
+
+function count(number: number, what: string): string {
+  return `${number} ${what}${number === 1 ? '' : 's'}`;
+}
+
+function describeChange(change: Change, before: Written, after?: Written): void {
+  change.describe({
+    resourceId: before.guardrail.id,
+    workspaceId: before.guardrail.workspaceId ?? undefined,
+    before: presentGuardrailDetail(before.guardrail, before.version),
+    after: after && presentGuardrailDetail(after.guardrail, after.version),
+  });
+}

@@ -1,0 +1,37 @@
+import { GatewayError } from '@sluice/errors';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { reachByReference } from '../../kernel/tenancy/reach.ts';
+import { type PromptWithVersion, requireVersion } from './operations.ts';
+import { isSharedWith } from './share.ts';
+import { findLabelledVersion, findPrompts, type PromptRow, type VersionRow } from './store.ts';
+
+/**
+ * The prompt and version that a reference names: `slug` and a UUID mean the
+ * published version, `slug@latest`, `slug@12` and `slug@label` others. What is
+ * shared with the caller's workspace may be read like its own.
+ */
+export async function readPrompt(call: AdminCall, reference: string): Promise<PromptWithVersion> {
+  const at = reference.indexOf('@');
+  const name = at < 0 ? reference : reference.slice(0, at);
+  const prompt = await reachByReference(call, call.db, name, findPrompts, {
+    isShared: isSharedWith,
+  });
+  const suffix = at < 0 ? undefined : reference.slice(at + 1);
+  return { prompt, version: await chooseVersion(call.db, prompt, suffix) };
+}
+
+async function chooseVersion(
+  db: Database,
+  prompt: PromptRow,
+  suffix: string | undefined,
+): Promise<VersionRow> {
+  if (suffix === undefined || suffix === 'default')
+    return requireVersion(db, prompt.id, { version: prompt.publishedVersion });
+  if (suffix === 'latest') return requireVersion(db, prompt.id, { version: prompt.latestVersion });
+  if (/^\d{1,9}$/.test(suffix)) return requireVersion(db, prompt.id, { version: Number(suffix) });
+  const labelled = await findLabelledVersion(db, prompt.id, suffix);
+  if (labelled === null)
+    throw new GatewayError('admin.not_found', { message: 'No version carries this label.' });
+  return labelled;
+}

@@ -1,0 +1,108 @@
+import { isWellFormedServiceKey, maskServiceKey } from '@sluice/contracts';
+import { jsonBounds, readJsonText } from '@sluice/json';
+import { isHeaderMap } from './header-maps.ts';
+
+/** Names of fields whose values never reach the audit log, in snake, camel and kebab case. */
+const secretName =
+  /(^|_)(key|keys|secret|secrets|token|tokens|password|passphrase|credential|credentials|authorization|cookie|signature|private_key|access_key_id)$|(^|_)(api_key|secret|password|service_account|authorization|cookie)(_|$)/;
+
+/** Names that only look like secrets. */
+const harmless = new Set([
+  'key_transition_period_ms',
+  'virtual_key',
+  'user_api_key_config',
+  'api_key_id',
+  'api_key_ids',
+  'secret_path',
+  'secret_mappings',
+  'secret_reference_id',
+  'authorization_endpoint',
+  'authorization_params',
+  'header_key',
+]);
+
+/** A policy's condition says `{ key: "api_key", value: … }`: there `key` names a field. */
+const fieldNames =
+  /^(api_key|workspace_id|organisation_id|virtual_key|provider|config|prompt|model|endpoint_type|mcp_server|mcp_tool|metadata\..+)$/;
+
+const textMax = 16_384;
+
+/** Long enough to be a service key; whether it is one, its checksum tells. */
+const keyLike = /[A-Za-z0-9_-]{49,256}/g;
+
+/** Whether a field of this name holds a secret. */
+export function isSecretName(name: string): boolean {
+  const snake = name
+    .replace(/[A-Z]/g, (letter, index: number) => `${index > 0 ? '_' : ''}${letter.toLowerCase()}`)
+    .replace(/-/g, '_');
+  return !harmless.has(snake) && secretName.test(snake);
+}
+
+/** Parameters of an address that stands in a text. */
+const queryParameter = /([?&])([^\s?&=#]+)=[^\s?&#"]+/g;
+
+/**
+ * Text without the service keys in it, as somebody may put one where an id or a
+ * name belongs, and without the credentials of addresses.
+ */
+export function maskText(text: string): string {
+  return text
+    .replace(keyLike, (word) => (isWellFormedServiceKey(word) ? maskServiceKey(word) : word))
+    .replace(queryParameter, (parameter, mark, name) =>
+      isSecretName(name) ? `${mark}${name}=*******` : parameter,
+    );
+}
+
+/** A document that travels as text is masked like one that does not. */
+function maskDocument(text: string, depth: number): string {
+  if (!/^\s*[{[]/.test(text)) return maskText(text);
+  try {
+    return JSON.stringify(maskSecrets(readJsonText(text, jsonBounds.small), depth + 1));
+  } catch {
+    return maskText(text);
+  }
+}
+
+/** A copy of the value with every secret in it replaced by asterisks, however deep. */
+export function maskSecrets(value: unknown, depth = 0): unknown {
+  if (depth > 40) return '…';
+  if (typeof value === 'string') return maskDocument(value, depth);
+  if (Array.isArray(value)) return value.map((item) => maskSecrets(item, depth + 1));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => {
+      if (isHeaderMap(name)) return [name, maskAll(inner)];
+      const namesField = name === 'key' && typeof inner === 'string' && fieldNames.test(inner);
+      return [
+        name,
+        isSecretName(name) && !namesField ? maskAll(inner) : maskSecrets(inner, depth + 1),
+      ];
+    }),
+  );
+}
+
+/** Every value replaced, names of fields kept. Headers and objects that are secrets as a whole. */
+function maskAll(value: unknown): unknown {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return Object.fromEntries(Object.keys(value).map((name) => [name, '*******']));
+  return value === null || value === undefined ? value : '*******';
+}
+
+/** JSON text of a masked value; what is longer than an entry may hold is kept as its beginning. */
+export function maskedJson(value: unknown): string {
+  const text = value === undefined ? '' : JSON.stringify(maskSecrets(value));
+  return text.length > textMax ? JSON.stringify({ cut: text.slice(0, textMax / 2) }) : text;
+}
+
+/** Headers worth keeping; whatever may identify a session or a key is masked. */
+export function maskedHeaders(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+): string {
+  const kept = Object.entries(headers)
+    .slice(0, 100)
+    .map(([name, value]) => [
+      name,
+      isSecretName(name) ? '*******' : maskDocument(String(value), 0).slice(0, 1024),
+    ]);
+  return JSON.stringify(Object.fromEntries(kept));
+}

@@ -1,0 +1,170 @@
+import { Prisma } from '../../generated/prisma/client.ts';
+import { canonicalEntry, entryHash, type NewAuditEntry } from '../audit/chain.ts';
+import { maskedJson } from '../credentials/mask.ts';
+import { newId } from '../names/ids.ts';
+import type { Database, DatabaseClient } from './client.ts';
+import { fromDatabase } from './faults.ts';
+
+/** The channel on which replicas tell each other what was committed. */
+export const changesChannel = 'sluice_changes';
+
+export type ChangeNotice =
+  | { key: string }
+  | { workspace: string; revision: string }
+  | { organisation: string };
+
+/** What one change did beside its own rows; collected while it runs, written when it ends. */
+export interface Change {
+  readonly db: Database;
+  /** The bundle of this workspace is different now. */
+  touchWorkspace(id: string): void;
+  /** What a gateway knows of this key is different now. */
+  touchKey(id: string): void;
+  /** How the organisation's tokens are validated, or the names of its workspaces, are different now. */
+  touchOrganisation(): void;
+  /**
+   * For the audit entry: what was changed, in which workspace, how it was shown
+   * before and is shown after, and what the request alone does not tell.
+   */
+  describe(facts: ChangeFacts): void;
+  /** An entry of its own for what nobody asked for, but happens with this change, such as a key made on joining. */
+  alsoRecord(
+    facts: ChangeFacts & { resourceType: string; action: string; responseStatusCode?: number },
+  ): void;
+}
+
+export interface ChangeFacts {
+  resourceId?: string | undefined;
+  workspaceId?: string | undefined;
+  /** Who did it, where only the change finds that out. */
+  userId?: string | undefined;
+  before?: object | undefined;
+  after?: object | undefined;
+  detail?: Record<string, unknown> | undefined;
+}
+
+/**
+ * Runs one change of an organisation: its rows, the revisions of the workspaces
+ * it touched, its audit entry and the notices to other replicas are committed
+ * together or not at all.
+ *
+ * The organisation's row is locked first. So the changes of one organisation
+ * have one order: the audit chain has no forks, no update is lost, and two
+ * changes cannot wait for each other's locks.
+ */
+export async function commitChange<T>(
+  client: DatabaseClient,
+  entry: NewAuditEntry,
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
+  try {
+    return await client.$transaction((db) => runChange(db, entry, work), {
+      maxWait: 10_000,
+      timeout: 20_000,
+    });
+  } catch (error) {
+    throw fromDatabase(error);
+  }
+}
+
+/** The same inside a transaction that is open. */
+export async function runChange<T>(
+  db: Database,
+  entry: NewAuditEntry,
+  work: (change: Change) => Promise<T>,
+): Promise<T> {
+  const head = await lockOrganisation(db, entry.organisationId);
+  const workspaces = new Set<string>();
+  const keys = new Set<string>();
+  let organisationTouched = false;
+  let written = entry;
+  const further: NewAuditEntry[] = [];
+  const result = await work({
+    db,
+    touchWorkspace: (id) => workspaces.add(id),
+    touchKey: (id) => keys.add(id),
+    touchOrganisation: () => {
+      organisationTouched = true;
+    },
+    describe: (facts) => {
+      written = withFacts(written, facts);
+    },
+    alsoRecord: (facts) => further.push(withFacts({ ...entry, requestBody: '' }, facts)),
+  });
+  const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
+  notices.push(...(await bumpRevisions(db, [...workspaces])));
+  if (organisationTouched) notices.push({ organisation: entry.organisationId });
+  await appendEntries(db, head, [written, ...further]);
+  await notify(db, notices);
+  return result;
+}
+
+function withFacts(entry: NewAuditEntry, facts: ChangeFacts): NewAuditEntry {
+  const { before, after, ...others } = facts;
+  const filled = { ...entry, ...others } as NewAuditEntry;
+  const detail = { ...entry.detail, ...facts.detail };
+  if (Object.keys(detail).length > 0) filled.detail = detail;
+  if (before !== undefined) filled.before = maskedJson(before);
+  if (after !== undefined) filled.after = maskedJson(after);
+  return filled;
+}
+
+interface ChainHead {
+  sequence: bigint;
+  hash: Buffer;
+}
+
+/** Waits for the changes of this organisation that are under way, and holds up those to come. */
+export async function lockOrganisation(db: Database, id: string): Promise<ChainHead> {
+  const rows = await db.$queryRaw<{ audit_sequence: bigint; audit_hash: Uint8Array }[]>(
+    Prisma.sql`SELECT audit_sequence, audit_hash FROM organisations WHERE id = ${id}::uuid FOR UPDATE`,
+  );
+  const row = rows[0];
+  if (row === undefined) throw new Error(`organisation ${id} does not exist`);
+  return { sequence: row.audit_sequence, hash: Buffer.from(row.audit_hash) };
+}
+
+async function bumpRevisions(db: Database, ids: string[]): Promise<ChangeNotice[]> {
+  if (ids.length === 0) return [];
+  const rows = await db.$queryRaw<{ id: string; revision: bigint }[]>(
+    Prisma.sql`UPDATE workspaces SET revision = revision + 1 WHERE id = ANY(${ids}::uuid[]) RETURNING id::text, revision`,
+  );
+  return rows.map((row) => ({ workspace: row.id, revision: row.revision.toString() }));
+}
+
+async function appendEntries(
+  db: Database,
+  head: ChainHead,
+  entries: readonly [NewAuditEntry, ...NewAuditEntry[]],
+): Promise<void> {
+  let { sequence, hash } = head;
+  const rows = entries.map((entry) => {
+    const previousHash = hash;
+    sequence += 1n;
+    const placed = {
+      ...entry,
+      sequence,
+      detail: entry.detail === undefined ? null : JSON.stringify(entry.detail),
+    };
+    hash = entryHash(previousHash, canonicalEntry(placed));
+    return { ...placed, id: newId(), previousHash: bytes(previousHash), hash: bytes(hash) };
+  });
+  await db.auditEntry.createMany({ data: rows });
+  await db.organisation.update({
+    where: { id: entries[0].organisationId },
+    data: { auditSequence: sequence, auditHash: bytes(hash) },
+  });
+}
+
+async function notify(db: Database, notices: ChangeNotice[]): Promise<void> {
+  if (notices.length === 0) return;
+  const payloads = notices.map((notice) => JSON.stringify(notice));
+  await db.$executeRaw(
+    Prisma.sql`SELECT pg_notify(${changesChannel}, payload) FROM unnest(${payloads}::text[]) AS payload`,
+  );
+}
+
+/** Prisma wants bytes in a buffer of their own. */
+export function bytes(buffer: Buffer): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(buffer);
+}

@@ -1,0 +1,30 @@
+import { PrismaPg } from '@prisma/adapter-pg';
+import { Pool } from 'pg';
+import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+
+/** The whole client; only wiring and `changes` hold one. */
+export type DatabaseClient = PrismaClient;
+
+/** What stores work with: the client, or the transaction they are part of. */
+export type Database = Prisma.TransactionClient;
+
+export function createDatabaseClient(options: {
+  url: string;
+  connectionsMax: number;
+}): DatabaseClient {
+  const pool = new Pool({
+    connectionString: options.url,
+    max: options.connectionsMax,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 60_000,
+    // A query that hangs must not hold its connection, and the caller, for ever.
+    statement_timeout: 15_000,
+    query_timeout: 20_000,
+    keepAlive: true,
+    application_name: 'sluice-control-plane',
+  });
+  // The query under way is told of a lost connection, or the next one that is given it. Between
+  // the two nobody listens, and an error that nobody hears would end the process.
+  pool.on('connect', (connection) => connection.on('error', () => {}));
+  return new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
+}

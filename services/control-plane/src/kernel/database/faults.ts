@@ -1,0 +1,51 @@
+import { GatewayError } from '@sluice/errors';
+import { Prisma } from '../../generated/prisma/client.ts';
+
+/** Prisma's codes for a server that is not there, is too busy, or went away in the middle. */
+const unavailable = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
+const unavailableKinds = new Set([
+  'DatabaseNotReachable',
+  'ConnectionClosed',
+  'SocketTimeout',
+  'TooManyConnections',
+]);
+/** A connection that breaks has no code in `pg`, only one of these texts. */
+const brokenConnection =
+  /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
+/** SQLSTATE: connection lost, out of resources, stopped by an operator. */
+const unavailableStates = /^(08|53|57P)/;
+
+/**
+ * What a store's failure means to the caller: a taken unique value is their
+ * doing, a database that is away will be back; the rest is a fault of ours.
+ */
+export function fromDatabase(error: unknown): unknown {
+  if (isUnavailable(error))
+    return new GatewayError('admin.control_plane_unavailable', {
+      message: 'The database cannot be reached at the moment.',
+      cause: error,
+    });
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return error;
+  if (error.code === 'P2002') return new GatewayError('admin.conflict', { cause: error });
+  if (error.code === 'P2025') return new GatewayError('admin.not_found', { cause: error });
+  return error;
+}
+
+function isUnavailable(error: unknown): boolean {
+  if (error instanceof Prisma.PrismaClientKnownRequestError && unavailable.has(error.code))
+    return true;
+  const fault = driverFault(error);
+  return (
+    (error instanceof Error && brokenConnection.test(error.message)) ||
+    unavailableKinds.has(fault?.kind ?? '') ||
+    unavailableStates.test(fault?.originalCode ?? '')
+  );
+}
+
+/** What the driver said, which Prisma passes on in one of two places. */
+function driverFault(error: unknown): { kind?: string; originalCode?: string } | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if (error.name === 'DriverAdapterError') return error.cause as { kind?: string };
+  if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return undefined;
+  return (error.meta?.driverAdapterError as { cause?: { kind?: string } } | undefined)?.cause;
+}

@@ -1,0 +1,67 @@
+import type { Logger } from '@sluice/telemetry';
+import type { Request, Response } from 'express';
+import type { NewAuditEntry } from '../audit/chain.ts';
+import { maskedHeaders, maskedJson, maskText } from '../credentials/mask.ts';
+import { commitChange } from '../database/change.ts';
+import type { DatabaseClient } from '../database/client.ts';
+import { clientAddress } from './arrival.ts';
+import { refuseUnstorableText } from './json-body.ts';
+
+/** Who asked for what, as an audit entry says it. */
+export type AskedFor = Pick<
+  NewAuditEntry,
+  | 'organisationId'
+  | 'timestamp'
+  | 'userId'
+  | 'userType'
+  | 'apiKeyId'
+  | 'workspaceId'
+  | 'resourceType'
+  | 'action'
+  | 'detail'
+>;
+
+/** The entry of a request that was answered with this status, its secrets masked. */
+export function auditEntryOf(
+  req: Request,
+  res: Response,
+  asked: AskedFor,
+  status: number,
+): NewAuditEntry {
+  return {
+    ...asked,
+    method: req.method,
+    uri: maskText(`${req.baseUrl}${req.path}`).slice(0, 2048),
+    requestId: String(res.locals.requestId),
+    requestBody: maskedJson(storable(req.body)),
+    queryParams: maskedJson(storable(req.query)),
+    requestHeaders: maskedHeaders(req.headers),
+    responseStatusCode: status,
+    clientIp: clientAddress(req),
+  };
+}
+
+/** A body that was refused for its text must not break its own audit entry. */
+function storable(value: unknown): unknown {
+  try {
+    refuseUnstorableText(value);
+    return value;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A change that was refused is part of the log too. Failing to write it must not hide the refusal itself. */
+export async function recordRefusal(
+  entry: NewAuditEntry,
+  parts: { client: DatabaseClient; logger: Logger },
+): Promise<void> {
+  try {
+    await commitChange(parts.client, entry, async () => {});
+  } catch (error) {
+    parts.logger.error(
+      { request_id: entry.requestId, err: error },
+      'audit entry of a refused change was not written',
+    );
+  }
+}

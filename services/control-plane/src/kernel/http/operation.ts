@@ -1,0 +1,154 @@
+import type { EndpointId, ErrorForm } from '@sluice/contracts/admin';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { Logger } from '@sluice/telemetry';
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type { Authenticate } from '../../people/authentication/authenticate.ts';
+import { authorise, isPermitted } from '../access/authorise.ts';
+import type { Caller } from '../access/caller.ts';
+import { type OperationId, operationRule } from '../access/table.ts';
+import type { NewAuditEntry } from '../audit/chain.ts';
+import { type Change, commitChange } from '../database/change.ts';
+import type { Database, DatabaseClient } from '../database/client.ts';
+import { fromDatabase } from '../database/faults.ts';
+import { callerBase } from './arrival.ts';
+import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
+import { readBody, refuseUnstorableText } from './json-body.ts';
+
+/** One call of an operation: who asks for what, and the ways to answer. */
+export interface AdminCall {
+  readonly caller: Caller;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: unknown;
+  readonly requestId: string;
+  /** Where callers reach us, without a slash at the end: `https://sluice.example`. */
+  readonly base: string;
+  /** For reading. */
+  readonly db: Database;
+  readonly now: Date;
+  /** @throws 403 unless the caller may do this operation to this variant. */
+  permit(variant: string): void;
+  permits(variant: string): boolean;
+  /** Runs the operation's change; its audit entry is committed with it. */
+  change<T>(work: (change: Change) => Promise<T>): Promise<T>;
+}
+
+/** One public operation. The handler returns the body of a 200, or throws. */
+export interface Operation {
+  readonly id: OperationId;
+  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly path: string;
+  /** Not below /v1. */
+  readonly atRoot?: boolean;
+  /** How its errors are written; the usual way unless told. */
+  readonly errorForm?: ErrorForm | undefined;
+  /** A bearer token is no credential here. */
+  readonly keyHeaderOnly?: boolean;
+  readonly handle: (call: AdminCall) => Promise<object>;
+}
+
+export interface OperationParts {
+  client: DatabaseClient;
+  authenticate: Authenticate;
+  jsonBody: RequestHandler;
+  now: () => Date;
+  logger: Logger;
+  /** Where callers reach us; unset = where this one did. */
+  publicUrl: string | undefined;
+  /** Told of every answer, for metrics. */
+  observe: (id: EndpointId | OperationId, status: number, startedAt: number) => void;
+}
+
+/** The operation behind a mounted handler, for the test that walks the routes. */
+export const operationOf = new WeakMap<RequestHandler, OperationId>();
+
+/** Where operations go: below /v1, and at the root. */
+export interface Mounts {
+  v1: Router;
+  root: Router;
+}
+
+/** Mounts operations: authenticate, read the body, authorise, run, answer; refusals of changes are recorded. */
+export function mountOperations(
+  mounts: Mounts,
+  list: readonly Operation[],
+  parts: OperationParts,
+): void {
+  for (const operation of list) {
+    const handler: RequestHandler = (req, res) => answer(operation, req, res, parts);
+    operationOf.set(handler, operation.id);
+    const router = operation.atRoot === true ? mounts.root : mounts.v1;
+    router[operation.method](operation.path, handler);
+  }
+}
+
+async function answer(
+  operation: Operation,
+  req: Request,
+  res: Response,
+  parts: OperationParts,
+): Promise<void> {
+  const startedAt = performance.now();
+  res.locals.errorForm = operation.errorForm;
+  let call: (AdminCall & { entry(status: number): NewAuditEntry }) | undefined;
+  try {
+    if (operation.keyHeaderOnly === true && !req.headers['x-service-api-key'])
+      throw new GatewayError('auth.missing_key');
+    const caller = await parts.authenticate(req);
+    call = createCall(operation, caller, req, res, parts);
+    if (operation.method === 'post' || operation.method === 'put')
+      await readBody(req, res, parts.jsonBody);
+    refuseUnstorableText([req.params, req.query]);
+    authorise(caller, operation.id);
+    const body = await operation.handle(call);
+    parts.observe(operation.id, 200, startedAt);
+    res.status(200).json(body);
+  } catch (caught) {
+    const error = fromUnknown(fromDatabase(caught));
+    parts.observe(operation.id, error.status, startedAt);
+    if (call !== undefined && operationRule(operation.id).audit !== undefined)
+      await recordRefusal(call.entry(error.status), parts);
+    throw error;
+  }
+}
+
+function createCall(
+  operation: Operation,
+  caller: Caller,
+  req: Request,
+  res: Response,
+  parts: OperationParts,
+) {
+  const now = parts.now();
+  const asked: AskedFor = {
+    organisationId: caller.organisationId,
+    timestamp: now,
+    userId: caller.userId ?? null,
+    userType: caller.token === undefined ? 'api_key' : 'user',
+    apiKeyId: caller.token === undefined ? caller.keyId : null,
+    ...(caller.token === undefined ? {} : { detail: { subject: caller.token.subject ?? null } }),
+    workspaceId: caller.workspaceId ?? null,
+    resourceType: operationRule(operation.id).audit?.resourceType ?? '',
+    action: operationRule(operation.id).audit?.action ?? '',
+  };
+  const entry = (status: number) => auditEntryOf(req, res, asked, status);
+  return {
+    caller,
+    params: req.params as Record<string, string>,
+    query: req.query,
+    get body() {
+      return req.body as unknown;
+    },
+    requestId: String(res.locals.requestId),
+    get base() {
+      return parts.publicUrl ?? callerBase(req);
+    },
+    db: parts.client,
+    now,
+    permit: (variant: string) => authorise(caller, operation.id, variant),
+    permits: (variant: string) => isPermitted(caller, operation.id, variant),
+    change: <T>(work: (change: Change) => Promise<T>) =>
+      commitChange(parts.client, entry(200), work),
+    entry,
+  };
+}

@@ -1,0 +1,142 @@
+import { STATUS_CODES } from 'node:http';
+import type { KeyType } from '@sluice/contracts';
+import {
+  adminEndpoints,
+  type Endpoint,
+  type ErrorForm,
+  errorBodies,
+} from '@sluice/contracts/admin';
+import { type OperationRule, operations } from '../access/table.ts';
+import { errorStatuses } from './error-statuses.ts';
+import { answerSchema, requestSchema } from './json-schema.ts';
+import { pathParameters, queryParameters } from './parameters.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * The OpenAPI description of the admin API, made of what checks its input, of
+ * what its answers are typed by, and of the authorisation table: it cannot say
+ * anything else than what is done.
+ */
+export function buildDocument(options: { version: string; headerPrefix: string }): Json {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const [id, endpoint] of Object.entries<Endpoint>(adminEndpoints)) {
+    paths[endpoint.path] ??= endpoint.atRoot === true ? { servers: [rootServer] } : {};
+    Object.assign(paths[endpoint.path] ?? {}, { [endpoint.method]: describe(id, endpoint) });
+  }
+  return {
+    openapi: '3.1.1',
+    info: {
+      title: 'Sluice admin API',
+      version: options.version,
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '{base_url}', variables: { base_url: { default: '/v1' } } }],
+    security: [{ 'Service-Key': [] }, { Bearer: [] }],
+    tags: tagsInUse().map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: Object.fromEntries(
+        Object.entries(errorBodies).map(([form, schema]) => [
+          errorName(form as ErrorForm),
+          answerSchema(schema),
+        ]),
+      ),
+      securitySchemes: {
+        'Service-Key': { type: 'apiKey', in: 'header', name: `${options.headerPrefix}api-key` },
+        Bearer: { type: 'http', scheme: 'bearer' },
+      },
+    },
+  };
+}
+
+const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } } };
+
+function describe(id: string, endpoint: Endpoint): Json {
+  const { body } = endpoint;
+  const rule = (operations as Readonly<Record<string, OperationRule>>)[id];
+  return {
+    operationId: endpoint.operationId,
+    summary: summaryOf(id),
+    ...(rule === undefined ? {} : { description: whoMay(rule) }),
+    tags: [endpoint.tag],
+    parameters: parametersOf(endpoint),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: !body.safeParse(undefined).success,
+            content: json(requestSchema(body)),
+          },
+        }),
+    responses: {
+      200: { description: 'Done', content: json(answerSchema(endpoint.answer)) },
+      ...Object.fromEntries(
+        errorStatuses(endpoint).map((status) => [status, refusal(status, endpoint.errorForm)]),
+      ),
+    },
+    ...(endpoint.plane === 'public' ? { security: [] } : {}),
+    ...(rule === undefined ? {} : { 'x-required-scopes': rule.scopes, 'x-key-types': rule.keys }),
+    ...(endpoint.added === undefined ? {} : { 'x-added': endpoint.added }),
+  };
+}
+
+const verbs = new Set(
+  'cancel create delete download fork list publish read render reset resend rotate start test update verify'.split(
+    ' ',
+  ),
+);
+
+/** `workspace-members.update` is "Update workspace members". */
+function summaryOf(id: string): string {
+  const words = id.replaceAll('-', ' ').split('.');
+  const verb = verbs.has(words.at(-1) ?? '') ? (words.pop() ?? '') : 'read';
+  return [`${verb.charAt(0).toUpperCase()}${verb.slice(1)}`, ...words].join(' ');
+}
+
+const keyNames: Readonly<Record<KeyType, string>> = {
+  'organisation-service': 'organisation',
+  'workspace-service': 'workspace service',
+  'workspace-user': 'workspace user',
+};
+
+function whoMay({ keys, scopes }: OperationRule): string {
+  const accepted = Array.isArray(scopes) ? scopes : Object.values(scopes).flat();
+  const kinds = keys.map((key) => keyNames[key]).join(', ');
+  return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;
+}
+
+function parametersOf({ path, pathValues, query }: Endpoint): Json[] {
+  return [
+    ...pathParameters(path).map((name) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string', ...(pathValues?.[name] && { enum: pathValues[name] }) },
+    })),
+    ...Object.entries(queryParameters(query)).map(([name, described]) => ({
+      name,
+      in: 'query',
+      ...described,
+    })),
+  ];
+}
+
+function refusal(status: number, form: ErrorForm = 'usual'): Json {
+  const schema = { $ref: `#/components/schemas/${errorName(form)}` };
+  return { description: STATUS_CODES[status] ?? '', content: json(schema) };
+}
+
+/** `with-error` is `ErrorWithError`, the usual one `Error`. */
+function errorName(form: ErrorForm): string {
+  if (form === 'usual') return 'Error';
+  return `Error${form.replace(/(?:^|-)(\w)/g, (_, letter: string) => letter.toUpperCase())}`;
+}
+
+function json(schema: object): Json {
+  return { 'application/json': { schema } };
+}
+
+function tagsInUse(): string[] {
+  return [...new Set(Object.values<Endpoint>(adminEndpoints).map(({ tag }) => tag))].sort();
+}

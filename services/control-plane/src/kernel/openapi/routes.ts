@@ -1,0 +1,33 @@
+import { createRequire } from 'node:module';
+import { dirname } from 'node:path';
+import { Router } from 'express';
+import manifest from '../../../package.json' with { type: 'json' };
+import { buildDocument } from './build-document.ts';
+import { page, pageAssets, pagePolicy, startScript } from './page.ts';
+
+/** Open to all: the description of the admin API, and the page that shows it. */
+export function openApiRoutes(options: { headerPrefix: string }): Router {
+  let document: object | undefined;
+  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const router = Router();
+  router.get('/v1/openapi.json', (_req, res) => {
+    // Made when it is first asked for: starting is quicker without it.
+    document ??= buildDocument({ version: manifest.version, ...options });
+    res.json(document);
+  });
+  router.get('/v1/docs', (_req, res) => {
+    res.redirect('/docs');
+  });
+  router.get('/docs', (_req, res) => {
+    res.setHeader('content-security-policy', pagePolicy);
+    res.type('html').send(page);
+  });
+  router.get(`/docs/${pageAssets.start}`, (_req, res) => {
+    res.type('js').send(startScript);
+  });
+  for (const name of [pageAssets.style, pageAssets.bundle])
+    router.get(`/docs/${name}`, (_req, res) => {
+      res.sendFile(name, { root: viewer, maxAge: '1h' });
+    });
+  return router;
+}

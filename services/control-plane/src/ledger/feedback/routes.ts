@@ -1,0 +1,20 @@
+import { implement, pathParameter } from '../../kernel/http/implement.ts';
+import type { Operation } from '../../kernel/http/operation.ts';
+import { changeFeedback, createFeedback } from './operations.ts';
+
+export const feedbackOperations: readonly Operation[] = [
+  implement('feedback.create', async (call, { body }) => ({
+    status: 'success',
+    message: 'Feedback successfully saved',
+    feedback_ids: await createFeedback(call, body),
+  })),
+  implement('feedback.update', async (call, { body }) => {
+    const id = pathParameter(call, 'id');
+    await changeFeedback(call, id, body);
+    return {
+      status: 'success',
+      message: 'Feedback successfully updated',
+      feedback_ids: [id.toLowerCase()],
+    };
+  }),
+];

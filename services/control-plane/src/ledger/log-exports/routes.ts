@@ -1,0 +1,60 @@
+import { implement, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import {
+  cancelLogExport,
+  changeLogExport,
+  createLogExport,
+  downloadLogExport,
+  reachLogExport,
+  startLogExport,
+  visibleCreator,
+} from './operations.ts';
+import { presentLogExport, presentWritten } from './present.ts';
+import { listDeniedFields } from './restrictions.ts';
+import { listLogExports } from './store.ts';
+
+export const logExportOperations: readonly Operation[] = [
+  // Before the route that would take the last part for an id.
+  implement('log-exports.field-restrictions', async (call) => {
+    const workspaceId = await workspaceIdOf(call);
+    const denied = await listDeniedFields(call.db, call.caller.organisationId, workspaceId);
+    return { deniedFields: [...denied] };
+  }),
+  implement('log-exports.list', async (call, { query }) => {
+    const { rows, total } = await listLogExports(
+      call.db,
+      {
+        organisationId: call.caller.organisationId,
+        workspaceId: await workspaceIdOf(call),
+        createdBy: visibleCreator(call.caller),
+      },
+      query,
+    );
+    return { object: 'list', total, data: rows.map(presentLogExport) };
+  }),
+  implement('log-exports.create', async (call, { body }) =>
+    presentWritten(await createLogExport(call, body)),
+  ),
+  implement('log-exports.read', async (call) =>
+    presentLogExport(await reachLogExport(call, call.db, idOf(call))),
+  ),
+  implement('log-exports.update', async (call, { body }) =>
+    presentWritten(await changeLogExport(call, idOf(call), body)),
+  ),
+  implement('log-exports.start', (call) => startLogExport(call, idOf(call))),
+  implement('log-exports.cancel', async (call) => {
+    await cancelLogExport(call, idOf(call));
+    return { message: 'Export stopped', object: 'export' };
+  }),
+  implement('log-exports.download', (call) => downloadLogExport(call, idOf(call))),
+];
+
+async function workspaceIdOf(call: AdminCall): Promise<string | undefined> {
+  const named = namedWorkspace(undefined, call.query);
+  return (await targetWorkspace(call.db, call.caller, named))?.id;
+}
+
+function idOf(call: AdminCall): string {
+  return pathParameter(call, 'exportId');
+}

@@ -1,0 +1,68 @@
+import type { AnswerOf, PolicyCondition, PolicyTarget } from '@sluice/contracts/admin';
+import { appliesTo } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { pathParameter } from '../kernel/http/implement.ts';
+import type { AdminCall } from '../kernel/http/operation.ts';
+import { invalidField } from '../kernel/http/parse-input.ts';
+import { instant } from '../kernel/http/shapes.ts';
+import { isUuid } from '../kernel/names/ids.ts';
+import { requireReach } from '../kernel/tenancy/target-workspace.ts';
+
+/** What rows of both kinds of policy have. */
+export interface PolicyColumns {
+  id: string;
+  organisationId: string;
+  workspaceId: string;
+  name: string | null;
+  description: string | null;
+  conditions: unknown;
+  groupBy: unknown;
+  status: string;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** The id in the path. @throws 400 when it is none. */
+export function policyId(call: AdminCall, parameter: string): string {
+  const id = pathParameter(call, parameter);
+  if (!isUuid(id)) throw invalidField(`path.${parameter}`, 'must be a UUID');
+  return id.toLowerCase();
+}
+
+/** A policy in the caller's reach and in this status: an archived one is not found by who does not ask for it. */
+export function requirePolicy<Row extends PolicyColumns>(
+  call: AdminCall,
+  policy: Row | null,
+  status: string,
+): Row {
+  requireReach(call.caller, policy);
+  if (policy === null || policy.status !== status) throw new GatewayError('admin.not_found');
+  return policy;
+}
+
+/** @throws 400 for a condition that does not fit what the policy is about. */
+export function requireConditionsFor(
+  target: PolicyTarget,
+  conditions: readonly PolicyCondition[] | undefined,
+): void {
+  const misplaced = (conditions ?? []).findIndex(({ key }) => !appliesTo(target, key));
+  if (misplaced >= 0)
+    throw invalidField(`body.conditions[${misplaced}].key`, `does not apply to target ${target}`);
+}
+
+type Shown = AnswerOf<'rate-limits-policies.read'>;
+
+export function presentPolicy(row: PolicyColumns) {
+  return {
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    conditions: row.conditions as Shown['conditions'],
+    group_by: row.groupBy as Shown['group_by'],
+    status: row.status as Shown['status'],
+    workspace_id: row.workspaceId,
+    organisation_id: row.organisationId,
+    created_at: instant(row.createdAt),
+    last_updated_at: instant(row.updatedAt),
+  };
+}

@@ -1,0 +1,93 @@
+import type {
+  CreateRateLimitsPolicyBody,
+  UpdateRateLimitsPolicyBody,
+} from '@sluice/contracts/admin';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import {
+  namedWorkspace,
+  requireOwnOrganisation,
+  requireWorkspace,
+} from '../../kernel/tenancy/target-workspace.ts';
+import { policyId, requireConditionsFor, requirePolicy } from '../policy.ts';
+import { presentRateLimitsPolicy } from './present.ts';
+import { findPolicy, insertPolicy, type RateLimitsPolicyRow, updatePolicy } from './store.ts';
+
+/** The policy a path names, in this status. */
+export async function reachPolicy(
+  call: AdminCall,
+  db: Database,
+  status: string,
+): Promise<RateLimitsPolicyRow> {
+  const id = policyId(call, 'rateLimitsPolicyId');
+  return requirePolicy(call, await findPolicy(db, id), status);
+}
+
+export function createPolicy(call: AdminCall, body: CreateRateLimitsPolicyBody): Promise<string> {
+  const { caller, now } = call;
+  requireOwnOrganisation(caller, body.organisation_id);
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const workspace = await requireWorkspace(db, caller, namedWorkspace(call.body, call.query));
+    const policy = await insertPolicy(db, {
+      id: newId(),
+      organisationId: workspace.organisationId,
+      workspaceId: workspace.id,
+      name: body.name ?? null,
+      description: body.description ?? null,
+      conditions: body.conditions,
+      groupBy: body.group_by ?? [],
+      type: body.type,
+      unit: body.unit,
+      value: body.value,
+      target: body.target,
+      createdAt: now,
+      updatedAt: now,
+    });
+    touchWorkspace(workspace.id);
+    describe({
+      resourceId: policy.id,
+      workspaceId: workspace.id,
+      after: presentRateLimitsPolicy(policy),
+    });
+    return policy.id;
+  });
+}
+
+/** What the body leaves out stays. */
+export function changePolicy(call: AdminCall, body: UpdateRateLimitsPolicyBody): Promise<void> {
+  return change(call, async (db, policy) => {
+    requireConditionsFor(policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm', body.conditions);
+    return updatePolicy(db, policy.id, {
+      name: body.name,
+      description: body.description,
+      conditions: body.conditions,
+      unit: body.unit,
+      value: body.value,
+      updatedAt: call.now,
+    });
+  });
+}
+
+export function archivePolicy(call: AdminCall): Promise<void> {
+  return change(call, (db, policy) =>
+    updatePolicy(db, policy.id, { status: 'archived', updatedAt: call.now }),
+  );
+}
+
+function change(
+  call: AdminCall,
+  work: (db: Database, policy: RateLimitsPolicyRow) => Promise<RateLimitsPolicyRow>,
+): Promise<void> {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const policy = await reachPolicy(call, db, 'active');
+    const changed = await work(db, policy);
+    touchWorkspace(policy.workspaceId);
+    describe({
+      resourceId: policy.id,
+      workspaceId: policy.workspaceId,
+      before: presentRateLimitsPolicy(policy),
+      after: presentRateLimitsPolicy(changed),
+    });
+  });
+}

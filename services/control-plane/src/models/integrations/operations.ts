@@ -1,0 +1,188 @@
+import type {
+  CreateIntegrationBody,
+  SecretMapping,
+  UpdateIntegrationBody,
+  UpdateIntegrationWorkspacesBody,
+} from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
+import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { generateSlug } from '../../kernel/names/generate-slug.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { provisionProvider } from '../providers/provision.ts';
+import { checkMappings } from '../secret-references/mappings.ts';
+import { mergeConfigurations } from './configurations.ts';
+import { credentialColumns, openCredentials } from './credentials.ts';
+import { changeGrants } from './grants.ts';
+import { guardIntegration, inConfigurations } from './guard-credentials.ts';
+import { presentGlobalAccess, presentGrant, presentIntegrationDetail } from './present.ts';
+import { changeReached } from './reach.ts';
+import {
+  countGrants,
+  type IntegrationRow,
+  insertIntegration,
+  listGrants,
+  removeIntegration,
+  updateIntegration,
+} from './store.ts';
+
+export interface IntegrationParts {
+  vault: CredentialVault;
+  /** The catalogue's id of a provider, whichever of its names is given. */
+  catalogueId: (name: string) => string | undefined;
+}
+
+export function createIntegration(
+  call: AdminCall,
+  body: CreateIntegrationBody,
+  parts: IntegrationParts,
+): Promise<{ id: string; slug: string }> {
+  if (parts.catalogueId(body.ai_provider_id) === undefined)
+    throw invalidField('body.ai_provider_id', 'is no provider we know');
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
+    call.permit(workspace === undefined ? 'organisation' : 'workspace');
+    const id = newId();
+    const { organisationId } = call.caller;
+    const integration = await insertIntegration(db, {
+      id,
+      organisationId,
+      workspaceId: workspace?.id,
+      slug: body.slug ?? generateSlug('integration', body.name),
+      aiProviderId: body.ai_provider_id,
+      name: body.name,
+      description: body.description ?? null,
+      ...credentialColumns(parts.vault, id, {
+        key: keepMasked(null, body.key ?? null, 'body.key'),
+        configurations: mergeConfigurations({}, body.configurations, inConfigurations),
+      }),
+      secretMappings: await mappingsOf(
+        db,
+        { organisationId, workspaceId: workspace?.id ?? null },
+        body,
+      ),
+      pricingAdjustments: nullable(body.pricing_adjustments ?? null),
+      tags: nullable(body.tags ?? null),
+      createdAt: call.now,
+      updatedAt: call.now,
+    });
+    if (workspace !== undefined) {
+      if (body.create_default_provider)
+        await provisionProvider(db, integration, workspace.id, {
+          slug: body.default_provider_slug,
+          now: call.now,
+        });
+      touchWorkspace(workspace.id);
+    }
+    describe({
+      resourceId: id,
+      workspaceId: workspace?.id,
+      after: presentIntegrationDetail(integration, 0),
+      detail: { slug: integration.slug },
+    });
+    return { id, slug: integration.slug };
+  });
+}
+
+export function changeIntegration(
+  call: AdminCall,
+  reference: string,
+  body: UpdateIntegrationBody,
+  parts: IntegrationParts,
+): Promise<void> {
+  return changeReached(call, reference, showDetail, async ({ db }, integration) => {
+    const before = openCredentials(parts.vault, integration);
+    const stored = integration.secretMappings as unknown as SecretMapping[];
+    const mappings =
+      body.secret_mappings === undefined ? stored : await mappingsOf(db, integration, body);
+    const { key, configurations } = before;
+    const after = {
+      key: body.key === undefined ? key : keepMasked(key, body.key, 'body.key'),
+      configurations: mergeConfigurations(configurations, body.configurations, inConfigurations),
+    };
+    await guardIntegration(db, parts.vault, integration.id, {
+      before: { ...before, mappings: stored },
+      after: { ...after, mappings },
+      sent: body,
+      nameOf: inConfigurations,
+    });
+    await updateIntegration(db, integration.id, {
+      ...credentialColumns(parts.vault, integration.id, after),
+      name: body.name,
+      description: body.description,
+      secretMappings: mappings,
+      pricingAdjustments:
+        body.pricing_adjustments === undefined ? undefined : nullable(body.pricing_adjustments),
+      tags: body.tags === undefined ? undefined : nullable(body.tags),
+      updatedAt: call.now,
+    });
+  });
+}
+
+/** Goes with the providers made from it, in every workspace, so that no copy of the credential stays in use. */
+export function deleteIntegration(call: AdminCall, reference: string): Promise<void> {
+  return changeReached(call, reference, showDetail, ({ db }, integration) =>
+    removeIntegration(db, integration.id),
+  );
+}
+
+export function changeWorkspaces(
+  call: AdminCall,
+  reference: string,
+  body: UpdateIntegrationWorkspacesBody,
+): Promise<void> {
+  return changeReached(call, reference, showAccess, async (change, integration) => {
+    if (integration.workspaceId !== null)
+      throw new GatewayError('admin.refused', {
+        message: 'This integration belongs to one workspace.',
+      });
+    if (
+      (body.workspaces ?? []).length === 0 &&
+      body.global_workspace_access === undefined &&
+      !body.override_existing_workspace_access
+    )
+      throw invalidField('body.workspaces', 'needs at least one entry');
+    await changeGrants(change, integration, body, call.now);
+    await updateIntegration(change.db, integration.id, {
+      globalAccess:
+        body.global_workspace_access === undefined
+          ? undefined
+          : nullable(body.global_workspace_access),
+      updatedAt: call.now,
+    });
+  });
+}
+
+function mappingsOf(
+  db: Database,
+  { organisationId, workspaceId }: Pick<IntegrationRow, 'organisationId' | 'workspaceId'>,
+  body: UpdateIntegrationBody,
+) {
+  return checkMappings(
+    db,
+    { organisationId, workspaceId, settings: 'configurations', hasKey: true },
+    body.secret_mappings ?? [],
+  );
+}
+
+async function showDetail(db: Database, integration: IntegrationRow) {
+  return presentIntegrationDetail(integration, await countGrants(db, integration.id));
+}
+
+async function showAccess(db: Database, integration: IntegrationRow) {
+  const page = { currentPage: 0, pageSize: 1000 };
+  const { rows } = await listGrants(db, { integrationId: integration.id }, page);
+  return {
+    global_workspace_access_settings: presentGlobalAccess(integration),
+    workspaces: rows.map(presentGrant),
+  };
+}
+
+function nullable(value: object | null): Prisma.InputJsonValue | typeof Prisma.DbNull {
+  return value === null ? Prisma.DbNull : (value as Prisma.InputJsonValue);
+}

@@ -1,0 +1,91 @@
+import type {
+  AnswerOf,
+  GlobalWorkspaceAccess,
+  RateLimit,
+  UsageLimits,
+} from '@sluice/contracts/admin';
+import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
+import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import { withHeadersMasked } from './configurations.ts';
+import type { GrantRow, IntegrationModelRow, IntegrationRow } from './store.ts';
+
+type Detail = AnswerOf<'integrations.read'>;
+type Model = AnswerOf<'integrations.models.list'>['models'][number];
+type Grant = AnswerOf<'integrations.workspaces.list'>['workspaces'][number];
+
+export function presentIntegration(row: IntegrationRow) {
+  return {
+    id: row.id,
+    organisation_id: row.organisationId,
+    workspace_id: row.workspaceId,
+    ai_provider_id: row.aiProviderId,
+    name: row.name,
+    status: row.status as Detail['status'],
+    created_at: instant(row.createdAt),
+    last_updated_at: instant(row.updatedAt),
+    slug: row.slug,
+    description: row.description ?? '',
+    tags: row.tags as Detail['tags'],
+    object: 'integration' as const,
+  };
+}
+
+export function presentIntegrationDetail(row: IntegrationRow, workspaceCount: number): Detail {
+  return {
+    ...presentIntegration(row),
+    masked_key: row.maskedKey ?? '',
+    configurations: withHeadersMasked(row.configurations as Record<string, unknown>),
+    global_workspace_access_settings: presentGlobalAccess(row),
+    allow_all_models: row.allowAllModels,
+    workspace_count: row.workspaceId === null ? workspaceCount : 1,
+    secret_mappings: row.secretMappings as Detail['secret_mappings'],
+    pricing_adjustments: row.pricingAdjustments as Detail['pricing_adjustments'],
+  };
+}
+
+/** What workspaces that come later are given. */
+export function presentGlobalAccess({
+  globalAccess,
+}: Pick<IntegrationRow, 'globalAccess'>): Detail['global_workspace_access_settings'] {
+  if (globalAccess === null) return null;
+  const { enabled, usage_limits, rate_limits } = globalAccess as unknown as GlobalWorkspaceAccess;
+  return { enabled, ...presentGrantLimits(usage_limits, rate_limits) };
+}
+
+function presentGrantLimits(
+  usageLimits: readonly UsageLimits[] | null | undefined,
+  rateLimits: RateLimit[] | null | undefined,
+) {
+  return {
+    usage_limits: usageLimits?.map(presentUsageLimits) ?? null,
+    rate_limits: rateLimits ?? null,
+  };
+}
+
+export function presentModel(row: IntegrationModelRow): Model {
+  return {
+    slug: row.slug,
+    name: row.slug,
+    enabled: row.enabled,
+    is_custom: row.isCustom,
+    is_finetune: row.isFinetune,
+    base_model_slug: row.baseModelSlug,
+    pricing_config: (row.pricingConfig ?? undefined) as Model['pricing_config'],
+    configurations: withHeadersMasked(
+      row.configurations as Record<string, unknown>,
+    ) as Model['configurations'],
+  };
+}
+
+export function presentGrant(row: GrantRow & { workspace: { slug: string } }): Grant {
+  return {
+    id: row.workspace.slug,
+    workspace_id: row.workspaceId,
+    enabled: row.enabled,
+    ...presentGrantLimits(
+      row.usageLimits as UsageLimits[] | null,
+      row.rateLimits as RateLimit[] | null,
+    ),
+    last_reset_at: optionalInstant(row.lastResetAt),
+  };
+}

@@ -1,0 +1,175 @@
+import type {
+  CreateVirtualKeyBody,
+  SecretMapping,
+  UpdateVirtualKeyBody,
+} from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
+import type { Change } from '../../kernel/database/change.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { generateSlug } from '../../kernel/names/generate-slug.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { mergeConfigurations } from '../integrations/configurations.ts';
+import { credentialColumns, openCredentials } from '../integrations/credentials.ts';
+import { guardIntegration } from '../integrations/guard-credentials.ts';
+import type { IntegrationParts } from '../integrations/operations.ts';
+import {
+  findIntegration,
+  insertIntegration,
+  updateIntegration,
+  workspacesUsing,
+} from '../integrations/store.ts';
+import { changedColumns, createdColumns } from '../providers/columns.ts';
+import { reachProvider } from '../providers/operations.ts';
+import {
+  findProviderRow,
+  insertProvider,
+  type ProviderRow,
+  removeProvider,
+  updateProvider,
+} from '../providers/store.ts';
+import { checkMappings } from '../secret-references/mappings.ts';
+import { bodyFieldOf, toConfigurations, toIntegrationMapping } from './model-config.ts';
+import { presentVirtualKey } from './present.ts';
+
+/** A virtual key is an integration of the workspace and its provider, made in one step. */
+export function createVirtualKey(
+  call: AdminCall,
+  body: CreateVirtualKeyBody,
+  parts: IntegrationParts,
+): Promise<string> {
+  const aiProviderId = parts.catalogueId(body.provider);
+  if (aiProviderId === undefined) throw invalidField('body.provider', 'is no provider we know');
+  return call.change(async (change) => {
+    const { db } = change;
+    const workspace = await requireWorkspace(
+      db,
+      call.caller,
+      namedWorkspace(call.body, call.query),
+    );
+    const slug = generateSlug('provider', body.name);
+    const id = newId();
+    const integration = await insertIntegration(db, {
+      id,
+      organisationId: workspace.organisationId,
+      workspaceId: workspace.id,
+      slug,
+      aiProviderId,
+      name: body.name,
+      ...credentialColumns(parts.vault, id, {
+        key: keepMasked(null, body.key ?? null, 'body.key'),
+        configurations: mergeConfigurations({}, toConfigurations(body), bodyFieldOf),
+      }),
+      secretMappings: await mappingsOf(change, workspace.organisationId, workspace.id, body),
+      createdAt: call.now,
+      updatedAt: call.now,
+    });
+    const created = await insertProvider(db, {
+      ...createdColumns(body, workspace, call.now),
+      id: newId(),
+      slug,
+      integrationId: integration.id,
+      ownsIntegration: true,
+    });
+    change.touchWorkspace(workspace.id);
+    change.describe({
+      resourceId: created.id,
+      workspaceId: workspace.id,
+      after: presentVirtualKey(created, call.now),
+    });
+    return slug;
+  });
+}
+
+export function changeVirtualKey(
+  call: AdminCall,
+  reference: string,
+  body: UpdateVirtualKeyBody,
+  parts: IntegrationParts,
+): Promise<void> {
+  return call.change(async (change) => {
+    const { db } = change;
+    const before = await reachProvider(call, db, reference);
+    await changeCredentials(call, change, before, body, parts);
+    await updateProvider(db, before.id, changedColumns(before, body, call.now));
+    change.touchWorkspace(before.workspaceId);
+    const after = await findProviderRow(db, before.workspaceId, before.id);
+    change.describe({
+      resourceId: before.id,
+      workspaceId: before.workspaceId,
+      before: presentVirtualKey(before, call.now),
+      after: after === null ? undefined : presentVirtualKey(after, call.now),
+    });
+  });
+}
+
+export function deleteVirtualKey(call: AdminCall, reference: string): Promise<void> {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const provider = await reachProvider(call, db, reference);
+    await removeProvider(db, provider);
+    touchWorkspace(provider.workspaceId);
+    describe({
+      resourceId: provider.id,
+      workspaceId: provider.workspaceId,
+      before: presentVirtualKey(provider, call.now),
+    });
+  });
+}
+
+/** Key and settings stand in the integration; one that serves others too is changed by its own name. */
+async function changeCredentials(
+  call: AdminCall,
+  change: Change,
+  provider: ProviderRow,
+  body: UpdateVirtualKeyBody,
+  parts: IntegrationParts,
+): Promise<void> {
+  const settings = toConfigurations(body);
+  const { key, secret_mappings: sentMappings } = body;
+  if (key === undefined && sentMappings === undefined && Object.keys(settings).length === 0) return;
+  const { db } = change;
+  const { organisationId, workspaceId, integrationId } = provider;
+  const integration = await findIntegration(db, organisationId, integrationId);
+  if (!provider.ownsIntegration || integration === null)
+    throw new GatewayError('admin.refused', {
+      message: `Its credentials belong to the integration ${provider.integration.slug}: change them there.`,
+    });
+  const credentials = openCredentials(parts.vault, integration);
+  const stored = integration.secretMappings as unknown as SecretMapping[];
+  const mappings =
+    sentMappings === undefined
+      ? stored
+      : await mappingsOf(change, organisationId, workspaceId, body);
+  const after = {
+    key: key === undefined ? credentials.key : keepMasked(credentials.key, key, 'body.key'),
+    configurations: mergeConfigurations(credentials.configurations, settings, bodyFieldOf),
+  };
+  await guardIntegration(db, parts.vault, integration.id, {
+    before: { ...credentials, mappings: stored },
+    after: { ...after, mappings },
+    sent: body,
+    nameOf: bodyFieldOf,
+  });
+  await updateIntegration(db, integration.id, {
+    ...credentialColumns(parts.vault, integration.id, after),
+    secretMappings: mappings,
+    updatedAt: call.now,
+  });
+  for (const id of await workspacesUsing(db, integration.id)) change.touchWorkspace(id);
+}
+
+async function mappingsOf(
+  { db }: Change,
+  organisationId: string,
+  workspaceId: string,
+  body: UpdateVirtualKeyBody,
+) {
+  const checked = await checkMappings(
+    db,
+    { organisationId, workspaceId, settings: 'model_config', hasKey: true },
+    body.secret_mappings ?? [],
+  );
+  return checked.map(toIntegrationMapping);
+}

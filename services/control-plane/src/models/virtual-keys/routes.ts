@@ -1,0 +1,46 @@
+import { implement, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { listEnvelope } from '../../kernel/http/shapes.ts';
+import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import type { IntegrationParts } from '../integrations/operations.ts';
+import { reachProvider } from '../providers/operations.ts';
+import { listProviders } from '../providers/store.ts';
+import { changeVirtualKey, createVirtualKey, deleteVirtualKey } from './operations.ts';
+import { presentVirtualKey } from './present.ts';
+
+/** Providers under the name they had before integrations: the same rows, credentials included. */
+export function virtualKeyOperations(parts: IntegrationParts): readonly Operation[] {
+  return [
+    implement('virtual-keys.list', async (call, { query }) => {
+      const workspace = await requireWorkspace(
+        call.db,
+        call.caller,
+        namedWorkspace(undefined, call.query),
+      );
+      const { rows, total } = await listProviders(call.db, workspace.id, query);
+      return listEnvelope(
+        rows.map((row) => presentVirtualKey(row, call.now)),
+        total,
+      );
+    }),
+    implement('virtual-keys.create', async (call, { body }) => ({
+      success: true as const,
+      data: { slug: await createVirtualKey(call, body, parts) },
+    })),
+    implement('virtual-keys.read', async (call) =>
+      presentVirtualKey(await reachProvider(call, call.db, slugOf(call)), call.now),
+    ),
+    implement('virtual-keys.update', async (call, { body }) => {
+      await changeVirtualKey(call, slugOf(call), body, parts);
+      return {};
+    }),
+    implement('virtual-keys.delete', async (call) => {
+      await deleteVirtualKey(call, slugOf(call));
+      return {};
+    }),
+  ];
+}
+
+function slugOf(call: AdminCall): string {
+  return pathParameter(call, 'slug');
+}

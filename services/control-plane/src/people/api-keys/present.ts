@@ -1,0 +1,64 @@
+import type { KeyType } from '@sluice/contracts';
+import {
+  type AnswerOf,
+  keyTransitionMsMin,
+  type RotationPolicy,
+  type UsageLimits,
+} from '@sluice/contracts/admin';
+import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
+import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { ApiKeyRow } from './store.ts';
+
+type ShownApiKey = AnswerOf<'api-keys.read'>;
+
+/**
+ * A key as it is shown: never its secret, only the masked form of the current
+ * one. What is not published as nullable is left out where there is nothing.
+ */
+export function presentApiKey(row: ApiKeyRow, now: Date): ShownApiKey {
+  const expired = row.expiresAt !== null && row.expiresAt <= now;
+  const current = row.secrets.find((secret) => secret.expiresAt === null);
+  const limits = row.usageLimits as UsageLimits | null;
+  return {
+    id: row.id,
+    key: current?.masked ?? '',
+    name: row.name,
+    slug: row.slug,
+    description: row.description ?? undefined,
+    type: row.type as KeyType,
+    organisation_id: row.organisationId,
+    workspace_id: row.workspaceId ?? undefined,
+    user_id: row.userId ?? undefined,
+    status: expired ? 'expired' : (row.status as ShownApiKey['status']),
+    created_at: instant(row.createdAt),
+    last_updated_at: instant(row.updatedAt),
+    creation_mode: row.creationMode as ShownApiKey['creation_mode'],
+    rate_limits: row.rateLimits as ShownApiKey['rate_limits'],
+    usage_limits: limits === null ? undefined : presentUsageLimits(limits),
+    reset_usage: 0,
+    scopes: row.scopes,
+    defaults: {
+      metadata: row.metadata as Record<string, string>,
+      config_id: row.config?.slug,
+      allow_config_override: row.allowConfigOverride,
+    },
+    alert_emails: row.alertEmails,
+    expires_at: optionalInstant(row.expiresAt) ?? undefined,
+    last_reset_at: optionalInstant(row.lastResetAt),
+    last_rotated_at: optionalInstant(row.lastRotatedAt),
+    rotation_policy: presentRotation(row),
+    object: 'api-key',
+  };
+}
+
+function presentRotation(row: ApiKeyRow): ShownApiKey['rotation_policy'] {
+  const policy = row.rotationPolicy as RotationPolicy | null;
+  if (policy === null) return null;
+  return {
+    rotation_period: policy.rotation_period ?? null,
+    rotation_period_days: policy.rotation_period_days ?? null,
+    next_rotation_at: optionalInstant(row.nextRotationAt),
+    key_transition_period_ms: policy.key_transition_period_ms ?? keyTransitionMsMin,
+    status: 'ACTIVE',
+  };
+}

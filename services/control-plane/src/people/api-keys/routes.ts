@@ -1,0 +1,63 @@
+import { type KeyType, keyTypes } from '@sluice/contracts';
+import { implement, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
+import { changeApiKey, createApiKey, deleteApiKey, visibleApiKeys } from './operations.ts';
+import { presentApiKey } from './present.ts';
+import { reachApiKey } from './reach.ts';
+import { rotateApiKey } from './rotate.ts';
+import type { MintKey } from './secrets.ts';
+
+const object = 'api-key' as const;
+
+export function apiKeyOperations(mintKey: MintKey): readonly Operation[] {
+  return [
+    // Before the two-part create path, which would take `rotate` for a kind of key.
+    implement('api-keys.rotate', async (call, { body }) => {
+      const transitionMs = body.key_transition_period_ms;
+      const { overlapEndsAt, ...made } = await rotateApiKey(
+        call,
+        idOf(call),
+        transitionMs,
+        mintKey,
+      );
+      return { ...made, key_transition_expires_at: instant(overlapEndsAt) };
+    }),
+    implement('api-keys.create', async (call, { body }) => ({
+      ...(await createApiKey(call, keyTypeOf(call), body, mintKey)),
+      object,
+    })),
+    implement('api-keys.list', async (call, { query }) => {
+      const types = keyTypes.filter((type) => call.permits(type));
+      const { rows, total } = await visibleApiKeys(call, types, query);
+      return listEnvelope(
+        rows.map((row) => presentApiKey(row, call.now)),
+        total,
+      );
+    }),
+    implement('api-keys.read', async (call) =>
+      presentApiKey(await reachApiKey(call, call.db, idOf(call), 'view'), call.now),
+    ),
+    implement('api-keys.update', async (call, { body }) => {
+      await changeApiKey(call, idOf(call), body);
+      return {};
+    }),
+    implement('api-keys.delete', async (call) => {
+      await deleteApiKey(call, idOf(call));
+      return {};
+    }),
+  ];
+}
+
+function idOf(call: AdminCall): string {
+  return pathParameter(call, 'id');
+}
+
+function keyTypeOf(call: AdminCall): KeyType {
+  const named = `${pathParameter(call, 'type')}-${pathParameter(call, 'subType')}`;
+  const type = keyTypes.find((each) => each === named);
+  // Each half of the path is known, so it is the one pair that is no kind of key.
+  if (type === undefined) throw invalidField('path.type', 'an organisation has no user keys');
+  return type;
+}

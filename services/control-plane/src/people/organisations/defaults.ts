@@ -1,0 +1,76 @@
+import type { UpdateOrganisationDefaultsBody } from '@sluice/contracts/admin';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { isUuid } from '../../kernel/names/ids.ts';
+import { activeWorkspaceIds } from '../workspaces/store.ts';
+import {
+  findOrganisationGuardrails,
+  type OrganisationRow,
+  readOrganisation,
+  updateOrganisation,
+} from './store.ts';
+
+type GuardrailRef = { id: string; slug: string };
+
+/** The guardrails that run on every request of every workspace. */
+export async function presentDefaults(db: Database, organisation: OrganisationRow) {
+  return {
+    input_guardrails: await guardrailsOf(db, organisation.id, organisation.inputGuardrails),
+    output_guardrails: await guardrailsOf(db, organisation.id, organisation.outputGuardrails),
+  };
+}
+
+/** In the order in which they were set. */
+async function guardrailsOf(
+  db: Database,
+  organisationId: string,
+  slugs: readonly string[],
+): Promise<GuardrailRef[]> {
+  const rows = await findOrganisationGuardrails(db, organisationId, { ids: [], slugs });
+  return slugs.flatMap((slug) => rows.find((row) => row.slug === slug) ?? []);
+}
+
+/** What the body leaves out stays; null and an empty list clear. */
+export function changeDefaults(
+  call: AdminCall,
+  body: UpdateOrganisationDefaultsBody,
+): Promise<void> {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const organisation = await readOrganisation(db, call.caller.organisationId);
+    const before = await presentDefaults(db, organisation);
+    await updateOrganisation(db, organisation.id, {
+      inputGuardrails: await slugsOf(db, organisation.id, body, 'input_guardrails'),
+      outputGuardrails: await slugsOf(db, organisation.id, body, 'output_guardrails'),
+      updatedAt: call.now,
+    });
+    for (const id of await activeWorkspaceIds(db, organisation.id)) touchWorkspace(id);
+    describe({
+      resourceId: organisation.id,
+      before,
+      after: await presentDefaults(db, await readOrganisation(db, organisation.id)),
+    });
+  });
+}
+
+async function slugsOf(
+  db: Database,
+  organisationId: string,
+  body: UpdateOrganisationDefaultsBody,
+  list: 'input_guardrails' | 'output_guardrails',
+): Promise<string[] | undefined> {
+  const references = body[list];
+  if (references === undefined) return undefined;
+  const named = references ?? [];
+  const rows = await findOrganisationGuardrails(db, organisationId, {
+    ids: named.filter(isUuid).map((id) => id.toLowerCase()),
+    slugs: named,
+  });
+  const slugs = named.map((reference, index) => {
+    const row = rows.find(({ id, slug }) => id === reference.toLowerCase() || slug === reference);
+    if (row === undefined)
+      throw invalidField(`body.${list}[${index}]`, 'is no guardrail of the organisation');
+    return row.slug;
+  });
+  return [...new Set(slugs)];
+}

@@ -1,0 +1,26 @@
+import { findGuardrail } from '../../documents/guardrails/store.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+
+/**
+ * The slugs of the guardrails that a list names by UUID or slug, each once: of
+ * the organisation, or of the workspace itself.
+ * @throws 400 with the path of the first that is none
+ */
+export async function guardrailSlugs(
+  db: Database,
+  scope: { organisationId: string; workspaceId: string },
+  references: readonly string[] | null | undefined,
+  field: string,
+): Promise<string[]> {
+  const slugs = new Set<string>();
+  for (const [index, reference] of (references ?? []).entries()) {
+    const guardrail = await findGuardrail(db, scope.organisationId, reference);
+    const isTheirs =
+      guardrail?.workspaceId === null || guardrail?.workspaceId === scope.workspaceId;
+    if (!isTheirs || guardrail.status !== 'active')
+      throw invalidField(`${field}[${index}]`, 'is no guardrail of this workspace');
+    slugs.add(guardrail.slug);
+  }
+  return [...slugs];
+}

@@ -1,0 +1,54 @@
+import type { AnswerOf, RateLimit, UsageLimits } from '@sluice/contracts/admin';
+import { instant } from '../../kernel/http/shapes.ts';
+import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import { presentMember } from '../workspace-members/present.ts';
+import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';
+
+type Shown = AnswerOf<'workspaces.create'>;
+type ShownDetail = AnswerOf<'workspaces.read'>;
+
+/** A workspace as it is shown: its `id` is the slug. */
+export function presentWorkspace(row: WorkspaceRow): Shown {
+  return {
+    id: row.slug,
+    slug: row.slug,
+    name: row.name,
+    description: row.description,
+    status: row.status as Shown['status'],
+    created_at: instant(row.createdAt),
+    last_updated_at: instant(row.updatedAt),
+    defaults: {
+      metadata: row.metadata as Record<string, string>,
+      is_default: row.isDefault ? 1 : 0,
+      object: 'workspace',
+    },
+    usage_limits: (row.usageLimits as unknown as UsageLimits[]).map(presentUsageLimits),
+    rate_limits: row.rateLimits as unknown as RateLimit[],
+    object: 'workspace',
+  };
+}
+
+type Detail = NonNullable<Awaited<ReturnType<typeof findWorkspaceOfAnyStatus>>>;
+
+/** With members and the defaults that lists leave out. */
+export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'plain'): ShownDetail {
+  const shown = presentWorkspace(row);
+  return {
+    ...shown,
+    name: nameFormat === 'plain' ? withoutLeadingEmoji(row.name) : row.name,
+    defaults: {
+      ...shown.defaults,
+      input_guardrails: row.inputGuardrails,
+      output_guardrails: row.outputGuardrails,
+      user_api_key_config: row.userApiKeyConfig?.slug ?? null,
+    },
+    users: row.members.map((member) => presentMember(row, member)),
+  };
+}
+
+function withoutLeadingEmoji(name: string): string {
+  return name.replace(
+    /^(?:\p{Extended_Pictographic}(?:\p{Emoji_Modifier}|\ufe0f|\u200d)*)+\s*/u,
+    '',
+  );
+}

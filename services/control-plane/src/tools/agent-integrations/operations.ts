@@ -1,0 +1,48 @@
+import type {
+  AgentCard,
+  CreateAgentIntegrationBody,
+  UpdateAgentIntegrationBody,
+} from '@sluice/contracts/admin';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { noJson } from '../../people/workspaces/store.ts';
+import { changeIntegration, createIntegration } from '../registry/integrations.ts';
+import { replaceOffers } from '../registry/offers-store.ts';
+import type { Registry, RegistryParts } from '../registry/registry.ts';
+import { skillsOf } from './card.ts';
+import { presentAgentIntegrationDetail } from './present.ts';
+
+export type AgentRegistry = Registry<'agent'>;
+
+export function agentRegistry(parts: RegistryParts): AgentRegistry {
+  return { ...parts, kind: 'agent', present: presentAgentIntegrationDetail };
+}
+
+export function createAgentIntegration(
+  call: AdminCall,
+  registry: AgentRegistry,
+  body: CreateAgentIntegrationBody,
+) {
+  const own = { agentCard: cardColumn(body.agent_card ?? null) };
+  return createIntegration(call, registry, body, own, ({ db }, row) =>
+    replaceOffers(db, 'agent', row.id, skillsOf(body.agent_card ?? null), call.now),
+  );
+}
+
+/** A new card brings its skills; those that are off stay off. */
+export function changeAgentIntegration(
+  call: AdminCall,
+  registry: AgentRegistry,
+  reference: string,
+  body: UpdateAgentIntegrationBody,
+): Promise<void> {
+  const card = body.agent_card;
+  const own = card === undefined ? {} : { agentCard: cardColumn(card) };
+  return changeIntegration(call, registry, reference, body, own, async ({ db }, row) => {
+    if (card !== undefined) await replaceOffers(db, 'agent', row.id, skillsOf(card), call.now);
+  });
+}
+
+function cardColumn(card: AgentCard | null) {
+  return card === null ? noJson : (card as Prisma.InputJsonObject);
+}

@@ -1,0 +1,38 @@
+import type { AgentCard, AnswerOf } from '@sluice/contracts/admin';
+import { instant } from '../../kernel/http/shapes.ts';
+import type { listOffers, OfferRow } from '../registry/offers-store.ts';
+import { presentIntegration } from '../registry/present.ts';
+import type { IntegrationRow } from '../registry/tables.ts';
+import { skillType } from './card.ts';
+
+type Detail = AnswerOf<'agent-integrations.read'>;
+type Skill = AnswerOf<'agent-integrations.skills.list'>['data'][number];
+
+export function presentAgentIntegration(row: IntegrationRow<'agent'>) {
+  return {
+    ...presentIntegration(row),
+    auth_type: row.authType as Detail['auth_type'],
+  };
+}
+
+/** With its card, which is too much for a list. */
+export function presentAgentIntegrationDetail(row: IntegrationRow<'agent'>) {
+  return { ...presentAgentIntegration(row), agent_card: row.agentCard as AgentCard | null };
+}
+
+export function presentSkill(row: OfferRow): Skill {
+  const { name, description, tags } = row.detail;
+  return {
+    id: row.name,
+    name: typeof name === 'string' ? name : row.name,
+    description: typeof description === 'string' ? description : null,
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === 'string') : [],
+    enabled: row.enabled,
+    created_at: instant(row.createdAt),
+    last_updated_at: instant(row.updatedAt),
+  };
+}
+
+export function presentSkillCounts(counts: Awaited<ReturnType<typeof listOffers>>['counts']) {
+  return { skills: counts.get(skillType) ?? { total: 0, enabled: 0 } };
+}

@@ -1,0 +1,80 @@
+import { implement, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { withMore } from '../../kernel/http/shapes.ts';
+import { changeWorkspaces, listWorkspaces } from '../registry/grants.ts';
+import { deleteIntegration, listReachable, reachIntegration } from '../registry/integrations.ts';
+import { switchOffers } from '../registry/offers.ts';
+import { listOffers } from '../registry/offers-store.ts';
+import { presentGlobalAccess } from '../registry/present.ts';
+import type { RegistryParts } from '../registry/registry.ts';
+import { skillType } from './card.ts';
+import { fetchCard } from './fetch-card.ts';
+import { agentRegistry, changeAgentIntegration, createAgentIntegration } from './operations.ts';
+import {
+  presentAgentIntegration,
+  presentAgentIntegrationDetail,
+  presentSkill,
+  presentSkillCounts,
+} from './present.ts';
+
+const named = (call: AdminCall) => pathParameter(call, 'agentIntegrationId');
+const reach = (call: AdminCall) => reachIntegration(call, call.db, 'agent', named(call));
+
+export function agentIntegrationOperations(parts: RegistryParts): readonly Operation[] {
+  const registry = agentRegistry(parts);
+  return [
+    implement('agent-integrations.list', async (call, { query }) => {
+      const { rows, total } = await listReachable(call, 'agent', query);
+      const data = rows.map(({ row, workspaceCount }) => ({
+        ...presentAgentIntegration(row),
+        workspaces_count: workspaceCount,
+      }));
+      return withMore(data, total, query);
+    }),
+    implement('agent-integrations.create', (call, { body }) =>
+      createAgentIntegration(call, registry, body),
+    ),
+    implement('agent-integrations.fetch-card', async (call, { body }) => {
+      const card = await fetchCard(parts.fetch, body.url);
+      await call.change(async ({ describe }) => describe({ detail: { url: body.url } }));
+      return card;
+    }),
+    implement('agent-integrations.read', async (call) => {
+      const row = await reach(call);
+      const global_workspace_access = presentGlobalAccess(row);
+      return { ...presentAgentIntegrationDetail(row), global_workspace_access };
+    }),
+    implement('agent-integrations.update', async (call, { body }) => {
+      await changeAgentIntegration(call, registry, named(call), body);
+      return {};
+    }),
+    implement('agent-integrations.delete', async (call) => {
+      await deleteIntegration(call, registry, named(call));
+      return {};
+    }),
+    implement('agent-integrations.workspaces.list', (call, { query }) =>
+      listWorkspaces(call, 'agent', named(call), query),
+    ),
+    implement('agent-integrations.workspaces.update', async (call, { body }) => {
+      await changeWorkspaces(call, registry, named(call), body);
+      return {};
+    }),
+    implement('agent-integrations.skills.list', async (call, { query }) => {
+      const { id } = await reach(call);
+      const found = await listOffers(call.db, 'agent', { integrationId: id }, {}, query);
+      return {
+        ...withMore(found.rows.map(presentSkill), found.total, query),
+        counts: presentSkillCounts(found.counts),
+      };
+    }),
+    implement('agent-integrations.skills.update', async (call, { body }) => {
+      await switchOffers(call, registry, named(call), settingsOf(body.skills));
+      return { success: true };
+    }),
+  ];
+}
+
+/** Skills as the tables of both registries know what is offered. */
+export function settingsOf(skills: readonly { id: string; enabled: boolean }[]) {
+  return skills.map(({ id, enabled }) => ({ type: skillType, name: id, enabled }));
+}

@@ -1,0 +1,96 @@
+import type { AgentCard } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { isServiceKey } from '../../kernel/access/caller.ts';
+import { implement, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { withMore } from '../../kernel/http/shapes.ts';
+import { cardBehindGateway } from '../agent-integrations/card.ts';
+import { presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';
+import { settingsOf } from '../agent-integrations/routes.ts';
+import { switchServerOffers } from '../registry/offers.ts';
+import { listOffers } from '../registry/offers-store.ts';
+import { presentServer } from '../registry/present.ts';
+import {
+  createServer,
+  deleteServer,
+  listReachableServers,
+  reachServer,
+  renameServer,
+} from '../registry/servers.ts';
+import type { FoundServer } from '../registry/servers-store.ts';
+import { changeAccess, listAccess } from '../registry/user-access.ts';
+
+const named = (call: AdminCall) => pathParameter(call, 'agentServerId');
+const reach = (call: AdminCall) => reachServer(call, call.db, 'agent', named(call));
+
+export const agentServerOperations: readonly Operation[] = [
+  implement('agent-servers.list', async (call, { query }) => {
+    const { rows, total } = await listReachableServers(call, 'agent', query);
+    return { data: rows.map((row) => presentAgentServer(row, call.base)), total };
+  }),
+  implement('agent-servers.create', (call, { body }) =>
+    createServer(call, 'agent', body, body.agent_integration_id),
+  ),
+  implement('agent-servers.read', async (call) => presentAgentServer(await reach(call), call.base)),
+  implement('agent-servers.update', async (call, { body }) => {
+    await renameServer(call, 'agent', named(call), body);
+    return {};
+  }),
+  implement('agent-servers.delete', async (call) => {
+    await deleteServer(call, 'agent', named(call));
+    return {};
+  }),
+  implement('agent-servers.skills.list', async (call, { query }) => {
+    const { id, integrationId } = await reach(call);
+    const of = { integrationId, serverId: id };
+    const found = await listOffers(call.db, 'agent', of, {}, query);
+    const data = found.rows.map((row) => ({
+      ...presentSkill(row),
+      integration_enabled: isServiceKey(call.caller) ? row.integrationEnabled : null,
+    }));
+    return { ...withMore(data, found.total, query), counts: presentSkillCounts(found.counts) };
+  }),
+  implement('agent-servers.skills.update', async (call, { body }) => {
+    await switchServerOffers(call, 'agent', named(call), settingsOf(body.skills));
+    return { success: true };
+  }),
+  implement('agent-servers.user-access.list', async (call, { query }) =>
+    listAccess(call, 'agent', await reach(call), query),
+  ),
+  implement('agent-servers.user-access.update', async (call, { body }) => {
+    await changeAccess(call, 'agent', named(call), body);
+    return { success: true };
+  }),
+  implement('agent-servers.card.read', readCard),
+];
+
+async function readCard(call: AdminCall): Promise<AgentCard> {
+  const server = await reach(call);
+  const card = server.integration.agentCard as AgentCard | null;
+  if (card === null)
+    throw new GatewayError('admin.not_found', { message: 'No card is known of this agent.' });
+  const of = { integrationId: server.integrationId, serverId: server.id };
+  const every = { currentPage: 0, pageSize: Number.MAX_SAFE_INTEGER };
+  const skills = await listOffers(call.db, 'agent', of, {}, every);
+  const closed = new Set(skills.rows.filter((row) => !row.enabled).map((row) => row.name));
+  return cardBehindGateway(card, {
+    registeredUrl: server.integration.url,
+    gatewayUrl: agentUrl(call.base, server.slug),
+    isSkillEnabled: (id) => !closed.has(id),
+  });
+}
+
+/** With the slash at its end: clients look for the card below the address they are given. */
+function agentUrl(baseUrl: string, slug: string): string {
+  return `${baseUrl}/v1/agent/${slug}/`;
+}
+
+function presentAgentServer(row: FoundServer<'agent'>, baseUrl: string) {
+  return {
+    ...presentServer(row),
+    agent_integration_id: row.integrationId,
+    agent_integration_slug: row.integration.slug,
+    auth_type: row.integration.authType,
+    url: agentUrl(baseUrl, row.slug),
+  };
+}

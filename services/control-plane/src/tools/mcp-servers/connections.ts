@@ -1,0 +1,54 @@
+import type { QueryOf } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { changeServer, reachServer } from '../registry/servers.ts';
+import type { ServerRow } from '../registry/tables.ts';
+import { listConnections, removeConnections } from './connections-store.ts';
+
+/** Sign-ins at the server behind: a user's own, or those an admin or a service key asks for. */
+export async function listSignIns(
+  call: AdminCall,
+  reference: string,
+  query: QueryOf<'mcp-servers.connections.list'>,
+) {
+  const server = await reachServer(call, call.db, 'mcp', reference);
+  await requireNamedWorkspace(call, server);
+  return listConnections(call.db, server.id, whose(call.caller, query.user_id), query);
+}
+
+/** Forgets what a user has signed in with. One who is not signed in stays so: asking twice is no fault. */
+export function removeSignIn(
+  call: AdminCall,
+  reference: string,
+  query: QueryOf<'mcp-servers.connections.delete'>,
+): Promise<void> {
+  return changeServer(call, 'mcp', reference, async ({ db, describe }, server) => {
+    await requireNamedWorkspace(call, server);
+    const userId = whose(call.caller, query.user_id);
+    if (userId === undefined) throw invalidField('query.user_id', 'is required with a service key');
+    const removed = await removeConnections(db, server.id, userId);
+    describe({ detail: { slug: server.slug, user_id: userId, connections: removed } });
+  });
+}
+
+/** Whose connections the caller means; undefined = everybody's. */
+function whose(caller: Caller, userId: string | undefined): string | undefined {
+  const asked = userId?.toLowerCase();
+  if (isServiceKey(caller)) return asked;
+  if (asked !== undefined && asked !== caller.userId && caller.role !== 'admin')
+    throw new GatewayError('auth.missing_scope', {
+      message: 'Only admins may look after the connections of others.',
+    });
+  return asked ?? caller.userId;
+}
+
+/** An organisation key that names a workspace means a server in it. */
+async function requireNamedWorkspace(call: AdminCall, server: ServerRow): Promise<void> {
+  const named = namedWorkspace(undefined, call.query);
+  const workspace = await targetWorkspace(call.db, call.caller, named);
+  if (workspace !== undefined && workspace.id !== server.workspaceId)
+    throw new GatewayError('admin.not_found');
+}

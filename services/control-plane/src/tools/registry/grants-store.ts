@@ -1,0 +1,106 @@
+import type { Page } from '@sluice/contracts/admin';
+import { Prisma } from '../../generated/prisma/client.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import { paged } from '../../kernel/http/shapes.ts';
+import { type RegistryKind, tablesOf } from './tables.ts';
+
+/** Whether an integration may be used in a workspace. */
+export async function isOpenTo(
+  db: Database,
+  kind: RegistryKind,
+  integration: { id: string; workspaceId: string | null },
+  workspaceId: string,
+): Promise<boolean> {
+  if (integration.workspaceId !== null) return integration.workspaceId === workspaceId;
+  const grant = await tablesOf(db, kind).grants.findUnique({
+    where: { integrationId_workspaceId: { integrationId: integration.id, workspaceId } },
+  });
+  return grant?.enabled === true;
+}
+
+export async function listGrants(
+  db: Database,
+  kind: RegistryKind,
+  filter: { integrationId: string; workspaceId: string | undefined },
+  page: Page,
+) {
+  const where: Prisma.McpIntegrationWorkspaceWhereInput = {
+    ...filter,
+    workspace: { status: 'active' },
+  };
+  const { grants } = tablesOf(db, kind);
+  const [rows, total] = await Promise.all([
+    grants.findMany({
+      where,
+      include: { workspace: { select: { slug: true } } },
+      orderBy: [{ createdAt: 'asc' }, { workspaceId: 'asc' }],
+      ...paged(page),
+    }),
+    grants.count({ where }),
+  ]);
+  return { rows, total };
+}
+export type GrantRow = Awaited<ReturnType<typeof listGrants>>['rows'][number];
+
+/** Every workspace that an integration can be opened to. */
+export function listActiveWorkspaces(db: Database, organisationId: string) {
+  return db.workspace.findMany({
+    where: { organisationId, status: 'active' },
+    select: { id: true, slug: true },
+    orderBy: { id: 'asc' },
+  });
+}
+
+/** Opens the integration to these workspaces, or closes it where it was open. */
+export async function setGrants(
+  db: Database,
+  kind: RegistryKind,
+  integrationId: string,
+  workspaceIds: readonly string[],
+  grant: { enabled: boolean; now: Date },
+): Promise<void> {
+  const { grants } = tablesOf(db, kind);
+  const { enabled, now } = grant;
+  const ids = [...workspaceIds];
+  await grants.updateMany({
+    where: { integrationId, workspaceId: { in: ids }, enabled: !enabled },
+    data: { enabled, updatedAt: now },
+  });
+  await grants.createMany({
+    data: ids.map((workspaceId) => ({
+      integrationId,
+      workspaceId,
+      enabled,
+      createdAt: now,
+      updatedAt: now,
+    })),
+    skipDuplicates: true,
+  });
+}
+
+/** Opens to a new workspace what the organisation opens to every one. */
+export async function grantGlobalAccess(
+  db: Database,
+  workspace: { id: string; organisationId: string },
+  now: Date,
+): Promise<void> {
+  for (const kind of ['mcp', 'agent'] as const) {
+    const integrations = await tablesOf(db, kind).integrations.findMany({
+      where: {
+        organisationId: workspace.organisationId,
+        workspaceId: null,
+        status: 'active',
+        globalAccess: { path: ['enabled'], equals: true },
+      },
+      select: { id: true },
+    });
+    for (const { id } of integrations)
+      await setGrants(db, kind, id, [workspace.id], { enabled: true, now });
+  }
+}
+
+/** Of an integration's column: null takes the setting back. */
+export function globalAccessColumn(access: { enabled?: boolean | undefined } | null | undefined) {
+  if (access === undefined) return undefined;
+  return access === null ? Prisma.DbNull : { enabled: access.enabled ?? false };
+}

@@ -1,0 +1,101 @@
+import type { AnswerOf, IntegrationWorkspacesBody, QueryOf } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import type { Change } from '../../kernel/database/change.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { instant } from '../../kernel/http/shapes.ts';
+import {
+  type GrantRow,
+  globalAccessColumn,
+  listActiveWorkspaces,
+  listGrants,
+  setGrants,
+} from './grants-store.ts';
+import { changeReached, reachIntegration } from './integrations.ts';
+import { type IntegrationChanges, updateIntegration } from './integrations-store.ts';
+import { presentGlobalAccess } from './present.ts';
+import type { Registry } from './registry.ts';
+import type { IntegrationRow, RegistryKind } from './tables.ts';
+
+/** Where an integration may be used. A workspace does not learn who else uses it. */
+export async function listWorkspaces(
+  call: AdminCall,
+  kind: RegistryKind,
+  reference: string,
+  query: QueryOf<'mcp-integrations.workspaces.list'>,
+): Promise<AnswerOf<'mcp-integrations.workspaces.list'>> {
+  const row = await reachIntegration(call, call.db, kind, reference);
+  const { workspaceId } = call.caller;
+  const found = await listGrants(call.db, kind, { integrationId: row.id, workspaceId }, query);
+  // Published: organisation keys know workspaces by id here, their own keys by slug.
+  const data = found.rows.map((grant) =>
+    presentGrant(grant, workspaceId === undefined ? grant.workspaceId : grant.workspace.slug),
+  );
+  const global_workspace_access = presentGlobalAccess(row);
+  return query.version === undefined
+    ? { workspaces: data, global_workspace_access }
+    : { data, total: found.total, global_workspace_access };
+}
+
+function presentGrant(grant: GrantRow, id: string) {
+  return {
+    id,
+    enabled: grant.enabled,
+    status: grant.enabled ? 'active' : 'archived',
+    created_at: instant(grant.createdAt),
+    last_updated_at: instant(grant.updatedAt),
+  };
+}
+
+/**
+ * Opens and closes an organisation's integration to workspaces. With
+ * `override_existing_workspace_access` all others get what new ones get.
+ */
+export function changeWorkspaces<K extends RegistryKind>(
+  call: AdminCall,
+  registry: Registry<K>,
+  reference: string,
+  body: IntegrationWorkspacesBody,
+): Promise<void> {
+  return changeReached(call, registry, reference, async (change, row) => {
+    if (row.workspaceId !== null)
+      throw new GatewayError('admin.refused', {
+        message: 'This integration belongs to one workspace.',
+      });
+    const changed = await updateIntegration(change.db, registry.kind, row.id, {
+      globalAccess: globalAccessColumn(body.global_workspace_access),
+      updatedAt: call.now,
+    } as IntegrationChanges<K>);
+    await openAndClose(change, registry.kind, changed, body, call.now);
+    change.describe({ detail: { slug: row.slug, workspaces: body.workspaces } });
+    return changed;
+  });
+}
+
+async function openAndClose(
+  { db, touchWorkspace }: Change,
+  kind: RegistryKind,
+  integration: IntegrationRow,
+  body: IntegrationWorkspacesBody,
+  now: Date,
+): Promise<void> {
+  const workspaces = await listActiveWorkspaces(db, integration.organisationId);
+  const wanted = new Map<string, boolean>();
+  if (body.override_existing_workspace_access) {
+    const enabled = presentGlobalAccess(integration)?.enabled === true;
+    for (const { id } of workspaces) wanted.set(id, enabled);
+  }
+  for (const [index, { id: reference, enabled }] of body.workspaces.entries()) {
+    const named = workspaces.find(
+      ({ id, slug }) => [id, slug].includes(reference.toLowerCase()) || slug === reference,
+    );
+    if (named === undefined)
+      throw invalidField(`body.workspaces[${index}].id`, 'is no workspace of this organisation');
+    wanted.set(named.id, enabled);
+  }
+  for (const enabled of [true, false]) {
+    const ids = [...wanted].filter(([, value]) => value === enabled).map(([id]) => id);
+    await setGrants(db, kind, integration.id, ids, { enabled, now });
+  }
+  for (const id of wanted.keys()) touchWorkspace(id);
+}

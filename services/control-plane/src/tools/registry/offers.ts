@@ -1,0 +1,52 @@
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { changeReached } from './integrations.ts';
+import { type OfferName, setOffers, setSwitches } from './offers-store.ts';
+import type { Registry } from './registry.ts';
+import { changeServer } from './servers.ts';
+import type { RegistryKind } from './tables.ts';
+
+/** An offer, and whether it may be used. */
+export type OfferSetting = OfferName & { enabled: boolean };
+
+/** Turns offers of an integration on and off, for every server made of it. */
+export function switchOffers<K extends RegistryKind>(
+  call: AdminCall,
+  registry: Registry<K>,
+  reference: string,
+  settings: readonly OfferSetting[],
+): Promise<void> {
+  return changeReached(call, registry, reference, async ({ db, describe }, row) => {
+    for (const enabled of [true, false])
+      await setOffers(db, registry.kind, row.id, namesOf(settings, enabled), {
+        enabled,
+        now: call.now,
+      });
+    describe({ detail: { slug: row.slug, offers: settings } });
+    return row;
+  });
+}
+
+/** Turns offers on and off for one server; what is off for its integration stays off. */
+export function switchServerOffers<K extends RegistryKind>(
+  call: AdminCall,
+  kind: K,
+  reference: string,
+  settings: readonly OfferSetting[],
+): Promise<void> {
+  return changeServer(call, kind, reference, async ({ db, describe }, server) => {
+    for (const enabled of [true, false])
+      await setSwitches(db, kind, server.id, namesOf(settings, enabled), {
+        enabled,
+        now: call.now,
+      });
+    describe({ detail: { slug: server.slug, offers: settings } });
+  });
+}
+
+/** Of what is named twice, the last word counts. */
+function namesOf(settings: readonly OfferSetting[], enabled: boolean): OfferName[] {
+  const last = new Map(settings.map((setting) => [`${setting.type} ${setting.name}`, setting]));
+  return [...last.values()]
+    .filter((setting) => setting.enabled === enabled)
+    .map(({ type, name }) => ({ type, name }));
+}

@@ -1,0 +1,36 @@
+import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
+import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
+import { isSecretName } from '../../kernel/credentials/mask.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import type { IntegrationRow, RegistryKind } from './tables.ts';
+
+/** What both registries are built with. */
+export interface RegistryParts {
+  readonly vault: CredentialVault;
+  /** Which hosts may be called. */
+  readonly hostRules: HostRules;
+  /** Calls them. */
+  readonly fetch: GuardedFetch;
+}
+
+/** One of the two, as the operations that both share see it. */
+export interface Registry<K extends RegistryKind> extends RegistryParts {
+  readonly kind: K;
+  /** An integration as it is answered and written to the audit log. */
+  readonly present: (row: IntegrationRow<K>) => object;
+}
+
+/**
+ * Checks the address of an integration. It is stored and shown in clear, so
+ * that no credential may stand in it.
+ * @throws 400
+ */
+export function requireUsableUrl(parts: RegistryParts, url: string): void {
+  const { searchParams } = checkUpstreamUrl(url, parts.hostRules, 'body.url', 'admin').url;
+  const secret = [...searchParams.keys()].find(isSecretName);
+  if (secret !== undefined)
+    throw invalidField(
+      'body.url',
+      `must not hold a credential (${secret}): it belongs into configurations.custom_headers`,
+    );
+}

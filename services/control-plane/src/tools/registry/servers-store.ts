@@ -1,0 +1,92 @@
+import type { Page } from '@sluice/contracts/admin';
+import type { Prisma } from '../../generated/prisma/client.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import { paged } from '../../kernel/http/shapes.ts';
+import { isUuid } from '../../kernel/names/ids.ts';
+import { namedLike } from './integrations-store.ts';
+import { type IntegrationRow, type RegistryKind, type ServerRow, tablesOf } from './tables.ts';
+
+const whereabouts = {
+  workspace: { select: { slug: true, name: true } },
+  integration: true,
+} as const;
+
+/** A server with what it is made of, and where it stands. */
+export type FoundServer<K extends RegistryKind = RegistryKind> = ServerRow<K> & {
+  workspace: { slug: string; name: string };
+  integration: IntegrationRow<K>;
+};
+
+/** A server of the organisation, by UUID or slug. A slug may look like a UUID. */
+export async function findServer<K extends RegistryKind>(
+  db: Database,
+  kind: K,
+  organisationId: string,
+  reference: string,
+): Promise<FoundServer<K> | null> {
+  const find = (where: { id: string } | { slug: string }) =>
+    tablesOf(db, kind).servers.findFirst({
+      where: { organisationId, ...where },
+      include: whereabouts,
+    });
+  const byId = isUuid(reference) ? await find({ id: reference.toLowerCase() }) : null;
+  return (byId ?? (await find({ slug: reference }))) as FoundServer<K> | null;
+}
+
+export async function listServers<K extends RegistryKind>(
+  db: Database,
+  kind: K,
+  filter: {
+    organisationId: string;
+    workspaceId: string | undefined;
+    /** UUIDs and slugs; undefined = all. */
+    references: readonly string[] | undefined;
+    search: string | undefined;
+  },
+  page: Page,
+): Promise<{ rows: FoundServer<K>[]; total: number }> {
+  const { references, search } = filter;
+  const where: Prisma.McpServerWhereInput = {
+    organisationId: filter.organisationId,
+    workspaceId: filter.workspaceId,
+    AND: [
+      references === undefined
+        ? {}
+        : { OR: [{ id: { in: references.filter(isUuid) } }, { slug: { in: [...references] } }] },
+      search === undefined ? {} : { OR: namedLike(search) },
+    ],
+  };
+  const { servers } = tablesOf(db, kind);
+  const [rows, total] = await Promise.all([
+    servers.findMany({
+      where,
+      include: whereabouts,
+      orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+      ...paged(page),
+    }),
+    servers.count({ where }),
+  ]);
+  return { rows: rows as FoundServer[] as FoundServer<K>[], total };
+}
+
+export async function insertServer(
+  db: Database,
+  kind: RegistryKind,
+  data: Prisma.McpServerUncheckedCreateInput,
+): Promise<void> {
+  await tablesOf(db, kind).servers.create({ data });
+}
+
+export async function updateServer(
+  db: Database,
+  kind: RegistryKind,
+  id: string,
+  data: { name?: string | undefined; description?: string | null | undefined; updatedAt: Date },
+): Promise<void> {
+  await tablesOf(db, kind).servers.update({ where: { id }, data });
+}
+
+/** Goes with its switches, its user access and its connections. */
+export async function removeServer(db: Database, kind: RegistryKind, id: string): Promise<void> {
+  await tablesOf(db, kind).servers.delete({ where: { id } });
+}

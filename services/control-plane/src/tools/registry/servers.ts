@@ -1,0 +1,138 @@
+import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
+import { actorOf } from '../../kernel/access/caller.ts';
+import type { Change } from '../../kernel/database/change.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
+import { invalidField } from '../../kernel/http/parse-input.ts';
+import { generateSlug } from '../../kernel/names/generate-slug.ts';
+import { newId } from '../../kernel/names/ids.ts';
+import {
+  namedWorkspace,
+  requireReach,
+  requireWorkspace,
+  targetWorkspace,
+} from '../../kernel/tenancy/target-workspace.ts';
+import { isOpenTo } from './grants-store.ts';
+import { findIntegration } from './integrations-store.ts';
+import { presentServer } from './present.ts';
+import {
+  type FoundServer,
+  findServer,
+  insertServer,
+  listServers,
+  removeServer,
+  updateServer,
+} from './servers-store.ts';
+import type { RegistryKind } from './tables.ts';
+
+/** The server a path names, if it is in reach. */
+export async function reachServer<K extends RegistryKind>(
+  call: AdminCall,
+  db: Database,
+  kind: K,
+  reference: string,
+): Promise<FoundServer<K>> {
+  const server = await findServer(db, kind, call.caller.organisationId, reference);
+  requireReach(call.caller, server);
+  return server as FoundServer<K>;
+}
+
+export async function listReachableServers<K extends RegistryKind>(
+  call: AdminCall,
+  kind: K,
+  query: QueryOf<'mcp-servers.list'>,
+) {
+  const workspace = await targetWorkspace(
+    call.db,
+    call.caller,
+    namedWorkspace(undefined, call.query),
+  );
+  const filter = {
+    organisationId: call.caller.organisationId,
+    workspaceId: workspace?.id,
+    references: query.id,
+    search: query.search,
+  };
+  return listServers(call.db, kind, filter, query);
+}
+
+/** Puts an integration into a workspace, which it must be open to. */
+export function createServer(
+  call: AdminCall,
+  kind: RegistryKind,
+  body: Omit<BodyOf<'mcp-servers.create'>, 'mcp_integration_id'>,
+  integration: string,
+): Promise<{ id: string; slug: string }> {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
+    const { organisationId } = call.caller;
+    const workspace = await requireWorkspace(
+      db,
+      call.caller,
+      namedWorkspace(call.body, call.query),
+    );
+    const found = await findIntegration(db, kind, organisationId, integration);
+    if (found?.status !== 'active' || !(await isOpenTo(db, kind, found, workspace.id)))
+      throw invalidField(
+        `body.${kind}_integration_id`,
+        'is no integration that is open to this workspace',
+      );
+    const id = newId();
+    const slug = body.slug ?? generateSlug(`${kind}-server`, body.name);
+    await insertServer(db, kind, {
+      id,
+      organisationId,
+      workspaceId: workspace.id,
+      integrationId: found.id,
+      slug,
+      name: body.name,
+      description: body.description ?? null,
+      ownerId: actorOf(call.caller),
+      createdAt: call.now,
+      updatedAt: call.now,
+    });
+    touchWorkspace(workspace.id);
+    const made = await reachServer(call, db, kind, id);
+    describe({ resourceId: id, workspaceId: workspace.id, after: presentServer(made) });
+    return { id, slug };
+  });
+}
+
+export function renameServer(
+  call: AdminCall,
+  kind: RegistryKind,
+  reference: string,
+  body: BodyOf<'mcp-servers.update'>,
+): Promise<void> {
+  return changeServer(call, kind, reference, async ({ db, describe }, server) => {
+    const { name, description } = body;
+    await updateServer(db, kind, server.id, { name, description, updatedAt: call.now });
+    describe({ after: presentServer(await reachServer(call, db, kind, server.id)) });
+  });
+}
+
+export function deleteServer(
+  call: AdminCall,
+  kind: RegistryKind,
+  reference: string,
+): Promise<void> {
+  return changeServer(call, kind, reference, ({ db }, server) => removeServer(db, kind, server.id));
+}
+
+/** A change of one server, of which its workspace hears. */
+export function changeServer<K extends RegistryKind>(
+  call: AdminCall,
+  kind: K,
+  reference: string,
+  work: (change: Change, server: FoundServer<K>) => Promise<void>,
+): Promise<void> {
+  return call.change(async (change) => {
+    const server = await reachServer(call, change.db, kind, reference);
+    change.touchWorkspace(server.workspaceId);
+    change.describe({
+      resourceId: server.id,
+      workspaceId: server.workspaceId,
+      before: presentServer(server),
+    });
+    await work(change, server);
+  });
+}

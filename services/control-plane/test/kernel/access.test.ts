@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import {
+  canonicalHeaderPrefixes,
+  configCaps,
+  forwardedCallerSeal,
+  createServiceKey as mint,
+} from '@sluice/contracts';
+import type { Router } from 'express';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createApp } from '../../src/app.ts';
+import { operations } from '../../src/kernel/access/table.ts';
+import { type OperationParts, operationOf } from '../../src/kernel/http/operation.ts';
+import { allOperations } from '../../src/operations.ts';
+import { createFixture, createPerson, type Fixture } from '../support/fixture.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+let h: Harness;
+let f: Fixture;
+beforeAll(async () => {
+  h = await startHarness({ analytics: {} });
+  f = await createFixture(h);
+});
+afterAll(() => h.stop());
+
+describe('the authorisation table', () => {
+  it('has an entry for every mounted route, and a route for every entry', () => {
+    const app = createApp({
+      logger: undefined as never,
+      requestContext: {
+        trustedProxies: [],
+        forwardedCallers: forwardedCallerSeal('a-token-shared-by-the-services'),
+        headerPrefixes: canonicalHeaderPrefixes,
+      },
+      publicHeaderPrefix: 'x-service-',
+      publicOperations: [],
+      operations: allOperations({
+        mintKey: undefined as never,
+        integrations: {} as never,
+        authSettings: undefined as never,
+        ledger: undefined as never,
+        configCaps,
+        registries: {} as never,
+      }),
+      operationParts: {} as OperationParts,
+      health: { missing: async () => [] },
+    });
+    const { guarded, open } = walk(app.router);
+    expect(open.sort()).toEqual([
+      '/docs',
+      '/docs/start.js',
+      '/docs/swagger-ui-bundle.js',
+      '/docs/swagger-ui.css',
+      '/health',
+      '/health/live',
+      '/health/ready',
+      '/model-configs/general/:provider/*model',
+      '/model-configs/pricing/:provider/*model',
+      '/v1/docs',
+      '/v1/openapi.json',
+    ]);
+    expect(guarded.sort()).toEqual(Object.keys(operations).sort());
+  });
+
+  it('records every operation that is not a GET, and no other; feedback is no administration', () => {
+    for (const operation of allOperations({
+      mintKey: undefined as never,
+      integrations: {} as never,
+      authSettings: undefined as never,
+      ledger: undefined as never,
+      configCaps,
+      registries: {} as never,
+    }))
+      expect('audit' in operations[operation.id], operation.id).toBe(
+        operation.method !== 'get' && !operation.id.startsWith('feedback.'),
+      );
+  });
+});
+
+describe('what belongs to others', () => {
+  it('overrides the workspace that a workspace key names', async () => {
+    const answer = await h.as(f.workspaceB.key).post('/configs', {
+      name: 'Mine',
+      config: { provider: '@demo' },
+      workspace_id: h.first.workspace_id,
+    });
+    const row = await h.db.config.findUniqueOrThrow({ where: { id: answer.body.data.id } });
+    expect(row.workspaceId).toBe(f.workspaceB.id);
+    await h.as(f.workspaceB.key).delete(`/configs/${row.slug}`).expect(200);
+  });
+});
+
+describe('roles', () => {
+  it('let a member look, and change nothing, whatever their key was given', async () => {
+    const { key } = await createPerson(h, 'member', h.first.workspace_id);
+    await h.as(key).get('/configs').expect(200);
+    await h
+      .as(key)
+      .post('/configs', { name: 'x', config: { provider: '@demo' } })
+      .expect(403);
+    await h.as(key).put(`/configs/${f.configSlug}`, { name: 'x' }).expect(403);
+    await h.as(key).delete(`/policies/rate-limits/${f.policyId}`).expect(403);
+  });
+
+  it('let a manager change resources, but not the workspace', async () => {
+    const { key } = await createPerson(h, 'manager', h.first.workspace_id);
+    await h.as(key).put(`/configs/${f.configSlug}`, { name: 'Managed' }).expect(200);
+    await h.as(key).put(`/admin/workspaces/${h.first.workspace_slug}`, { name: 'x' }).expect(403);
+  });
+
+  it('end with the membership', async () => {
+    const { key, userId } = await createPerson(h, 'manager', h.first.workspace_id);
+    await h.as(key).get('/configs').expect(200);
+    await h.db.workspaceMember.deleteMany({ where: { userId } });
+    await h.as(key).get('/configs').expect(403);
+  });
+});
+
+describe('credentials', () => {
+  it('are taken from a bearer token when the key header is absent', async () => {
+    await h
+      .as(undefined)
+      .get('/configs')
+      .set('authorization', `Bearer ${h.first.workspace_key}`)
+      .expect(200);
+    await h
+      .as(mint('sl_'))
+      .get('/configs')
+      .set('authorization', `Bearer ${h.first.workspace_key}`)
+      .expect(401);
+  });
+
+  it.each(['', 'x', 'sl_', 'Bearer', `${'a'.repeat(300)}`, randomUUID()])(
+    '%j is refused without asking the database',
+    async (key) => {
+      await h.as(key).get('/configs').expect(401);
+    },
+  );
+});
+
+interface Layer {
+  handle: unknown;
+  route?: { path: string | string[]; stack: { handle: never }[] };
+}
+
+/** Every route below a router: the operations behind guarded ones, the paths of the others. */
+function walk(router: Router): { guarded: string[]; open: string[] } {
+  const guarded: string[] = [];
+  const open: string[] = [];
+  for (const layer of router.stack as unknown as Layer[]) {
+    if (layer.route !== undefined) {
+      const id = layer.route.stack
+        .map((each) => operationOf.get(each.handle))
+        .find((each) => each !== undefined);
+      if (id === undefined) open.push(...[layer.route.path].flat());
+      else guarded.push(id);
+    } else if (typeof layer.handle === 'function' && 'stack' in layer.handle) {
+      const below = walk(layer.handle as unknown as Router);
+      guarded.push(...below.guarded);
+      open.push(...below.open);
+    }
+  }
+  return { guarded, open };
+}

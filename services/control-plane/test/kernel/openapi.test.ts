@@ -1,0 +1,90 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { describe, expect, it } from 'vitest';
+import { buildDocument } from '../../src/kernel/openapi/build-document.ts';
+import type { JsonSchema } from '../../src/kernel/openapi/json-schema.ts';
+import { leftOut } from '../contract/coverage.ts';
+import { differences } from '../contract/differences.ts';
+import {
+  answerFaults,
+  type PublishedOperation,
+  publishedOperations,
+  requestFaults,
+} from '../contract/published.ts';
+
+interface DescribedOperation {
+  operationId: string;
+  parameters: { name: string; in: string; required: boolean; schema: JsonSchema }[];
+  requestBody?: { content: { 'application/json': { schema: JsonSchema } } };
+  responses: Record<string, { content: { 'application/json': { schema: JsonSchema } } }>;
+}
+
+const document = buildDocument({ version: '1.2.3', headerPrefix: 'x-service-' });
+const paths = document.paths as Record<string, Record<string, DescribedOperation>>;
+
+it('is valid OpenAPI 3.1', async () => {
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(structuredClone(document));
+  expect(errors ?? []).toEqual([]);
+  expect([valid, validator.version]).toEqual([true, '3.1']);
+});
+
+it('has each operationId once', () => {
+  const ids = Object.values(paths).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  expect(ids.filter((id, at) => id !== undefined && ids.indexOf(id) !== at)).toEqual([]);
+});
+
+describe('beside the published description', () => {
+  const expected = publishedOperations.filter(
+    ({ operationId }) => leftOut[operationId] === undefined,
+  );
+  const found = expected.map((operation) => ({ operation, faults: faultsOf(operation) }));
+
+  it.each(found)('$operation.operationId takes and answers the same', ({ faults }) => {
+    const told = faults.filter((fault) => !differences.some(([where]) => where.test(fault)));
+    expect(told.join('\n')).toBe('');
+  });
+
+  it('each difference that is meant is one', () => {
+    const all = found.flatMap(({ faults }) => faults);
+    const idle = differences.filter(([where]) => !all.some((fault) => where.test(fault)));
+    expect(idle.map(([where]) => where.source)).toEqual([]);
+  });
+});
+
+function faultsOf(published: PublishedOperation): string[] {
+  const ours = paths[published.path]?.[published.method];
+  const at = published.operationId;
+  if (ours?.operationId !== at) return [`${at}: is ${ours?.operationId ?? 'not there'}`];
+  if (published.uncertain) return [];
+  const body = ours.requestBody?.content['application/json'].schema;
+  const answer = ours.responses[200]?.content['application/json'].schema;
+  return [
+    ...queryFaults(published, ours),
+    ...(published.body === undefined
+      ? []
+      : body === undefined
+        ? [`${at} body: is not read`]
+        : requestFaults(published.body, body, `${at} body`)),
+    ...(published.answer === undefined
+      ? []
+      : answerFaults(published.answer, answer ?? {}, `${at} answer`)),
+  ];
+}
+
+function queryFaults(published: PublishedOperation, ours: DescribedOperation): string[] {
+  const at = `${published.operationId} query`;
+  const parameters = ours.parameters.filter((each) => each.in === 'query');
+  const required = parameters.filter(
+    (each) => each.required && !published.requiredQuery?.includes(each.name),
+  );
+  return [
+    ...required.map(({ name }) => `${at}.${name}: is required`),
+    ...Object.entries(published.query ?? {}).flatMap(([name, schema]) => {
+      const parameter = parameters.find((each) => each.name === name);
+      if (parameter === undefined) return [`${at}.${name}: is not known`];
+      return requestFaults(schema, parameter.schema, `${at}.${name}`);
+    }),
+  ];
+}

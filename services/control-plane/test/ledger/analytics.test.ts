@@ -1,0 +1,229 @@
+import type { analytics } from '@sluice/proto-stubs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createPerson } from '../support/fixture.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+let h: Harness;
+let graphRequest: analytics.GetGraphRequest | undefined;
+let groupRequest: analytics.ListGroupsRequest | undefined;
+beforeAll(async () => {
+  h = await startHarness({
+    analytics: {
+      async getGraph(request) {
+        graphRequest = request;
+        return {
+          summary: { total: 3, avg: 1.5, p50: 2, p90: 3, p99: 4, other: 9 },
+          dataPoints: [{ timestampMs: 1735689600000n, values: { total: 3, avg: 1.5 } }],
+        };
+      },
+      async listGroups(request) {
+        groupRequest = request;
+        return { total: 12n, rows: [{ value: 'gpt-4o', requests: 7n, cost: 1.25 }] };
+      },
+    },
+  });
+});
+afterAll(() => h.stop());
+
+const range =
+  'time_of_generation_min=2025-01-01T00:00:00%2B01:00&time_of_generation_max=2025-01-02T00:00:00 00:00';
+
+describe('analytics', () => {
+  it.each([
+    ['requests', { total: 3 }, { total: 3 }],
+    ['cost', { total: 3, avg: 1.5 }, { total: 3, avg: 1.5 }],
+    ['tokens', { total: 3, avg: 1.5 }, { total: 3, avg: 1.5 }],
+    ['latency', { avg: 1.5, p50: 2, p90: 3, p99: 4 }, { avg: 1.5, p50: 0, p90: 0, p99: 0 }],
+  ])('shows the graph of %s in the published shape', async (name, summary, point) => {
+    const answer = await h.as(h.first.workspace_key).get(`/analytics/graphs/${name}?${range}`);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      {
+        summary,
+        data_points: [{ timestamp: '2025-01-01T00:00:00.000Z', ...point }],
+        object: 'analytics-graph',
+      },
+    ]);
+  });
+
+  it('shows models with their requests as text', async () => {
+    const answer = await h
+      .as(h.first.workspace_key)
+      .get(`/analytics/groups/ai-models?${range}&page_size=5&current_page=2`);
+    expect(answer.body).toEqual({
+      object: 'list',
+      total: 12,
+      data: [{ ai_model: 'gpt-4o', requests: '7', object: 'analytics-group' }],
+    });
+    expect(groupRequest).toMatchObject({ pageSize: 5, currentPage: 2 });
+  });
+
+  it('passes every filter on, and the workspace it may see', async () => {
+    const filters = [
+      'total_units_min=1',
+      'total_units_max=2',
+      'prompt_token_min=3',
+      'prompt_token_max=4',
+      'completion_token_min=5',
+      'completion_token_max=6',
+      'cost_min=0.5',
+      'cost_max=7',
+      'status_code=200,429',
+      'virtual_keys=a,b',
+      'configs=c',
+      'api_key_ids=k',
+      'trace_id=t',
+      'span_id=s',
+      'prompt_slug=p',
+      'ai_org_model=openai__gpt-4o',
+      `metadata=${encodeURIComponent('{"_user":"u","n":1}')}`,
+      'weighted_feedback_min=-10',
+      'weighted_feedback_max=10',
+      'workspace_slug=ws-of-someone-else',
+    ].join('&');
+    await h.as(h.first.workspace_key).get(`/analytics/graphs/cost?${range}&${filters}`).expect(200);
+    expect(graphRequest?.filter).toMatchObject({
+      organisationId: h.first.organisation_id,
+      workspaceIds: [h.first.workspace_id],
+      fromMs: BigInt(Date.parse('2024-12-31T23:00:00Z')),
+      toMs: BigInt(Date.parse('2025-01-02T00:00:00Z')),
+      totalUnitsMin: 1n,
+      totalUnitsMax: 2n,
+      promptTokenMin: 3n,
+      promptTokenMax: 4n,
+      completionTokenMin: 5n,
+      completionTokenMax: 6n,
+      costMin: 0.5,
+      costMax: 7,
+      statusCodes: [200, 429],
+      virtualKeys: ['a', 'b'],
+      configs: ['c'],
+      apiKeyIds: ['k'],
+      traceIds: ['t'],
+      spanIds: ['s'],
+      promptSlugs: ['p'],
+      aiOrgModels: ['openai__gpt-4o'],
+      metadata: { _user: 'u', n: '1' },
+    });
+  });
+
+  it('takes the default workspace for an organisation key, or the one it names', async () => {
+    const admin = h.as(h.first.admin_key);
+    await admin.get(`/analytics/graphs/cost?${range}`).expect(200);
+    expect(graphRequest?.filter?.workspaceIds).toEqual([h.first.workspace_id]);
+    const second = await admin.post('/admin/workspaces', { name: 'Second' });
+    const row = await h.db.workspace.findFirstOrThrow({ where: { slug: second.body.id } });
+    await admin.get(`/analytics/graphs/cost?${range}&workspace_slug=${second.body.id}`).expect(200);
+    expect(graphRequest?.filter?.workspaceIds).toEqual([row.id]);
+    await admin
+      .get(`/analytics/graphs/cost?${range}&workspace_slug=${h.other.workspace_slug}`)
+      .expect(404);
+  });
+
+  it.each([
+    ['time_of_generation_min=2025-01-01T00:00:00Z', 'query.time_of_generation_max'],
+    [
+      'time_of_generation_min=2025-01-02T00:00:00Z&time_of_generation_max=2025-01-01T00:00:00Z',
+      'query.time_of_generation_max',
+    ],
+    [`${range}&cost_min=-1`, 'query.cost_min'],
+    [`${range}&total_units_min=1.5`, 'query.total_units_min'],
+    [`${range}&status_code=200,abc`, 'query.status_code[1]'],
+    [`${range}&metadata=[]`, 'query.metadata'],
+    [`${range}&weighted_feedback_min=0`, 'query.weighted_feedback_min'],
+  ])('refuses %s', async (query, field) => {
+    const answer = await h.as(h.first.workspace_key).get(`/analytics/graphs/cost?${query}`);
+    expect([answer.status, answer.body.data.errorCode, answer.body.data.field]).toEqual([
+      400,
+      'AB01',
+      field,
+    ]);
+  });
+
+  describe('show a person what data_visibility lets them see', () => {
+    const settings = '/admin/organisation/settings';
+    const people: Record<string, { userId: string; key: string }> = {};
+    beforeAll(async () => {
+      for (const role of ['admin', 'manager', 'member'] as const)
+        people[role] = await createPerson(h, role, h.first.workspace_id);
+      const owner = await createPerson(h, 'member', h.first.workspace_id);
+      await h.db.user.update({ where: { id: owner.userId }, data: { role: 'owner' } });
+      people.owner = owner;
+    });
+    afterEach(() =>
+      h
+        .as(h.first.admin_key)
+        .put(settings, { data_visibility: null, workspace_overrides: { data_visibility: false } })
+        .expect(200),
+    );
+
+    /** Whose requests the ledger was asked for, by each way of asking. */
+    async function seen(key: string, filters = ''): Promise<(string | undefined)[]> {
+      const caller = h.as(key);
+      const asked: (string | undefined)[] = [];
+      for (const graph of ['requests', 'cost', 'tokens', 'latency']) {
+        await caller.get(`/analytics/graphs/${graph}?${range}${filters}`).expect(200);
+        asked.push(graphRequest?.filter?.userId);
+      }
+      await caller.get(`/analytics/groups/ai-models?${range}${filters}`).expect(200);
+      asked.push(groupRequest?.filter?.userId);
+      return [...new Set(asked)];
+    }
+    const restrict = (managersViewAllData: boolean, membersViewAllData: boolean) =>
+      h
+        .as(h.first.admin_key)
+        .put(settings, { data_visibility: { managersViewAllData, membersViewAllData } })
+        .expect(200);
+    const own = (role: string) => [people[role]?.userId];
+    const keyOf = (role: string) => people[role]?.key ?? '';
+
+    it.each([
+      [true, true, []],
+      [false, true, ['manager']],
+      [true, false, ['member']],
+      [false, false, ['manager', 'member']],
+    ])('managers all: %s, members all: %s', async (managers, members, restricted: string[]) => {
+      await restrict(managers, members);
+      for (const role of Object.keys(people))
+        expect([role, await seen(keyOf(role))]).toEqual([
+          role,
+          restricted.includes(role) ? own(role) : [undefined],
+        ]);
+      expect(await seen(h.first.workspace_key)).toEqual([undefined]);
+      expect(await seen(h.first.admin_key)).toEqual([undefined]);
+    });
+
+    it('whatever they filter by', async () => {
+      await restrict(false, false);
+      const filters = `&api_key_ids=others&metadata=${encodeURIComponent('{"_user":"other"}')}`;
+      expect(await seen(keyOf('member'), `${filters}&user_id=other&userId=other`)).toEqual(
+        own('member'),
+      );
+      expect(graphRequest?.filter?.apiKeyIds).toEqual(['others']);
+    });
+
+    it('as the workspace decides, where it may', async () => {
+      const ofWorkspace = `/admin/workspaces/${h.first.workspace_slug}/settings`;
+      const off = { data_visibility: { membersViewAllData: false } };
+      await h
+        .as(h.first.admin_key)
+        .put(settings, { workspace_overrides: { data_visibility: true } })
+        .expect(200);
+      await h.as(h.first.admin_key).put(ofWorkspace, off).expect(200);
+      expect(await seen(keyOf('member'))).toEqual(own('member'));
+      expect(await seen(keyOf('manager'))).toEqual([undefined]);
+    });
+  });
+
+  it('answers 503 when the data service cannot be reached', async () => {
+    const alone = await startHarness();
+    try {
+      const answer = await alone
+        .as(alone.first.workspace_key)
+        .get(`/analytics/graphs/cost?${range}`);
+      expect([answer.status, answer.body.data.code]).toEqual([503, 'admin.analytics_unavailable']);
+    } finally {
+      await alone.stop();
+    }
+  });
+});

@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { policyBody } from '../support/fixture.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness();
+});
+afterAll(() => h.stop());
+
+const workspace = () => h.as(h.first.workspace_key);
+const admin = () => h.as(h.first.admin_key);
+const path = '/policies/rate-limits';
+
+describe('rate-limits policies', () => {
+  it('go from created to archived in the published shapes', async () => {
+    const created = await workspace().post(path, policyBody);
+    expect([created.status, created.body]).toEqual([
+      200,
+      { id: expect.any(String), object: 'policy_rate_limits' },
+    ]);
+    const one = `${path}/${created.body.id}`;
+    const read = await workspace().get(one);
+    expect(read.body).toEqual({
+      ...policyBody,
+      id: created.body.id,
+      description: null,
+      target: 'llm',
+      status: 'active',
+      workspace_id: h.first.workspace_id,
+      organisation_id: h.first.organisation_id,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      last_updated_at: expect.any(String),
+      object: 'policy_rate_limits',
+    });
+    const conditions = [{ key: 'metadata._user', value: ['a*', 'b'], excludes: 'c' }];
+    expect(
+      (await workspace().put(one, { unit: 'rpw', value: 7, name: 'Weekly', conditions })).body,
+    ).toEqual({});
+    expect((await workspace().get(one)).body).toMatchObject({
+      unit: 'rpw',
+      value: 7,
+      name: 'Weekly',
+      conditions,
+      type: 'requests',
+    });
+
+    expect((await workspace().delete(one)).body).toEqual({});
+    await workspace().get(one).expect(404);
+    expect((await workspace().get(`${one}?status=archived`)).body).toMatchObject({
+      status: 'archived',
+      id: created.body.id,
+    });
+    await workspace().put(one, { value: 1 }).expect(404);
+    await workspace().delete(one).expect(404);
+  });
+
+  it('filter by status, type, unit and workspace', async () => {
+    const second = await admin().post('/admin/workspaces', { name: 'Second' });
+    const make = async (change: object) =>
+      (
+        await admin()
+          .post(path, { ...policyBody, ...change })
+          .expect(200)
+      ).body.id as string;
+    const requests = await make({ workspace_id: h.first.workspace_slug, unit: 'rph' });
+    const tokens = await make({ workspace_id: h.first.workspace_id, type: 'tokens' });
+    const elsewhere = await make({ workspace_id: second.body.id, unit: 'rpw' });
+    const ids = async (query: string) => {
+      const answer = await admin().get(`${path}?${query}`).expect(200);
+      expect(answer.body).toMatchObject({ object: 'list', total: answer.body.data.length });
+      return answer.body.data.map((row: { id: string }) => row.id) as string[];
+    };
+    expect(await ids('type=tokens')).toEqual([tokens]);
+    expect(await ids('unit=rph')).toEqual([requests]);
+    expect(await ids(`workspace_id=${second.body.id}`)).toEqual([elsewhere]);
+    await admin().delete(`${path}/${elsewhere}`).expect(200);
+    expect(await ids('unit=rpw')).toEqual([]);
+    expect(await ids('status=archived&unit=rpw')).toContain(elsewhere);
+    const page = await admin().get(`${path}?page_size=1&current_page=1`);
+    expect(page.body.data).toHaveLength(1);
+    expect(page.body.total).toBeGreaterThanOrEqual(2);
+    await admin().get(`${path}?status=deleted`).expect(400);
+    await admin().get(`${path}?unit=rps`).expect(400);
+  });
+
+  it.each([
+    ['no conditions', { conditions: [] }, 'body.conditions'],
+    ['an unknown key', { conditions: [{ key: 'colour', value: '*' }] }, 'body.conditions[0].key'],
+    [
+      'a bare metadata key',
+      { conditions: [{ key: 'metadata.', value: '*' }] },
+      'body.conditions[0].key',
+    ],
+    ['no value', { conditions: [{ key: 'model' }] }, 'body.conditions[0].value'],
+    ['no groups', { group_by: [] }, 'body.group_by'],
+    ['an unknown type', { type: 'cost' }, 'body.type'],
+    ['an unknown unit', { unit: 'rps' }, 'body.unit'],
+    ['a value below one', { value: 0 }, 'body.value'],
+    ['a value that is text', { value: '5' }, 'body.value'],
+    ['a long name', { name: 'n'.repeat(256) }, 'body.name'],
+    ['tools where models are meant', { group_by: [{ key: 'mcp_tool' }] }, 'body.group_by[0].key'],
+  ])('refuse %s', async (_case, change, field) => {
+    const answer = await workspace().post(path, { ...policyBody, ...change });
+    expect([answer.status, answer.body.data.errorCode, answer.body.data.field]).toEqual([
+      400,
+      'AB01',
+      field,
+    ]);
+  });
+
+  it('refuse bad changes, and need a workspace from an organisation key', async () => {
+    const created = await workspace().post(path, policyBody);
+    for (const body of [
+      { value: 0 },
+      { unit: 'rps' },
+      { conditions: [] },
+      { conditions: [{ key: 'mcp_tool', value: '*' }] },
+    ])
+      await workspace().put(`${path}/${created.body.id}`, body).expect(400);
+    await workspace().get(`${path}/not-a-uuid`).expect(400);
+    expect((await admin().post(path, policyBody)).body.data.field).toBe('body.workspace_id');
+    await admin()
+      .post(path, { ...policyBody, workspace_id: 'ws-none' })
+      .expect(404);
+  });
+});

@@ -1,0 +1,481 @@
+import { findProvider, providerIds } from '@sluice/providers';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBundle } from '../support/bundle.ts';
+import { type Harness, startHarness } from '../support/harness.ts';
+
+let h: Harness;
+beforeAll(async () => {
+  h = await startHarness();
+});
+afterAll(() => h.stop());
+
+const workspace = () => h.as(h.first.workspace_key);
+const admin = () => h.as(h.first.admin_key);
+const secret = 'sk-secret-of-openai-1234';
+
+describe('integrations', () => {
+  it('of a workspace come with a provider, and never show their credentials', async () => {
+    const created = await workspace().post('/integrations', {
+      name: 'Main',
+      slug: 'main',
+      ai_provider_id: 'openai',
+      key: secret,
+      description: 'd',
+      configurations: {
+        openai_organization: 'org-1',
+        custom_host: 'https://proxy.example.org/v1',
+        custom_headers: { 'x-team': 'a', authorization: 'Bearer hidden-token' },
+        openai_client_secret: 'hidden-secret-1',
+      },
+    });
+    expect(created.status).toBe(200);
+    expect(created.body).toEqual({ id: expect.any(String), slug: 'main' });
+    const read = await workspace().get('/integrations/main').expect(200);
+    expect(read.body).toMatchObject({
+      object: 'integration',
+      ai_provider_id: 'openai',
+      status: 'active',
+      masked_key: 'sk*******34',
+      allow_all_models: true,
+      workspace_count: 1,
+      configurations: {
+        openai_organization: 'org-1',
+        custom_host: 'https://proxy.example.org/v1',
+        masked_openai_client_secret: 'hi*******-1',
+      },
+    });
+    const everything = JSON.stringify([
+      read.body,
+      await h.db.auditEntry.findMany({ omit: { sequence: true } }),
+    ]);
+    expect(everything).not.toMatch(/sk-secret|hidden-(token|secret)/);
+    const row = await h.db.integration.findFirstOrThrow({ where: { slug: 'main' } });
+    expect(Buffer.from(row.sealedCredentials).includes(secret)).toBe(false);
+    expect((await workspace().get('/providers/main')).body).toMatchObject({
+      integration_id: 'main',
+      object: 'provider',
+      status: 'active',
+    });
+  });
+
+  it('come without a provider, or with one of another slug, when asked', async () => {
+    const body = { name: 'x', ai_provider_id: 'openai', slug: 'bare' };
+    await workspace()
+      .post('/integrations', { ...body, create_default_provider: false })
+      .expect(200);
+    await workspace().get('/providers/bare').expect(404);
+    await workspace()
+      .post('/integrations', { ...body, slug: 'named', default_provider_slug: 'fast' })
+      .expect(200);
+    expect((await workspace().get('/providers/fast')).body.integration_id).toBe('named');
+    const taken = await workspace().post('/integrations', {
+      ...body,
+      slug: 'other',
+      default_provider_slug: 'fast',
+    });
+    expect([taken.status, taken.body.data.field]).toEqual([400, 'body.default_provider_slug']);
+    await workspace().get('/integrations/other').expect(404);
+  });
+
+  it('take every provider of the catalogue, by its id and by its other names', async () => {
+    const names = providerIds().flatMap((id) => [id, ...(findProvider(id)?.aliases ?? [])]);
+    const refused: string[] = [];
+    for (const name of names) {
+      const body = { name, slug: `of-${name}`, ai_provider_id: name };
+      const { status } = await workspace().post('/integrations', {
+        ...body,
+        create_default_provider: false,
+      });
+      if (status !== 200) refused.push(name);
+    }
+    expect(refused).toEqual([]);
+    const read = await workspace().get('/integrations/of-azure-foundry').expect(200);
+    expect(read.body.ai_provider_id).toBe('azure-foundry');
+  });
+
+  it.each([
+    ['no name', { ai_provider_id: 'openai' }, 'body.name'],
+    ['no provider', { name: 'x' }, 'body.ai_provider_id'],
+    ['an unknown provider', { name: 'x', ai_provider_id: 'nobody' }, 'body.ai_provider_id'],
+    ['a bad slug', { name: 'x', ai_provider_id: 'openai', slug: 'a b' }, 'body.slug'],
+    [
+      'a host that is no URL',
+      {
+        name: 'x',
+        ai_provider_id: 'openai',
+        configurations: { custom_host: 'file:///etc/passwd' },
+      },
+      'body.configurations.custom_host',
+    ],
+    [
+      'a header that splits',
+      {
+        name: 'x',
+        ai_provider_id: 'openai',
+        configurations: { custom_headers: { 'x-a': 'b\r\nc: d' } },
+      },
+      'body.configurations.custom_headers.x-a',
+    ],
+    [
+      'an unknown multiplier',
+      { name: 'x', ai_provider_id: 'openai', pricing_adjustments: { multiplier: { moon: 1 } } },
+      'body.pricing_adjustments.multiplier',
+    ],
+    [
+      'a secret reference',
+      {
+        name: 'x',
+        ai_provider_id: 'openai',
+        secret_mappings: [{ target_field: 'key', secret_reference_id: 'a' }],
+      },
+      'body.secret_mappings[0].secret_reference_id',
+    ],
+  ])('refuse %s', async (_case, body, field) => {
+    const answer = await workspace().post('/integrations', body);
+    expect([answer.status, answer.body.data.errorCode, answer.body.data.field]).toEqual([
+      400,
+      'AB01',
+      field,
+    ]);
+  });
+
+  it('share no slug: of two creations at once one gets 409', async () => {
+    const body = { name: 'x', ai_provider_id: 'openai', slug: 'contested' };
+    const answers = await Promise.all([
+      workspace().post('/integrations', body),
+      workspace().post('/integrations', body),
+    ]);
+    expect(answers.map((answer) => answer.status).sort()).toEqual([200, 409]);
+    const refused = answers.find((answer) => answer.status === 409);
+    expect(refused?.body.data.errorCode).toBe('AB07');
+  });
+
+  it('change by parts: secrets stay unless named, null removes', async () => {
+    await workspace().post('/integrations', {
+      name: 'x',
+      slug: 'parts',
+      ai_provider_id: 'openai',
+      key: secret,
+      configurations: { openai_project: 'p', api_secret: 'hidden-secret-2' },
+    });
+    expect(
+      (
+        await workspace().put('/integrations/parts', {
+          name: 'y',
+          configurations: { masked_api_secret: '***', openai_project: null },
+        })
+      ).body,
+    ).toEqual({});
+    const read = await workspace().get('/integrations/parts');
+    expect(read.body).toMatchObject({
+      name: 'y',
+      masked_key: 'sk*******34',
+      configurations: { masked_api_secret: 'hi*******-2' },
+    });
+    expect(read.body.configurations).not.toHaveProperty('openai_project');
+    await workspace().put('/integrations/parts', { key: null });
+    expect((await workspace().get('/integrations/parts')).body.masked_key).toBe('');
+    await workspace().put('/integrations/none', { name: 'y' }).expect(404);
+  });
+
+  it('take their providers with them when deleted', async () => {
+    await workspace()
+      .post('/integrations', { name: 'x', slug: 'short-lived', ai_provider_id: 'openai' })
+      .expect(200);
+    expect((await workspace().delete('/integrations/short-lived')).body).toEqual({});
+    await workspace().get('/providers/short-lived').expect(404);
+    await workspace().delete('/integrations/short-lived').expect(404);
+  });
+
+  it('list by level, with pages', async () => {
+    await admin()
+      .post('/integrations', {
+        name: 'Shared',
+        slug: 'shared',
+        ai_provider_id: 'anthropic',
+        key: 'sk-ant',
+      })
+      .expect(200);
+    const slugs = async (query: string, caller = admin()) =>
+      (await caller.get(`/integrations?page_size=1000&${query}`)).body.data.map(
+        (row: { slug: string }) => row.slug,
+      );
+    expect(await slugs('type=organisation')).toEqual(['shared']);
+    expect(await slugs('type=workspace')).not.toContain('shared');
+    expect(await slugs('')).toContain('shared');
+    // Not granted to the workspace, so not listed there.
+    expect(await slugs('', workspace())).not.toContain('shared');
+    await workspace().get('/integrations/shared').expect(403);
+    const page = await admin().get('/integrations?page_size=1&current_page=1');
+    expect(page.body.data).toHaveLength(1);
+    expect(page.body.total).toBeGreaterThan(2);
+    await admin().get('/integrations?type=moon').expect(400);
+  });
+});
+
+describe('/integrations/{slug}/models', () => {
+  it('adds, changes, lists and removes models', async () => {
+    await workspace().post('/integrations', {
+      name: 'x',
+      slug: 'models',
+      ai_provider_id: 'openai',
+    });
+    const model = {
+      slug: 'my-model',
+      enabled: true,
+      is_custom: true,
+      base_model_slug: 'gpt-4o',
+      configurations: { custom_host: 'http://10.0.0.1' },
+      pricing_config: { type: 'static', pay_as_you_go: { request_token: { price: 0.00000025 } } },
+    };
+    expect(
+      (
+        await workspace().put('/integrations/models/models', {
+          models: [model, { slug: 'gpt-4o', enabled: false }],
+          allow_all_models: false,
+        })
+      ).body,
+    ).toEqual({});
+    const listed = await workspace().get('/integrations/models/models');
+    expect(listed.body.total).toBe(2);
+    expect(listed.body.models).toMatchObject([
+      { slug: 'gpt-4o', enabled: false, is_custom: false },
+      model,
+    ]);
+    expect((await workspace().get('/integrations/models')).body.allow_all_models).toBe(false);
+    await workspace().put('/integrations/models/models', {
+      models: [{ slug: 'my-model', enabled: false }],
+    });
+    expect((await workspace().get('/integrations/models/models')).body.models[1]).toMatchObject({
+      enabled: false,
+      is_custom: true,
+      base_model_slug: 'gpt-4o',
+    });
+    // Only custom ones go.
+    await workspace().delete('/integrations/models/models?slugs=my-model,gpt-4o').expect(200);
+    expect(
+      (await workspace().get('/integrations/models/models')).body.models.map(
+        (row: { slug: string }) => row.slug,
+      ),
+    ).toEqual(['gpt-4o']);
+    await workspace().delete('/integrations/models/models').expect(400);
+    await workspace()
+      .put('/integrations/models/models', { models: [{ slug: 'x' }] })
+      .expect(400);
+  });
+});
+
+describe('/integrations/{slug}/workspaces', () => {
+  it('opens an integration to workspaces, with a provider, and closes it', async () => {
+    await admin().post('/integrations', {
+      name: 'Granted',
+      slug: 'granted',
+      ai_provider_id: 'openai',
+      key: secret,
+    });
+    const refused = await workspace().post('/providers', { name: 'x', integration_id: 'granted' });
+    expect([refused.status, refused.body.data.field]).toEqual([400, 'body.integration_id']);
+    const grant = {
+      id: h.first.workspace_slug,
+      enabled: true,
+      usage_limits: [{ credit_limit: 5, type: 'cost' }],
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 9 }],
+    };
+    expect(
+      (await admin().put('/integrations/granted/workspaces', { workspaces: [grant] })).body,
+    ).toEqual({});
+    expect((await admin().get('/integrations/granted/workspaces')).body).toMatchObject({
+      total: 1,
+      workspaces: [grant],
+    });
+    expect((await workspace().get('/providers/granted')).body.integration_id).toBe('granted');
+    expect(
+      (await workspace().get('/integrations?type=organisation')).body.data.map(
+        (row: { slug: string }) => row.slug,
+      ),
+    ).toContain('granted');
+    await workspace()
+      .post('/providers', { name: 'Second one', integration_id: 'granted' })
+      .expect(200);
+    // Levels have scopes of their own: a workspace key lists an organisation's integration, and no more.
+    await workspace().get('/integrations/granted').expect(403);
+
+    await admin()
+      .put('/integrations/granted/workspaces', {
+        workspaces: [],
+        override_existing_workspace_access: true,
+      })
+      .expect(200);
+    expect((await admin().get('/integrations/granted/workspaces')).body.workspaces[0].enabled).toBe(
+      false,
+    );
+    await workspace()
+      .post('/providers', { name: 'Third one', integration_id: 'granted' })
+      .expect(400);
+    await admin()
+      .put('/integrations/granted/workspaces', { workspaces: [{ id: 'ws-none', enabled: true }] })
+      .expect(400);
+    await admin().put('/integrations/granted/workspaces', {}).expect(400);
+  });
+
+  it('asks for a hundred tokens at the least, and counts anew when told to', async () => {
+    const entry = { id: h.first.workspace_slug, enabled: true };
+    const body = (credit_limit: number) => ({
+      workspaces: [
+        { ...entry, usage_limits: [{ credit_limit, type: 'tokens' }], reset_usage: true },
+      ],
+    });
+    const refused = await admin().put('/integrations/granted/workspaces', body(99));
+    expect([refused.status, refused.body.data.field]).toEqual([
+      400,
+      'body.workspaces[0].usage_limits[0].credit_limit',
+    ]);
+    await admin().put('/integrations/granted/workspaces', body(100)).expect(200);
+    const [shown] = (await admin().get('/integrations/granted/workspaces')).body.workspaces;
+    expect(shown.last_reset_at).toEqual(expect.stringMatching(/Z$/));
+  });
+
+  it('gives no provider of an archived integration, and gateways none that exist', async () => {
+    await workspace().post('/integrations', { name: 'x', slug: 'past', ai_provider_id: 'openai' });
+    const slugs = async () =>
+      (await readBundle(h, h.first.workspace_id)).bundle?.providers.map((each) => each.slug);
+    expect(await slugs()).toContain('past');
+    await h.db.integration.updateMany({ where: { slug: 'past' }, data: { status: 'archived' } });
+    expect(await slugs()).not.toContain('past');
+    const refused = await workspace().post('/providers', { name: 'x', integration_id: 'past' });
+    expect([refused.status, refused.body.data.field]).toEqual([400, 'body.integration_id']);
+  });
+
+  it('tells the audit log who had access before and who has it after', async () => {
+    const entries = await h.db.auditEntry.findMany({
+      where: { uri: { endsWith: '/granted/workspaces' }, responseStatusCode: 200 },
+      orderBy: { sequence: 'asc' },
+    });
+    const enabled = (text: string | null) =>
+      JSON.parse(text ?? '{}').workspaces.map((each: { enabled: boolean }) => each.enabled);
+    expect(enabled(entries[0]?.before ?? null)).toEqual([]);
+    expect(enabled(entries[0]?.after ?? null)).toEqual([true]);
+    expect(enabled(entries[1]?.after ?? null)).toEqual([false]);
+  });
+
+  it('opens an integration to workspaces to come', async () => {
+    await admin().post('/integrations', {
+      name: 'For all',
+      slug: 'for-all',
+      ai_provider_id: 'openai',
+    });
+    await admin()
+      .put('/integrations/for-all/workspaces', { global_workspace_access: { enabled: true } })
+      .expect(200);
+    const created = await admin().post('/admin/workspaces', { name: 'Later' });
+    const providers = await admin().get(`/providers?workspace_id=${created.body.id}`);
+    expect(providers.body.data.map((row: { slug: string }) => row.slug)).toEqual(['for-all']);
+  });
+});
+
+describe('providers', () => {
+  it('go from created to deleted in the published shapes', async () => {
+    await workspace().post('/integrations', {
+      name: 'x',
+      slug: 'source',
+      ai_provider_id: 'openai',
+      create_default_provider: false,
+    });
+    const created = await workspace().post('/providers', {
+      name: 'Copy of Anthropic',
+      integration_id: 'source',
+      note: 'n',
+      rate_limits: { type: 'requests', unit: 'rpm', value: 3 },
+      usage_limits: { credit_limit: 5 },
+    });
+    expect(created.status).toBe(200);
+    expect(created.body).toEqual({
+      id: expect.any(String),
+      slug: expect.stringMatching(/^copy-of-anthrop-[0-9a-f]{6}$/),
+    });
+    const { slug } = created.body;
+    const read = await workspace().get(`/providers/${slug}`);
+    expect(read.body).toMatchObject({
+      name: 'Copy of Anthropic',
+      integration_id: 'source',
+      note: 'n',
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }],
+      object: 'provider',
+    });
+    expect(read.body).not.toHaveProperty('id');
+    const updated = await workspace().put(`/providers/${slug}`, {
+      name: 'Renamed',
+      rate_limits: [{ type: 'tokens', unit: 'rpd', value: 0 }],
+      expires_at: '2020-01-01T00:00:00Z',
+    });
+    expect(updated.body).toEqual(created.body);
+    expect((await workspace().get(`/providers/${slug}`)).body).toMatchObject({
+      name: 'Renamed',
+      status: 'expired',
+      note: 'n',
+    });
+    expect((await workspace().delete(`/providers/${slug}`)).body).toEqual({});
+    await workspace().get(`/providers/${slug}`).expect(404);
+  });
+
+  it('share no slug within a workspace, and are free to between workspaces', async () => {
+    await workspace()
+      .post('/providers', { name: 'x', integration_id: 'source', slug: 'twin' })
+      .expect(200);
+    await workspace()
+      .post('/providers', { name: 'x', integration_id: 'source', slug: 'twin' })
+      .expect(409);
+    const second = await admin().post('/admin/workspaces', { name: 'Second' });
+    await admin()
+      .post('/integrations', {
+        name: 'x',
+        slug: 'source-b',
+        ai_provider_id: 'openai',
+        workspace_id: second.body.id,
+        create_default_provider: false,
+      })
+      .expect(200);
+    await admin()
+      .post('/providers', {
+        name: 'x',
+        integration_id: 'source-b',
+        slug: 'twin',
+        workspace_id: second.body.id,
+      })
+      .expect(200);
+  });
+
+  it('carry the tags of their integration, and are found by them', async () => {
+    const tags = { team: 'blue', stage: 'test' };
+    await workspace()
+      .post('/integrations', { name: 'x', slug: 'tagged', ai_provider_id: 'openai', tags })
+      .expect(200);
+    const found = await workspace().get(`/providers?tags=${JSON.stringify({ team: 'blue' })}`);
+    expect(found.body).toMatchObject({ total: 1, data: [{ slug: 'tagged', tags }] });
+    const none = await workspace().get(`/providers?tags=${JSON.stringify({ team: 'red' })}`);
+    expect(none.body.total).toBe(0);
+  });
+
+  it('need a workspace when an organisation key asks', async () => {
+    const answer = await admin().get('/providers');
+    expect([answer.status, answer.body.data.field]).toEqual([400, 'query.workspace_id']);
+  });
+
+  it.each([
+    ['no name', { integration_id: 'source' }, 'body.name'],
+    ['no integration', { name: 'x' }, 'body.integration_id'],
+    ['an unknown integration', { name: 'x', integration_id: 'none' }, 'body.integration_id'],
+    [
+      'a wrong limit',
+      {
+        name: 'x',
+        integration_id: 'source',
+        rate_limits: { type: 'requests', unit: 'rpm', value: -1 },
+      },
+      'body.rate_limits.value',
+    ],
+  ])('refuse %s', async (_case, body, field) => {
+    const answer = await workspace().post('/providers', body);
+    expect([answer.status, answer.body.data.field]).toEqual([400, field]);
+  });
+});

@@ -1,0 +1,186 @@
+import { randomBytes } from 'node:crypto';
+import { analytics, config } from '@sluice/proto-stubs';
+import {
+  createRpcClient,
+  type RpcClient,
+  type RpcHandlers,
+  type RpcServer,
+  serveRpc,
+} from '@sluice/rpc';
+import { createLogger } from '@sluice/telemetry';
+import { testDatabase } from '@sluice/testkit';
+import supertest, { type Test } from 'supertest';
+import type { Env } from '../../src/env.ts';
+import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
+import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
+import { createMintKey } from '../../src/people/api-keys/secrets.ts';
+import { createOrganisation } from '../../src/provisioning/create-organisation.ts';
+import {
+  ensureFirstOrganisation,
+  type FirstKeys,
+} from '../../src/provisioning/first-organisation.ts';
+import { type ControlPlane, startControlPlane } from '../../src/wiring.ts';
+
+export const token = 'a-token-shared-by-the-services';
+
+/** A control plane on a database of its own, with two organisations in it and a way to move its clock. */
+export interface Harness {
+  readonly service: ControlPlane;
+  readonly env: Env;
+  readonly db: DatabaseClient;
+  readonly rpc: RpcClient;
+  readonly first: FirstKeys;
+  /** Another organisation in the same database. */
+  readonly other: FirstKeys;
+  readonly clock: { offsetMs: number };
+  /** Requests with this key, or without one. */
+  as(key: string | undefined): Caller;
+  /** The same, for the few paths that are not below `/v1`. */
+  atRoot(key: string | undefined): Caller;
+  /** Starts another replica on the same database. */
+  replica(): Promise<ControlPlane>;
+  stop(): Promise<void>;
+}
+
+export interface Caller {
+  get(path: string): Test;
+  post(path: string, body?: object): Test;
+  put(path: string, body?: object): Test;
+  delete(path: string): Test;
+}
+
+export async function startHarness(
+  options: {
+    analytics?: Partial<RpcHandlers<typeof analytics.AnalyticsService>>;
+    /** A database of the test's own; an empty one on the shared server unless given. */
+    databaseUrl?: string;
+  } = {},
+): Promise<Harness> {
+  const clock = { offsetMs: 0 };
+  const now = () => new Date(Date.now() + clock.offsetMs);
+  const ledger = options.analytics === undefined ? undefined : await startLedger(options.analytics);
+  const env: Env = {
+    HOST: '127.0.0.1',
+    PORT: 0,
+    GRPC_PORT: 0,
+    NODE_ENV: 'test',
+    SERVICE_NAME: 'control-plane',
+    LOG_LEVEL: 'silent',
+    DATABASE_URL: options.databaseUrl ?? (await testDatabase()),
+    DATABASE_CONNECTIONS_MAX: 8,
+    MASTER_KEY: randomBytes(32),
+    KEY_PEPPER: randomBytes(32),
+    API_KEY_PREFIX: 'sl_',
+    // Tests that want a run ask for one.
+    KEY_MAINTENANCE_INTERVAL: 0,
+    SERVICE_CLIENT_AUTH: token,
+    // Port 9 is "discard": nobody listens there.
+    DATA_SERVICE_GRPC_URL: `127.0.0.1:${ledger?.port ?? 9}`,
+    GRPC_ALLOW_INSECURE: false,
+    TLS_CERT_PATH: undefined,
+    TLS_KEY_PATH: undefined,
+    TLS_CA_PATH: undefined,
+    TLS_CERT: undefined,
+    TLS_KEY: undefined,
+    TLS_CA: undefined,
+    HEADER_PREFIX: 'x-service-',
+    HEADER_PREFIX_ALIASES: ['x-portkey-'],
+    TRUSTED_PROXIES: undefined,
+    TRUSTED_CUSTOM_HOSTS: undefined,
+    OWN_HOSTS: undefined,
+    KUBERNETES_SERVICE_HOST: undefined,
+    DNS_RESOLVER: 'dns',
+    DNS_SERVERS: undefined,
+    HTTPS_PROXY: undefined,
+    HTTP_PROXY: undefined,
+    NO_PROXY: undefined,
+    JWT_ENABLED: true,
+    PUBLIC_URL: undefined,
+    REQUEST_BODY_BYTES_MAX: 1024 * 1024,
+    DRAIN_TIMEOUT: 1000,
+    ENABLE_PROMETHEUS: true,
+    MAX_ROOT_CONFIG_TARGETS: 100,
+    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: 1000,
+    MAX_NESTED_CONFIG_TARGETS: 50,
+    METRICS_PORT: 0,
+    DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799',
+  };
+  const logger = createLogger({
+    service: 'control-plane',
+    level: process.env.TEST_LOG_LEVEL ?? 'silent',
+  });
+  const service = await startControlPlane(env, logger, now);
+  const db = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 4 });
+  const first = await bootstrap(db, env);
+  const other = await secondOrganisation(db, env);
+  const rpc = createRpcClient(config.ConfigService, {
+    address: `127.0.0.1:${service.grpcPort}`,
+    token,
+  });
+  const root = `http://127.0.0.1:${service.httpPort}`;
+  const replicas: ControlPlane[] = [];
+  return {
+    service,
+    env,
+    db,
+    rpc,
+    first,
+    other,
+    clock,
+    as: (key) => callerOf(`${root}/v1`, key),
+    atRoot: (key) => callerOf(root, key),
+    async replica() {
+      const another = await startControlPlane(env, logger, now);
+      replicas.push(another);
+      return another;
+    },
+    async stop() {
+      rpc.close();
+      await Promise.all([service, ...replicas].map((each) => each.close()));
+      await ledger?.close(0);
+      await db.$disconnect();
+    },
+  };
+}
+
+function callerOf(base: string, key: string | undefined): Caller {
+  const keyed = (test: Test) => (key === undefined ? test : test.set('x-service-api-key', key));
+  return {
+    get: (path) => keyed(supertest(base).get(path)),
+    post: (path, body) => keyed(supertest(base).post(path)).send(body),
+    put: (path, body) => keyed(supertest(base).put(path)).send(body),
+    delete: (path) => keyed(supertest(base).delete(path)),
+  };
+}
+
+async function bootstrap(db: DatabaseClient, env: Env): Promise<FirstKeys> {
+  const keys = await ensureFirstOrganisation({
+    client: db,
+    vault: createCredentialVault(env.MASTER_KEY),
+    mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
+    demoUpstreamUrl: env.DEMO_UPSTREAM_URL,
+    now: () => new Date(),
+  });
+  if (keys === undefined) throw new Error('the database was not empty');
+  return keys;
+}
+
+async function secondOrganisation(db: DatabaseClient, env: Env): Promise<FirstKeys> {
+  const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
+  const keys = await db.$transaction((tx) =>
+    createOrganisation(tx, { mintKey, now: () => new Date() }),
+  );
+  return { ...keys, demo_provider: null };
+}
+
+async function startLedger(
+  handlers: Partial<RpcHandlers<typeof analytics.AnalyticsService>>,
+): Promise<RpcServer> {
+  const server = await serveRpc({ host: '127.0.0.1', port: 0, token });
+  server.add(analytics.AnalyticsService, {
+    getGraph: async () => ({}),
+    listGroups: async () => ({}),
+    ...handlers,
+  });
+  return server;
+}
