@@ -85,10 +85,10 @@ describe('findImportFaults', () => {
       'only zod',
     ],
     [
-      'upstream importing routes',
-      'services/gateway/src/upstream/call.ts',
+      'limits importing routes',
+      'services/gateway/src/limits/limit-store.ts',
       "import { x } from '../routes/chat.ts';",
-      'upstream may not import routes',
+      'limits may not import routes',
     ],
     [
       'a relative path into another package',

@@ -75,14 +75,13 @@ export const testOnlyParts: readonly string[] = [
 /** Inside the gateway: a folder may import the folders listed for it, and what those list. */
 export const gatewayFolderRules: Readonly<Record<string, readonly string[]>> = {
   routes: ['pipeline'],
-  pipeline: ['routing', 'policies', 'guardrails', 'cache', 'usage'],
+  pipeline: ['routing', 'limits', 'guardrails', 'cache', 'usage'],
   // Checks run for each target, between its parameters and its call (docs/decisions/0008).
-  routing: ['upstream', 'guardrails'],
-  policies: ['upstream'],
-  guardrails: ['upstream'],
-  cache: ['upstream'],
-  usage: ['upstream'],
-  upstream: [],
+  routing: ['guardrails'],
+  limits: [],
+  guardrails: [],
+  cache: [],
+  usage: [],
 };
 
 /** Packages from npm that only some files may import. `files` are path prefixes or endings. */

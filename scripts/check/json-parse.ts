@@ -21,7 +21,7 @@ const allowed: Readonly<Record<string, string>> = {
   'services/gateway/src/compiled/prompt-compiler.ts': 'from the control plane',
   'services/gateway/src/http/edit-json.ts': 'one name in a body that was counted',
   'services/gateway/src/http/repeated-members.ts': 'one name in a body that was counted',
-  'services/gateway/src/policies/memory-limits.ts': 'our own file',
+  'services/gateway/src/limits/memory-limits.ts': 'our own file',
   'services/gateway/src/usage/outbox.ts': 'our own file',
   'services/control-plane/src/config-sync/change-feed.ts': 'our own notices',
   'services/control-plane/src/tools/registry/configurations.ts': 'our own sealed text',

@@ -9,9 +9,9 @@ import {
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Exchange, Reply } from './exchange/exchange.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
-import type { Exchange, Reply } from './pipeline/exchange.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
 import { endpointPaths } from './routes/endpoints.ts';
 import { live, ready } from './routes/health.ts';

@@ -6,7 +6,7 @@ import {
   statusLabel,
   statusLabels,
 } from '@sluice/telemetry';
-import type { CacheStatus, ReplySummary } from './pipeline/exchange.ts';
+import type { CacheStatus, ReplySummary } from './exchange/exchange.ts';
 import { endpointPaths } from './routes/endpoints.ts';
 
 export interface GatewayMetrics {

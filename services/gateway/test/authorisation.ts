@@ -2,9 +2,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineEnv } from '@sluice/env';
 import { createConnectGuard, createUpstreamPools, makeHostRules } from '@sluice/outbound';
-import { type Authoriser, createAuthoriser } from '../src/authorisation/authoriser.ts';
-import type { UnauthorisedRequest } from '../src/authorisation/unauthorised-request.ts';
 import { cloudSettings } from '../src/cloud-settings.ts';
+import { type Authoriser, createAuthoriser } from '../src/upstream-auth/authoriser.ts';
+import type { UnauthorisedRequest } from '../src/upstream-auth/unauthorised-request.ts';
 
 const cleanups: (() => unknown)[] = [];
 

@@ -2,9 +2,9 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { type CompiledBundle, compileBundle } from '../src/compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
+import type { Exchange, Reply } from '../src/exchange/exchange.ts';
 import { emptyTables } from '../src/held/bundle-tables.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
-import type { Exchange, Reply } from '../src/pipeline/exchange.ts';
 import { uuidText, uuidV7 } from '../src/usage/uuid.ts';
 
 export function exampleKey(over: Partial<config.Key> = {}): ResolvedKey {

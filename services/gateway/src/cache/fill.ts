@@ -1,6 +1,6 @@
 import { GrowingBytes } from '@sluice/json';
 import type { Endpoint } from '@sluice/providers';
-import type { ReplySink, StreamReply } from '../pipeline/exchange.ts';
+import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
 import type { Lead } from './flights.ts';
 import { deliver, isAnswer } from './forms.ts';
 import type { CacheFill } from './request.ts';

@@ -5,8 +5,8 @@ import {
   replayAsStream,
   type StreamableFormat,
 } from '@sluice/providers';
+import type { Reply, ReplySink } from '../exchange/exchange.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
-import type { Reply, ReplySink } from '../pipeline/exchange.ts';
 import type { CacheRequest } from './request.ts';
 import type { CachedReply, ReplyForm } from './store.ts';
 

@@ -1,6 +1,6 @@
 import type { CacheRule } from '@sluice/engine';
 import type { Endpoint, JsonObject } from '@sluice/providers';
-import type { CacheStatus, Reply, StreamReply } from '../pipeline/exchange.ts';
+import type { CacheStatus, Reply, StreamReply } from '../exchange/exchange.ts';
 
 /** What decides whether two requests have the same answer, and how this one wants it. */
 export interface CacheRequest {

@@ -1,6 +1,6 @@
 import { anthropicErrorBody, GatewayError, gatewayErrorBody } from '@sluice/errors';
 import type { Endpoint, JsonObject } from '@sluice/providers';
-import type { BodyReply } from '../pipeline/exchange.ts';
+import type { BodyReply } from '../exchange/exchange.ts';
 import { type HookResult, hasRun } from './hook-results.ts';
 
 /** How a 200 is told from one that some guardrail failed without denying it. */

@@ -1,6 +1,6 @@
 import type { Endpoint, JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
-import type { ReplySink, StreamReply } from '../pipeline/exchange.ts';
+import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
 import { withDeadline } from './deadline.ts';
 import { StreamText } from './stream-text.ts';
 

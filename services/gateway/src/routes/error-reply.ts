@@ -1,8 +1,8 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { anthropicErrorBody, type GatewayError, gatewayErrorBody } from '@sluice/errors';
+import type { Exchange } from '../exchange/exchange.ts';
 import { spelledError } from '../http/header-names.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { remainingHeaders } from '../policies/refusal.ts';
+import { remainingHeaders } from '../limits/refusal.ts';
 
 /** The body of an error, in the shape the caller's client reads, naming headers as it does. */
 export function errorBody(

@@ -1,6 +1,6 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { Exchange, Reply, Stage } from '../pipeline/exchange.ts';
+import type { Exchange, Reply, Stage } from '../exchange/exchange.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
 import { endpointPaths } from './endpoints.ts';
 

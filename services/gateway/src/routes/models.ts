@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { Exchange, Reply, Stage } from '../pipeline/exchange.ts';
+import type { Exchange, Reply, Stage } from '../exchange/exchange.ts';
 
 /**
  * `GET /v1/models` without a provider: the models this workspace may use, as

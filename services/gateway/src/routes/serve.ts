@@ -8,6 +8,7 @@ import {
 } from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
+import type { EndpointRoute, Exchange, Reply, ReplySink } from '../exchange/exchange.ts';
 import { bodyStream } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
@@ -19,7 +20,6 @@ import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import type { EndpointRoute, Exchange, Reply, ReplySink } from '../pipeline/exchange.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
 import { errorBody, errorHeaders, headerText } from './error-reply.ts';
 

@@ -11,11 +11,11 @@ import {
   stickyKeys,
 } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
-import type { Exchange } from '../pipeline/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { resolveTarget } from '../visit/target/resolve-target.ts';
 import type { CircuitBreakers } from './state/circuit-breakers.ts';
 import type { Latencies } from './state/latencies.ts';
 import type { StickyChildren } from './state/sticky-children.ts';
-import { resolveTarget } from './target.ts';
 
 /** What earlier requests have taught, as far as strategies look at it. */
 export interface PlanDeps {

@@ -17,10 +17,10 @@
 import { type BreakerRule, countsAsFailure } from '@sluice/engine';
 import { usage } from '@sluice/proto-stubs';
 import { readSettings } from '@sluice/providers';
+import type { Exchange } from '../exchange/exchange.ts';
 import { prefix } from '../http/caller-headers.ts';
-import type { Exchange } from '../pipeline/exchange.ts';
-import { accountHeaders, credentialNames } from './credential-of.ts';
-import type { Target } from './target.ts';
+import { accountHeaders, credentialNames } from '../visit/credential-of.ts';
+import type { Target } from '../visit/target/resolve-target.ts';
 
 const { Outcome } = usage;
 

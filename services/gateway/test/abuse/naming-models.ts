@@ -5,12 +5,12 @@ import { compileConfig, directConfig, type ResolvedTarget } from '@sluice/engine
 import { GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
 import type { Endpoint } from '@sluice/providers';
-import type { Exchange } from '../../src/pipeline/exchange.ts';
+import { type Outgoing, prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
+import type { Exchange } from '../../src/exchange/exchange.ts';
 import { readProxyRequest, readRequest } from '../../src/pipeline/stages/read-request.ts';
-import { type Outgoing, prepareOutgoing } from '../../src/routing/outgoing.ts';
-import { sentBody, shapedBody } from '../../src/routing/sent-body.ts';
-import { checkSentModels } from '../../src/routing/served-model.ts';
-import { resolveTarget, type Target } from '../../src/routing/target.ts';
+import { sentBody, shapedBody } from '../../src/visit/sent-body.ts';
+import { resolveTarget, type Target } from '../../src/visit/target/resolve-target.ts';
+import { checkSentModels } from '../../src/visit/target/served-model.ts';
 import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
 
 export const allowed = 'allowed-model-7';

@@ -14,13 +14,13 @@ import {
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createAuthoriser } from '../../src/authorisation/authoriser.ts';
+import { attempt } from '../../src/calls/attempt.ts';
+import { prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
 import { cloudSettings } from '../../src/cloud-settings.ts';
 import { ConfigCompiler } from '../../src/compiled/config-compiler.ts';
 import { resolveConfig } from '../../src/pipeline/stages/resolve-config.ts';
-import { attempt } from '../../src/routing/attempt.ts';
-import { prepareOutgoing } from '../../src/routing/outgoing.ts';
-import { resolveTarget } from '../../src/routing/target.ts';
+import { createAuthoriser } from '../../src/upstream-auth/authoriser.ts';
+import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
 import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
 
 /**

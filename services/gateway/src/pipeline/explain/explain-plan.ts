@@ -13,16 +13,16 @@ import {
 } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
+import { addressCall } from '../../calls/prepare/prepare-call.ts';
+import type { RequestBounds } from '../../calls/request-bounds.ts';
+import { endsRequest } from '../../calls/retry-loop.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
 import { spelledError } from '../../http/header-names.ts';
-import type { LimitCheck } from '../../policies/request-limits.ts';
-import { endsRequest } from '../../routing/call-target.ts';
-import { addressCall } from '../../routing/outgoing.ts';
+import type { LimitCheck } from '../../limits/request-limits.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
-import type { RequestBounds } from '../../routing/request-bounds.ts';
-import { sentBody, shapedBody } from '../../routing/sent-body.ts';
-import { checkSentModels } from '../../routing/served-model.ts';
-import { resolveTarget, type Target } from '../../routing/target.ts';
-import type { Exchange } from '../exchange.ts';
+import { sentBody, shapedBody } from '../../visit/sent-body.ts';
+import { resolveTarget, type Target } from '../../visit/target/resolve-target.ts';
+import { checkSentModels } from '../../visit/target/served-model.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import {
   type ExplainedLimit,

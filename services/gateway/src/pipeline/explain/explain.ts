@@ -1,10 +1,10 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
+import type { Exchange, Reply, Stage } from '../../exchange/exchange.ts';
 import { spelledError } from '../../http/header-names.ts';
-import type { LimitStore } from '../../policies/limit-store.ts';
-import { requestFacts } from '../../policies/request-facts.ts';
-import { RequestLimits } from '../../policies/request-limits.ts';
-import type { Exchange, Reply, Stage } from '../exchange.ts';
+import type { LimitStore } from '../../limits/limit-store.ts';
+import { requestFacts } from '../../limits/request-facts.ts';
+import { RequestLimits } from '../../limits/request-limits.ts';
 import { readRequest } from '../stages/read-request.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';

@@ -1,9 +1,9 @@
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
+import type { Exchange, Stage } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
-import type { TokenKeys } from '../../tokens/token-keys.ts';
-import type { Exchange, Stage } from '../exchange.ts';
+import type { TokenKeys } from '../../jwt-keys/token-keys.ts';
 
 const inferenceScopes = ['completions.write'];
 /** Listing models needs less; three spellings of the scope are in use. */

@@ -1,7 +1,7 @@
-import type { LimitStore } from '../../policies/limit-store.ts';
-import { requestFacts } from '../../policies/request-facts.ts';
-import { RequestLimits } from '../../policies/request-limits.ts';
-import type { Stage } from '../exchange.ts';
+import type { Stage } from '../../exchange/exchange.ts';
+import type { LimitStore } from '../../limits/limit-store.ts';
+import { requestFacts } from '../../limits/request-facts.ts';
+import { RequestLimits } from '../../limits/request-limits.ts';
 
 /** Limits that need no target: key, workspace, policies over both. Before anything is read or spent. */
 export function enforceLimits(store: LimitStore): Stage {

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import type { PromptCompiler } from '../../compiled/prompt-compiler.ts';
-import type { Stage } from '../exchange.ts';
+import type { Stage } from '../../exchange/exchange.ts';
 
 /** The saved prompt that the path names. It says which endpoint its request is for. */
 export function findPrompt(prompts: PromptCompiler): Stage {

@@ -1,10 +1,10 @@
 import { GatewayError } from '@sluice/errors';
 import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { Exchange, Stage } from '../../exchange/exchange.ts';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
 import { parseForm } from '../../http/multipart.ts';
-import type { Exchange, Stage } from '../exchange.ts';
 
 /** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
 export const readJsonRequest: Stage = async (exchange, next) => {

@@ -1,7 +1,7 @@
 import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
-import type { UsageRecorder } from '../../usage/attempt-record.ts';
-import type { Stage } from '../exchange.ts';
+import type { Stage } from '../../exchange/exchange.ts';
+import type { UsageRecorder } from '../../usage/record-attempt.ts';
 
 /**
  * Outermost, so that every outcome is counted once: a request of a known tenant

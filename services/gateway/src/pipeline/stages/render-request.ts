@@ -6,7 +6,7 @@ import {
   type PromptCompiler,
   promptFault,
 } from '../../compiled/prompt-compiler.ts';
-import type { Stage } from '../exchange.ts';
+import type { Stage } from '../../exchange/exchange.ts';
 import { noteRequest } from './read-request.ts';
 
 /** Puts the request that prompt and variables make in the place of the body that was sent. */

@@ -2,9 +2,9 @@ import { type ErrorCode, GatewayError } from '@sluice/errors';
 import { addressSettings } from '@sluice/providers';
 import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import type { ConfigCompiler } from '../../compiled/config-compiler.ts';
+import type { ConfigOrigin, Exchange, Stage } from '../../exchange/exchange.ts';
 import { prefix, validateCallerHeaders } from '../../http/caller-headers.ts';
 import { isInlineConfig } from '../../http/inline-config.ts';
-import type { ConfigOrigin, Exchange, Stage } from '../exchange.ts';
 
 /** Saved-only check, header validation, then the config: of the request, the key or the workspace. */
 export function resolveConfig(options: {

@@ -1,11 +1,11 @@
 import { describeDecision, directConfig, walkPlan } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { remainingHeaders } from '../../policies/refusal.ts';
-import { letGo } from '../../routing/call-target.ts';
+import { stopOf } from '../../calls/request-bounds.ts';
+import { letGo } from '../../calls/retry-loop.ts';
+import type { Exchange, Reply, Stage } from '../../exchange/exchange.ts';
+import { remainingHeaders } from '../../limits/refusal.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
-import { stopOf } from '../../routing/request-bounds.ts';
-import { type Visit, type VisitDeps, visitTarget } from '../../routing/visit-target.ts';
-import type { Exchange, Reply, Stage } from '../exchange.ts';
+import { type Visit, type VisitDeps, visitTarget } from '../../visit/visit-target.ts';
 
 export interface RouteDeps extends VisitDeps {
   plan: PlanDeps;

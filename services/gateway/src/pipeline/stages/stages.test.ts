@@ -11,10 +11,10 @@ import {
   refusal,
 } from '../../../test/exchange.ts';
 import { ConfigCompiler } from '../../compiled/config-compiler.ts';
+import type { Exchange, Stage } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
-import { requestFacts } from '../../policies/request-facts.ts';
-import type { UsageRecorder } from '../../usage/attempt-record.ts';
-import type { Exchange, Stage } from '../exchange.ts';
+import { requestFacts } from '../../limits/request-facts.ts';
+import type { UsageRecorder } from '../../usage/record-attempt.ts';
 import { authenticate } from './authenticate.ts';
 import { readJsonRequest, readProxyRequest } from './read-request.ts';
 import { recordOutcome } from './record-outcome.ts';

@@ -1,0 +1,66 @@
+import { directConfig, type ResolvedTarget } from '@sluice/engine';
+import { makeHostRules } from '@sluice/outbound';
+import { describe, expect, it } from 'vitest';
+import { exampleBundle, exampleExchange, exampleKey } from '../../../test/exchange.ts';
+import { resolveTarget } from '../../visit/target/resolve-target.ts';
+import { prepareOutgoing } from './prepare-call.ts';
+
+const rules = makeHostRules({ trusted: undefined, production: false });
+const bundle = exampleBundle({
+  providers: [
+    {
+      slug: 'vertex',
+      provider: 'vertex-ai',
+      status: 'active',
+      allowAllModels: true,
+      configurationsJson: '{"vertex_project_id":"my-project","vertex_region":"eu"}',
+    },
+    { slug: 'gpt', provider: 'openai', status: 'active', apiKey: 'sk', allowAllModels: true },
+  ] as never,
+});
+
+/** What is sent for a body, at the target that its model names; `shaped` as a config would have made it. */
+function sent(body: object, shaped?: object) {
+  const text = JSON.stringify(body);
+  const exchange = exampleExchange({ bundle, key: exampleKey(), body: text });
+  exchange.body = Buffer.from(text);
+  exchange.json = JSON.parse(text);
+  exchange.model = String(exchange.json?.model ?? '');
+  const target = resolveTarget(exchange, directConfig.targets[0] as ResolvedTarget);
+  const outgoing = prepareOutgoing(exchange, target, shaped as never, rules);
+  return { ...outgoing, text: String(outgoing.body) };
+}
+
+describe('the model in the body', () => {
+  const messages = [{ role: 'user', content: 'Hi' }];
+
+  it('is written as the provider’s envelope names it', () => {
+    const { origin, path, text } = sent({ model: '@vertex/meta.llama-4-maas', messages });
+    expect(origin + path).toBe(
+      'https://aiplatform.eu.rep.googleapis.com/v1beta1/projects/my-project/locations/eu/endpoints/openapi/chat/completions',
+    );
+    expect(JSON.parse(text)).toEqual({ model: 'meta/llama-4-maas', messages });
+  });
+
+  it('is left out where the address alone names it', () => {
+    const { path, text } = sent({ model: '@vertex/gemini-2.5-pro', messages, stream: true });
+    expect(path).toMatch(/\/gemini-2\.5-pro:streamGenerateContent\?alt=sse$/);
+    expect(JSON.parse(text)).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] });
+  });
+
+  it('loses its slug, and nothing else changes', () => {
+    expect(sent({ z: 1, model: '@gpt/gpt-4o', messages }).text).toBe(
+      JSON.stringify({ z: 1, model: 'gpt-4o', messages }),
+    );
+  });
+
+  it('loses its slug in a body that a config has changed, too', () => {
+    const body = { model: '@gpt/gpt-4o', messages };
+    expect(JSON.parse(sent(body, { ...body, seed: 1 }).text)).toEqual({
+      model: 'gpt-4o',
+      messages,
+      seed: 1,
+    });
+    expect(JSON.parse(sent(body, { messages }).text)).toEqual({ messages });
+  });
+});

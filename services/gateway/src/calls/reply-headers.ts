@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CacheStatus, ReplyHeaders } from '../exchange/exchange.ts';
+import type { Target } from '../visit/target/resolve-target.ts';
+import { connectionTokens, hopByHop, isOurs } from './prepare/upstream-headers.ts';
+
+/** What of the upstream's head reaches the caller. `keepsBytes` when the body is passed on as it came. */
+export function replyHeaders(upstream: IncomingHttpHeaders, keepsBytes: boolean): ReplyHeaders {
+  const headers: ReplyHeaders = {};
+  const named = connectionTokens(upstream.connection);
+  for (const name in upstream) {
+    const value = upstream[name];
+    if (value === undefined || hopByHop.has(name) || isOurs(name)) continue;
+    if (aboutOrigin.has(name) || named?.has(name)) continue;
+    if (!keepsBytes && (name === 'content-encoding' || name === 'content-type')) continue;
+    headers[name] = value;
+  }
+  return headers;
+}
+
+/** What an origin says about itself, and would be taken for said by the gateway. */
+const aboutOrigin = new Set(['alt-svc', 'strict-transport-security']);
+
+/** Says how the reply came about. */
+export function addGatewayHeaders(
+  headers: ReplyHeaders,
+  target: Target,
+  retryCount: number,
+  cacheStatus: CacheStatus,
+): void {
+  headers['x-service-last-used-option-index'] = target.path;
+  headers['x-service-provider'] = target.entry.id;
+  headers['x-service-retry-attempt-count'] = String(retryCount);
+  headers['x-service-cache-status'] = cacheStatus;
+}

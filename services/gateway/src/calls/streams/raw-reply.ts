@@ -1,0 +1,148 @@
+import { GatewayError } from '@sluice/errors';
+import { GrowingBytes, SkimmedJson } from '@sluice/json';
+import { usage } from '@sluice/proto-stubs';
+import type { CallContext, ReplyFacts, ReplyHead, StreamReader, WireCall } from '@sluice/providers';
+import type { StreamReply } from '../../exchange/exchange.ts';
+import type { AttemptRecord } from '../../usage/record-attempt.ts';
+import type { Outgoing } from '../prepare/prepare-call.ts';
+import { replyHeaders } from '../reply-headers.ts';
+import type { UpstreamCall } from '../upstream-call.ts';
+
+const { Outcome } = usage;
+
+/**
+ * Bytes passed on as they come, whatever they are. Success is a complete reply.
+ * Of a format we know, the usage is read on the way; a reply that is not what
+ * the format says is still the caller's.
+ */
+export function rawReply(
+  outgoing: Outgoing,
+  call: UpstreamCall,
+  record: AttemptRecord,
+): StreamReply {
+  const headers = replyHeaders(call.headers, true);
+  const length = call.headers['content-length'];
+  if (length !== undefined) headers['content-length'] = length;
+  const tap = openTap(outgoing, call);
+  let isWhole = false;
+  return {
+    kind: 'stream',
+    status: call.status,
+    headers,
+    pipeTo(sink) {
+      sink.onDrain(() => call.resume());
+      call.consume({
+        data: (chunk) => {
+          tap?.add(chunk);
+          return sink.write(chunk);
+        },
+        end() {
+          const { facts, isComplete } = tap?.end() ?? { facts: undefined, isComplete: true };
+          isWhole = isComplete;
+          if (call.status >= 400)
+            record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
+          else if (isComplete) record.finishNow(Outcome.SUCCESS, call.status, '', facts);
+          else record.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts);
+          sink.end();
+        },
+        fail(error) {
+          record.finishNow(
+            error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL,
+            call.status,
+            error.code,
+            tap?.end().facts,
+          );
+          sink.cut(error.code);
+        },
+      });
+    },
+    discard() {
+      if (call.status >= 400)
+        record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', undefined);
+      else record.finishNow(Outcome.CALLER_GONE, call.status, 'request.superseded', undefined);
+      call.abort(new GatewayError('request.superseded'));
+    },
+    wasWhole: () => isWhole,
+  };
+}
+
+/** Looks at a reply on its way without touching it. */
+interface Tap {
+  add(chunk: Buffer): void;
+  end(): { facts: ReplyFacts | undefined; isComplete: boolean };
+}
+
+function openTap(outgoing: Outgoing, call: UpstreamCall): Tap | undefined {
+  const wire = outgoing.call;
+  const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+  if (wire === undefined || !isPlain || call.status >= 300) return undefined;
+  if (call.isEventStream)
+    return new StreamTap(wire.openStream(outgoing.context, outgoing.sentJson));
+  const head = { status: call.status, headers: call.headers };
+  // What speech costs stands in the request: hours of it need not be kept.
+  const bytesMax = wire.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
+  return new BodyTap(wire, outgoing.context, head, bytesMax);
+}
+
+class StreamTap implements Tap {
+  private readonly reader: StreamReader;
+
+  constructor(reader: StreamReader) {
+    this.reader = reader;
+  }
+
+  add(chunk: Buffer): void {
+    this.reader.push(chunk);
+  }
+
+  end() {
+    this.reader.end();
+    return { facts: this.reader.facts, isComplete: this.reader.phase === 'complete' };
+  }
+}
+
+/** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
+class BodyTap implements Tap {
+  private readonly wire: WireCall;
+  private readonly context: CallContext;
+  private readonly head: ReplyHead;
+  private readonly bytesMax: number;
+  private bytes: GrowingBytes | undefined = new GrowingBytes();
+  private skim: SkimmedJson | undefined;
+
+  /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
+  constructor(wire: WireCall, context: CallContext, head: ReplyHead, bytesMax: number) {
+    this.wire = wire;
+    this.context = context;
+    this.head = head;
+    this.bytesMax = bytesMax;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.bytesMax === 0) return;
+    this.skim?.add(chunk);
+    if (this.bytes === undefined) return;
+    this.bytes.add(chunk);
+    if (this.bytes.length <= this.bytesMax) return;
+    if (this.wire.skim !== undefined) {
+      this.skim = new SkimmedJson();
+      for (const piece of this.bytes.takePieces()) this.skim.add(piece);
+    }
+    this.bytes = undefined;
+  }
+
+  end() {
+    if (this.skim !== undefined)
+      return { facts: this.wire.skim?.(this.skim.object()), isComplete: true };
+    if (this.bytes === undefined) return { facts: undefined, isComplete: true };
+    try {
+      const { facts } = this.wire.decode(this.bytes.take(), this.context, this.head);
+      return { facts, isComplete: true };
+    } catch {
+      // Not the format after all: nothing to read, nothing to refuse.
+      return { facts: undefined, isComplete: true };
+    }
+  }
+}
+
+const keptBytesMax = 4 * 1024 * 1024;

@@ -1,0 +1,165 @@
+import { GatewayError } from '@sluice/errors';
+import { GrowingBytes } from '@sluice/json';
+import { usage } from '@sluice/proto-stubs';
+import type { StreamFault, StreamReader } from '@sluice/providers';
+import type { ReplySink } from '../../exchange/exchange.ts';
+import type { AttemptRecord } from '../../usage/record-attempt.ts';
+import type { UpstreamCall } from '../upstream-call.ts';
+
+const { Outcome } = usage;
+
+interface StreamParts {
+  call: UpstreamCall;
+  reader: StreamReader;
+  record: AttemptRecord;
+  /** A provider that is overloaded from the start is the caller's to read, not an error of the call. */
+  passesOverload: boolean;
+}
+
+/**
+ * One upstream stream on its way to the caller. Events are forwarded as they
+ * arrive. `committed` resolves at the first content event and rejects when the
+ * stream fails before it. After it, a fault ends the stream with the format's
+ * own error event. The record is written before the terminal event is passed
+ * on, so that a caller who saw the end is in the ledger.
+ */
+export function streamReply({ call, reader, record, passesOverload }: StreamParts): {
+  committed: Promise<void>;
+  pipeTo(sink: ReplySink): void;
+  discard(): void;
+} {
+  let sink: ReplySink | undefined;
+  let isCommitted = false;
+  const preamble = new GrowingBytes();
+  let isOver = false;
+  let settle: { resolve: () => void; reject: (error: GatewayError) => void };
+  const committed = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject };
+  });
+
+  const send = (bytes: Buffer): boolean => {
+    if (bytes.length === 0) return true;
+    if (sink !== undefined) return sink.write(bytes);
+    preamble.add(bytes);
+    if (preamble.length < preambleBytesMax) return true;
+    // So much is held for the caller's side and no more: waiting for content any longer would be for ever.
+    commit();
+    return false;
+  };
+  const commit = () => {
+    if (isCommitted) return;
+    isCommitted = true;
+    settle.resolve();
+  };
+  const breakOff = (error: GatewayError, outcome: usage.Outcome) => {
+    if (isOver) return;
+    isOver = true;
+    record.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
+    if (!isCommitted) {
+      settle.reject(error);
+      return;
+    }
+    if (error.code !== 'request.aborted')
+      send(
+        reader.errorEvent({
+          type: error.type,
+          message: error.message,
+          status: error.status,
+          code: error.code,
+        }),
+      );
+    sink?.end();
+  };
+
+  call.consume({
+    data(chunk) {
+      if (isOver) return true;
+      const bytes = reader.push(chunk);
+      const { fault } = reader;
+      if (reader.phase === 'failed' && !isCommitted && !(passesOverload && isOverload(fault))) {
+        const error =
+          fault?.type === 'invalid_stream'
+            ? new GatewayError('upstream.invalid_response', { message: fault.message })
+            : new GatewayError('upstream.error', {
+                message: fault?.message,
+                type: fault?.type,
+                status: fault?.status,
+              });
+        breakOff(
+          error,
+          error.code === 'upstream.error' ? Outcome.UPSTREAM_ERROR : Outcome.UPSTREAM_FAILURE,
+        );
+        call.abort(error);
+        return true;
+      }
+      if (reader.phase !== 'preamble') commit();
+      if (reader.phase === 'complete')
+        record.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+      else if (reader.phase === 'failed' && !reader.faultForwarded) {
+        send(bytes);
+        const error = new GatewayError('upstream.invalid_response', {
+          message: reader.fault?.message,
+        });
+        breakOff(error, Outcome.PARTIAL);
+        call.abort(error);
+        return true;
+      }
+      // The upstream's own error event is passed on; the record tells the truth.
+      else if (reader.phase === 'failed')
+        record.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
+      return send(bytes);
+    },
+    end() {
+      if (isOver) return;
+      const rest = reader.end();
+      if (reader.phase === 'complete' || reader.phase === 'failed') {
+        isOver = true;
+        if (reader.phase === 'complete')
+          record.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        else record.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
+        commit();
+        send(rest);
+        sink?.end();
+        return;
+      }
+      if (isCommitted) send(rest);
+      breakOff(
+        new GatewayError('upstream.stream_cut'),
+        isCommitted ? Outcome.PARTIAL : Outcome.UPSTREAM_FAILURE,
+      );
+    },
+    fail(error) {
+      breakOff(
+        error,
+        error.code === 'request.aborted'
+          ? Outcome.CALLER_GONE
+          : isCommitted
+            ? Outcome.PARTIAL
+            : Outcome.UPSTREAM_FAILURE,
+      );
+    },
+  });
+
+  return {
+    committed,
+    pipeTo(caller) {
+      sink = caller;
+      caller.onDrain(() => call.resume());
+      let wantsMore = true;
+      for (const bytes of preamble.takePieces()) wantsMore = caller.write(bytes);
+      if (isOver) caller.end();
+      else if (wantsMore) call.resume();
+    },
+    discard() {
+      const error = new GatewayError('request.superseded');
+      breakOff(error, Outcome.CALLER_GONE);
+      call.abort(error);
+    },
+  };
+}
+
+function isOverload(fault: StreamFault | undefined): boolean {
+  return fault?.type === 'overloaded_error';
+}
+
+const preambleBytesMax = 256 * 1024;

@@ -1,0 +1,37 @@
+import { GatewayError } from '@sluice/errors';
+import type { Outgoing } from '../calls/prepare/prepare-call.ts';
+import type { Exchange, ReplyHeaders } from '../exchange/exchange.ts';
+import type { Target } from './target/resolve-target.ts';
+
+/**
+ * What of a request the provider's format cannot carry: told in a header, or
+ * refused where anybody asks for that – the operator, the config, the caller.
+ * Nobody can switch off what another has asked for.
+ * @throws GatewayError `request.params_dropped`
+ */
+export function refuseDropped(
+  exchange: Exchange,
+  target: Target,
+  { droppedParams }: Outgoing,
+  { strictParams }: { strictParams: boolean },
+): void {
+  if (droppedParams.length === 0) return;
+  const isStrict =
+    strictParams || exchange.caller.strictParams || target.planned.strictParams === true;
+  if (!isStrict) return;
+  throw new GatewayError('request.params_dropped', {
+    field: droppedParams[0],
+    message: `The provider cannot take: ${listOf(droppedParams, ', ')}.`,
+  });
+}
+
+/** Names them in the reply. */
+export function tellDropped(headers: ReplyHeaders, { droppedParams }: Outgoing): void {
+  if (droppedParams.length > 0)
+    headers['x-service-dropped-params'] = listOf(droppedParams, ',').replace(/[^\x20-\x7e]/g, '?');
+}
+
+/** More names than this help nobody. */
+function listOf(names: readonly string[], separator: string): string {
+  return names.slice(0, 50).join(separator);
+}
