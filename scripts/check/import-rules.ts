@@ -13,6 +13,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/json': [],
   'packages/providers': ['packages/errors', 'packages/json'],
   'packages/engine': ['packages/errors', 'packages/json'],
+  'packages/guardrails': ['packages/engine', 'packages/providers'],
   'packages/outbound': ['packages/errors'],
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],
@@ -24,6 +25,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/data-dir',
     'packages/engine',
     'packages/env',
+    'packages/guardrails',
     'packages/json',
     'packages/jwt',
     'packages/outbound',
@@ -89,8 +91,13 @@ export const packageRules: readonly PackageRule[] = [
   {
     package:
       /^(express|undici|@prisma\/.*|prisma|@nats-io\/.*|nats|ioredis|pg|@sluice\/env|@grpc\/.*)$/,
-    forbiddenIn: ['packages/engine/', 'packages/providers/', 'packages/pricing/'],
-    because: 'engine, providers and pricing are pure',
+    forbiddenIn: [
+      'packages/engine/',
+      'packages/guardrails/',
+      'packages/providers/',
+      'packages/pricing/',
+    ],
+    because: 'engine, guardrails, providers and pricing are pure',
   },
   {
     package: /^(?!zod$|@sluice\/|node:|fast-check$|vitest$)/,

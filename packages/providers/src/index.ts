@@ -38,6 +38,7 @@ export {
   proofHeaders,
 } from './declared-settings.ts';
 export { isFinalFault } from './final-faults.ts';
+export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
 export {
   type ReplayOptions,
@@ -53,4 +54,5 @@ export {
   settingKinds,
 } from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
+export { type TextSource, type Texts, textsOf } from './texts/texts-of.ts';
 export { modesOf, passThroughCall, prepareCall } from './translation/find-translation.ts';

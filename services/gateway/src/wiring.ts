@@ -9,6 +9,7 @@ import {
   normaliseScope,
   usageStream,
 } from '@sluice/contracts';
+import { knownChecks } from '@sluice/guardrails';
 import { RefusalLog } from '@sluice/jwt';
 import {
   createConnectGuard,
@@ -40,7 +41,6 @@ import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { type ConfigSource, createConfigSource } from './config-sync/config-source.ts';
 import type { Env } from './env.ts';
 import { pipeline } from './exchange/exchange.ts';
-import { knownChecks } from './guardrails/checks/index.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
 import { ConfigStore } from './held/config-store.ts';
 import { Organisations } from './held/organisations.ts';

@@ -1,6 +1,6 @@
+import type { CheckFunction, CheckOutcome } from '@sluice/guardrails';
 import { describe, expect, it } from 'vitest';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
-import type { CheckFunction, CheckOutcome } from './checks/check.ts';
 import {
   exampleCheck,
   exampleContext,

@@ -1,5 +1,5 @@
 import type { HookCheck } from '@sluice/engine';
-import { CheckError, type CheckFunction, type CheckKind } from './checks/check.ts';
+import { CheckError, type CheckFunction, type CheckKind } from '@sluice/guardrails';
 
 /**
  * Compiles each check of a config once, on first use, and keeps it for as long

@@ -1,9 +1,8 @@
 /** For tests: contexts and hooks with one thing about them said, the rest as usual. */
 import type { Hook, HookCheck } from '@sluice/engine';
+import { type CheckFunction, type CheckKind, checkKinds } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import { CheckCompiler } from './check-compiler.ts';
-import type { CheckFunction, CheckKind } from './checks/check.ts';
-import { checkKinds } from './checks/index.ts';
 import type { HookContext } from './hook-context.ts';
 import type { HookTools } from './run-check.ts';
 

@@ -1,9 +1,9 @@
 import type { Hook, TargetHooks } from '@sluice/engine';
+import { checkKinds } from '@sluice/guardrails';
 import type { Endpoint } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
-import { checkKinds } from './checks/index.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
 import type { HookRun } from './hook-results.ts';
 import type { HookTools } from './run-check.ts';
@@ -13,7 +13,7 @@ import { isSkipped, runHooks } from './run-hooks.ts';
  * Checks of requests and replies, as a config's hooks ask for them. Nothing
  * here knows of routing: a target's hooks and a request go in, verdicts and
  * changed documents come out. Read `run-hooks.ts` for the order of things,
- * `checks/index.ts` for what can be checked, `guardrail-replies.ts` and
+ * `packages/guardrails` for what can be checked, `guardrail-replies.ts` and
  * `hook-stream.ts` for how callers learn of it.
  */
 export class Guardrails {

@@ -1,8 +1,8 @@
 import type { HookCheck } from '@sluice/engine';
+import { CheckError } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import { largeWork } from '../http/large-work.ts';
 import type { CheckCompiler } from './check-compiler.ts';
-import { CheckError } from './checks/check.ts';
 import { withDeadline } from './deadline.ts';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult } from './hook-results.ts';

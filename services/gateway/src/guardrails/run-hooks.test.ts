@@ -1,5 +1,5 @@
+import type { CheckFunction, CheckOutcome } from '@sluice/guardrails';
 import { describe, expect, it } from 'vitest';
-import type { CheckFunction, CheckOutcome } from './checks/check.ts';
 import {
   answering,
   asking,

@@ -1,6 +1,5 @@
 import { GrowingBytes, jsonBounds, readJsonText } from '@sluice/json';
-import type { Endpoint, JsonObject } from '@sluice/providers';
-import { arrayOf, objectOf } from './texts.ts';
+import { arrayOf, type Endpoint, type JsonObject, objectOf } from '@sluice/providers';
 
 /**
  * Gathers what a stream says while its bytes go by, in the format of the

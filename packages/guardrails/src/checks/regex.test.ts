@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { answering, asking, contentOf } from '../example-hooks.ts';
-import type { HookContext } from '../hook-context.ts';
-import { CheckError, type CheckOutcome, type CheckParameters } from './check.ts';
+import {
+  type CheckContext,
+  CheckError,
+  type CheckOutcome,
+  type CheckParameters,
+} from '../check.ts';
+import { answering, asking, contentOf } from '../example-contexts.ts';
 import { regexMatch, regexReplace } from './regex.ts';
 
-const match = (parameters: CheckParameters, context: HookContext) =>
+const match = (parameters: CheckParameters, context: CheckContext) =>
   regexMatch.compile(parameters)(context) as CheckOutcome;
-const replace = (parameters: CheckParameters, context: HookContext) =>
+const replace = (parameters: CheckParameters, context: CheckContext) =>
   regexReplace.compile(parameters)(context) as CheckOutcome;
 
 function faultOf(act: () => unknown): string {

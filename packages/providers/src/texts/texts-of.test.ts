@@ -1,8 +1,33 @@
-import type { JsonObject } from '@sluice/providers';
+import type { JsonObject } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
-import { answering, asking, exampleContext } from './example-hooks.ts';
-import type { HookContext } from './hook-context.ts';
-import { textsOf } from './texts.ts';
+import { type TextSource, textsOf } from './texts-of.ts';
+
+function exampleContext(given: Partial<TextSource> = {}): TextSource {
+  return {
+    event: 'beforeRequest',
+    endpoint: 'chatComplete',
+    request: { model: 'm', messages: [{ role: 'user', content: 'hello' }] },
+    response: undefined,
+    ...given,
+  };
+}
+
+/** A chat whose last message says this. */
+function asking(content: JsonObject[string]): TextSource {
+  const messages = [
+    { role: 'system', content: 'Not looked at.' },
+    { role: 'user', content },
+  ];
+  return exampleContext({ request: { model: 'm', messages } });
+}
+
+/** A chat that was answered so. */
+function answering(content: JsonObject[string]): TextSource {
+  return exampleContext({
+    event: 'afterRequest',
+    response: { choices: [{ index: 0, message: { role: 'assistant', content } }] },
+  });
+}
 
 const image = { type: 'image_url', image_url: { url: 'data:' } };
 
@@ -104,7 +129,7 @@ describe('textsOf', () => {
       'It is cited.',
     ],
     ['a passed-through body', exampleContext({ endpoint: 'proxy', request: { prompt: 'p' } }), ''],
-  ] as [string, HookContext, string][])('reads %s', (_what, context, text) => {
+  ] as [string, TextSource, string][])('reads %s', (_what, context, text) => {
     expect(textsOf(context).joined).toBe(text);
   });
 

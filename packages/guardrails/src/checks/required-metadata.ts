@@ -1,8 +1,7 @@
-import type { HookContext } from '../hook-context.ts';
-import { type AllAnyNone, allAnyNone, satisfies } from './all-any-none.ts';
-import { CheckError, type CheckKind, type CheckOutcome } from './check.ts';
-import { choice, requiredRecord, requiredTexts } from './parameters.ts';
-import { compilePattern, matches } from './pattern.ts';
+import { type AllAnyNone, allAnyNone, satisfies } from '../all-any-none.ts';
+import { type CheckContext, CheckError, type CheckKind, type CheckOutcome } from '../check.ts';
+import { choice, requiredRecord, requiredTexts } from '../parameters.ts';
+import { compilePattern, matches } from '../pattern.ts';
 
 export const requiredMetadataKeys: CheckKind = {
   id: 'default.requiredMetadataKeys',
@@ -76,7 +75,7 @@ function textsIn(value: unknown): readonly string[] {
   );
 }
 
-function metadataValue({ metadata }: HookContext, key: string): string | undefined {
+function metadataValue({ metadata }: CheckContext, key: string): string | undefined {
   return Object.hasOwn(metadata, key) ? metadata[key] : undefined;
 }
 

@@ -1,12 +1,17 @@
-import type { HookContext } from '../hook-context.ts';
-import { CheckError, type CheckKind, type CheckOutcome, type CheckParameters } from './check.ts';
+import {
+  type CheckContext,
+  CheckError,
+  type CheckKind,
+  type CheckOutcome,
+  type CheckParameters,
+} from '../check.ts';
 import {
   flag,
   optionalRecord,
   optionalTexts,
   requiredRecord,
   requiredTexts,
-} from './parameters.ts';
+} from '../parameters.ts';
 
 /** The model as it will be asked for, config's overrides included. */
 export const modelWhitelist: CheckKind = {
@@ -65,7 +70,7 @@ function pairsOf(metadata: CheckParameters): readonly ModelPair[] {
   });
 }
 
-function requestedModel({ request }: HookContext): string {
+function requestedModel({ request }: CheckContext): string {
   if (typeof request.model === 'string' && request.model !== '') return request.model;
   throw new CheckError('NothingToCheck', 'The request names no model.');
 }

@@ -1,7 +1,7 @@
-import { textsOf } from '../texts.ts';
-import type { CheckKind } from './check.ts';
-import { flag, optionalInteger, requiredNumber } from './parameters.ts';
-import { checkedSubject, excerpt, textCheck } from './text-check.ts';
+import { textsOf } from '@sluice/providers';
+import type { CheckKind } from '../check.ts';
+import { flag, optionalInteger, requiredNumber } from '../parameters.ts';
+import { checkedSubject, excerpt, textCheck } from '../text-check.ts';
 
 /** Counts closing marks, so an empty text has no sentences; that is a count, not a fault. */
 export const sentenceCount: CheckKind = {

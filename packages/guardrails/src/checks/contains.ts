@@ -1,7 +1,7 @@
-import { allAnyNone, satisfies } from './all-any-none.ts';
-import { CheckError } from './check.ts';
-import { choice, requiredText, requiredTexts } from './parameters.ts';
-import { textCheck } from './text-check.ts';
+import { allAnyNone, satisfies } from '../all-any-none.ts';
+import { CheckError } from '../check.ts';
+import { choice, requiredText, requiredTexts } from '../parameters.ts';
+import { textCheck } from '../text-check.ts';
 
 /** Case-sensitive, and anywhere in the text: "cat" is in "concatenate". */
 export const contains = textCheck('default.contains', (parameters) => {

@@ -1,6 +1,5 @@
-import type { HookContext } from '../hook-context.ts';
-import { CheckError, type CheckKind, type CheckParameters } from './check.ts';
-import { optionalTexts } from './parameters.ts';
+import { type CheckContext, CheckError, type CheckKind, type CheckParameters } from '../check.ts';
+import { optionalTexts } from '../parameters.ts';
 
 /**
  * Which endpoints a request may use. Without lists of its own the check takes
@@ -43,7 +42,7 @@ interface TypeLists {
   blocked: string[];
 }
 
-function listsOfMetadata({ metadata }: HookContext): TypeLists {
+function listsOfMetadata({ metadata }: CheckContext): TypeLists {
   return {
     allowed: splitList(metadata.supported_endpoints ?? ''),
     blocked: splitList(metadata.blocked_endpoints ?? ''),

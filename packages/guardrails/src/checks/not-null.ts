@@ -1,8 +1,7 @@
-import type { HookContext } from '../hook-context.ts';
-import { arrayOf, objectOf, textsOf } from '../texts.ts';
-import type { CheckKind, CheckOutcome } from './check.ts';
-import { flag } from './parameters.ts';
-import { excerpt } from './text-check.ts';
+import { arrayOf, objectOf, textsOf } from '@sluice/providers';
+import type { CheckContext, CheckKind, CheckOutcome } from '../check.ts';
+import { flag } from '../parameters.ts';
+import { excerpt } from '../text-check.ts';
 
 /** A message that calls tools needs no text: there is nothing to judge, and it passes. */
 export const notNull: CheckKind = {
@@ -30,7 +29,7 @@ export const notNull: CheckKind = {
   },
 };
 
-function callsTools({ event, endpoint, request, response }: HookContext): boolean {
+function callsTools({ event, endpoint, request, response }: CheckContext): boolean {
   if (endpoint === 'createModelResponse') {
     const items = event === 'beforeRequest' ? [arrayOf(request.input)?.at(-1)] : response?.output;
     return arrayOf(items)?.some((item) => /_call$/.test(String(objectOf(item)?.type))) ?? false;

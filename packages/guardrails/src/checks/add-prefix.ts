@@ -1,8 +1,6 @@
-import type { JsonObject, JsonValue } from '@sluice/providers';
-import type { HookContext } from '../hook-context.ts';
-import { arrayOf, objectOf } from '../texts.ts';
-import type { CheckKind } from './check.ts';
-import { flag, optionalText, requiredText } from './parameters.ts';
+import { arrayOf, type JsonObject, type JsonValue, objectOf } from '@sluice/providers';
+import type { CheckContext, CheckKind } from '../check.ts';
+import { flag, optionalText, requiredText } from '../parameters.ts';
 
 interface Prefix {
   text: string;
@@ -36,7 +34,7 @@ export const addPrefix: CheckKind = {
 };
 
 /** The request with the prefix; undefined when nothing is to be added. */
-function prefixed({ endpoint, request }: HookContext, prefix: Prefix): JsonObject | undefined {
+function prefixed({ endpoint, request }: CheckContext, prefix: Prefix): JsonObject | undefined {
   switch (endpoint) {
     case 'chatComplete':
       return prefixedMessages(request, prefix);

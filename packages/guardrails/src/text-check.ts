@@ -1,5 +1,4 @@
-import type { JsonObject } from '@sluice/providers';
-import { textsOf } from '../texts.ts';
+import { type JsonObject, textsOf } from '@sluice/providers';
 import { CheckError, type CheckKind, type CheckParameters } from './check.ts';
 import { flag } from './parameters.ts';
 

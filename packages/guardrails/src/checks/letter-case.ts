@@ -1,4 +1,4 @@
-import { textCheck } from './text-check.ts';
+import { textCheck } from '../text-check.ts';
 
 /** Only ASCII letters count: digits, marks and other scripts have no case here. */
 export const allUppercase = textCheck('default.alluppercase', () => (text) => {

@@ -1,6 +1,6 @@
-import { fencedBlocks } from './fenced-blocks.ts';
-import { requiredText } from './parameters.ts';
-import { textCheck } from './text-check.ts';
+import { fencedBlocks } from '../fenced-blocks.ts';
+import { requiredText } from '../parameters.ts';
+import { textCheck } from '../text-check.ts';
 
 /** Looks for a fenced block in a language, by any of its names. */
 export const containsCode = textCheck('default.containsCode', (parameters) => {

@@ -1,6 +1,5 @@
 import { jsonBounds, readJsonText } from '@sluice/json';
-import type { JsonObject } from '@sluice/providers';
-import { objectOf } from '../texts.ts';
+import { type JsonObject, objectOf } from '@sluice/providers';
 import { fencedBlocks } from './fenced-blocks.ts';
 
 /** The JSON objects of a text: those in fenced blocks, else whatever stands between matching braces. */

@@ -1,12 +1,16 @@
 import type { JsonObject } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
-import { answering, asking, exampleContext } from '../example-hooks.ts';
-import type { HookContext } from '../hook-context.ts';
-import { CheckError, type CheckOutcome, type CheckParameters } from './check.ts';
+import {
+  type CheckContext,
+  CheckError,
+  type CheckOutcome,
+  type CheckParameters,
+} from '../check.ts';
+import { answering, asking, exampleContext } from '../example-contexts.ts';
 import { checkKinds, knownChecks } from './index.ts';
 
 /** The verdict, or the name of the error of a check that could not decide. */
-async function verdictOf(id: string, parameters: CheckParameters, context: HookContext) {
+async function verdictOf(id: string, parameters: CheckParameters, context: CheckContext) {
   try {
     return (await run(id, parameters, context)).verdict;
   } catch (error) {
@@ -18,7 +22,7 @@ async function verdictOf(id: string, parameters: CheckParameters, context: HookC
 async function run(
   id: string,
   parameters: CheckParameters,
-  context: HookContext,
+  context: CheckContext,
 ): Promise<CheckOutcome> {
   const kind = checkKinds.get(id);
   if (kind === undefined) throw new Error(`there is no check ${id}`);
@@ -353,7 +357,7 @@ describe('default.requestParametersCheck', () => {
   it.each([
     ['functions of the older form', { functions: [{ name: 'search' }] }, 'chatComplete'],
     ['tools of Anthropic’s form', { tools: [{ name: 'search', input_schema: {} }] }, 'messages'],
-  ] as [string, JsonObject, HookContext['endpoint']][])(
+  ] as [string, JsonObject, CheckContext['endpoint']][])(
     'knows %s',
     async (_what, body, endpoint) => {
       const context = exampleContext({ endpoint, request: body });
@@ -515,7 +519,7 @@ describe('default.addPrefix', () => {
       { endpoint: 'chatComplete', request: {} },
       undefined,
     ],
-  ] as [string, CheckParameters, Partial<HookContext>, object | undefined][])(
+  ] as [string, CheckParameters, Partial<CheckContext>, object | undefined][])(
     '%s',
     async (_what, parameters, given, expected) => {
       const context = exampleContext(given);

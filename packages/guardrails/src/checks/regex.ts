@@ -1,10 +1,9 @@
 import type { SafeRegex } from '@sluice/engine';
-import type { JsonObject } from '@sluice/providers';
-import { textsOf } from '../texts.ts';
-import type { CheckKind } from './check.ts';
-import { flag, optionalText, requiredText } from './parameters.ts';
-import { compilePattern, matches, parseRule, replaceIn } from './pattern.ts';
-import { excerpt, requiredSubject, textCheck } from './text-check.ts';
+import { type JsonObject, textsOf } from '@sluice/providers';
+import type { CheckKind } from '../check.ts';
+import { flag, optionalText, requiredText } from '../parameters.ts';
+import { compilePattern, matches, parseRule, replaceIn } from '../pattern.ts';
+import { excerpt, requiredSubject, textCheck } from '../text-check.ts';
 
 /** Searches the whole text; the pattern has no flags. */
 export const regexMatch = textCheck('default.regexMatch', (parameters) => {

@@ -1,5 +1,5 @@
+import type { CheckKind } from '../check.ts';
 import { addPrefix } from './add-prefix.ts';
-import type { CheckKind } from './check.ts';
 import { contains, endsWith } from './contains.ts';
 import { containsCode } from './contains-code.ts';
 import { characterCount, sentenceCount, wordCount } from './counts.ts';

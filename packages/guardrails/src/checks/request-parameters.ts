@@ -1,8 +1,6 @@
-import type { JsonObject } from '@sluice/providers';
-import type { HookContext } from '../hook-context.ts';
-import { arrayOf, objectOf } from '../texts.ts';
-import { CheckError, type CheckKind, type CheckParameters } from './check.ts';
-import { optionalList, optionalRecord, optionalTexts } from './parameters.ts';
+import { arrayOf, type JsonObject, objectOf } from '@sluice/providers';
+import { type CheckContext, CheckError, type CheckKind, type CheckParameters } from '../check.ts';
+import { optionalList, optionalRecord, optionalTexts } from '../parameters.ts';
 
 /** Which tools a request may carry, which top-level keys, and which values under them. */
 export const requestParametersCheck: CheckKind = {
@@ -89,7 +87,7 @@ interface Tool {
 }
 
 /** Tools in OpenAI's and Anthropic's form, and OpenAI's older `functions`, which would be a way round. */
-function toolsOf({ endpoint, request }: HookContext): Tool[] {
+function toolsOf({ endpoint, request }: CheckContext): Tool[] {
   const untyped = endpoint === 'messages' ? 'custom' : 'function';
   const tools = (arrayOf(request.tools) ?? []).map((item) => {
     const tool = objectOf(item) ?? {};

@@ -1,9 +1,9 @@
-import { textsOf } from '../texts.ts';
-import { allAnyNone, satisfies } from './all-any-none.ts';
-import type { CheckKind } from './check.ts';
-import { jsonObjectsIn } from './json-objects.ts';
-import { choice, requiredTexts } from './parameters.ts';
-import { excerpt, requiredSubject } from './text-check.ts';
+import { textsOf } from '@sluice/providers';
+import { allAnyNone, satisfies } from '../all-any-none.ts';
+import type { CheckKind } from '../check.ts';
+import { jsonObjectsIn } from '../json-objects.ts';
+import { choice, requiredTexts } from '../parameters.ts';
+import { excerpt, requiredSubject } from '../text-check.ts';
 
 /**
  * Of the objects in the text, the one with most of the keys is judged: so "all"

@@ -1,5 +1,11 @@
-import type { JsonObject } from '@sluice/providers';
-import type { HookContext } from '../hook-context.ts';
+import type { JsonObject, TextSource } from '@sluice/providers';
+
+/** What a check sees: a request or its response, and what is known of it. Never changed in place. */
+export interface CheckContext extends TextSource {
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Whatever a check waits for ends with it. */
+  readonly signal: AbortSignal;
+}
 
 export type CheckParameters = Readonly<Record<string, unknown>>;
 
@@ -17,7 +23,7 @@ export interface CheckKind {
 }
 
 /** Looks, and decides. Throws a CheckError when there is nothing to decide on. */
-export type CheckFunction = (context: HookContext) => CheckOutcome | Promise<CheckOutcome>;
+export type CheckFunction = (context: CheckContext) => CheckOutcome | Promise<CheckOutcome>;
 
 export interface CheckOutcome {
   verdict: boolean;

@@ -1,5 +1,15 @@
-import type { JsonObject, JsonValue } from '@sluice/providers';
-import type { HookContext } from './hook-context.ts';
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { Endpoint } from '../contract.ts';
+import { arrayOf, objectOf } from '../json/json-access.ts';
+
+/** A request, or its response, in the caller's format. */
+export interface TextSource {
+  readonly event: 'beforeRequest' | 'afterRequest';
+  readonly endpoint: Endpoint;
+  readonly request: JsonObject;
+  /** Undefined before the request. */
+  readonly response: JsonObject | undefined;
+}
 
 /** The texts of a request or response that checks look at, and how to put others in their place. */
 export interface Texts {
@@ -16,11 +26,11 @@ export interface Texts {
  * message, or the messages of an output.
  * Whatever has another shape reads as no text.
  */
-export function textsOf(context: HookContext): Texts {
+export function textsOf(context: TextSource): Texts {
   return context.event === 'beforeRequest' ? requestTexts(context) : responseTexts(context);
 }
 
-function requestTexts({ endpoint, request }: HookContext): Texts {
+function requestTexts({ endpoint, request }: TextSource): Texts {
   switch (endpoint) {
     case 'chatComplete':
     case 'messages': {
@@ -83,7 +93,7 @@ function outputTexts(response: JsonObject): Texts {
   };
 }
 
-function responseTexts({ endpoint, response = {} }: HookContext): Texts {
+function responseTexts({ endpoint, response = {} }: TextSource): Texts {
   // Blocks of one message are one text, cut where the model quotes or calls a tool.
   if (endpoint === 'messages')
     return content(response.content, '', (value) => ({ ...response, content: value }));
@@ -146,14 +156,4 @@ const textTypes: ReadonlySet<unknown> = new Set(['text', 'input_text', 'output_t
 
 function noTexts(document: JsonObject): Texts {
   return { parts: [], joined: '', replace: () => document };
-}
-
-export function objectOf(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
-    : undefined;
-}
-
-export function arrayOf(value: unknown): JsonValue[] | undefined {
-  return Array.isArray(value) ? (value as JsonValue[]) : undefined;
 }

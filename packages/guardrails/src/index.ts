@@ -1,0 +1,14 @@
+/**
+ * What guardrail checks look at and decide, pure: no network, clock or log.
+ * Start at `check.ts` (the shapes), then `checks/index.ts` (which there are).
+ */
+export {
+  type CheckContext,
+  CheckError,
+  type CheckFault,
+  type CheckFunction,
+  type CheckKind,
+  type CheckOutcome,
+  type CheckParameters,
+} from './check.ts';
+export { checkKinds, knownChecks } from './checks/index.ts';
