@@ -123,6 +123,15 @@ function registryAddresses(): string[] {
     );
 }
 
+/** Files whose source would make them anew otherwise; loaded late, because they read the stubs. */
+async function staleFiles(): Promise<string> {
+  const { generatedFiles } = await import('../generate/generated-files.ts');
+  return Object.entries(generatedFiles)
+    .filter(([path, text]) => readFileSync(join(root, path), 'utf8') !== text())
+    .map(([path]) => `${path} differs from what its source makes\n`)
+    .join('');
+}
+
 /** Generates anew into a temporary folder and compares with what is checked in. */
 async function checkGenerated(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-generate-'));
@@ -143,7 +152,9 @@ async function checkGenerated(): Promise<string> {
       join(folder, 'gen'),
       join(root, 'packages/proto-stubs/src/gen'),
     ]);
-    return differs === 0 ? '' : `${difference}Run npm run generate and commit the result.`;
+    const stale = await staleFiles();
+    if (differs === 0 && stale === '') return '';
+    return `${difference}${stale}Run npm run generate and commit the result.`;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -18,6 +18,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],
   'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
+  'packages/usage': ['packages/proto-stubs'],
   'packages/demo-upstream': [],
   'packages/stack': ['packages/demo-upstream'],
   'packages/testkit': ['packages/stack', 'packages/demo-upstream'],
@@ -34,6 +35,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/providers',
     'packages/rpc',
     'packages/telemetry',
+    'packages/usage',
   ],
   'services/control-plane': [
     'packages/engine',
@@ -55,6 +57,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/proto-stubs',
     'packages/rpc',
     'packages/telemetry',
+    'packages/usage',
   ],
   scripts: [
     'packages/engine',

@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { fromBinary } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { usage } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
+import { readEntry } from '@sluice/usage';
 import type { IngestMetrics } from '../metrics.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
-import { UnfitRecord, type UsageRow, usageRow } from './usage-row.ts';
+import { UnfitRecord } from './column-values.ts';
+import { type LedgerRow, ledgerRow } from './entry-kinds.ts';
 
 interface RejectRow {
   digest: string;
@@ -14,13 +14,13 @@ interface RejectRow {
   received_at: string;
 }
 
-type Item = { table: 'usage_records'; row: UsageRow } | { table: 'usage_rejects'; row: RejectRow };
+type Item = LedgerRow | { table: 'usage_rejects'; row: RejectRow };
 
-/** The one way into the ledger, for records of either transport. */
+/** The one way into the ledger, for entries of either transport. */
 export interface UsageSink {
-  /** Resolves after the insert that holds every record. Rejects when that did not happen: send them again. */
-  write(records: readonly Uint8Array[], signal?: AbortSignal): Promise<void>;
-  /** Keeps bytes that are not even a list of records. */
+  /** Resolves after the insert that holds every entry. Rejects when that did not happen: send them again. */
+  write(entries: readonly Uint8Array[], signal?: AbortSignal): Promise<void>;
+  /** Keeps bytes that are not even a list of entries. */
   reject(bytes: Uint8Array, reason: string): Promise<void>;
   readonly size: number;
   close(graceMs: number): Promise<void>;
@@ -56,16 +56,16 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
 
   function itemOf(bytes: Uint8Array): Item {
     try {
-      return { table: 'usage_records', row: usageRow(fromBinary(usage.UsageRecordSchema, bytes)) };
+      return ledgerRow(readEntry(bytes));
     } catch (error) {
-      const reason = error instanceof UnfitRecord ? error.message : 'not a UsageRecord';
-      logger.error({ reason }, 'a usage record was rejected');
+      const reason = error instanceof UnfitRecord ? error.message : 'not an entry';
+      logger.error({ reason }, 'an entry of the ledger was rejected');
       return { table: 'usage_rejects', row: rejectRow(bytes, reason, nowMs()) };
     }
   }
 
   return {
-    write: (records, signal) => batcher.add(records.map(itemOf), signal),
+    write: (entries, signal) => batcher.add(entries.map(itemOf), signal),
     reject: (bytes, reason) =>
       batcher.add([{ table: 'usage_rejects', row: rejectRow(bytes, reason, nowMs()) }]),
     get size() {

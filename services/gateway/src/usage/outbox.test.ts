@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  copyFileSync,
   mkdtempSync,
   readdirSync,
   renameSync,
@@ -9,6 +10,8 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { usage } from '@sluice/proto-stubs';
+import { readEntry } from '@sluice/usage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Outbox, OutboxFullError } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
@@ -99,6 +102,42 @@ describe('Outbox', () => {
     expect(second.recover((begin) => Buffer.concat([begin, payload(' +lost')]))).toBe(1);
     expect(contents(second)).toEqual(['finished', 'begin lost +lost']);
     expect(open().recover((begin) => begin)).toBe(0);
+  });
+
+  it('gives entries of other kinds with their tag, also of a kind only a later release knows', async () => {
+    const laterKind: number = 200;
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3 });
+    const id = uuidV7(1);
+    outbox.begin(id, payload('begin'));
+    outbox.add(usage.EntryKind.FEEDBACK, id, payload('feedback'));
+    outbox.add(laterKind, uuidV7(1), payload('later'));
+    await outbox.end(id, payload('\nrecord'));
+    const entries = new Outbox({ dir, bytesMax: 1024 ** 3 }).read(10)?.records.map(readEntry);
+    expect(entries?.map(({ kind, body }) => [kind, Buffer.from(body).toString()])).toEqual([
+      [usage.EntryKind.FEEDBACK, 'feedback'],
+      [laterKind, 'later'],
+      [usage.EntryKind.ATTEMPT, '\nrecord'],
+    ]);
+  });
+
+  it('does not take an entry of another kind for the end of an attempt', () => {
+    const first = open();
+    const id = uuidV7(1);
+    first.begin(id, payload('begin'));
+    first.add(usage.EntryKind.BODY_POINTER, id, payload('pointer'));
+    first.flush();
+    expect(first.attemptsUnderWay).toBe(1);
+    expect(open().recover((begin) => begin)).toBe(1);
+  });
+
+  it('reads the files of the release before', () => {
+    copyFileSync(
+      join(import.meta.dirname, 'fixtures/outbox-of-two-kinds.bin'),
+      join(dir, '0000000001.log'),
+    );
+    const outbox = open();
+    expect(outbox.recover((begin) => Buffer.concat([begin, payload(' +lost')]))).toBe(1);
+    expect(contents(outbox)).toEqual(['record 0', 'record 1', 'record 2', 'begin lost +lost']);
   });
 
   it('deletes acknowledged segments, but remembers attempts still under way there', () => {

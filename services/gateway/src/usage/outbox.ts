@@ -14,6 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { usage } from '@sluice/proto-stubs';
+import { type EntryKind, encodeEntry } from '@sluice/usage';
 
 /**
  * The outbox: an append-only log on disk between the request path and the
@@ -23,14 +25,15 @@ import { crc32 } from 'node:zlib';
  * return a promise that resolves when theirs is done.
  *
  * Segments `<number>.log` hold entries `[length u32][crc32 u32][kind u8][id 16][payload]`.
- * `begin` entries say that an attempt has started, `end` entries carry its
- * record. `cursor.json` says up to where the ledger has acknowledged. An
+ * Kind 1, `begin`, says that an attempt has started, kind 2 carries its record;
+ * other kinds are facts of their own, with the numbers of `EntryKind`, and go
+ * to the ledger also when only another release knows them. `cursor.json` says up to where the ledger has acknowledged. An
  * attempt that began and never ended was lost with the process: `recover`
  * hands it back so that it, too, leaves its one record.
  */
 
 const kindBegin = 1;
-const kindEnd = 2;
+const kindAttempt = usage.EntryKind.ATTEMPT;
 const headerBytes = 25;
 const segmentBytesMax = 8 * 1024 * 1024;
 const entryBytesMax = 16 * 1024 * 1024;
@@ -45,7 +48,7 @@ export interface OutboxPosition {
 }
 
 export interface OutboxBatch {
-  /** Encoded UsageRecords; valid until the next `read`, which uses the same memory. */
+  /** Entries as they travel; valid until the next `read`, which uses the same memory. */
   records: Uint8Array[];
   from: OutboxPosition;
   next: OutboxPosition;
@@ -144,7 +147,12 @@ export class Outbox {
   /** Takes the record of an attempt, whether or not its begin was written; resolves when it is stored. */
   end(id: Buffer, payload: Uint8Array): Promise<void> {
     this.open.delete(id.toString('latin1'));
-    return this.append(kindEnd, id, payload);
+    return this.append(kindAttempt, id, payload);
+  }
+
+  /** Takes an entry of a kind that nothing begins; resolves when it is stored. */
+  add(kind: EntryKind, id: Buffer, payload: Uint8Array): Promise<void> {
+    return this.append(kind, id, payload);
   }
 
   /** Writes what has been taken so far, now. For those who cannot wait for the end of the turn. */
@@ -179,7 +187,7 @@ export class Outbox {
     let used = 0;
     for (const entry of entriesOf(this.pending.subarray(0, total))) {
       const start = entry.end - headerBytes - entry.payload.length;
-      if (entry.kind !== kindEnd || used + entry.end - start > refusedBytesMax) continue;
+      if (entry.kind === kindBegin || used + entry.end - start > refusedBytesMax) continue;
       this.pending.copyWithin(used, start, entry.end);
       used += entry.end - start;
     }
@@ -204,11 +212,11 @@ export class Outbox {
       for (const entry of entriesOf(readFileSync(this.path(number)))) {
         const id = entry.id.toString('latin1');
         if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
-        else begun.delete(id);
+        else if (entry.kind === kindAttempt) begun.delete(id);
       }
     }
     for (const [id, payload] of begun)
-      void this.append(kindEnd, Buffer.from(id, 'latin1'), finish(payload));
+      void this.append(kindAttempt, Buffer.from(id, 'latin1'), finish(payload));
     this.flush();
     return begun.size;
   }
@@ -296,7 +304,7 @@ export class Outbox {
       this.pendingFlush = { promise, resolve, reject, hasRecords: this.refusedBytes > 0 };
       setImmediate(this.flushSoon);
     }
-    if (kind === kindEnd) this.pendingFlush.hasRecords = true;
+    if (kind !== kindBegin) this.pendingFlush.hasRecords = true;
     return this.pendingFlush.promise;
   }
 
@@ -347,7 +355,7 @@ export class Outbox {
     let consumed = 0;
     for (const entry of entriesOf(bytes)) {
       consumed = entry.end;
-      if (entry.kind === kindEnd) records.push(entry.payload);
+      if (entry.kind !== kindBegin) records.push(encodeEntry(entry.kind, entry.payload));
       if (records.length >= recordsMax) break;
     }
     // Nothing readable at this place: a torn or damaged tail. The rest of the segment is given up.

@@ -4,11 +4,10 @@ import { GatewayError } from '@sluice/errors';
 import { type Cost, costOfReply, lookUpRates, priceBookVersion, type Rates } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, ReplyUnits, Usage } from '@sluice/providers';
+import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Target } from '../visit/target/resolve-target.ts';
-import { RecordEncoder } from './encode-record.ts';
 import type { Outbox } from './outbox.ts';
-import type { UsageRecord } from './usage-record.ts';
 import { uuidV7 } from './uuid.ts';
 
 const { Outcome } = usage;
@@ -388,71 +387,3 @@ function clipped(text: string): string {
 }
 
 const textLengthMax = 2048;
-
-const noBytes = Buffer.alloc(0);
-
-function emptyRecord(): UsageRecord {
-  return {
-    id: noBytes,
-    requestId: noBytes,
-    traceId: '',
-    spanId: '',
-    parentSpanId: '',
-    spanName: '',
-    replicaId: '',
-    sequence: 0,
-    createdAtMs: 0,
-    organisationId: '',
-    workspaceId: '',
-    workspaceSlug: '',
-    apiKeyId: '',
-    userId: '',
-    method: '',
-    requestUrl: '',
-    endpoint: '',
-    isProxyCall: false,
-    stream: false,
-    provider: '',
-    providerSlug: '',
-    model: '',
-    responseModel: '',
-    configId: '',
-    configSlug: '',
-    configVersionId: '',
-    bundleHash: '',
-    optionPath: '',
-    strategyMode: '',
-    attempt: 0,
-    retryCount: 0,
-    cacheStatus: '',
-    outcome: 0,
-    statusCode: 0,
-    errorCode: '',
-    finishReason: '',
-    inputTokens: 0,
-    outputTokens: 0,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWrite1hTokens: 0,
-    reasoningTokens: 0,
-    inputAudioTokens: 0,
-    outputAudioTokens: 0,
-    usageReported: false,
-    costNanoUsd: 0,
-    inputCostNanoUsd: 0,
-    outputCostNanoUsd: 0,
-    costKnown: false,
-    priceBookVersion: '',
-    priceLayer: '',
-    images: 0,
-    searchUnits: 0,
-    pages: 0,
-    audioSeconds: 0,
-    characters: 0,
-    latencyMs: 0,
-    timeToFirstByteMs: 0,
-    gatewayMs: 0,
-    metadata: {},
-    decisionJson: '',
-  };
-}

@@ -2,7 +2,7 @@
 // @generated from file sluice/usage/v1/usage.proto (package sluice.usage.v1, syntax proto3)
 /* eslint-disable */
 
-// The one fact written for each attempt. The gateway's outbox, the NATS
+// What the ledger keeps, one entry a fact. The gateway's outbox, the NATS
 // messages and the embedded gRPC link all carry the same bytes.
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
@@ -20,7 +20,8 @@ export declare const file_sluice_usage_v1_usage: GenFile;
  */
 export declare type WriteUsageRequest = Message<"sluice.usage.v1.WriteUsageRequest"> & {
   /**
-   * Encoded UsageRecord messages.
+   * Encoded UsageRecord messages, one an attempt; entries of every other kind
+   * are encoded UsageEntry messages.
    *
    * @generated from field: repeated bytes records = 1;
    */
@@ -46,6 +47,35 @@ export declare type WriteUsageResponse = Message<"sluice.usage.v1.WriteUsageResp
 export declare const WriteUsageResponseSchema: GenMessage<WriteUsageResponse>;
 
 /**
+ * An entry that is no attempt. Its field numbers are none of UsageRecord's, so
+ * that a data service of a former release reads a record without an id, keeps
+ * the bytes as a reject, and loses nothing. A data service does the same with a
+ * kind that is newer than itself.
+ *
+ * @generated from message sluice.usage.v1.UsageEntry
+ */
+export declare type UsageEntry = Message<"sluice.usage.v1.UsageEntry"> & {
+  /**
+   * @generated from field: sluice.usage.v1.EntryKind kind = 1000;
+   */
+  kind: EntryKind;
+
+  /**
+   * @generated from field: bytes body = 1001;
+   */
+  body: Uint8Array;
+};
+
+/**
+ * Describes the message sluice.usage.v1.UsageEntry.
+ * Use `create(UsageEntrySchema)` to create a new message.
+ */
+export declare const UsageEntrySchema: GenMessage<UsageEntry>;
+
+/**
+ * `npm run generate` makes the gateway's encoder and the ledger's row of these
+ * fields: bytes are UUIDs there, `…_at_ms` is a column `…_at` that holds a time.
+ *
  * @generated from message sluice.usage.v1.UsageRecord
  */
 export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
@@ -394,6 +424,61 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
  * Use `create(UsageRecordSchema)` to create a new message.
  */
 export declare const UsageRecordSchema: GenMessage<UsageRecord>;
+
+/**
+ * What an entry is about. The outbox has the same numbers in its headers.
+ *
+ * @generated from enum sluice.usage.v1.EntryKind
+ */
+export enum EntryKind {
+  /**
+   * @generated from enum value: ENTRY_KIND_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * The body is a UsageRecord.
+   *
+   * @generated from enum value: ENTRY_KIND_ATTEMPT = 2;
+   */
+  ATTEMPT = 2,
+
+  /**
+   * @generated from enum value: ENTRY_KIND_TOOL_CALL = 3;
+   */
+  TOOL_CALL = 3,
+
+  /**
+   * A correction of what was recorded before.
+   *
+   * @generated from enum value: ENTRY_KIND_ADJUSTMENT = 4;
+   */
+  ADJUSTMENT = 4,
+
+  /**
+   * @generated from enum value: ENTRY_KIND_FEEDBACK = 5;
+   */
+  FEEDBACK = 5,
+
+  /**
+   * Start or end of a replica.
+   *
+   * @generated from enum value: ENTRY_KIND_LIFE = 6;
+   */
+  LIFE = 6,
+
+  /**
+   * Where the bodies of an attempt are kept.
+   *
+   * @generated from enum value: ENTRY_KIND_BODY_POINTER = 7;
+   */
+  BODY_POINTER = 7,
+}
+
+/**
+ * Describes the enum sluice.usage.v1.EntryKind.
+ */
+export declare const EntryKindSchema: GenEnum<EntryKind>;
 
 /**
  * @generated from enum sluice.usage.v1.Outcome

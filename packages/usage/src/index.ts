@@ -1,0 +1,13 @@
+/**
+ * What goes into the ledger, as bytes: the record of an attempt with its
+ * encoder, both generated from `proto/sluice/usage/v1/usage.proto`, and the
+ * tag that entries of other kinds carry.
+ */
+export {
+  type EntryKind,
+  encodeEntry,
+  entryKindName,
+  type LedgerEntry,
+  readEntry,
+} from './entry.ts';
+export { emptyRecord, RecordEncoder, type UsageRecord } from './record.gen.ts';

@@ -1,0 +1,207 @@
+// Written by `npm run generate` from proto/sluice/usage/v1/usage.proto, never by hand.
+import { ProtoWriter } from './proto-writer.ts';
+
+/** One attempt as the ledger keeps it. What the fields mean stands in the proto. */
+export interface UsageRecord {
+  id: Buffer;
+  requestId: Buffer;
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+  spanName: string;
+  replicaId: string;
+  sequence: number;
+  createdAtMs: number;
+  organisationId: string;
+  workspaceId: string;
+  workspaceSlug: string;
+  apiKeyId: string;
+  userId: string;
+  method: string;
+  requestUrl: string;
+  endpoint: string;
+  isProxyCall: boolean;
+  stream: boolean;
+  provider: string;
+  providerSlug: string;
+  model: string;
+  responseModel: string;
+  configId: string;
+  configSlug: string;
+  configVersionId: string;
+  bundleHash: string;
+  optionPath: string;
+  strategyMode: string;
+  attempt: number;
+  retryCount: number;
+  cacheStatus: string;
+  outcome: number;
+  statusCode: number;
+  errorCode: string;
+  finishReason: string;
+  inputTokens: number;
+  outputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
+  cacheWrite1hTokens: number;
+  reasoningTokens: number;
+  inputAudioTokens: number;
+  outputAudioTokens: number;
+  usageReported: boolean;
+  costNanoUsd: number;
+  inputCostNanoUsd: number;
+  outputCostNanoUsd: number;
+  costKnown: boolean;
+  priceBookVersion: string;
+  priceLayer: string;
+  images: number;
+  searchUnits: number;
+  pages: number;
+  audioSeconds: number;
+  characters: number;
+  latencyMs: number;
+  timeToFirstByteMs: number;
+  gatewayMs: number;
+  metadata: Readonly<Record<string, string>>;
+  decisionJson: string;
+}
+
+const noBytes = Buffer.alloc(0);
+
+export function emptyRecord(): UsageRecord {
+  return {
+    id: noBytes,
+    requestId: noBytes,
+    traceId: '',
+    spanId: '',
+    parentSpanId: '',
+    spanName: '',
+    replicaId: '',
+    sequence: 0,
+    createdAtMs: 0,
+    organisationId: '',
+    workspaceId: '',
+    workspaceSlug: '',
+    apiKeyId: '',
+    userId: '',
+    method: '',
+    requestUrl: '',
+    endpoint: '',
+    isProxyCall: false,
+    stream: false,
+    provider: '',
+    providerSlug: '',
+    model: '',
+    responseModel: '',
+    configId: '',
+    configSlug: '',
+    configVersionId: '',
+    bundleHash: '',
+    optionPath: '',
+    strategyMode: '',
+    attempt: 0,
+    retryCount: 0,
+    cacheStatus: '',
+    outcome: 0,
+    statusCode: 0,
+    errorCode: '',
+    finishReason: '',
+    inputTokens: 0,
+    outputTokens: 0,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWrite1hTokens: 0,
+    reasoningTokens: 0,
+    inputAudioTokens: 0,
+    outputAudioTokens: 0,
+    usageReported: false,
+    costNanoUsd: 0,
+    inputCostNanoUsd: 0,
+    outputCostNanoUsd: 0,
+    costKnown: false,
+    priceBookVersion: '',
+    priceLayer: '',
+    images: 0,
+    searchUnits: 0,
+    pages: 0,
+    audioSeconds: 0,
+    characters: 0,
+    latencyMs: 0,
+    timeToFirstByteMs: 0,
+    gatewayMs: 0,
+    metadata: {},
+    decisionJson: '',
+  };
+}
+
+export class RecordEncoder {
+  readonly #out = new ProtoWriter();
+
+  /** The bytes are only valid until the next call. */
+  encode(record: UsageRecord): Buffer {
+    const out = this.#out;
+    out.reset();
+    out.bytes(1, record.id);
+    out.bytes(2, record.requestId);
+    out.text(3, record.traceId);
+    out.text(4, record.spanId);
+    out.text(5, record.parentSpanId);
+    out.text(6, record.spanName);
+    out.text(7, record.replicaId);
+    out.uint(8, record.sequence);
+    out.uint(9, record.createdAtMs);
+    out.text(10, record.organisationId);
+    out.text(11, record.workspaceId);
+    out.text(12, record.workspaceSlug);
+    out.text(13, record.apiKeyId);
+    out.text(14, record.userId);
+    out.text(15, record.method);
+    out.text(16, record.requestUrl);
+    out.text(17, record.endpoint);
+    out.bool(18, record.isProxyCall);
+    out.bool(19, record.stream);
+    out.text(20, record.provider);
+    out.text(21, record.providerSlug);
+    out.text(22, record.model);
+    out.text(23, record.responseModel);
+    out.text(24, record.configId);
+    out.text(25, record.configSlug);
+    out.text(26, record.configVersionId);
+    out.text(27, record.bundleHash);
+    out.text(28, record.optionPath);
+    out.text(29, record.strategyMode);
+    out.uint(30, record.attempt);
+    out.sint(31, record.retryCount);
+    out.text(32, record.cacheStatus);
+    out.uint(33, record.outcome);
+    out.uint(34, record.statusCode);
+    out.text(35, record.errorCode);
+    out.text(36, record.finishReason);
+    out.uint(40, record.inputTokens);
+    out.uint(41, record.outputTokens);
+    out.uint(42, record.cacheReadTokens);
+    out.uint(43, record.cacheWriteTokens);
+    out.uint(44, record.cacheWrite1hTokens);
+    out.uint(45, record.reasoningTokens);
+    out.uint(46, record.inputAudioTokens);
+    out.uint(47, record.outputAudioTokens);
+    out.bool(48, record.usageReported);
+    out.sint(49, record.costNanoUsd);
+    out.sint(50, record.inputCostNanoUsd);
+    out.sint(51, record.outputCostNanoUsd);
+    out.bool(52, record.costKnown);
+    out.text(53, record.priceBookVersion);
+    out.text(54, record.priceLayer);
+    out.uint(55, record.images);
+    out.uint(56, record.searchUnits);
+    out.uint(57, record.pages);
+    out.double(58, record.audioSeconds);
+    out.uint(59, record.characters);
+    out.double(60, record.latencyMs);
+    out.double(61, record.timeToFirstByteMs);
+    out.double(62, record.gatewayMs);
+    for (const key in record.metadata) out.pair(70, key, record.metadata[key] ?? '');
+    out.text(71, record.decisionJson);
+    return out.written();
+  }
+}

@@ -1,0 +1,9 @@
+import { providerPage } from '../docs/provider-table.ts';
+import { usageRecordSource, usageRowSource } from './usage-record.ts';
+
+/** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
+export const generatedFiles: Readonly<Record<string, () => string>> = {
+  'docs/providers.md': providerPage,
+  'packages/usage/src/record.gen.ts': usageRecordSource,
+  'services/data-service/src/sinks/usage-row.gen.ts': usageRowSource,
+};

@@ -1,0 +1,143 @@
+import { type DescField, ScalarType } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+
+/** How a field stands in the gateway's record, and in a row of the ledger. */
+interface FieldCode {
+  type: string;
+  empty: string;
+  /** The method of ProtoWriter that takes it. */
+  write: 'text' | 'bytes' | 'uint' | 'sint' | 'bool' | 'double' | 'pair';
+  /** The value of its column. */
+  column: (value: string, field: DescField) => string;
+}
+
+const same = (value: string) => value;
+/** JSON's numbers lose digits. */
+const digits = (value: string) => `${value}.toString()`;
+
+const text: FieldCode = { type: 'string', empty: "''", write: 'text', column: same };
+const number32: FieldCode = { type: 'number', empty: '0', write: 'uint', column: same };
+const number64: FieldCode = { ...number32, column: digits };
+
+const scalars: Partial<Record<ScalarType, FieldCode>> = {
+  [ScalarType.STRING]: text,
+  [ScalarType.BOOL]: { type: 'boolean', empty: 'false', write: 'bool', column: same },
+  [ScalarType.DOUBLE]: {
+    type: 'number',
+    empty: '0',
+    write: 'double',
+    column: (value) => `finite(${value})`,
+  },
+  [ScalarType.UINT32]: number32,
+  [ScalarType.UINT64]: number64,
+  [ScalarType.SINT32]: { ...number32, write: 'sint' },
+  [ScalarType.SINT64]: { ...number64, write: 'sint' },
+  [ScalarType.BYTES]: {
+    type: 'Buffer',
+    empty: 'noBytes',
+    write: 'bytes',
+    column: (value, { name }) => `uuid(${value}, '${name}')`,
+  },
+};
+
+/** A time in Unix ms, the one int64 there is: others would need a writer for what is negative. */
+const time: FieldCode = {
+  ...number32,
+  column: (value, { name }) => `timestamp(${value}, '${name}')`,
+};
+
+const outcome: FieldCode = { ...number32, column: (value) => `outcomeName(${value})` };
+
+const metadata: FieldCode = {
+  type: 'Readonly<Record<string, string>>',
+  empty: '{}',
+  write: 'pair',
+  column: same,
+};
+
+function codeOf(field: DescField): FieldCode {
+  if (field.fieldKind === 'enum' && field.enum === usage.OutcomeSchema) return outcome;
+  if (
+    field.fieldKind === 'map' &&
+    field.mapKey === ScalarType.STRING &&
+    field.scalar === ScalarType.STRING
+  )
+    return metadata;
+  const isTime = field.fieldKind === 'scalar' && field.scalar === ScalarType.INT64;
+  if (isTime && field.name.endsWith('_at_ms')) return time;
+  const code = field.fieldKind === 'scalar' ? scalars[field.scalar] : undefined;
+  if (code === undefined)
+    throw new Error(
+      `usage.proto: ${field.name} has a type without a rule in ${import.meta.filename}`,
+    );
+  return code;
+}
+
+const fields = usage.UsageRecordSchema.fields.map((field) => ({
+  field,
+  name: field.localName,
+  code: codeOf(field),
+}));
+
+const head = `// Written by \`npm run generate\` from proto/sluice/usage/v1/usage.proto, never by hand.\n`;
+
+function writeLine(field: DescField, { write }: FieldCode): string {
+  const name = field.localName;
+  return write === 'pair'
+    ? `for (const key in record.${name}) out.pair(${field.number}, key, record.${name}[key] ?? '');`
+    : `out.${write}(${field.number}, record.${name});`;
+}
+
+/** `packages/usage/src/record.gen.ts`. */
+export function usageRecordSource(): string {
+  return `${head}import { ProtoWriter } from './proto-writer.ts';
+
+/** One attempt as the ledger keeps it. What the fields mean stands in the proto. */
+export interface UsageRecord {
+${fields.map(({ name, code }) => `  ${name}: ${code.type};`).join('\n')}
+}
+
+const noBytes = Buffer.alloc(0);
+
+export function emptyRecord(): UsageRecord {
+  return {
+${fields.map(({ name, code }) => `    ${name}: ${code.empty},`).join('\n')}
+  };
+}
+
+export class RecordEncoder {
+  readonly #out = new ProtoWriter();
+
+  /** The bytes are only valid until the next call. */
+  encode(record: UsageRecord): Buffer {
+    const out = this.#out;
+    out.reset();
+${fields.map(({ field, code }) => `    ${writeLine(field, code)}`).join('\n')}
+    return out.written();
+  }
+}
+`;
+}
+
+/** `created_at_ms` is a number on the wire and a time in its column. */
+const columnOf = ({ name }: DescField) => name.replace(/_at_ms$/, '_at');
+
+/** `services/data-service/src/sinks/usage-row.gen.ts`. */
+export function usageRowSource(): string {
+  const columns = fields.map(
+    ({ field, name, code }) => `    ${columnOf(field)}: ${code.column(`record.${name}`, field)},`,
+  );
+  return `${head}import type { usage } from '@sluice/proto-stubs';
+import { finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
+
+/**
+ * The row of a record, field by field.
+ * @throws UnfitRecord for what a column could not hold, so that one bad record never fails a batch.
+ */
+export function usageRow(record: usage.UsageRecord): UsageRow {
+  return {
+${columns.join('\n')}
+  };
+}
+`;
+}

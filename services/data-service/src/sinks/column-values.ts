@@ -1,0 +1,33 @@
+import { usage } from '@sluice/proto-stubs';
+
+/** A row of `usage_records` as JSON; 64-bit numbers are strings, because JSON's numbers lose digits. */
+export type UsageRow = Record<string, string | number | boolean | Record<string, string>>;
+
+/** A record that is not fit to be a row; the message says why. */
+export class UnfitRecord extends Error {}
+
+export function uuid(bytes: Uint8Array, field: string): string {
+  if (bytes.length !== 16) throw new UnfitRecord(`${field} is not 16 bytes`);
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
+
+const earliestMs = Date.UTC(2020, 0, 1);
+const latestMs = Date.UTC(2100, 0, 1);
+
+/** A clock far off would put the record into a partition that nobody looks at. */
+export function timestamp(ms: bigint, field: string): string {
+  if (ms < earliestMs || ms >= latestMs)
+    throw new UnfitRecord(`${field} is not within 2020 to 2099`);
+  return new Date(Number(ms)).toISOString().replace('T', ' ').slice(0, -1);
+}
+
+export function finite(value: number): number {
+  return Number.isFinite(value) ? value : 0;
+}
+
+/** `OUTCOME_UPSTREAM_ERROR` → `upstream_error`; an outcome newer than this program keeps its number. */
+export function outcomeName(outcome: usage.Outcome): string {
+  const name: string | undefined = usage.Outcome[outcome];
+  return name === undefined ? `outcome_${outcome}` : name.toLowerCase();
+}

@@ -1,0 +1,32 @@
+import { fromBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import { type EntryKind, entryKindName, type LedgerEntry } from '@sluice/usage';
+import { UnfitRecord, type UsageRow } from './column-values.ts';
+import { usageRow } from './usage-row.gen.ts';
+
+/** A row and the table it goes to. */
+export interface LedgerRow {
+  table: 'usage_records';
+  row: UsageRow;
+}
+
+/** What becomes of an entry, by its kind: a new kind is a line here and a table. */
+const rowOf: Partial<Record<EntryKind, (body: Uint8Array) => LedgerRow>> = {
+  [usage.EntryKind.ATTEMPT]: (body) => ({ table: 'usage_records', row: usageRow(recordIn(body)) }),
+};
+
+/** @throws UnfitRecord for what has no place here; the message says why */
+export function ledgerRow({ kind, body }: LedgerEntry): LedgerRow {
+  const row = rowOf[kind];
+  if (row === undefined)
+    throw new UnfitRecord(`entries of kind ${entryKindName(kind)} have no table`);
+  return row(body);
+}
+
+function recordIn(body: Uint8Array): usage.UsageRecord {
+  try {
+    return fromBinary(usage.UsageRecordSchema, body);
+  } catch (error) {
+    throw new UnfitRecord('not a UsageRecord', { cause: error });
+  }
+}
