@@ -16,8 +16,8 @@ function inputs(root) {
   const packages = ['packages', 'services'].flatMap((folder) =>
     entries(root, folder).map((name) => `${folder}/${name}/package.json`),
   );
-  const prisma = entries(root, 'services/control-plane/prisma').map(
-    (name) => `services/control-plane/prisma/${name}`,
+  const prisma = ['services/control-plane/prisma', 'services/control-plane/prisma/schema'].flatMap(
+    (folder) => entries(root, folder).map((name) => `${folder}/${name}`),
   );
   const single = [
     'package.json',

@@ -1,12 +1,12 @@
 /**
- * Generates the Prisma client into `src/generated/prisma` when schema.prisma
- * has changed since the last time. Runs after every install, so it must be
+ * Generates the Prisma client into `src/generated/prisma` when the schema has
+ * changed since the last time. Runs after every install, so it must be
  * quick when there is nothing to do, and must never reach for the network: the
  * generator needs no engine binary, so a program that exists stands in for one.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -16,7 +16,7 @@ const stampPath = join(generated, '.schema-hash');
 const manifestPath = createRequire(import.meta.url).resolve('prisma/package.json');
 const manifest = JSON.parse(readFileSync(manifestPath, 'utf8')) as { version: string };
 const stamp = createHash('sha256')
-  .update(readFileSync(join(root, 'prisma', 'schema.prisma')))
+  .update(schemaText(join(root, 'prisma', 'schema')))
   .update(manifest.version)
   .digest('hex');
 
@@ -38,4 +38,9 @@ if (!existsSync(stampPath) || readFileSync(stampPath, 'utf8') !== stamp) {
     process.exit(result.status ?? 1);
   }
   writeFileSync(stampPath, stamp);
+}
+
+function schemaText(folder: string): string {
+  const files = readdirSync(folder).sort();
+  return files.map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`).join('');
 }

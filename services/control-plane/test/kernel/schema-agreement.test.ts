@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { testDatabase } from '@sluice/testkit';
 import { Client } from 'pg';
@@ -15,10 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => client.end());
 
-it('schema.prisma and the migrated database describe the same tables', async () => {
-  const expected = parseSchema(
-    await readFile(join(import.meta.dirname, '../../prisma', 'schema.prisma'), 'utf8'),
-  );
+it('the Prisma schema and the migrated database describe the same tables', async () => {
+  const folder = join(import.meta.dirname, '../../prisma/schema');
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), 'utf8'));
+  const expected = parseSchema(files.join('\n'));
   expect(expected.length).toBeGreaterThan(12);
   const named = (tables: SchemaTable[]) =>
     Object.fromEntries(tables.map((table) => [table.name, table]));

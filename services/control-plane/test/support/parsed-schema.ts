@@ -1,4 +1,4 @@
-/** Enough of a reader for schema.prisma to say what tables it stands for. */
+/** Enough of a reader for the Prisma schema to say what tables it stands for. */
 export interface SchemaTable {
   name: string;
   columns: { name: string; type: string; nullable: boolean; hasDefault: boolean }[];
