@@ -2,3 +2,4 @@
 export { adminErrorBody, anthropicErrorBody, gatewayErrorBody } from './bodies.ts';
 export { type ErrorCode, type ErrorSpec, errorCodes, errorSpec } from './codes.ts';
 export { fromUnknown, GatewayError, type GatewayErrorOptions } from './gateway-error.ts';
+export { invalidField } from './invalid-field.ts';

@@ -31,6 +31,7 @@ import { scimMappingOperations } from './people/scim-mappings/routes.ts';
 import { userOperations } from './people/users/routes.ts';
 import { workspaceMemberOperations } from './people/workspace-members/routes.ts';
 import { workspaceOperations } from './people/workspaces/routes.ts';
+import { provisionWorkspace } from './provisioning/provision-workspace.ts';
 import { agentIntegrationOperations } from './tools/agent-integrations/routes.ts';
 import { agentServerOperations } from './tools/agent-servers/routes.ts';
 import { mcpIntegrationOperations } from './tools/mcp-integrations/routes.ts';
@@ -49,7 +50,7 @@ export function allOperations(parts: {
 }): readonly Operation[] {
   return [
     ...apiKeyOperations(parts.mintKey),
-    ...workspaceOperations,
+    ...workspaceOperations(provisionWorkspace),
     ...organisationOperations,
     // Before the users, for whom `invites` would be the id of one.
     ...inviteOperations,

@@ -1,9 +1,8 @@
 import type { AnswerOf, PolicyCondition, PolicyTarget } from '@sluice/contracts/admin';
 import { appliesTo } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { pathParameter } from '../kernel/http/implement.ts';
 import type { AdminCall } from '../kernel/http/operation.ts';
-import { invalidField } from '../kernel/http/parse-input.ts';
 import { instant } from '../kernel/http/shapes.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import { requireReach } from '../kernel/tenancy/target-workspace.ts';

@@ -2,6 +2,7 @@ import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import { commitChange } from '../kernel/database/change.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import { newId } from '../kernel/names/ids.ts';
+import { findDefaultWorkspace } from '../kernel/tenancy/find-workspace.ts';
 import { credentialColumns, openCredentials } from '../models/integrations/credentials.ts';
 import {
   findIntegration,
@@ -11,7 +12,6 @@ import {
 } from '../models/integrations/store.ts';
 import { provisionProvider } from '../models/providers/provision.ts';
 import type { MintKey } from '../people/api-keys/secrets.ts';
-import { findDefaultWorkspace } from '../people/workspaces/store.ts';
 import {
   commandLineEntry,
   createOrganisation,

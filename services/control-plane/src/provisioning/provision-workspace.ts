@@ -1,7 +1,7 @@
 import { insertDefaultCollection } from '../documents/collections/store.ts';
 import type { Database } from '../kernel/database/client.ts';
+import type { WorkspaceRow } from '../kernel/tenancy/find-workspace.ts';
 import { grantGlobalIntegrations } from '../models/integrations/grants.ts';
-import type { WorkspaceRow } from '../people/workspaces/store.ts';
 import { grantGlobalAccess } from '../tools/registry/grants-store.ts';
 
 /** What every new workspace is made with: a collection, and access to what is open to all. */

@@ -1,6 +1,6 @@
 import { type ConfigCaps, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
 import type { CreateConfigBody, UpdateConfigBody } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { guardKeptSecrets } from '../../kernel/credentials/guard-kept-secrets.ts';
@@ -12,7 +12,6 @@ import {
 } from '../../kernel/credentials/secret-fields.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {

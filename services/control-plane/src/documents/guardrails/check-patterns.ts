@@ -1,6 +1,6 @@
 import type { GuardrailCheck } from '@sluice/contracts/admin';
 import { compileSafeRegex } from '@sluice/engine';
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 
 /**
  * A pattern that cannot run makes a check that passes everything: better said

@@ -1,9 +1,9 @@
 import type { GuardrailCheck } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import { guardKeptSecrets } from '../../kernel/credentials/guard-kept-secrets.ts';
 import { isHeaderMap } from '../../kernel/credentials/header-maps.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
 import { fieldOf, isMask, maskValue, type Path } from '../../kernel/credentials/secret-fields.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 
 /** Parameters that only sound like secrets, or hold documents of the caller's in which names mean nothing. */
 const openNames = new Set([

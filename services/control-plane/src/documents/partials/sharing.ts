@@ -1,9 +1,9 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { actorOf } from '../../kernel/access/caller.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
-import { noJson } from '../../people/workspaces/store.ts';
 import { isSharedWith, readShare, shareOf } from '../prompts/share.ts';
 import { addPartial, type PartialWithVersion, reachPartial, requireVersion } from './operations.ts';
 import { findPartials, updatePartial } from './store.ts';

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { compilePrompt, TemplateFault } from '@sluice/engine';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { findProviderRow } from '../../models/providers/store.ts';
 import type { VersionContent } from './store.ts';
 

@@ -1,10 +1,9 @@
 import type { BodyOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
-import { findWorkspace } from '../../people/workspaces/store.ts';
+import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 
 /** Whom a prompt or a partial is shared with, as its row keeps it; workspaces by UUID. */
 export interface Share {

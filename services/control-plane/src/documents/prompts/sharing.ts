@@ -1,12 +1,12 @@
 import type { BodyOf } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { findProviderOf, findProviderRow } from '../../models/providers/store.ts';
-import { noJson } from '../../people/workspaces/store.ts';
 import { collectionInBody } from '../collections/operations.ts';
 import { findDefaultCollection } from '../collections/store.ts';
 import { contentOf, providerSlug } from './content.ts';

@@ -1,4 +1,5 @@
 import type { KeyType, WorkspaceRole } from '@sluice/contracts';
+import type { Request } from 'express';
 
 /** The key or token that sent a request, as the admin API sees it. */
 export interface Caller {
@@ -19,6 +20,9 @@ export interface Caller {
   /** Set when a JWT stands in for a workspace's key; whom its issuer means by it. */
   readonly token?: { readonly subject: string | undefined };
 }
+
+/** Finds who sent a request; refuses those that are nobody. */
+export type Authenticate = (req: Request) => Promise<Caller>;
 
 /** Whether the key is a program's, not a person's. */
 export function isServiceKey(caller: Caller): boolean {

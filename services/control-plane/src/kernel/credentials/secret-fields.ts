@@ -1,5 +1,5 @@
 import { maskServiceKey } from '@sluice/contracts';
-import { invalidField } from '../http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 import { isHeaderMap } from './header-maps.ts';
 import { isSecretName } from './mask.ts';
 

@@ -48,8 +48,3 @@ function faultPath(part: string, path: readonly PropertyKey[]): string {
     part,
   );
 }
-
-/** A 400 about one field, for faults that only the database can show. */
-export function invalidField(field: string, message: string): GatewayError {
-  return new GatewayError('admin.validation', { field, message: `${field}: ${message}` });
-}

@@ -1,7 +1,6 @@
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Database } from '../database/client.ts';
 import type { AdminCall } from '../http/operation.ts';
-import { invalidField } from '../http/parse-input.ts';
 import { isUuid } from '../names/ids.ts';
 import {
   type NamedWorkspace,

@@ -6,7 +6,7 @@ import {
   type SharedSection,
   sharedSectionNames,
 } from '@sluice/contracts/admin';
-import { invalidField } from '../http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 
 /** As it is kept: only what differs from the defaults, or from the organisation. */
 export type StoredSettings = {

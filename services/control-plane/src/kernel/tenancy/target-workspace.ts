@@ -1,8 +1,7 @@
-import { GatewayError } from '@sluice/errors';
-import { findWorkspace, type WorkspaceRow } from '../../people/workspaces/store.ts';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../access/caller.ts';
 import type { Database } from '../database/client.ts';
-import { invalidField } from '../http/parse-input.ts';
+import { findWorkspace, type WorkspaceRow } from './find-workspace.ts';
 
 /** Where a request may name its workspace; organisation keys only, for workspace keys it is never looked at. */
 export interface NamedWorkspace {

@@ -1,8 +1,8 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AnalyticsQuery } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { Caller } from '../../kernel/access/caller.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 
 type Filter = MessageInitShape<typeof analytics.FilterSchema>;
 

@@ -4,7 +4,10 @@ import { analytics } from '@sluice/proto-stubs';
 import { implement } from '../../kernel/http/implement.ts';
 import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
-import { findDefaultWorkspace, findWorkspaceOfAnyStatus } from '../../people/workspaces/store.ts';
+import {
+  findDefaultWorkspace,
+  findWorkspaceOfAnyStatus,
+} from '../../kernel/tenancy/find-workspace.ts';
 import { toFilter } from './filter.ts';
 import type { Ledger } from './ledger.ts';
 

@@ -1,8 +1,8 @@
 import { GatewayError } from '@sluice/errors';
 import { implement } from '../../kernel/http/implement.ts';
 import type { Operation } from '../../kernel/http/operation.ts';
+import { findWorkspaceOfAnyStatus } from '../../kernel/tenancy/find-workspace.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
-import { findWorkspaceOfAnyStatus } from '../../people/workspaces/store.ts';
 import { presentEntry, presentVerification } from './present.ts';
 import { listAuditEntries } from './store.ts';
 import { verifyOrganisation } from './verify-organisation.ts';

@@ -1,8 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { insertFeedback, updateFeedback } from './store.ts';
 

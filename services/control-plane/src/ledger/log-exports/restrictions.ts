@@ -1,6 +1,6 @@
 import { type ExportField, exportField } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
 import { findSettings } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { policyCreditMin, type UsageLimitsPolicyType } from '@sluice/contracts/admin';
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 
 /**
  * @param blamed  the field to name when the two do not go together: the one that was sent

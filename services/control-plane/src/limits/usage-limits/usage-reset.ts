@@ -1,5 +1,5 @@
 import { midnightOf, nextOccurrence } from '@sluice/engine';
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 
 /** How often a counter is emptied, and when next. */
 export interface UsageReset {

@@ -2,11 +2,11 @@ import type {
   GlobalWorkspaceAccess,
   UpdateIntegrationWorkspacesBody,
 } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
-import { findWorkspace, type WorkspaceRow } from '../../people/workspaces/store.ts';
+import { findWorkspace, type WorkspaceRow } from '../../kernel/tenancy/find-workspace.ts';
 import { provisionProvider } from '../providers/provision.ts';
 import {
   grantedWorkspaceIds,

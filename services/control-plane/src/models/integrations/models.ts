@@ -1,8 +1,8 @@
 import type { SecretMapping, UpdateIntegrationModelsBody } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { noJson } from '../../people/workspaces/store.ts';
 import { mergeConfigurations } from './configurations.ts';
 import { openCredentials } from './credentials.ts';
 import { guardModels } from './guard-credentials.ts';

@@ -1,6 +1,6 @@
 import type { CreateProviderBody, UpdateProviderBody, UsageLimits } from '@sluice/contracts/admin';
+import { noJson } from '../../kernel/database/no-json.ts';
 import { plannedUsageLimits, raisesCredit } from '../../limits/usage-limits/usage-limits.ts';
-import { noJson } from '../../people/workspaces/store.ts';
 import type { ProviderRow } from './store.ts';
 
 type Common = 'note' | 'usage_limits' | 'rate_limits' | 'expires_at';

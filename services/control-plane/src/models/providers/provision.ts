@@ -1,5 +1,5 @@
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { IntegrationRow } from '../integrations/store.ts';

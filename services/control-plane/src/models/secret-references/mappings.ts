@@ -1,6 +1,6 @@
 import type { SecretMapping, SecretMappingBody } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { findSecretReference, isOpenTo } from './store.ts';
 
 /** The resource that gets the value of a secret. */

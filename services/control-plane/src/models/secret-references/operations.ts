@@ -1,14 +1,14 @@
 import type { BodyOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
+import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
-import { findWorkspace, noJson } from '../../people/workspaces/store.ts';
 import { authConfigColumns, mergedAuthConfig, presentSettings } from './auth-config.ts';
 import { presentSecretReferenceDetail } from './present.ts';
 import {

@@ -3,11 +3,10 @@ import type {
   SecretMapping,
   UpdateVirtualKeyBody,
 } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';

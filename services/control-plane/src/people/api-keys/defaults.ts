@@ -1,8 +1,8 @@
 import type { KeyType } from '@sluice/contracts';
 import type { Settings } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { checkMetadata } from '../../kernel/tenancy/settings.ts';
 import { textMetadata } from '../workspaces/operations.ts';
 

@@ -1,7 +1,6 @@
 import { type KeyType, scopesOf } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 
 /** @throws 400 when a scope does not exist for this kind of key. */
 export function requireKnownScopes(

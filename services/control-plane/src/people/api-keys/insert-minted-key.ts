@@ -1,9 +1,9 @@
 import type { KeyType } from '@sluice/contracts';
 import type { RateLimitSetting, RotationPolicy, UsageLimits } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
-import { noJson } from '../workspaces/store.ts';
 import type { MintKey } from './secrets.ts';
 import { insertApiKey } from './store.ts';
 

@@ -6,6 +6,7 @@ import type {
   UsageLimits,
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import {
   namedWorkspace,
@@ -14,7 +15,6 @@ import {
   targetWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
 import { plannedUsageLimits, raisesCredit } from '../../limits/usage-limits/usage-limits.ts';
-import { noJson } from '../workspaces/store.ts';
 import { keptDefaults, keptMetadata } from './defaults.ts';
 import { requireHeldScopes, requireKnownScopes } from './granting.ts';
 import { insertMintedKey } from './insert-minted-key.ts';

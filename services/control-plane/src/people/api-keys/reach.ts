@@ -1,7 +1,7 @@
 import { defaultSettings, type Settings } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { requireReach } from '../../kernel/tenancy/target-workspace.ts';
 import { presentApiKey } from './present.ts';

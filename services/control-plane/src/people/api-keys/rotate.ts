@@ -1,7 +1,6 @@
 import { keyTransitionMsMin, type RotationPolicy, rotationPeriodMs } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { requireHeldScopes } from './granting.ts';
 import { presentApiKey } from './present.ts';
 import { reachApiKey, showApiKey } from './reach.ts';

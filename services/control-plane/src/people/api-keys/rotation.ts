@@ -4,7 +4,7 @@ import {
   type SentRotationPolicy,
 } from '@sluice/contracts/admin';
 import { type Cadence, midnightOf, nextOccurrence } from '@sluice/engine';
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 
 /** How a key is to be rotated, and when next. */
 export interface RotationPlan {

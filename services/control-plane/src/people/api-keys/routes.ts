@@ -1,7 +1,7 @@
 import { type KeyType, keyTypes } from '@sluice/contracts';
+import { invalidField } from '@sluice/errors';
 import { implement, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
 import { changeApiKey, createApiKey, deleteApiKey, visibleApiKeys } from './operations.ts';
 import { presentApiKey } from './present.ts';

@@ -1,6 +1,5 @@
 import type { Settings } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { GatewayError, invalidField } from '@sluice/errors';
 
 /** What an organisation asks of user keys; of other keys it asks nothing. */
 export type UserKeyRules = Settings['user_keys'];

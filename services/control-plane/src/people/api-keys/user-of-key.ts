@@ -1,8 +1,8 @@
 import { roleInWorkspace } from '@sluice/contracts';
 import type { Settings } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { requireRole } from './roles.ts';
 import { findUser } from './store.ts';
 

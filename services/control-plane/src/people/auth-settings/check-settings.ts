@@ -1,8 +1,7 @@
 import type { JwtSettings } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { readKeySet } from '@sluice/jwt';
 import { checkUpstreamUrl, type HostRules } from '@sluice/outbound';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 
 /**
  * What the schema cannot see: addresses that may not be called, keys that

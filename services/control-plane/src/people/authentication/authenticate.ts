@@ -11,13 +11,11 @@ import type { Settings } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { Request } from 'express';
-import type { Caller } from '../../kernel/access/caller.ts';
+import type { Authenticate, Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
 import { findKeyByHash } from './store.ts';
 import type { AuthenticateToken } from './token-caller.ts';
-
-export type Authenticate = (req: Request) => Promise<Caller>;
 
 /**
  * Finds the key or JWT that a request carries in `x-service-api-key`, or else as a

@@ -25,10 +25,10 @@ import { maskText } from '../../kernel/credentials/mask.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { clientAddress } from '../../kernel/http/arrival.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
+import { findDefaultWorkspace, findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { openJwtSettings } from '../auth-settings/settings.ts';
 import { findAuthSettings } from '../auth-settings/store.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { findDefaultWorkspace, findWorkspace } from '../workspaces/store.ts';
 
 export interface TokenCallerParts {
   db: Database;

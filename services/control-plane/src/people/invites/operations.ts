@@ -1,16 +1,16 @@
 import type { CreateInviteBody } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import { bytes } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
+import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { requireHeldScopes, requireKnownScopes } from '../api-keys/granting.ts';
 import { readSettings } from '../api-keys/store.ts';
 import { requireOrganisationRank } from '../users/operations.ts';
 import { findUserByEmail } from '../users/store.ts';
-import { findWorkspace, noJson } from '../workspaces/store.ts';
 import { createInviteToken, inviteLink } from './link.ts';
 import { presentInvite } from './present.ts';
 import {

@@ -1,7 +1,7 @@
 import type { UpdateOrganisationDefaultsBody } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { activeWorkspaceIds } from '../workspaces/store.ts';
 import {

@@ -1,9 +1,9 @@
 import type { UpdateExclusionsBody } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
-import { findWorkspace } from '../workspaces/store.ts';
 import { listWorkspaceDecisions, updateWorkspaces } from './store.ts';
 
 /** The guardrails a workspace is exempt from, by the column that says so. */

@@ -6,10 +6,9 @@ import type {
   SettingsChange,
   SettingsSection,
 } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import {
   effectiveSettings,
   openSections,

@@ -1,9 +1,8 @@
 import type { OrganisationRole } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { removeUserKeys, touchUserKeys } from '../api-keys/user-keys.ts';
 import { activeWorkspaceIds } from '../workspaces/store.ts';

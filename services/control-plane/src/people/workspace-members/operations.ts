@@ -1,10 +1,9 @@
 import { mayGrantRole, type WorkspaceRole } from '@sluice/contracts';
 import type { AddMembersBody } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { removeUserKeys, touchUserKeys } from '../api-keys/user-keys.ts';

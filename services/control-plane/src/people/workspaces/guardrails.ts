@@ -1,6 +1,6 @@
+import { invalidField } from '@sluice/errors';
 import { findGuardrail } from '../../documents/guardrails/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 
 /**
  * The slugs of the guardrails that a list names by UUID or slug, each once: of

@@ -3,31 +3,43 @@ import type {
   UpdateWorkspaceBody,
   UsageLimits,
 } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
+import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
+import {
+  findWorkspaceOfAnyStatus,
+  type WorkspaceRow,
+} from '../../kernel/tenancy/find-workspace.ts';
 import { checkMetadata, effectiveSettings } from '../../kernel/tenancy/settings.ts';
 import { plannedUsageLimitsList } from '../../limits/usage-limits/usage-limits.ts';
-import { provisionWorkspace } from '../../provisioning/provision-workspace.ts';
 import { guardrailSlugs } from './guardrails.ts';
 import { presentWorkspaceDetail } from './present.ts';
 import {
   countContents,
-  findWorkspaceOfAnyStatus,
   insertMembers,
   insertWorkspace,
   knownUserIds,
   readOrganisationSettings,
   removeContents,
   updateWorkspace,
-  type WorkspaceRow,
 } from './store.ts';
 
+/** Gives a new workspace what every one begins with. */
+export type ProvisionWorkspace = (
+  db: Database,
+  workspace: WorkspaceRow,
+  now: Date,
+) => Promise<void>;
+
 /** Creates a workspace and gives it what the organisation gives every new one. */
-export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Promise<WorkspaceRow> {
+export function createWorkspace(
+  call: AdminCall,
+  body: CreateWorkspaceBody,
+  provision: ProvisionWorkspace,
+): Promise<WorkspaceRow> {
   return call.change(async ({ db, describe, touchOrganisation }) => {
     const { organisationId } = call.caller;
     const users = body.users ?? [];
@@ -54,7 +66,7 @@ export function createWorkspace(call: AdminCall, body: CreateWorkspaceBody): Pro
       updatedAt: call.now,
     });
     await insertMembers(db, workspace.id, users);
-    await provisionWorkspace(db, workspace, call.now);
+    await provision(db, workspace, call.now);
     touchOrganisation();
     describe({ resourceId: id, workspaceId: id, after: await shown(call, db, id) });
     return workspace;

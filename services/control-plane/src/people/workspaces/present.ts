@@ -1,8 +1,11 @@
 import type { AnswerOf, RateLimit, UsageLimits } from '@sluice/contracts/admin';
 import { instant } from '../../kernel/http/shapes.ts';
+import type {
+  findWorkspaceOfAnyStatus,
+  WorkspaceRow,
+} from '../../kernel/tenancy/find-workspace.ts';
 import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
 import { presentMember } from '../workspace-members/present.ts';
-import type { findWorkspaceOfAnyStatus, WorkspaceRow } from './store.ts';
 
 type Shown = AnswerOf<'workspaces.create'>;
 type ShownDetail = AnswerOf<'workspaces.read'>;

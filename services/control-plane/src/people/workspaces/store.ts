@@ -1,48 +1,9 @@
 import type { ListWorkspacesQuery } from '@sluice/contracts/admin';
-import { Prisma, type Workspace } from '../../generated/prisma/client.ts';
+import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { literally } from '../../kernel/database/literally.ts';
 import { paged } from '../../kernel/http/shapes.ts';
-import { isUuid } from '../../kernel/names/ids.ts';
-
-export type WorkspaceRow = Workspace;
-
-/** An active workspace of the organisation, by UUID or slug. */
-export function findWorkspace(
-  db: Database,
-  organisationId: string,
-  reference: string,
-): Promise<WorkspaceRow | null> {
-  return db.workspace.findFirst({
-    where: {
-      organisationId,
-      status: 'active',
-      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
-    },
-  });
-}
-
-/** Archived ones too. */
-export function findWorkspaceOfAnyStatus(db: Database, organisationId: string, reference: string) {
-  return db.workspace.findFirst({
-    where: {
-      organisationId,
-      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
-    },
-    include: {
-      organisation: { select: { settings: true } },
-      userApiKeyConfig: true,
-      members: { include: { user: true }, orderBy: { createdAt: 'asc' }, take: 1000 },
-    },
-  });
-}
-
-export function findDefaultWorkspace(
-  db: Database,
-  organisationId: string,
-): Promise<WorkspaceRow | null> {
-  return db.workspace.findFirst({ where: { organisationId, isDefault: true, status: 'active' } });
-}
+import type { WorkspaceRow } from '../../kernel/tenancy/find-workspace.ts';
 
 /** All that are active, in a fixed order. */
 export function listWorkspaceNames(db: Database, organisationId: string) {
@@ -172,9 +133,6 @@ export async function insertMembers(
     skipDuplicates: true,
   });
 }
-
-/** Json null in a column that may be empty. */
-export const noJson = Prisma.DbNull;
 
 export async function activeWorkspaceIds(db: Database, organisationId: string): Promise<string[]> {
   const rows = await db.workspace.findMany({

@@ -1,9 +1,8 @@
 import type { AgentCard } from '@sluice/contracts/admin';
-import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { fromUnknown, type GatewayError, invalidField } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
 import { refuseCostlyJson, refuseUnstorableText } from '../../kernel/http/json-body.ts';
 import { isObject } from '../../kernel/http/json-object.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 
 const timeoutMs = 10_000;
 const bytesMax = 1024 * 1024;

@@ -4,8 +4,8 @@ import type {
   UpdateAgentIntegrationBody,
 } from '@sluice/contracts/admin';
 import type { Prisma } from '../../generated/prisma/client.ts';
+import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { noJson } from '../../people/workspaces/store.ts';
 import { changeIntegration, createIntegration } from '../registry/integrations.ts';
 import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';

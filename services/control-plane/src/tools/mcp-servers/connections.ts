@@ -1,8 +1,7 @@
 import type { QueryOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { changeServer, reachServer } from '../registry/servers.ts';
 import type { ServerRow } from '../registry/tables.ts';

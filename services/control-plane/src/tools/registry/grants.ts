@@ -1,8 +1,7 @@
 import type { AnswerOf, IntegrationWorkspacesBody, QueryOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import {
   type GrantRow,

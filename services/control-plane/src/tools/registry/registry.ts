@@ -1,7 +1,7 @@
+import { invalidField } from '@sluice/errors';
 import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import type { IntegrationRow, RegistryKind } from './tables.ts';
 
 /** What both registries are built with. */

@@ -1,6 +1,6 @@
 import type { QueryOf, UserAccessBody } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
 import type { AdminCall } from '../../kernel/http/operation.ts';
-import { invalidField } from '../../kernel/http/parse-input.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { changeServer } from './servers.ts';

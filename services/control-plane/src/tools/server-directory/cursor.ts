@@ -1,4 +1,4 @@
-import { invalidField } from '../../kernel/http/parse-input.ts';
+import { invalidField } from '@sluice/errors';
 import { isUuid } from '../../kernel/names/ids.ts';
 
 /** The last server of a page: the next page begins after it, whatever was added since. */

@@ -1,7 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import { implement } from '../../kernel/http/implement.ts';
 import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
-import { findWorkspace } from '../../people/workspaces/store.ts';
+import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { namespaceOf, presentEntry } from './present.ts';
 import { listRegistered } from './store.ts';

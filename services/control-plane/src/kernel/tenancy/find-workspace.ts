@@ -1,0 +1,42 @@
+import type { Workspace } from '../../generated/prisma/client.ts';
+import type { Database } from '../database/client.ts';
+import { isUuid } from '../names/ids.ts';
+
+export type WorkspaceRow = Workspace;
+
+/** An active workspace of the organisation, by UUID or slug. */
+export function findWorkspace(
+  db: Database,
+  organisationId: string,
+  reference: string,
+): Promise<WorkspaceRow | null> {
+  return db.workspace.findFirst({
+    where: {
+      organisationId,
+      status: 'active',
+      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+    },
+  });
+}
+
+/** Archived ones too. */
+export function findWorkspaceOfAnyStatus(db: Database, organisationId: string, reference: string) {
+  return db.workspace.findFirst({
+    where: {
+      organisationId,
+      ...(isUuid(reference) ? { id: reference.toLowerCase() } : { slug: reference }),
+    },
+    include: {
+      organisation: { select: { settings: true } },
+      userApiKeyConfig: true,
+      members: { include: { user: true }, orderBy: { createdAt: 'asc' }, take: 1000 },
+    },
+  });
+}
+
+export function findDefaultWorkspace(
+  db: Database,
+  organisationId: string,
+): Promise<WorkspaceRow | null> {
+  return db.workspace.findFirst({ where: { organisationId, isDefault: true, status: 'active' } });
+}
