@@ -1,35 +1,37 @@
 /**
  * Writes docs/providers.md from the catalogue. `npm run generate` runs it;
- * `provider-table.test.ts` fails when the page has fallen behind.
+ * `npm run check` fails when the page has fallen behind.
  */
+import type { Endpoint } from '@sluice/contracts';
 import {
   type AuthRecipe,
-  type Endpoint,
   findProvider,
   modesOf,
   type ProviderEntry,
   providerIds,
 } from '@sluice/providers';
+import { table } from './table.ts';
 
-/** Columns, in the order in which readers look for them. */
-const columns: readonly [Endpoint, string][] = [
-  ['chatComplete', 'chat'],
-  ['messages', 'messages'],
-  ['createModelResponse', 'responses'],
-  ['complete', 'completions'],
-  ['messagesCountTokens', 'count tokens'],
-  ['embed', 'embeddings'],
-  ['rerank', 'rerank'],
-  ['moderate', 'moderations'],
-  ['imageGenerate', 'images'],
-  ['imageEdit', 'image edits'],
-  ['imageVariation', 'variations'],
-  ['createSpeech', 'speech'],
-  ['createTranscription', 'transcriptions'],
-  ['createTranslation', 'translations'],
-  ['ocr', 'ocr'],
-  ['listModels', 'models'],
-];
+/** Columns, in the order in which readers look for them; pass-through is there for all. */
+const titles: Readonly<Record<Exclude<Endpoint, 'proxy'>, string>> = {
+  chatComplete: 'chat',
+  messages: 'messages',
+  createModelResponse: 'responses',
+  complete: 'completions',
+  messagesCountTokens: 'count tokens',
+  embed: 'embeddings',
+  rerank: 'rerank',
+  moderate: 'moderations',
+  imageGenerate: 'images',
+  imageEdit: 'image edits',
+  imageVariation: 'variations',
+  createSpeech: 'speech',
+  createTranscription: 'transcriptions',
+  createTranslation: 'translations',
+  ocr: 'ocr',
+  listModels: 'models',
+};
+const columns = Object.entries(titles) as [Endpoint, string][];
 
 const head = `# Providers
 
@@ -143,10 +145,4 @@ function authorisation(recipe: AuthRecipe): string {
     case 'oci':
       return 'OCI signature';
   }
-}
-
-function table(titles: string[], rows: string[][]): string {
-  const line = (cells: string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |\n`;
-  return line(titles) + line(titles.map(() => '---')) + rows.map(line).join('');
 }

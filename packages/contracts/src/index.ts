@@ -68,6 +68,25 @@ export {
   spelledText,
   spellingOf,
 } from './header-names.ts';
+export type {
+  BodyKind,
+  ErrorShape,
+  HookKinds,
+  Operation,
+} from './operations/operation.ts';
+export {
+  type AnsweringFormat,
+  type CallerFormat,
+  type CheckedFormat,
+  type Endpoint,
+  type EndpointOperation,
+  endpoints,
+  type OperationId,
+  operationIds,
+  operations,
+  type StreamableFormat,
+} from './operations/operations.ts';
+export { type RequestType, requestTypes } from './operations/request-types.ts';
 export {
   mayGrantRole,
   type OrganisationRole,

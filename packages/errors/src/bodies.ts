@@ -1,3 +1,4 @@
+import type { ErrorShape } from '@sluice/contracts';
 import type { ErrorForm } from '@sluice/contracts/admin';
 import { errorSpec } from './codes.ts';
 import type { GatewayError } from './gateway-error.ts';
@@ -29,17 +30,19 @@ export function gatewayErrorBody(error: GatewayError, requestId: string): Record
   return body;
 }
 
-/** Anthropic's shape, for callers of `/messages`. */
-export function anthropicErrorBody(
-  error: GatewayError,
-  requestId: string,
-): Record<string, unknown> {
+/** Anthropic's shape. */
+function anthropicErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
   return {
     ...gatewayErrorBody(error, requestId),
     type: 'error',
     error: { type: error.type, message: error.message, code: error.code },
   };
 }
+
+/** The body of a refusal in the words of an operation's clients. */
+export const errorBodies: Readonly<
+  Record<ErrorShape, (error: GatewayError, requestId: string) => Record<string, unknown>>
+> = { openai: gatewayErrorBody, anthropic: anthropicErrorBody };
 
 /** The admin API's envelope, in the form that the family of the operation has. */
 export function adminErrorBody(

@@ -6,30 +6,10 @@
  * does to bodies), then `codecs/<format>/`.
  */
 
-import type { ChatUsage, JsonObject, JsonValue } from '@sluice/contracts';
+import type { CallerFormat, ChatUsage, Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
 import type { SettingName } from './setting-kinds.ts';
 
 export type { JsonObject, JsonValue };
-
-/** Ids as logs, policies and guardrails name them (gateway's public vocabulary). */
-export type Endpoint =
-  | 'chatComplete'
-  | 'complete'
-  | 'embed'
-  | 'rerank'
-  | 'moderate'
-  | 'imageGenerate'
-  | 'imageEdit'
-  | 'imageVariation'
-  | 'createSpeech'
-  | 'createTranscription'
-  | 'createTranslation'
-  | 'messages'
-  | 'messagesCountTokens'
-  | 'createModelResponse'
-  | 'ocr'
-  | 'listModels'
-  | 'proxy';
 
 /** Formats of conversations: each has a codec, and any two translate into each other. */
 export type ChatFormat =
@@ -44,24 +24,12 @@ export type ChatFormat =
   | 'palm-chat'
   | 'triton-generate';
 
-/** Formats of the unified endpoints that are not conversations, as callers speak them. */
-export type PlainFormat =
-  | 'openai-embeddings'
-  | 'openai-models'
-  | 'openai-moderations'
-  | 'openai-images'
-  | 'openai-image-edits'
-  | 'openai-image-variations'
-  | 'openai-speech'
-  | 'openai-transcriptions'
-  | 'openai-translations'
-  | 'anthropic-count-tokens'
-  | 'rerank'
-  | 'ocr'
-  | 'raw';
-
-/** A JSON and stream dialect; `vendor/endpoint` for what one vendor alone speaks (`BodyDialect`). */
-export type WireFormat = ChatFormat | PlainFormat | `${string}/${string}`;
+/**
+ * A JSON and stream dialect: what callers speak (the operations say which),
+ * what conversations upstream are held in, or `vendor/endpoint` for what one
+ * vendor alone speaks (`BodyDialect`).
+ */
+export type WireFormat = CallerFormat | ChatFormat | `${string}/${string}`;
 
 /**
  * How a provider learns who asks. Those that are only headers are made here

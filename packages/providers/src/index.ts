@@ -13,7 +13,6 @@ export type {
   CallFacts,
   DecodedReply,
   EncodedRequest,
-  Endpoint,
   EndpointChoice,
   EndpointEntry,
   FormPart,

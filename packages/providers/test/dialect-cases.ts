@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import { expect, it } from 'vitest';
 import { findProvider } from '../src/catalog.ts';
-import type { Endpoint, JsonObject } from '../src/contract.ts';
+import type { JsonObject } from '../src/contract.ts';
 import { prepareCall } from '../src/translation/find-translation.ts';
 import { contextFor, okHead, pretty } from './fixtures.ts';
 

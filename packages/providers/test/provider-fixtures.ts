@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Endpoint, JsonObject } from '../src/contract.ts';
+import type { Endpoint } from '@sluice/contracts';
+import type { JsonObject } from '../src/contract.ts';
 
 const folder = join(import.meta.dirname, '../fixtures');
 

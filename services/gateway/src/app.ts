@@ -3,6 +3,7 @@ import type { RequestListener } from 'node:http';
 import {
   type HeaderPrefixes,
   type HeaderSpelling,
+  operations,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
@@ -13,9 +14,9 @@ import type { Exchange, Reply } from './exchange/exchange.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
-import { endpointPaths } from './routes/endpoints.ts';
 import { live, ready } from './routes/health.ts';
 import { type ServeDeps, serve } from './routes/serve.ts';
+import { pathnameOf, unifiedEndpoints } from './routes/unified-endpoints.ts';
 
 export interface AppDeps extends ServeDeps {
   pipelines: {
@@ -40,20 +41,20 @@ export interface AppDeps extends ServeDeps {
  */
 export function createApp(deps: AppDeps): RequestListener {
   const direct = new Map(
-    endpointPaths.map(({ endpoint, pathname }) => [
-      pathname,
-      serve({ endpoint, isProxy: false }, deps.pipelines.unified, deps),
+    unifiedEndpoints.map((endpoint) => [
+      pathnameOf(endpoint),
+      serve({ endpoint: endpoint.id, isProxy: false }, deps.pipelines.unified, deps),
     ]),
   );
   const app = createRoutes(deps, direct);
   return (req, res) => {
-    const handle = req.method === 'POST' ? direct.get(pathnameOf(req.url ?? '')) : undefined;
+    const handle = req.method === 'POST' ? direct.get(withoutQuery(req.url ?? '')) : undefined;
     if (handle === undefined) app(req, res);
     else handle(req, res);
   };
 }
 
-function pathnameOf(url: string): string {
+function withoutQuery(url: string): string {
   const query = url.indexOf('?');
   return query < 0 ? url : url.slice(0, query);
 }
@@ -69,20 +70,24 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   const { models, proxy, explain, prompt, renderPrompt } = deps.pipelines;
 
   for (const [pathname, handle] of unified) app.post(pathname, handle);
-  app.get('/v1/models', serve({ endpoint: 'listModels', isProxy: false }, models, deps));
+  app.get(
+    pathnameOf(operations.listModels),
+    serve({ endpoint: 'listModels', isProxy: false }, models, deps),
+  );
 
   const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];
   app.post(
     explainPaths,
-    serve({ endpoint: 'chatComplete', isProxy: false }, explain, deps, 'explain'),
+    serve({ endpoint: 'chatComplete', isProxy: false }, explain, deps, operations.explain.id),
   );
   app.all(explainPaths, (_req, _res, next) =>
     next(new GatewayError('request.method_not_allowed', { headers: { allow: 'POST' } })),
   );
 
   const chat = { endpoint: 'chatComplete', isProxy: false } as const;
-  app.post('/v1/prompts/:reference/completions', serve(chat, prompt, deps, 'promptComplete'));
-  app.post('/v1/prompts/:reference/render', serve(chat, renderPrompt, deps, 'promptRender'));
+  const { promptComplete, promptRender } = operations;
+  app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));
+  app.post(pathnameOf(promptRender), serve(chat, renderPrompt, deps, promptRender.id));
 
   app.get(['/health', '/health/live', '/v1/health'], live);
   app.get('/health/ready', ready(deps.readiness));

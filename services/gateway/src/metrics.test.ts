@@ -2,7 +2,7 @@ import { providerIds } from '@sluice/providers';
 import { createMetrics, metricsLinesMax } from '@sluice/telemetry';
 import { describe, expect, it } from 'vitest';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
-import { endpointPaths } from './routes/endpoints.ts';
+import { unifiedEndpoints } from './routes/unified-endpoints.ts';
 
 const hostile = Array.from({ length: 2000 }, (_, index) => `x${index}"} 1\nforged{a="`);
 const usual = {
@@ -55,7 +55,7 @@ describe('the lines of /metrics', () => {
     const { observe, lines } = start();
     let requests = 0;
     for (const provider of providerIds())
-      for (const { endpoint } of endpointPaths)
+      for (const { id: endpoint } of unifiedEndpoints)
         for (const status of [200, 400, 429, 502])
           for (const stream of [true, false])
             for (const cacheStatus of ['HIT', 'MISS', 'REFRESH', 'DISABLED'] as const) {

@@ -1,3 +1,4 @@
+import { operationIds } from '@sluice/contracts';
 import { providerIds } from '@sluice/providers';
 import {
   addCounter,
@@ -7,7 +8,6 @@ import {
   statusLabels,
 } from '@sluice/telemetry';
 import type { CacheStatus, ReplySummary } from './exchange/exchange.ts';
-import { endpointPaths } from './routes/endpoints.ts';
 
 export interface GatewayMetrics {
   observeRequest(
@@ -32,14 +32,7 @@ const msBuckets = [
 /** Labels that requests have, each from a list that no caller and no upstream adds to. */
 const requestLabels = {
   method: new Set(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'HEAD']),
-  endpoint: new Set<string>([
-    ...endpointPaths.map(({ endpoint }) => endpoint),
-    'listModels',
-    'proxy',
-    'explain',
-    'promptComplete',
-    'promptRender',
-  ]),
+  endpoint: new Set<string>(operationIds),
   code: statusLabels,
   // Empty when no provider was asked.
   provider: new Set(['', ...providerIds()]),

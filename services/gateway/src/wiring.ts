@@ -7,6 +7,7 @@ import {
   forwardedCallerSeal,
   headerPrefixes,
   normaliseScope,
+  operations,
   usageStream,
 } from '@sluice/contracts';
 import { knownChecks } from '@sluice/guardrails';
@@ -286,7 +287,7 @@ export function wire(env: Env): Gateway {
       ]),
       // Calls no model: it counts against no limit, and leaves no record.
       renderPrompt: pipeline([
-        authenticate(store, jwt?.tokens, ['prompts.render']),
+        authenticate(store, jwt?.tokens, operations.promptRender.scopes),
         namedPrompt,
         readJsonRequest,
         rendered,

@@ -1,4 +1,5 @@
-import type { Endpoint, EndpointEntry, KnownPaths, ProviderEntry } from '../contract.ts';
+import type { Endpoint } from '@sluice/contracts';
+import type { EndpointEntry, KnownPaths, ProviderEntry } from '../contract.ts';
 import { commonRerank } from '../dialects/rerank/index.ts';
 
 /** Where OpenAI and all that follow it keep each endpoint. */

@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
 import { findProvider } from '../catalog.ts';
-import type { CallFacts, Endpoint, JsonObject } from '../contract.ts';
+import type { CallFacts, JsonObject } from '../contract.ts';
 import { prepareCall } from '../translation/find-translation.ts';
 import { specialists } from './specialists.ts';
 

@@ -1,8 +1,9 @@
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../test/fixtures.ts';
 import { pathOf } from '../address.ts';
 import { findProvider } from '../catalog.ts';
-import type { CallContext, Endpoint, JsonObject } from '../contract.ts';
+import type { CallContext, JsonObject } from '../contract.ts';
 import { prepareCall } from '../translation/find-translation.ts';
 import { azureOcr } from './ocr/index.ts';
 

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { contextFor, type Fixture, fixturesIn, okHead, pretty } from '../../test/fixtures.ts';
 import { pathOf } from '../address.ts';
 import type {
   BodyDialect,
   CallContext,
-  Endpoint,
   EndpointChoice,
   EndpointEntry,
   JsonObject,

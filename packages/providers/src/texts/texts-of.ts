@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { Endpoint } from '../contract.ts';
+import type { Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf } from '../json/json-access.ts';
 
 /** A request, or its response, in the caller's format. */

@@ -1,3 +1,4 @@
+import { type Endpoint, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { anthropicMessages } from '../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../codecs/bedrock-converse/index.ts';
@@ -13,7 +14,6 @@ import { tritonGenerate } from '../codecs/triton-generate/index.ts';
 import type {
   CallFacts,
   ChatFormat,
-  Endpoint,
   EndpointChoice,
   EndpointEntry,
   KnownPaths,
@@ -24,27 +24,6 @@ import type {
 import { TranslatedCall } from './chat-translation.ts';
 import { DialectCall } from './dialect-translation.ts';
 import { NativeCall } from './native-translation.ts';
-
-/** The format callers speak at each endpoint. */
-const callerFormats: Record<Endpoint, WireFormat> = {
-  chatComplete: 'openai-chat',
-  complete: 'openai-completions',
-  embed: 'openai-embeddings',
-  rerank: 'rerank',
-  moderate: 'openai-moderations',
-  imageGenerate: 'openai-images',
-  imageEdit: 'openai-image-edits',
-  imageVariation: 'openai-image-variations',
-  createSpeech: 'openai-speech',
-  createTranscription: 'openai-transcriptions',
-  createTranslation: 'openai-translations',
-  messages: 'anthropic-messages',
-  messagesCountTokens: 'anthropic-count-tokens',
-  createModelResponse: 'openai-responses',
-  ocr: 'ocr',
-  listModels: 'openai-models',
-  proxy: 'raw',
-};
 
 /** Formats that translate into each other, both ways. */
 export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
@@ -176,7 +155,7 @@ function callFor(entry: EndpointEntry, endpoint: Endpoint): WireCall | undefined
   }
   let call = calls.get(endpoint);
   if (call === undefined) {
-    call = makeCall(entry, callerFormats[endpoint]);
+    call = makeCall(entry, operations[endpoint].format);
     if (call !== undefined) calls.set(endpoint, call);
   }
   return call;

@@ -1,5 +1,5 @@
+import type { Endpoint } from '@sluice/contracts';
 import { GrowingBytes } from '@sluice/json';
-import type { Endpoint } from '@sluice/providers';
 import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
 import type { Lead } from './flights.ts';
 import { deliver, isAnswer } from './forms.ts';

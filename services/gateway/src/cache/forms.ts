@@ -1,6 +1,6 @@
+import type { Endpoint } from '@sluice/contracts';
 import {
   assembleStream,
-  type Endpoint,
   type JsonObject,
   replayAsStream,
   type StreamableFormat,

@@ -1,5 +1,6 @@
+import type { Endpoint } from '@sluice/contracts';
 import type { CacheRule } from '@sluice/engine';
-import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { JsonObject } from '@sluice/providers';
 import type { CacheStatus, Reply, StreamReply } from '../exchange/exchange.ts';
 
 /** What decides whether two requests have the same answer, and how this one wants it. */

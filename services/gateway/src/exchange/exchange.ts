@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { Endpoint } from '@sluice/contracts';
 import type { CompiledConfig } from '@sluice/engine';
 import type { ErrorCode } from '@sluice/errors';
-import type { Endpoint, FormPart, JsonObject } from '@sluice/providers';
+import type { FormPart, JsonObject } from '@sluice/providers';
 import type { RoutingStop } from '../calls/request-bounds.ts';
 import type { CompiledBundle, SavedConfig } from '../compiled/compiled-bundle.ts';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';

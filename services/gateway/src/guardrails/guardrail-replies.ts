@@ -1,5 +1,7 @@
-import { anthropicErrorBody, GatewayError, gatewayErrorBody } from '@sluice/errors';
-import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { Endpoint } from '@sluice/contracts';
+import { operations } from '@sluice/contracts';
+import { errorBodies, GatewayError } from '@sluice/errors';
+import type { JsonObject } from '@sluice/providers';
 import type { BodyReply } from '../exchange/exchange.ts';
 import { type HookResult, hasRun } from './hook-results.ts';
 
@@ -29,10 +31,7 @@ export function deniedReply(
   after: readonly HookResult[],
 ): BodyReply {
   const error = new GatewayError('guardrail.denied');
-  const body =
-    endpoint === 'messages'
-      ? anthropicErrorBody(error, requestId)
-      : gatewayErrorBody(error, requestId);
+  const body = errorBodies[operations[endpoint].errors](error, requestId);
   // Clients of other gateways tell this error by its type, and find its code null.
   body.error = { ...(body.error as object), code: null };
   body.hook_results = resultsJson(before, after);

@@ -1,5 +1,5 @@
+import type { Endpoint } from '@sluice/contracts';
 import type { Hook } from '@sluice/engine';
-import type { Endpoint } from '@sluice/providers';
 import { createLogger, type Logger } from '@sluice/telemetry';
 import { describe, expect, it } from 'vitest';
 import type { AsyncHookReport } from './background-hooks.ts';

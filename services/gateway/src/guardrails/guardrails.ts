@@ -1,6 +1,6 @@
+import { operations } from '@sluice/contracts';
 import type { Hook, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
-import type { Endpoint } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
@@ -19,7 +19,7 @@ import { isSkipped, runHooks } from './run-hooks.ts';
 export class Guardrails {
   private readonly tools: HookTools;
   private readonly background: BackgroundHooks;
-  private readonly proxyHooks = new WeakMap<TargetHooks, readonly Hook[]>();
+  private readonly typeHooks = new WeakMap<TargetHooks, readonly Hook[]>();
 
   constructor(options: {
     logger: Logger;
@@ -47,8 +47,9 @@ export class Guardrails {
   before(hooks: TargetHooks | undefined, subject: HookSubject): Promise<HookRun> | undefined {
     if (hooks === undefined) return undefined;
     const { endpoint } = subject;
-    if (endpoint !== 'proxy' && !inputEndpoints.has(endpoint)) return undefined;
-    const list = endpoint === 'proxy' ? this.hooksForProxy(hooks) : hooks.beforeRequest;
+    const { input } = operations[endpoint].hooks;
+    if (input === 'none') return undefined;
+    const list = input === 'type' ? this.hooksOfType(hooks) : hooks.beforeRequest;
     return this.run(list, { ...subject, event: 'beforeRequest', response: undefined, status: 0 });
   }
 
@@ -57,7 +58,8 @@ export class Guardrails {
     hooks: TargetHooks | undefined,
     subject: HookSubject & Pick<HookContext, 'response' | 'status'>,
   ): Promise<HookRun> | undefined {
-    if (hooks === undefined || !outputEndpoints.has(subject.endpoint)) return undefined;
+    if (hooks === undefined || operations[subject.endpoint].hooks.output === 'none')
+      return undefined;
     return this.run(hooks.afterRequest, { ...subject, event: 'afterRequest' });
   }
 
@@ -70,33 +72,18 @@ export class Guardrails {
     return isWaitedFor ? runHooks(hooks, context, this.tools) : undefined;
   }
 
-  /** Of a body that is passed through, nothing can be checked but that it may be. */
-  private hooksForProxy(hooks: TargetHooks): readonly Hook[] {
-    const known = this.proxyHooks.get(hooks);
+  /** Those that judge by the operation alone, where nothing else can be looked at. */
+  private hooksOfType(hooks: TargetHooks): readonly Hook[] {
+    const known = this.typeHooks.get(hooks);
     if (known !== undefined) return known;
     const kept = hooks.beforeRequest.flatMap((hook) => {
       const checks = hook.checks.filter(({ id }) => /^(?:default\.)?allowedRequestTypes$/.test(id));
       return checks.length > 0 && hook.type === 'guardrail' ? [{ ...hook, checks }] : [];
     });
-    this.proxyHooks.set(hooks, kept);
+    this.typeHooks.set(hooks, kept);
     return kept;
   }
 }
-
-const inputEndpoints: ReadonlySet<Endpoint> = new Set([
-  'chatComplete',
-  'complete',
-  'messages',
-  'createModelResponse',
-  'embed',
-]);
-
-const outputEndpoints: ReadonlySet<Endpoint> = new Set([
-  'chatComplete',
-  'complete',
-  'messages',
-  'createModelResponse',
-]);
 
 /** Such a check passes whatever it should refuse: somebody has to know, but need not for every request. */
 function faultLog(logger: Logger): (checkId: string, error: Error) => void {

@@ -1,4 +1,5 @@
-import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { Endpoint } from '@sluice/contracts';
+import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
 import { withDeadline } from './deadline.ts';

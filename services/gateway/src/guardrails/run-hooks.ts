@@ -1,3 +1,4 @@
+import { operations } from '@sluice/contracts';
 import type { Hook } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
 import type { HookContext } from './hook-context.ts';
@@ -56,7 +57,9 @@ export async function runHooks(
 /** Skipped hooks appear in the results but look at nothing, and so deny nothing. */
 export function isSkipped(hook: Hook, { event, endpoint, status }: HookContext): boolean {
   if (event === 'afterRequest' && status !== 200) return true;
-  return hook.type === 'mutator' && (hook.async || endpoint === 'embed');
+  return (
+    hook.type === 'mutator' && (hook.async || operations[endpoint].hooks.input === 'guardrails')
+  );
 }
 
 function indexesOf(hooks: readonly Hook[], type: Hook['type'], context: HookContext): number[] {

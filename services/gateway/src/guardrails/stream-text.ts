@@ -1,5 +1,6 @@
+import type { Endpoint } from '@sluice/contracts';
 import { GrowingBytes, jsonBounds, readJsonText } from '@sluice/json';
-import { arrayOf, type Endpoint, type JsonObject, objectOf } from '@sluice/providers';
+import { arrayOf, type JsonObject, objectOf } from '@sluice/providers';
 
 /**
  * Gathers what a stream says while its bytes go by, in the format of the

@@ -1,5 +1,5 @@
-import type { HeaderSpelling } from '@sluice/contracts';
-import { anthropicErrorBody, type GatewayError, gatewayErrorBody } from '@sluice/errors';
+import { type HeaderSpelling, operations } from '@sluice/contracts';
+import { errorBodies, type GatewayError } from '@sluice/errors';
 import type { Exchange } from '../exchange/exchange.ts';
 import { spelledError } from '../http/header-names.ts';
 import { remainingHeaders } from '../limits/refusal.ts';
@@ -10,7 +10,7 @@ export function errorBody(
   exchange: Exchange,
   spelling: HeaderSpelling,
 ): Buffer {
-  const shape = exchange.route.endpoint === 'messages' ? anthropicErrorBody : gatewayErrorBody;
+  const shape = errorBodies[operations[exchange.route.endpoint].errors];
   return Buffer.from(JSON.stringify(shape(spelledError(error, spelling), exchange.requestIdText)));
 }
 

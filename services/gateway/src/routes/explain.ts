@@ -1,8 +1,8 @@
-import type { HeaderSpelling } from '@sluice/contracts';
+import { type HeaderSpelling, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { Exchange, Reply, Stage } from '../exchange/exchange.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
-import { endpointPaths } from './endpoints.ts';
+import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 
 /**
  * `POST /v1/explain`: body and headers of a request, and which endpoint it is
@@ -37,21 +37,23 @@ function askedEndpoint(exchange: Exchange): Pick<Exchange, 'route' | 'pathname'>
       : inQuery !== null
         ? ['query.endpoint', inQuery]
         : ['x-service-explain-endpoint', typeof inHeader === 'string' ? inHeader : undefined];
-  const found = asked === undefined ? endpointPaths[0] : find(asked);
+  const found = asked === undefined ? operations.chatComplete : find(asked);
   if (found === undefined)
     throw new GatewayError('request.invalid_field', {
       field,
       message: `Requests to "${asked?.slice(0, 80)}" cannot be explained; ${known} can.`,
     });
-  return { route: { endpoint: found.endpoint, isProxy: false }, pathname: found.pathname };
+  return { route: { endpoint: found.id, isProxy: false }, pathname: pathnameOf(found) };
 }
 
 /** By id, or by path with or without `/v1`. */
 function find(asked: string) {
   const path = `/${asked.replace(/^\//, '').replace(/^v1\//, '')}`;
-  return endpointPaths.find(
-    ({ endpoint, pathname }) => endpoint === asked || pathname === `/v1${path}`,
+  return unifiedEndpoints.find(
+    (endpoint) => endpoint.id === asked || pathnameOf(endpoint) === `/v1${path}`,
   );
 }
 
-const known = endpointPaths.map(({ pathname }) => pathname.slice('/v1/'.length)).join(', ');
+const known = unifiedEndpoints
+  .map((endpoint) => pathnameOf(endpoint).slice('/v1/'.length))
+  .join(', ');

@@ -1,5 +1,5 @@
+import type { Endpoint } from '@sluice/contracts';
 import {
-  type Endpoint,
   type EndpointEntry,
   findProvider,
   modesOf,
@@ -9,7 +9,7 @@ import {
 } from '@sluice/providers';
 import { eventually, json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { endpointPaths } from '../../src/routes/endpoints.ts';
+import { pathnameOf, unifiedEndpoints } from '../../src/routes/unified-endpoints.ts';
 import { type Lab, startLab } from '../lab.ts';
 import { chatReply, errorOf } from '../scenario.ts';
 import {
@@ -73,12 +73,12 @@ async function servedOf(
 }
 
 const unified = providers.flatMap((provider) =>
-  endpointPaths
-    .filter(({ endpoint }) => modesOf(provider, endpoint).size > 0)
-    .map(({ endpoint, pathname }) => ({
+  unifiedEndpoints
+    .filter(({ id }) => modesOf(provider, id).size > 0)
+    .map((endpoint) => ({
       provider: provider.id,
-      endpoint,
-      pathname,
+      endpoint: endpoint.id,
+      pathname: pathnameOf(endpoint),
       isProxy: false,
       settings: provider.settings ?? [],
     })),
@@ -209,16 +209,16 @@ describe('a provider that is limited to certain models serves no other', () => {
         /^provider\.model_(?:unreadable|not_allowed)$/,
       );
     }
-    for (const { endpoint, pathname } of endpointPaths)
+    for (const endpoint of unifiedEndpoints)
       expect(
         await send(limitedTo('openai'), {
-          endpoint,
-          pathname,
+          endpoint: endpoint.id,
+          pathname: pathnameOf(endpoint),
           isProxy: false,
           name: 'no model',
           body: JSON.stringify({ messages: [], prompt: { id: 'pmpt-1' } }),
         }),
-        pathname,
+        endpoint.at,
       ).toBe('provider.model_unreadable');
   });
 

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
+import type { Endpoint } from '@sluice/contracts';
 import { parseConfigDocument } from '@sluice/contracts';
 import { compileConfig, directConfig, type ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
-import type { Endpoint } from '@sluice/providers';
 import { type Outgoing, prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
 import type { Exchange } from '../../src/exchange/exchange.ts';
 import { readProxyRequest, readRequest } from '../../src/pipeline/stages/read-request.ts';

@@ -1,11 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { Endpoint } from '@sluice/contracts';
 import { configCaps } from '@sluice/contracts';
 import { directConfig, type ResolvedTarget } from '@sluice/engine';
 import { defineEnv } from '@sluice/env';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
 import {
-  type Endpoint,
   findProvider,
   type ProviderEntry,
   providerIds,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { requestTypes } from '../../operations/request-types.ts';
 import { headersField, hostField } from '../kernel/fields.ts';
 import {
   allAnyNone,
@@ -11,40 +12,6 @@ import {
   texts,
   timeoutMs,
 } from './guardrail-fields.ts';
-
-/** Requests by what they ask for, as checks name it. */
-const requestTypes = [
-  'complete',
-  'chatComplete',
-  'embed',
-  'rerank',
-  'moderate',
-  'proxy',
-  'imageGenerate',
-  'createSpeech',
-  'createTranscription',
-  'createTranslation',
-  'realtime',
-  'uploadFile',
-  'listFiles',
-  'retrieveFile',
-  'deleteFile',
-  'retrieveFileContent',
-  'createBatch',
-  'retrieveBatch',
-  'cancelBatch',
-  'listBatches',
-  'getBatchOutput',
-  'listFinetunes',
-  'createFinetune',
-  'retrieveFinetune',
-  'cancelFinetune',
-  'createModelResponse',
-  'getModelResponse',
-  'deleteModelResponse',
-  'listResponseInputItems',
-  'messages',
-] as const;
 
 const codeFormats = [
   'SQL',

@@ -1,8 +1,9 @@
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { findProvider } from '../../catalog.ts';
-import type { CallFacts, Endpoint } from '../../contract.ts';
+import type { CallFacts } from '../../contract.ts';
 import { isChoice, prepareCall } from '../../translation/find-translation.ts';
 
 const mantle = findProvider('bedrock-mantle')!;

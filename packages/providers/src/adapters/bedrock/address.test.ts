@@ -1,8 +1,8 @@
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { findProvider } from '../../catalog.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
-import type { Endpoint } from '../../contract.ts';
 import { readSettings } from '../../settings.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
 

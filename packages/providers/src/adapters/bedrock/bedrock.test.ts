@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { chunkFramesOf, eventFrame, frame } from '../../../test/aws-frames.ts';
@@ -12,7 +13,7 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import type { CallContext, Endpoint, JsonObject } from '../../contract.ts';
+import type { CallContext, JsonObject } from '../../contract.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;

@@ -1,7 +1,8 @@
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import type { Endpoint, JsonObject, ReplyHead } from '../../contract.ts';
+import type { JsonObject, ReplyHead } from '../../contract.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;

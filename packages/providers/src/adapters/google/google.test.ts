@@ -1,10 +1,11 @@
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { dialectCases } from '../../../test/dialect-cases.ts';
 import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
-import type { Endpoint, JsonObject } from '../../contract.ts';
+import type { JsonObject } from '../../contract.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
 import { google } from './index.ts';
 

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { dialectCases } from '../../../test/dialect-cases.ts';
 import { contextFor, everywhere, okHead, play } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
-import type { CallContext, Endpoint, JsonObject } from '../../contract.ts';
+import type { CallContext, JsonObject } from '../../contract.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
 import { vertexAi } from './index.ts';
 

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Endpoint } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import {
   contextFor,
@@ -10,7 +11,7 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import type { Endpoint, JsonObject } from '../../contract.ts';
+import type { JsonObject } from '../../contract.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
 
 const openai = findProvider('openai')!;

@@ -1,6 +1,6 @@
+import type { Endpoint } from '@sluice/contracts';
 import type { BreakerPhase, Choice } from '@sluice/engine';
 import type { ErrorCode, GatewayError } from '@sluice/errors';
-import type { Endpoint } from '@sluice/providers';
 
 /** The answer of `POST /v1/explain`: what the same request would meet, as far as it would get. */
 export interface Explanation {

@@ -1,13 +1,10 @@
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
 import type { Exchange, Stage } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import type { TokenKeys } from '../../jwt-keys/token-keys.ts';
-
-const inferenceScopes = ['completions.write'];
-/** Listing models needs less; three spellings of the scope are in use. */
-const modelScopes = ['completions.write', 'virtual_keys.list', 'models.list'];
 
 /** Who calls: key or token, scope, workspace. Waits only for what was never seen before. */
 export function authenticate(
@@ -50,8 +47,7 @@ function checkKey(
     throw new GatewayError('auth.wrong_key_type', {
       message: 'An organisation key cannot call models; use a workspace key.',
     });
-  const accepted =
-    scopes ?? (exchange.route.endpoint === 'listModels' ? modelScopes : inferenceScopes);
+  const accepted = scopes ?? operations[exchange.route.endpoint].scopes;
   if (!accepted.some((scope) => key.scopes.has(scope)))
     throw new GatewayError('auth.missing_scope', { detail: { accepted } });
 }

@@ -1,3 +1,4 @@
+import { operations } from '@sluice/contracts';
 import type { Stage } from '../../exchange/exchange.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
 import { requestFacts } from '../../limits/request-facts.ts';
@@ -9,8 +10,7 @@ export function enforceLimits(store: LimitStore): Stage {
     const { key, bundle } = exchange;
     if (key === undefined || bundle === undefined)
       throw new Error('enforceLimits runs after authenticate');
-    // Listing is a metadata operation: it consumes no one's limit.
-    if (exchange.route.endpoint === 'listModels') return next();
+    if (operations[exchange.route.endpoint].spends === 'nothing') return next();
     exchange.limits = new RequestLimits(store, key, bundle, requestFacts(exchange));
     const states = exchange.limits.reserveRequest();
     exchange.limitStates = states instanceof Promise ? await states : states;

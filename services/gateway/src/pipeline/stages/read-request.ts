@@ -1,5 +1,6 @@
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { Endpoint, JsonObject } from '@sluice/providers';
+import type { JsonObject } from '@sluice/providers';
 import type { Exchange, Stage } from '../../exchange/exchange.ts';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
@@ -36,18 +37,13 @@ const readFormRequest: Stage = async (exchange, next) => {
   return next();
 };
 
-const formEndpoints: ReadonlySet<Endpoint> = new Set([
-  'imageEdit',
-  'imageVariation',
-  'createTranscription',
-  'createTranslation',
-]);
-
 /** The body of a unified endpoint, whichever it takes. */
 export const readRequest: Stage = (exchange, next) =>
-  formEndpoints.has(exchange.route.endpoint)
-    ? readFormRequest(exchange, next)
-    : readJsonRequest(exchange, next);
+  takesForm(exchange) ? readFormRequest(exchange, next) : readJsonRequest(exchange, next);
+
+function takesForm({ route }: Exchange): boolean {
+  return operations[route.endpoint].body === 'form';
+}
 
 /** Keeps the body as JSON, and what others want to know of it without looking. */
 export function noteRequest(exchange: Exchange, json: JsonObject): void {
@@ -77,7 +73,7 @@ function checkContentType(exchange: Exchange): void {
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
     throw new GatewayError('request.unsupported_content_type', {
       field: 'content-type',
-      message: formEndpoints.has(exchange.route.endpoint)
+      message: takesForm(exchange)
         ? 'This endpoint takes multipart/form-data or application/json.'
         : 'This endpoint takes application/json.',
     });

@@ -1,3 +1,4 @@
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
   type CallFacts,
@@ -48,7 +49,7 @@ export function servedModel(exchange: Exchange, facts: ModelFacts): string {
  */
 export function checkServedModels(exchange: Exchange, facts: ModelFacts): void {
   const { saved } = facts;
-  if (saved?.limitsModels !== true || exchange.route.endpoint === 'listModels') return;
+  if (saved?.limitsModels !== true || namesNoModel(exchange)) return;
   if (facts.model !== '') requireAllowed(facts, { name: facts.model, field: 'body.model' });
   for (const name of chosenDeployments(facts))
     requireAllowed(facts, { name, field: 'x-service-provider' });
@@ -66,9 +67,12 @@ export function checkServedModels(exchange: Exchange, facts: ModelFacts): void {
  */
 export function checkSentModels(exchange: Exchange, facts: ModelFacts, body: JsonObject): void {
   const { saved } = facts;
-  if (saved?.limitsModels !== true || exchange.route.isProxy) return;
-  if (exchange.route.endpoint === 'listModels') return;
+  if (saved?.limitsModels !== true || exchange.route.isProxy || namesNoModel(exchange)) return;
   checkBody(exchange, facts, body);
+}
+
+function namesNoModel({ route }: Exchange): boolean {
+  return operations[route.endpoint].names.model === 'nowhere';
 }
 
 /**

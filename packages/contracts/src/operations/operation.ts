@@ -1,0 +1,69 @@
+/**
+ * What one operation of the data plane consists of: everything that differs
+ * between endpoints by value. Nothing here loads anything.
+ */
+export type Operation = ModelOperation | PromptOperation | ExplainOperation;
+
+/** What holds of every operation, whatever it is about. */
+interface AnyOperation {
+  /** Method and path, `:name` for a segment that varies, `*` for all that follow. */
+  readonly at: Address;
+  readonly body: BodyKind;
+  /** In whose words a refusal is told: those that the operation's own clients read. */
+  readonly errors: ErrorShape;
+  /** Any of these lets a key in. */
+  readonly scopes: readonly string[];
+  /** What limits and budgets count. */
+  readonly spends: 'nothing' | 'request';
+  /** Whether a caller who got no answer may simply ask again. */
+  readonly repeat: Repeat;
+}
+
+/** Asks a model, by way of a provider: what this project calls an endpoint. */
+export interface ModelOperation extends AnyOperation {
+  readonly about: 'model';
+  /** What callers speak here; upstreams may speak another. */
+  readonly format: string;
+  readonly reply: ReplyKind;
+  /** Which hooks of a target see what is asked, and what is answered. */
+  readonly hooks: { readonly input: HookKinds; readonly output: HookKinds };
+  /**
+   * What a kept answer serves: `body` the same request alone, `stream` also one
+   * that wants it told as a stream, or that was asked for as a stream.
+   */
+  readonly cache: 'none' | 'body' | 'stream';
+  /** Where the name of the model stands. `address` = wherever the vendor's own paths put it. */
+  readonly names: { readonly model: 'nowhere' | 'body.model' | 'address' };
+  /** What stays at the provider, under an id that later requests may name. */
+  readonly makes?: 'response';
+}
+
+/** Names a saved prompt, and becomes the request that the prompt's template makes. */
+export interface PromptOperation extends AnyOperation {
+  readonly about: 'prompt';
+}
+
+/** Tells what would become of a request for a model, and asks nobody. */
+export interface ExplainOperation extends AnyOperation {
+  readonly about: 'decision';
+}
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
+export type Address = `${Method | 'ANY'} /${string}`;
+
+/**
+ * `form` = multipart, or the same fields as JSON. `raw` = anything, passed
+ * through untouched: no field of it is set, translated or kept.
+ */
+export type BodyKind = 'json' | 'form' | 'none' | 'raw';
+
+/** `events` = a body, or events when the request wants a stream. `sound` = bytes, heard while they are made. */
+export type ReplyKind = 'body' | 'events' | 'sound' | 'any';
+
+export type ErrorShape = 'openai' | 'anthropic';
+
+/** `safe` = only reads. `idempotent` = twice leaves what once leaves. `fresh` = each request is work of its own. */
+export type Repeat = 'safe' | 'idempotent' | 'fresh';
+
+/** `guardrails` = those that judge, without those that change. `type` = only which operation it is can be judged. */
+export type HookKinds = 'all' | 'guardrails' | 'type' | 'none';

@@ -1,0 +1,218 @@
+import type { ModelOperation, Operation } from './operation.ts';
+
+const inference = ['completions.write'] as const;
+
+/** What the JSON endpoints of one question and one answer have in common. */
+const question = {
+  about: 'model',
+  body: 'json',
+  errors: 'openai',
+  scopes: inference,
+  spends: 'request',
+  repeat: 'fresh',
+  reply: 'body',
+  hooks: { input: 'none', output: 'none' },
+  cache: 'none',
+  names: { model: 'body.model' },
+} as const satisfies Partial<ModelOperation>;
+
+/** Texts go in and come out: hooks read and change both, and an answer can be told either way. */
+const conversation = {
+  ...question,
+  reply: 'events',
+  hooks: { input: 'all', output: 'all' },
+  cache: 'stream',
+} as const satisfies Partial<ModelOperation>;
+
+/**
+ * The data plane: a row is all there is to know of an operation, and routes,
+ * scopes, limits, hooks, the cache, records and docs/operations.md read it.
+ * Its key is what logs, policies (`endpoint_type`), checks
+ * (`allowedRequestTypes`) and records call the operation. The busiest come first.
+ *
+ * What a row asks for beyond values, the compiler asks for in turn: texts of a
+ * format for hooks, both tellings of an answer for the cache (`packages/providers`).
+ */
+const rows = {
+  chatComplete: { ...conversation, at: 'POST /v1/chat/completions', format: 'openai-chat' },
+  embed: {
+    ...question,
+    at: 'POST /v1/embeddings',
+    format: 'openai-embeddings',
+    // Judged, but never changed.
+    hooks: { input: 'guardrails', output: 'none' },
+    cache: 'body',
+  },
+  messages: {
+    ...conversation,
+    at: 'POST /v1/messages',
+    format: 'anthropic-messages',
+    errors: 'anthropic',
+  },
+  complete: { ...conversation, at: 'POST /v1/completions', format: 'openai-completions' },
+  createModelResponse: {
+    ...conversation,
+    at: 'POST /v1/responses',
+    format: 'openai-responses',
+    makes: 'response',
+  },
+  messagesCountTokens: {
+    ...question,
+    at: 'POST /v1/messages/count_tokens',
+    format: 'anthropic-count-tokens',
+    repeat: 'safe',
+  },
+  rerank: { ...question, at: 'POST /v1/rerank', format: 'rerank', cache: 'body' },
+  moderate: {
+    ...question,
+    at: 'POST /v1/moderations',
+    format: 'openai-moderations',
+    cache: 'body',
+  },
+  imageGenerate: {
+    ...question,
+    at: 'POST /v1/images/generations',
+    format: 'openai-images',
+    reply: 'events',
+    cache: 'body',
+  },
+  imageEdit: {
+    ...question,
+    at: 'POST /v1/images/edits',
+    body: 'form',
+    format: 'openai-image-edits',
+    reply: 'events',
+  },
+  imageVariation: {
+    ...question,
+    at: 'POST /v1/images/variations',
+    body: 'form',
+    format: 'openai-image-variations',
+  },
+  createSpeech: {
+    ...question,
+    at: 'POST /v1/audio/speech',
+    format: 'openai-speech',
+    reply: 'sound',
+  },
+  createTranscription: {
+    ...question,
+    at: 'POST /v1/audio/transcriptions',
+    body: 'form',
+    format: 'openai-transcriptions',
+    reply: 'events',
+  },
+  createTranslation: {
+    ...question,
+    at: 'POST /v1/audio/translations',
+    body: 'form',
+    format: 'openai-translations',
+    reply: 'events',
+  },
+  ocr: { ...question, at: 'POST /v1/ocr', format: 'ocr', cache: 'body' },
+  listModels: {
+    ...question,
+    at: 'GET /v1/models',
+    body: 'none',
+    format: 'openai-models',
+    // Listing needs less than asking; three spellings of the scope are in use.
+    scopes: [...inference, 'virtual_keys.list', 'models.list'],
+    spends: 'nothing',
+    repeat: 'safe',
+    names: { model: 'nowhere' },
+  },
+  proxy: {
+    ...question,
+    at: 'ANY /v1/*',
+    body: 'raw',
+    format: 'raw',
+    reply: 'any',
+    // Of a body that is passed through, nothing can be judged but that it may be.
+    hooks: { input: 'type', output: 'none' },
+    names: { model: 'address' },
+  },
+  promptComplete: {
+    about: 'prompt',
+    at: 'POST /v1/prompts/:reference/completions',
+    body: 'json',
+    errors: 'openai',
+    scopes: inference,
+    spends: 'request',
+    repeat: 'fresh',
+  },
+  promptRender: {
+    about: 'prompt',
+    at: 'POST /v1/prompts/:reference/render',
+    body: 'json',
+    errors: 'openai',
+    scopes: ['prompts.render'],
+    spends: 'nothing',
+    repeat: 'safe',
+  },
+  explain: {
+    about: 'decision',
+    at: 'POST /v1/explain/*',
+    body: 'json',
+    errors: 'openai',
+    scopes: inference,
+    spends: 'nothing',
+    repeat: 'safe',
+  },
+} as const satisfies Readonly<Record<string, Operation>>;
+
+type Rows = typeof rows;
+
+export type OperationId = keyof Rows;
+
+/** Operations that ask a model: what providers offer, and what records and policies name. */
+export type Endpoint = {
+  [Id in OperationId]: Rows[Id] extends { about: 'model' } ? Id : never;
+}[OperationId];
+
+/** An endpoint's row, with the name it goes by. */
+export type EndpointOperation = ModelOperation & {
+  readonly id: Endpoint;
+  readonly format: CallerFormat;
+};
+
+/** Rows by id, as wide as their readers need them: they ask a row what it says, not which it is. */
+export const operations = withIds(rows);
+
+type OperationsById = {
+  readonly [Id in OperationId]: (Id extends Endpoint ? EndpointOperation : Operation) & {
+    readonly id: Id;
+  };
+};
+
+function withIds(given: Rows): OperationsById {
+  const named = Object.entries(given).map(([id, row]) => [id, Object.freeze({ id, ...row })]);
+  return Object.fromEntries(named) as OperationsById;
+}
+
+export const operationIds = Object.keys(rows) as readonly OperationId[];
+
+/** Every endpoint, the busiest first. */
+export const endpoints: readonly EndpointOperation[] = operationIds.flatMap((id) => {
+  const operation: Operation & { readonly id: OperationId } = operations[id];
+  return operation.about === 'model' ? [operation as EndpointOperation] : [];
+});
+
+/** What callers speak at some endpoint. */
+export type CallerFormat = Rows[Endpoint]['format'];
+
+/** Formats whose texts hooks read. */
+export type CheckedFormat = {
+  [Id in Endpoint]: Rows[Id]['hooks']['input'] extends 'all' | 'guardrails'
+    ? Rows[Id]['format']
+    : never;
+}[Endpoint];
+
+/** Formats whose texts hooks read in replies as well, streams included. */
+export type AnsweringFormat = {
+  [Id in Endpoint]: Rows[Id]['hooks']['output'] extends 'none' ? never : Rows[Id]['format'];
+}[Endpoint];
+
+/** Formats whose replies are kept, and told as JSON or as a stream. */
+export type StreamableFormat = {
+  [Id in Endpoint]: Rows[Id]['cache'] extends 'stream' ? Rows[Id]['format'] : never;
+}[Endpoint];
