@@ -36,8 +36,15 @@ export interface RpcClient {
     method: DescMethod & { methodKind: 'server_streaming'; input: I; output: O },
     request: MessageInitShape<I>,
   ): ClientReadableStream<MessageShape<O>>;
+  /** The caller must listen to 'data', 'error' and 'end', and cancel() when done. */
+  duplexStream<I extends DescMessage, O extends DescMessage>(
+    method: DescMethod & { methodKind: 'bidi_streaming'; input: I; output: O },
+  ): DuplexStream<MessageInitShape<I>, MessageShape<O>>;
   close(): void;
 }
+
+/** Both sides speak when they like. */
+export type DuplexStream<I, O> = ClientReadableStream<O> & { say(message: I): void };
 
 /** @throws Error when the token would travel in the clear. */
 export function createRpcClient(_service: DescService, options: RpcClientOptions): RpcClient {
@@ -99,6 +106,18 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
         create(method.input, request) as object,
         patient,
       ) as ClientReadableStream<MessageShape<typeof method.output>>;
+    },
+    duplexStream(method) {
+      const definition = methodDefinition(method);
+      const stream = client.makeBidiStreamRequest(
+        definition.path,
+        definition.requestSerialize,
+        definition.responseDeserialize,
+        patient,
+      );
+      const say = (message: MessageInitShape<typeof method.input>) =>
+        void stream.write(create(method.input, message) as object);
+      return Object.assign(stream, { say }) as never;
     },
     close: () => client.close(),
   };

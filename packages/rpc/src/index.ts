@@ -3,6 +3,11 @@
  * @grpc/grpc-js, with the shared token and the loopback rule applied in one
  * place. `server.ts` for services that answer, `client.ts` for those that ask.
  */
-export { createRpcClient, type RpcClient, type RpcClientOptions } from './client.ts';
+export {
+  createRpcClient,
+  type DuplexStream,
+  type RpcClient,
+  type RpcClientOptions,
+} from './client.ts';
 export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
 export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';

@@ -11,6 +11,7 @@ import {
   type Metadata,
   Server,
   ServerCredentials,
+  type ServerDuplexStream,
   ServerInterceptingCall,
   type ServerInterceptor,
   type ServerUnaryCall,
@@ -38,7 +39,16 @@ type Handler<M> = M extends DescMethod & {
         request: MessageShape<I>,
         context: { signal: AbortSignal },
       ) => AsyncIterable<MessageInitShape<O>>
-    : never;
+    : M extends DescMethod & {
+          methodKind: 'bidi_streaming';
+          input: infer I extends DescMessage;
+          output: infer O extends DescMessage;
+        }
+      ? (
+          requests: AsyncIterable<MessageShape<I>>,
+          context: { signal: AbortSignal },
+        ) => AsyncIterable<MessageInitShape<O>>
+      : never;
 
 /** One handler a method, by its local name. A unary handler returns the answer; a streaming one is an async generator. */
 export type RpcHandlers<S extends DescService> = {
@@ -114,10 +124,7 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
       for (const method of service.methods) {
         const handler = (handlers as Record<string, unknown>)[method.localName];
         if (typeof handler !== 'function') throw new Error(`no handler for ${method.localName}`);
-        implementation[method.localName] =
-          method.methodKind === 'server_streaming'
-            ? streamImplementation(method, handler as StreamHandler, report)
-            : unaryImplementation(method, handler as UnaryHandler, report);
+        implementation[method.localName] = implementationOf(method, handler, report);
       }
       server.addService(serviceDefinition(service), implementation);
     },
@@ -137,7 +144,23 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
 
 type UnaryHandler = (request: object, context: { signal: AbortSignal }) => Promise<object>;
 type StreamHandler = (request: object, context: { signal: AbortSignal }) => AsyncIterable<object>;
+type DuplexHandler = (
+  requests: AsyncIterable<object>,
+  context: { signal: AbortSignal },
+) => AsyncIterable<object>;
 type Report = (error: GatewayError, method: string) => void;
+
+function implementationOf(method: DescMethod, handler: unknown, report: Report) {
+  switch (method.methodKind) {
+    case 'server_streaming':
+      return streamImplementation(method, handler as StreamHandler, report);
+    case 'bidi_streaming':
+      return (call: ServerDuplexStream<object, object>) =>
+        answerStream(call, method, (context) => (handler as DuplexHandler)(call, context), report);
+    default:
+      return unaryImplementation(method, handler as UnaryHandler, report);
+  }
+}
 
 function unaryImplementation(method: DescMethod, handler: UnaryHandler, report: Report) {
   return async (
@@ -158,26 +181,32 @@ function unaryImplementation(method: DescMethod, handler: UnaryHandler, report: 
 }
 
 function streamImplementation(method: DescMethod, handler: StreamHandler, report: Report) {
-  return async (call: ServerWritableStream<object, object>) => {
-    const abort = new AbortController();
-    call.on('cancelled', () => abort.abort());
-    call.on('error', () => abort.abort());
-    try {
-      for await (const message of handler(call.request, { signal: abort.signal })) {
-        if (abort.signal.aborted) return;
-        if (!call.write(create(method.output, message as never)))
-          await Promise.race([
-            new Promise((resolve) => call.once('drain', resolve)),
-            new Promise((resolve) =>
-              abort.signal.addEventListener('abort', resolve, { once: true }),
-            ),
-          ]);
-      }
-      call.end();
-    } catch (caught) {
-      if (!abort.signal.aborted) call.emit('error', asStatus(caught, method, report));
+  return (call: ServerWritableStream<object, object>) =>
+    answerStream(call, method, (context) => handler(call.request, context), report);
+}
+
+async function answerStream(
+  call: ServerWritableStream<object, object> | ServerDuplexStream<object, object>,
+  method: DescMethod,
+  answer: (context: { signal: AbortSignal }) => AsyncIterable<object>,
+  report: Report,
+): Promise<void> {
+  const abort = new AbortController();
+  call.on('cancelled', () => abort.abort());
+  call.on('error', () => abort.abort());
+  try {
+    for await (const message of answer({ signal: abort.signal })) {
+      if (abort.signal.aborted) return;
+      if (!call.write(create(method.output, message as never)))
+        await Promise.race([
+          new Promise((resolve) => call.once('drain', resolve)),
+          new Promise((resolve) => abort.signal.addEventListener('abort', resolve, { once: true })),
+        ]);
     }
-  };
+    call.end();
+  } catch (caught) {
+    if (!abort.signal.aborted) call.emit('error', asStatus(caught, method, report));
+  }
 }
 
 /**

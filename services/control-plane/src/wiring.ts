@@ -13,6 +13,7 @@ import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serveRpc, serverTls } from '@sluice/rpc';
 import { createMetrics, type Logger, serveMetrics } from '@sluice/telemetry';
 import { createApp } from './app.ts';
+import { Barriers } from './config-sync/barriers.ts';
 import { startChangeFeed } from './config-sync/change-feed.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
 import type { Env } from './env.ts';
@@ -54,6 +55,7 @@ export async function startControlPlane(
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
   });
   const feed = startChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
+  const barriers = new Barriers({ feed, db: client });
   const vault = createCredentialVault(env.MASTER_KEY);
   const sealed = await sealOpenHeaders(client, vault);
   if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
@@ -154,7 +156,7 @@ export async function startControlPlane(
   });
   rpc.add(
     config.ConfigService,
-    configServiceHandlers({ client, vault, feed, now, draining: draining.signal }),
+    configServiceHandlers({ client, vault, feed, barriers, now, draining: draining.signal }),
   );
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
   refuseUnreadable(server);
@@ -183,6 +185,7 @@ export async function startControlPlane(
       ]);
       ledgerClient.close();
       await Promise.all([fetch.close(), refusals.stop()]);
+      barriers.stop();
       await feed.stop();
       await client.$disconnect();
     },

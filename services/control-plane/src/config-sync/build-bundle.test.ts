@@ -1,8 +1,9 @@
 import { fromBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
-import { buildBundle, bundleConfigs, decimal } from './build-bundle.ts';
+import { buildBundle, decimal } from './build-bundle.ts';
 import type { BundleRows } from './bundle-rows.ts';
+import { bundleConfigs } from './sections/configs.ts';
 
 const credentials = { key: 'k', configurations: { b: 1, a: 2 } };
 const open = { credentials: () => credentials, modelSettings: () => ({}) };
@@ -38,6 +39,7 @@ function rows(order: 'forward' | 'backward'): BundleRows {
       settings: {},
       organisation: { blockInlineConfig: false, settings: {} },
     },
+    defaultConfigSlug: 'pc-2',
     configs,
     prompts,
     partials,
@@ -52,7 +54,6 @@ const configs = ['1', '2'].map((id) => ({
   slug: `pc-${id}`,
   name: id,
   version: 1,
-  isDefault: id === '2',
 }));
 
 const prompts = [
@@ -84,7 +85,7 @@ describe('buildBundle', () => {
 
   it('names the default config of the workspace', () => {
     expect(buildBundle(rows('forward'), open).defaultConfigSlug).toBe('pc-2');
-    const none = { ...rows('forward'), configs: [] };
+    const none = { ...rows('forward'), defaultConfigSlug: '' };
     expect(buildBundle(none, open).defaultConfigSlug).toBe('');
   });
 
@@ -137,7 +138,7 @@ describe('bundleConfigs', () => {
   it('keeps the order of the rows, and leaves out what was deleted meanwhile', () => {
     const slugs = (bodies: Parameters<typeof bundleConfigs>[1]) =>
       bundleConfigs(configs, bodies, (each) => each.body).map(
-        (each) => fromBinary(config.ConfigSchema, each).slug,
+        ({ bytes }) => fromBinary(config.ConfigSchema, bytes).slug,
       );
     expect(slugs([body('2'), body('1')])).toEqual(['pc-1', 'pc-2']);
     expect(slugs([body('2')])).toEqual(['pc-2']);

@@ -3,7 +3,7 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { blocksInlineConfig, effectiveSettings } from '../kernel/tenancy/settings.ts';
 import type { Credentials } from '../models/integrations/configurations.ts';
-import type { BundleConfigRow, BundleRows, ConfigBody } from './bundle-rows.ts';
+import type { BundleRows, ConfigBody, CoreRows } from './bundle-rows.ts';
 
 type ProviderRow = BundleRows['providers'][number];
 type IntegrationRow = ProviderRow['integration'];
@@ -17,14 +17,22 @@ export interface Openers {
 }
 
 /**
- * Turns rows into the bundle a gateway decides with, without its configs and
- * prompts: those follow in pieces (`bundleConfigs`, `bundle-prompts.ts`). Pure: the same rows give the same bytes,
- * whatever order the database had them in, so the hash changes only when
- * something a gateway would do changes.
+ * Turns rows into the bundle that a gateway of the release before decides with,
+ * without its configs and prompts: those follow in pieces. Pure: the same rows
+ * give the same bytes, whatever order the database had them in, so the hash
+ * changes only when something a gateway would do changes.
  */
 export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): config.Bundle {
+  const bundle = buildCore(rows, open);
+  bundle.hash = contentHash(bundle, rows);
+  bundle.revision = rows.workspace.revision;
+  return bundle;
+}
+
+/** All of a bundle but its sections, without revision and hash. */
+export function buildCore(rows: CoreRows, open: Omit<Openers, 'document'>): config.Bundle {
   const { workspace } = rows;
-  const bundle = create(config.BundleSchema, {
+  return create(config.BundleSchema, {
     organisationId: workspace.organisationId,
     workspaceId: workspace.id,
     workspaceSlug: workspace.slug,
@@ -50,11 +58,8 @@ export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): 
     blockInlineConfig: blocksInlineConfig(workspace),
     storedCredentialsAtCallersHosts: effectiveSettings(workspace.organisation.settings)
       .stored_credentials.allow_any_custom_host,
-    defaultConfigSlug: rows.configs.find((row) => row.isDefault)?.slug ?? '',
+    defaultConfigSlug: rows.defaultConfigSlug,
   });
-  bundle.hash = contentHash(bundle, rows);
-  bundle.revision = workspace.revision;
-  return bundle;
 }
 
 /** Versions are never rewritten: which ones are in force says what is in them, and the documents need not be read. */
@@ -65,27 +70,6 @@ function contentHash(bundle: config.Bundle, rows: BundleRows): string {
   for (const row of [...rows.prompts, ...rows.partials])
     hash.update(JSON.stringify(sortedObject(row)));
   return hash.digest('hex');
-}
-
-/** The configs of these rows, encoded, in their order. */
-export function bundleConfigs(
-  rows: readonly BundleConfigRow[],
-  bodies: readonly ConfigBody[],
-  open: Openers['document'],
-): Uint8Array[] {
-  const byConfig = new Map(bodies.map((body) => [body.configId, body]));
-  return rows.flatMap((row) => {
-    const body = byConfig.get(row.id);
-    if (body === undefined) return [];
-    const message = create(config.ConfigSchema, {
-      id: row.id,
-      slug: row.slug,
-      name: row.name,
-      versionId: body.versionId,
-      bodyJson: open(body),
-    });
-    return [toBinary(config.ConfigSchema, message)];
-  });
 }
 
 interface StoredCondition {

@@ -3,13 +3,26 @@ import type { Database, DatabaseClient } from '../kernel/database/client.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import { readPartials, readPrompts } from './prompt-rows.ts';
 
-/** Everything a bundle is built from, read at one moment; of configs, prompts and partials, which versions are in force. */
-export type BundleRows = NonNullable<Awaited<ReturnType<typeof readBundleRows>>>;
+/** What the core of a bundle is built from. */
+export type CoreRows = NonNullable<Awaited<ReturnType<typeof readCoreRows>>>;
 
-export type BundleConfigRow = BundleRows['configs'][number];
+/** Of configs, prompts and partials, which versions are in force. */
+export type BundleHeads = Awaited<ReturnType<typeof readBundleHeads>>;
+
+/** Everything the bundle of the release before is built from, read at one moment. */
+export type BundleRows = CoreRows & BundleHeads;
+
+export type BundleConfigRow = BundleHeads['configs'][number];
 
 /** Rows read at once: a workspace with 100,000 configs must not hold up everybody else's requests. */
 const configsPerPage = 2_000;
+
+/** One moment for all of it, or the revision would not fit the content. */
+export const atOneMoment = {
+  isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead,
+  maxWait: 5_000,
+  timeout: 15_000,
+};
 
 /**
  * `undefined` when there is no such workspace, or it is archived.
@@ -19,38 +32,46 @@ export async function readBundleRows(
   client: DatabaseClient,
   workspaceId: string,
   onProgress: () => void,
-) {
-  if (!isUuid(workspaceId)) return undefined;
-  return client.$transaction(
-    async (db) => {
-      const workspace = await db.workspace.findFirst({
-        where: { id: workspaceId.toLowerCase(), status: 'active' },
-        include: { organisation: { select: { blockInlineConfig: true, settings: true } } },
-      });
-      if (workspace === null) return undefined;
-      const id = workspace.id;
-      const configs = await readConfigs(db, id, onProgress);
-      const prompts = await readPrompts(db, id, onProgress);
-      const partials = await readPartials(db, id, onProgress);
-      const providers = await db.provider.findMany({
-        where: { workspaceId: id },
-        include: {
-          integration: { include: { models: true, grants: { where: { workspaceId: id } } } },
-        },
-      });
-      const policies = await db.rateLimitsPolicy.findMany({
-        where: { workspaceId: id, status: 'active', target: 'llm' },
-      });
-      return { workspace, configs, prompts, partials, providers, policies };
-    },
-    // One moment for all of it, or the revision would not fit the content.
-    {
-      isolationLevel: Prisma.TransactionIsolationLevel.RepeatableRead,
-      maxWait: 5_000,
-      timeout: 15_000,
-    },
-  );
+): Promise<BundleRows | undefined> {
+  return client.$transaction(async (db) => {
+    const core = await readCoreRows(db, workspaceId);
+    if (core === undefined) return undefined;
+    return { ...core, ...(await readBundleHeads(db, core.workspace.id, onProgress)) };
+  }, atOneMoment);
 }
+
+export async function readCoreRows(db: Database, workspaceId: string) {
+  if (!isUuid(workspaceId)) return undefined;
+  const workspace = await db.workspace.findFirst({
+    where: { id: workspaceId.toLowerCase(), status: 'active' },
+    include: { organisation: { select: { blockInlineConfig: true, settings: true } } },
+  });
+  if (workspace === null) return undefined;
+  const { id } = workspace;
+  const defaultConfig = await db.config.findFirst({
+    where: { workspaceId: id, isDefault: true, status: 'active' },
+    select: { slug: true },
+  });
+  const providers = await db.provider.findMany({
+    where: { workspaceId: id },
+    include: {
+      integration: { include: { models: true, grants: { where: { workspaceId: id } } } },
+    },
+  });
+  const policies = await db.rateLimitsPolicy.findMany({
+    where: { workspaceId: id, status: 'active', target: 'llm' },
+  });
+  return { workspace, defaultConfigSlug: defaultConfig?.slug ?? '', providers, policies };
+}
+
+export async function readBundleHeads(db: Database, workspaceId: string, onProgress: () => void) {
+  const configs = await readConfigs(db, workspaceId, onProgress);
+  const prompts = await readPrompts(db, workspaceId, onProgress);
+  const partials = await readPartials(db, workspaceId, onProgress);
+  return { configs, prompts, partials };
+}
+
+const configHead = { id: true, slug: true, name: true, version: true } as const;
 
 /** In the order of their slugs. */
 async function readConfigs(db: Database, workspaceId: string, onProgress: () => void) {
@@ -58,7 +79,7 @@ async function readConfigs(db: Database, workspaceId: string, onProgress: () => 
   for (let last = ''; ; ) {
     const page = await db.config.findMany({
       where: { workspaceId, status: 'active', slug: { gt: last } },
-      select: { id: true, slug: true, name: true, version: true, isDefault: true },
+      select: configHead,
       orderBy: { slug: 'asc' },
       take: configsPerPage,
     });
@@ -67,6 +88,14 @@ async function readConfigs(db: Database, workspaceId: string, onProgress: () => 
     if (page.length < configsPerPage) return configs;
     last = page.at(-1)?.slug ?? '';
   }
+}
+
+/** Of these configs those that are in force. */
+export function readConfigsById(db: Database, workspaceId: string, ids: readonly string[]) {
+  return db.config.findMany({
+    where: { workspaceId, status: 'active', id: { in: [...ids] } },
+    select: configHead,
+  });
 }
 
 export interface ConfigBody {

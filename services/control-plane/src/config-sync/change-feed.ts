@@ -1,20 +1,40 @@
+import { randomInt } from 'node:crypto';
 import type { Logger } from '@sluice/telemetry';
-import { Client } from 'pg';
-import { type ChangeNotice, changesChannel } from '../kernel/database/change.ts';
+import { Client, type Notification } from 'pg';
+import { barriersChannel, type ChangeNotice, changesChannel } from '../kernel/database/change.ts';
 
 /** What a subscriber hears. `live`: from here on nothing is missed; what came before must be read again. */
-export type FeedEvent = { type: 'live' } | { type: 'change'; notice: ChangeNotice };
+export type FeedEvent =
+  | { type: 'live' }
+  | { type: 'change'; notice: ChangeNotice }
+  /** All notices of one change have been told. */
+  | { type: 'barrier'; id: string }
+  /** A replica says that its gateways have what came before a barrier, or that some have not in time. */
+  | { type: 'passed'; report: PassedReport };
+
+export interface PassedReport {
+  barrier: string;
+  replica: number;
+  byAll: boolean;
+}
 
 export interface ChangeFeed {
   /** Whether the connection to Postgres stands. */
   readonly isLive: boolean;
   /** Hears `live` at once if the feed is live, and again after each interruption. */
   subscribe(listener: (event: FeedEvent) => void): () => void;
+  /** The number of this replica: others see it for as long as the feed lives. */
+  readonly replica: number;
   stop(): Promise<void>;
 }
 
 const probeEveryMs = 5_000;
 const probeTimeoutMs = 5_000;
+/** Answers to barriers: JSON of a `PassedReport`. */
+export const passedChannel = 'sluice_passed';
+/** Of the advisory locks that say which replicas hear of changes. */
+export const replicaLocks = 727_164_032;
+
 const reconnectMs = [100, 250, 500, 1000, 2000];
 
 /**
@@ -25,6 +45,7 @@ const reconnectMs = [100, 250, 500, 1000, 2000];
  */
 export function startChangeFeed(options: { databaseUrl: string; logger: Logger }): ChangeFeed {
   const { logger } = options;
+  const replica = randomInt(2 ** 31);
   const listeners = new Set<(event: FeedEvent) => void>();
   let client: Client | undefined;
   let live = false;
@@ -77,14 +98,18 @@ export function startChangeFeed(options: { databaseUrl: string; logger: Logger }
     fresh.on('error', (error) => lose(fresh, error));
     fresh.on('end', () => lose(fresh, new Error('the connection ended')));
     fresh.on('notification', (message) => {
-      const notice = readNotice(message.payload);
-      if (notice === undefined)
+      const event = readEvent(message);
+      if (event === undefined)
         logger.warn({ payload: message.payload }, 'a notice of a change could not be read');
-      else tell({ type: 'change', notice });
+      else tell(event);
     });
     try {
       await fresh.connect();
-      await fresh.query(`LISTEN ${changesChannel}`);
+      // Before the first notice is heard: whoever commits a change then waits for this replica.
+      await fresh.query(`SELECT pg_advisory_lock_shared(${replicaLocks}, ${replica})`);
+      await fresh.query(
+        `LISTEN ${changesChannel}; LISTEN ${barriersChannel}; LISTEN ${passedChannel}`,
+      );
       if (client !== fresh) return;
       live = true;
       failures = 0;
@@ -105,6 +130,7 @@ export function startChangeFeed(options: { databaseUrl: string; logger: Logger }
       if (live) listener({ type: 'live' });
       return () => listeners.delete(listener);
     },
+    replica,
     async stop() {
       stopped = true;
       clearTimeout(timer);
@@ -117,15 +143,28 @@ export function startChangeFeed(options: { databaseUrl: string; logger: Logger }
   };
 }
 
-function readNotice(payload: string | undefined): ChangeNotice | undefined {
+function readEvent({ channel, payload = '' }: Notification): FeedEvent | undefined {
+  if (channel === barriersChannel) return { type: 'barrier', id: payload };
   try {
-    const value = JSON.parse(payload ?? '') as Record<string, unknown>;
-    if (typeof value.key === 'string') return { key: value.key };
-    if (typeof value.organisation === 'string') return { organisation: value.organisation };
-    if (typeof value.workspace === 'string' && typeof value.revision === 'string')
-      return { workspace: value.workspace, revision: value.revision };
+    const value = JSON.parse(payload) as Record<string, unknown>;
+    if (channel === passedChannel) return passedEvent(value);
+    const notice = asNotice(value);
+    return notice === undefined ? undefined : { type: 'change', notice };
   } catch {
     // Reported by the caller, like any other payload that is not ours.
+    return undefined;
   }
+}
+
+function asNotice(value: Record<string, unknown>): ChangeNotice | undefined {
+  if (typeof value.key === 'string') return { key: value.key };
+  if (typeof value.organisation === 'string') return { organisation: value.organisation };
+  if (typeof value.workspace === 'string' && typeof value.revision === 'string')
+    return { workspace: value.workspace, revision: value.revision };
   return undefined;
+}
+
+function passedEvent({ barrier, replica, byAll }: Record<string, unknown>): FeedEvent | undefined {
+  if (typeof barrier !== 'string' || typeof replica !== 'number') return undefined;
+  return { type: 'passed', report: { barrier, replica, byAll: byAll === true } };
 }

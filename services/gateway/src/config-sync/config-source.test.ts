@@ -22,6 +22,8 @@ async function sourceOf(getBundle: GetBundle, timeoutMs = 2000): Promise<ConfigS
     getOrganisation: async () => ({}),
     reportRefusedTokens: async () => ({}),
     async *watch() {},
+    async *getSections() {},
+    async *follow() {},
   });
   const address = `127.0.0.1:${server.port}`;
   source = createConfigSource(

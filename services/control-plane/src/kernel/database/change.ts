@@ -8,6 +8,9 @@ import { fromDatabase } from './faults.ts';
 /** The channel on which replicas tell each other what was committed. */
 export const changesChannel = 'sluice_changes';
 
+/** After the last notice of a change, its id: replicas of the release before do not listen here. */
+export const barriersChannel = 'sluice_barriers';
+
 export type ChangeNotice =
   | { key: string }
   | { workspace: string; revision: string }
@@ -33,6 +36,13 @@ export interface Change {
   ): void;
 }
 
+/** What a change told gateways. */
+export interface Committed {
+  readonly notices: readonly ChangeNotice[];
+  /** Told after them. */
+  readonly barrier: string;
+}
+
 export interface ChangeFacts {
   resourceId?: string | undefined;
   workspaceId?: string | undefined;
@@ -51,17 +61,26 @@ export interface ChangeFacts {
  * The organisation's row is locked first. So the changes of one organisation
  * have one order: the audit chain has no forks, no update is lost, and two
  * changes cannot wait for each other's locks.
+ *
+ * @param onCommit told when it is done and gateways hear of it
  */
 export async function commitChange<T>(
   client: DatabaseClient,
   entry: NewAuditEntry,
   work: (change: Change) => Promise<T>,
+  onCommit?: (committed: Committed) => void,
 ): Promise<T> {
+  let committed: Committed | undefined;
+  const keep = (told: Committed) => {
+    committed = told;
+  };
   try {
-    return await client.$transaction((db) => runChange(db, entry, work), {
+    const result = await client.$transaction((db) => runChange(db, entry, work, keep), {
       maxWait: 10_000,
       timeout: 20_000,
     });
+    if (committed !== undefined) onCommit?.(committed);
+    return result;
   } catch (error) {
     throw fromDatabase(error);
   }
@@ -72,6 +91,7 @@ export async function runChange<T>(
   db: Database,
   entry: NewAuditEntry,
   work: (change: Change) => Promise<T>,
+  onTold?: (committed: Committed) => void,
 ): Promise<T> {
   const head = await lockOrganisation(db, entry.organisationId);
   const workspaces = new Set<string>();
@@ -95,7 +115,11 @@ export async function runChange<T>(
   notices.push(...(await bumpRevisions(db, [...workspaces])));
   if (organisationTouched) notices.push({ organisation: entry.organisationId });
   await appendEntries(db, head, [written, ...further]);
-  await notify(db, notices);
+  if (notices.length > 0) {
+    const barrier = newId();
+    await notify(db, notices, barrier);
+    onTold?.({ notices, barrier });
+  }
   return result;
 }
 
@@ -156,11 +180,18 @@ async function appendEntries(
   });
 }
 
-async function notify(db: Database, notices: ChangeNotice[]): Promise<void> {
-  if (notices.length === 0) return;
-  const payloads = notices.map((notice) => JSON.stringify(notice));
+/** Postgres delivers them in this order. */
+async function notify(
+  db: Database,
+  notices: readonly ChangeNotice[],
+  barrier: string,
+): Promise<void> {
+  const payloads = [...notices.map((notice) => JSON.stringify(notice)), barrier];
+  const channels = [...notices.map(() => changesChannel), barriersChannel];
   await db.$executeRaw(
-    Prisma.sql`SELECT pg_notify(${changesChannel}, payload) FROM unnest(${payloads}::text[]) AS payload`,
+    Prisma.sql`SELECT pg_notify(channel, payload)
+      FROM unnest(${channels}::text[], ${payloads}::text[]) WITH ORDINALITY AS told (channel, payload, place)
+      ORDER BY place`,
   );
 }
 

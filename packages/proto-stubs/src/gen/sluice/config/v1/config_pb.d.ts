@@ -174,6 +174,204 @@ export declare type RateLimit = Message<"sluice.config.v1.RateLimit"> & {
 export declare const RateLimitSchema: GenMessage<RateLimit>;
 
 /**
+ * @generated from message sluice.config.v1.GetSectionsRequest
+ */
+export declare type GetSectionsRequest = Message<"sluice.config.v1.GetSectionsRequest"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * As the caller had them with what it holds; unset = it holds nothing.
+   *
+   * @generated from field: uint64 known_revision = 2;
+   */
+  knownRevision: bigint;
+
+  /**
+   * @generated from field: string known_stamp = 3;
+   */
+  knownStamp: string;
+
+  /**
+   * @generated from field: string known_core_hash = 4;
+   */
+  knownCoreHash: string;
+
+  /**
+   * The sections that the caller holds, and the formats they came in. One that
+   * is missing here, or has another format by now, comes whole.
+   *
+   * @generated from field: map<string, uint32> known_formats = 5;
+   */
+  knownFormats: { [key: string]: number };
+};
+
+/**
+ * Describes the message sluice.config.v1.GetSectionsRequest.
+ * Use `create(GetSectionsRequestSchema)` to create a new message.
+ */
+export declare const GetSectionsRequestSchema: GenMessage<GetSectionsRequest>;
+
+/**
+ * A message with nothing in it says that the answer is being prepared.
+ *
+ * @generated from message sluice.config.v1.GetSectionsResponse
+ */
+export declare type GetSectionsResponse = Message<"sluice.config.v1.GetSectionsResponse"> & {
+  /**
+   * @generated from oneof sluice.config.v1.GetSectionsResponse.part
+   */
+  part: {
+    /**
+     * The workspace does not exist or is archived; nothing follows.
+     *
+     * @generated from field: sluice.config.v1.Gone gone = 1;
+     */
+    value: Gone;
+    case: "gone";
+  } | {
+    /**
+     * The known revision is the current one; nothing follows.
+     *
+     * @generated from field: sluice.config.v1.Unchanged unchanged = 2;
+     */
+    value: Unchanged;
+    case: "unchanged";
+  } | {
+    /**
+     * Without `revision` and `hash`. Missing when it is what the caller holds.
+     *
+     * @generated from field: sluice.config.v1.Bundle core = 3;
+     */
+    value: Bundle;
+    case: "core";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.SectionPiece piece = 4;
+     */
+    value: SectionPiece;
+    case: "piece";
+  } | {
+    /**
+     * Comes last: without it the answer was cut off.
+     *
+     * @generated from field: sluice.config.v1.SectionsEnd end = 5;
+     */
+    value: SectionsEnd;
+    case: "end";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sluice.config.v1.GetSectionsResponse.
+ * Use `create(GetSectionsResponseSchema)` to create a new message.
+ */
+export declare const GetSectionsResponseSchema: GenMessage<GetSectionsResponse>;
+
+/**
+ * @generated from message sluice.config.v1.Gone
+ */
+export declare type Gone = Message<"sluice.config.v1.Gone"> & {
+};
+
+/**
+ * Describes the message sluice.config.v1.Gone.
+ * Use `create(GoneSchema)` to create a new message.
+ */
+export declare const GoneSchema: GenMessage<Gone>;
+
+/**
+ * @generated from message sluice.config.v1.Unchanged
+ */
+export declare type Unchanged = Message<"sluice.config.v1.Unchanged"> & {
+};
+
+/**
+ * Describes the message sluice.config.v1.Unchanged.
+ * Use `create(UnchangedSchema)` to create a new message.
+ */
+export declare const UnchangedSchema: GenMessage<Unchanged>;
+
+/**
+ * @generated from message sluice.config.v1.SectionPiece
+ */
+export declare type SectionPiece = Message<"sluice.config.v1.SectionPiece"> & {
+  /**
+   * @generated from field: string section = 1;
+   */
+  section: string;
+
+  /**
+   * What the caller holds of the section ends here: all of it follows.
+   *
+   * @generated from field: bool starts_over = 2;
+   */
+  startsOver: boolean;
+
+  /**
+   * Encoded items; each takes the place of the one with its id.
+   *
+   * @generated from field: repeated bytes upserts = 3;
+   */
+  upserts: Uint8Array[];
+
+  /**
+   * Ids of items that are in force no more.
+   *
+   * @generated from field: repeated string gone = 4;
+   */
+  gone: string[];
+};
+
+/**
+ * Describes the message sluice.config.v1.SectionPiece.
+ * Use `create(SectionPieceSchema)` to create a new message.
+ */
+export declare const SectionPieceSchema: GenMessage<SectionPiece>;
+
+/**
+ * @generated from message sluice.config.v1.SectionsEnd
+ */
+export declare type SectionsEnd = Message<"sluice.config.v1.SectionsEnd"> & {
+  /**
+   * @generated from field: uint64 revision = 1;
+   */
+  revision: bigint;
+
+  /**
+   * Drawn with the revision: tells it from the same number in a restored database.
+   *
+   * @generated from field: string stamp = 2;
+   */
+  stamp: string;
+
+  /**
+   * @generated from field: string core_hash = 3;
+   */
+  coreHash: string;
+
+  /**
+   * For `Bundle.hash`: different after every change, the same for every gateway.
+   *
+   * @generated from field: string hash = 4;
+   */
+  hash: string;
+
+  /**
+   * @generated from field: map<string, uint32> formats = 5;
+   */
+  formats: { [key: string]: number };
+};
+
+/**
+ * Describes the message sluice.config.v1.SectionsEnd.
+ * Use `create(SectionsEndSchema)` to create a new message.
+ */
+export declare const SectionsEndSchema: GenMessage<SectionsEnd>;
+
+/**
  * @generated from message sluice.config.v1.GetBundleRequest
  */
 export declare type GetBundleRequest = Message<"sluice.config.v1.GetBundleRequest"> & {
@@ -262,7 +460,7 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
 export declare const GetBundleResponseSchema: GenMessage<GetBundleResponse>;
 
 /**
- * All but the saved configs and prompts, which follow it.
+ * The core of a bundle: all but the saved configs and prompts, which follow it.
  *
  * @generated from message sluice.config.v1.Bundle
  */
@@ -295,8 +493,9 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
   revision: bigint;
 
   /**
-   * SHA-256 (hex) of the canonical bytes of this message without `revision` and
-   * `hash`, then of which versions of which configs, prompts and partials follow.
+   * Names this state of the workspace. In an answer to GetBundle SHA-256 (hex) of
+   * the canonical bytes of this message without `revision` and `hash`, then of
+   * which versions of which configs, prompts and partials follow.
    *
    * @generated from field: string hash = 6;
    */
@@ -987,6 +1186,54 @@ export declare type WatchRequest = Message<"sluice.config.v1.WatchRequest"> & {
 export declare const WatchRequestSchema: GenMessage<WatchRequest>;
 
 /**
+ * @generated from message sluice.config.v1.FollowRequest
+ */
+export declare type FollowRequest = Message<"sluice.config.v1.FollowRequest"> & {
+  /**
+   * @generated from oneof sluice.config.v1.FollowRequest.say
+   */
+  say: {
+    /**
+     * Comes first.
+     *
+     * @generated from field: sluice.config.v1.Hello hello = 1;
+     */
+    value: Hello;
+    case: "hello";
+  } | {
+    /**
+     * Number of a barrier: all that was told before it is in force here.
+     *
+     * @generated from field: uint64 passed = 2;
+     */
+    value: bigint;
+    case: "passed";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sluice.config.v1.FollowRequest.
+ * Use `create(FollowRequestSchema)` to create a new message.
+ */
+export declare const FollowRequestSchema: GenMessage<FollowRequest>;
+
+/**
+ * @generated from message sluice.config.v1.Hello
+ */
+export declare type Hello = Message<"sluice.config.v1.Hello"> & {
+  /**
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.Hello.
+ * Use `create(HelloSchema)` to create a new message.
+ */
+export declare const HelloSchema: GenMessage<Hello>;
+
+/**
  * @generated from message sluice.config.v1.WatchResponse
  */
 export declare type WatchResponse = Message<"sluice.config.v1.WatchResponse"> & {
@@ -1031,6 +1278,76 @@ export declare type WatchResponse = Message<"sluice.config.v1.WatchResponse"> & 
  * Use `create(WatchResponseSchema)` to create a new message.
  */
 export declare const WatchResponseSchema: GenMessage<WatchResponse>;
+
+/**
+ * @generated from message sluice.config.v1.FollowResponse
+ */
+export declare type FollowResponse = Message<"sluice.config.v1.FollowResponse"> & {
+  /**
+   * @generated from oneof sluice.config.v1.FollowResponse.event
+   */
+  event: {
+    /**
+     * @generated from field: sluice.config.v1.Ready ready = 1;
+     */
+    value: Ready;
+    case: "ready";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.KeyChanged key_changed = 2;
+     */
+    value: KeyChanged;
+    case: "keyChanged";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.WorkspaceChanged workspace_changed = 3;
+     */
+    value: WorkspaceChanged;
+    case: "workspaceChanged";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.Heartbeat heartbeat = 4;
+     */
+    value: Heartbeat;
+    case: "heartbeat";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.OrganisationChanged organisation_changed = 5;
+     */
+    value: OrganisationChanged;
+    case: "organisationChanged";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.Barrier barrier = 6;
+     */
+    value: Barrier;
+    case: "barrier";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message sluice.config.v1.FollowResponse.
+ * Use `create(FollowResponseSchema)` to create a new message.
+ */
+export declare const FollowResponseSchema: GenMessage<FollowResponse>;
+
+/**
+ * One change has been told of completely.
+ *
+ * @generated from message sluice.config.v1.Barrier
+ */
+export declare type Barrier = Message<"sluice.config.v1.Barrier"> & {
+  /**
+   * @generated from field: uint64 number = 1;
+   */
+  number: bigint;
+};
+
+/**
+ * Describes the message sluice.config.v1.Barrier.
+ * Use `create(BarrierSchema)` to create a new message.
+ */
+export declare const BarrierSchema: GenMessage<Barrier>;
 
 /**
  * The stream is live: refetch what is held, changes from here on will be told.
@@ -1191,6 +1508,17 @@ export declare const ConfigService: GenService<{
   /**
    * Everything needed to decide for one workspace, in pieces: one message of a
    * workspace with 100,000 configs would stop either side's loop while it is read.
+   * Of this, only what changed since the revision that the caller holds.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.GetSections
+   */
+  getSections: {
+    methodKind: "server_streaming";
+    input: typeof GetSectionsRequestSchema;
+    output: typeof GetSectionsResponseSchema;
+  },
+  /**
+   * The same as one whole, for gateways of the release before.
    *
    * @generated from rpc sluice.config.v1.ConfigService.GetBundle
    */
@@ -1221,7 +1549,18 @@ export declare const ConfigService: GenService<{
   },
   /**
    * Invalidations as they are committed. Starts with `ready`: what changed
-   * before it must be refetched by the receiver.
+   * before it must be refetched by the receiver, who says of each barrier when
+   * all that came before it is in force.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.Follow
+   */
+  follow: {
+    methodKind: "bidi_streaming";
+    input: typeof FollowRequestSchema;
+    output: typeof FollowResponseSchema;
+  },
+  /**
+   * The same for gateways of the release before, which are waited for by nobody.
    *
    * @generated from rpc sluice.config.v1.ConfigService.Watch
    */

@@ -1,0 +1,146 @@
+import { Prisma } from '../generated/prisma/client.ts';
+import type { Database } from '../kernel/database/client.ts';
+import { type ChangeFeed, type PassedReport, passedChannel, replicaLocks } from './change-feed.ts';
+
+export interface BarriersParts {
+  feed: ChangeFeed;
+  db: Database;
+  /** How long a change waits for gateways. */
+  patienceMs?: number;
+}
+
+/** A gateway that says which barriers it has passed. */
+export interface Follower {
+  passed(number: bigint): void;
+  /** It is waited for no more. */
+  leave(): void;
+}
+
+interface Following {
+  send(number: bigint): void;
+  /** Barriers it was sent and has not passed. */
+  readonly waiting: Map<bigint, () => void>;
+}
+
+/** What replicas said of one barrier. */
+interface Reports {
+  readonly byReplica: Map<number, boolean>;
+  /** Told of each further one. */
+  onReport: () => void;
+}
+
+/**
+ * Says when every gateway that follows has a change in force, whichever replica
+ * it follows. A change tells a barrier after its notices; each replica hands it
+ * to its own gateways, and reports when the last of them has passed. Who is gone
+ * is not waited for, and nobody for longer than the patience.
+ */
+export class Barriers {
+  readonly #feed: ChangeFeed;
+  readonly #db: Database;
+  readonly #patienceMs: number;
+  readonly #followers = new Set<Following>();
+  readonly #reports = new Map<string, Reports>();
+  readonly #unsubscribe: () => void;
+  #lastNumber = 0n;
+
+  constructor({ feed, db, patienceMs = 1_000 }: BarriersParts) {
+    this.#feed = feed;
+    this.#db = db;
+    this.#patienceMs = patienceMs;
+    this.#unsubscribe = feed.subscribe((event) => {
+      if (event.type === 'barrier') void this.#pass(event.id);
+      else if (event.type === 'passed') this.#hear(event.report);
+    });
+  }
+
+  /** @param send called for each barrier, after the notices before it */
+  follow(send: (number: bigint) => void): Follower {
+    const following: Following = { send, waiting: new Map() };
+    this.#followers.add(following);
+    return {
+      passed: (number) => following.waiting.get(number)?.(),
+      leave: () => {
+        this.#followers.delete(following);
+        for (const pass of following.waiting.values()) pass();
+      },
+    };
+  }
+
+  /** Whether all gateways have what was told before the barrier; false when not all have said so in time. */
+  async whenPassed(barrier: string): Promise<boolean> {
+    // Who does not hear others cannot know.
+    if (!this.#feed.isLive) return false;
+    const reports = this.#reportsOf(barrier);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const timer = setTimeout(resolve, this.#patienceMs, false);
+    const replicas = await this.#liveReplicas();
+    reports.onReport = () => {
+      const said = replicas.map((replica) => reports.byReplica.get(replica));
+      if (said.includes(false)) resolve(false);
+      else if (!said.includes(undefined)) resolve(true);
+    };
+    reports.onReport();
+    return promise.finally(() => clearTimeout(timer));
+  }
+
+  stop(): void {
+    this.#unsubscribe();
+  }
+
+  async #pass(barrier: string): Promise<void> {
+    this.#lastNumber += 1n;
+    const number = this.#lastNumber;
+    const all = Promise.all([...this.#followers].map((each) => passing(each, number)));
+    const { promise: late, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(resolve, this.#patienceMs, false as const);
+    const byAll = await Promise.race([all.then(() => true), late]);
+    clearTimeout(timer);
+    await this.#report({ barrier, replica: this.#feed.replica, byAll });
+  }
+
+  /** One that is lost is waited for until the patience ends. */
+  async #report(report: PassedReport): Promise<void> {
+    const text = JSON.stringify(report);
+    await this.#db
+      .$executeRaw(Prisma.sql`SELECT pg_notify(${passedChannel}, ${text})`)
+      .catch(() => {});
+  }
+
+  #hear({ barrier, replica, byAll }: PassedReport): void {
+    const reports = this.#reportsOf(barrier);
+    reports.byReplica.set(replica, byAll);
+    reports.onReport();
+  }
+
+  /** Others may report before the change here has ended; what nobody asks for is forgotten. */
+  #reportsOf(barrier: string): Reports {
+    const known = this.#reports.get(barrier);
+    if (known !== undefined) return known;
+    const reports = { byReplica: new Map<number, boolean>(), onReport: () => {} };
+    this.#reports.set(barrier, reports);
+    setTimeout(() => this.#reports.delete(barrier), this.#patienceMs * 3).unref();
+    return reports;
+  }
+
+  /** Their connections hold the locks, so one that died is in no list. */
+  async #liveReplicas(): Promise<number[]> {
+    const rows = await this.#db.$queryRaw<{ replica: number }[]>(
+      Prisma.sql`SELECT DISTINCT objid::int AS replica FROM pg_locks
+        WHERE locktype = 'advisory' AND classid = ${replicaLocks}::int AND granted
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+    return rows.map((row) => row.replica);
+  }
+}
+
+/** Resolves when the follower has passed, or is gone. */
+function passing(follower: Following, number: bigint): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  follower.waiting.set(number, () => {
+    follower.waiting.delete(number);
+    resolve();
+  });
+  follower.send(number);
+  return promise;
+}

@@ -1,0 +1,14 @@
+import { openDocument } from '../documents/configs/stored-document.ts';
+import type { CredentialVault } from '../kernel/credentials/envelope.ts';
+import { openCredentials } from '../models/integrations/credentials.ts';
+import { openModelSettings } from '../models/integrations/model-settings.ts';
+import type { Openers } from './build-bundle.ts';
+
+export function openersOf(vault: CredentialVault): Openers {
+  return {
+    credentials: (integration) => openCredentials(vault, integration),
+    modelSettings: (model) => openModelSettings(vault, model),
+    document: ({ versionId, body, sealedBody }) =>
+      openDocument(vault, { id: versionId, body, sealedBody }),
+  };
+}
