@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { mergeUsage } from '../codecs/anthropic-messages/wire.ts';
-import type { SseEvent } from '../codecs/sse.ts';
+import type { SseEvent } from '../framing/sse.ts';
 import { arrayOf, objectOf, parseObject, stringOf } from '../json/json-access.ts';
 
 /** Events → message; undefined when that would not be faithful. */

@@ -5,7 +5,7 @@
  * over faithfully there is no JSON. `replay/` goes the other way.
  */
 import type { JsonObject } from '@sluice/contracts';
-import { parseSseEvents, type SseEvent } from '../codecs/sse.ts';
+import { parseSseEvents, type SseEvent } from '../framing/sse.ts';
 import type { StreamableFormat } from '../replay/replay-as-stream.ts';
 import { assembleMessage } from './anthropic-messages.ts';
 import { assembleChat } from './openai-chat.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import type { SseEvent } from '../codecs/sse.ts';
+import type { SseEvent } from '../framing/sse.ts';
 import { GatheredFields } from './fields.ts';
 import { assembleChunks } from './openai-chunks.ts';
 

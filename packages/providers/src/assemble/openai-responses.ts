@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import type { SseEvent } from '../codecs/sse.ts';
+import type { SseEvent } from '../framing/sse.ts';
 import { arrayOf, objectOf, parseObject } from '../json/json-access.ts';
 
 /** Events → response, which the last one repeats whole; undefined when there was no good end. */

@@ -6,7 +6,7 @@ import type {
   StreamFault,
   WireFormat,
 } from '../contract.ts';
-import type { SseEvent } from './sse.ts';
+import type { SseEvent } from '../framing/sse.ts';
 
 /** An upstream's error in the words of the unified envelope. */
 export interface ErrorFacts {

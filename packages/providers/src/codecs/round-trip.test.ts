@@ -15,10 +15,10 @@ import { reply } from '../../test/round-trips/replies.ts';
 import { request } from '../../test/round-trips/requests.ts';
 import { eventsOf, replyOf } from '../../test/round-trips/streams.ts';
 import { findProvider } from '../catalog.ts';
+import { parseSseEvents } from '../framing/sse.ts';
 import { arrayOf, compact, objectOf } from '../json/json-access.ts';
 import { chatCodecs } from '../translation/find-translation.ts';
 import type { ChatCodec, ReplyOptions } from './chat-codec.ts';
-import { parseSseEvents } from './sse.ts';
 
 /** What each format can express beyond plain turns, calls, limits and endings. Absent: nothing more. */
 const expressible: Record<string, readonly Feature[]> = {

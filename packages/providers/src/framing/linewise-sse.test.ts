@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { contextFor, everywhere, insideCharacters, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
-import { SSE_EVENT_BYTES_MAX } from '../codecs/sse.ts';
 import type { Unframer } from '../contract.ts';
 import { prepareCall } from '../translation/find-translation.ts';
 import { linewise } from './linewise-sse.ts';
+import { SSE_EVENT_BYTES_MAX } from './sse.ts';
 
 const chunk = (content: string, finish: string | null = null): string =>
   JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content }, finish_reason: finish }] });

@@ -1,7 +1,7 @@
 import { GrowingBytes } from '@sluice/json';
-import { SSE_EVENT_BYTES_MAX } from '../codecs/sse.ts';
 import type { Envelope, StreamFault, Unframer } from '../contract.ts';
 import { EMPTY } from '../translation/native-stream.ts';
+import { SSE_EVENT_BYTES_MAX } from './sse.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;

@@ -6,7 +6,7 @@ import {
   SSE_EVENT_BYTES_MAX,
   type SseEvent,
   SseFramer,
-} from '../codecs/sse.ts';
+} from './sse.ts';
 
 function readAll(chunks: Buffer[]): SseEvent[] {
   const framer = new SseFramer();

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fixtures, pretty } from '../../test/fixtures.ts';
 import { assembleStream } from '../assemble/assemble-stream.ts';
-import { parseSseEvents } from '../codecs/sse.ts';
+import { parseSseEvents } from '../framing/sse.ts';
 import { arrayOf, objectOf, parseObject } from '../json/json-access.ts';
 import { REPLAY_PIECE_MAX, textPieces } from './pieces.ts';
 import { replayAsStream, type StreamableFormat } from './replay-as-stream.ts';

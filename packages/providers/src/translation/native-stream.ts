@@ -1,3 +1,4 @@
+import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import {
   endOfFirstEvent,
   endOfLastEvent,
@@ -5,8 +6,7 @@ import {
   parseSseEvents,
   type SseEvent,
   SseFramer,
-} from '../codecs/sse.ts';
-import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+} from '../framing/sse.ts';
 import { findDone, findMarker } from '../framing/stream-markers.ts';
 import { parseObject } from '../json/json-access.ts';
 

@@ -5,8 +5,8 @@ import type {
   StreamDecoder,
   StreamEncoder,
 } from '../codecs/chat-codec.ts';
-import { looksLikeSse, parseSseEvents, SseFramer } from '../codecs/sse.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import { looksLikeSse, parseSseEvents, SseFramer } from '../framing/sse.ts';
 import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
 
 /** A drawn image comes as one event; what is not read whole cannot be translated. */

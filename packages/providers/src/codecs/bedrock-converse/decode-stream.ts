@@ -1,9 +1,9 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { INVALID_STREAM } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
-import type { SseEvent } from '../sse.ts';
 import { decodeCitation } from './citations.ts';
 import { stopSequenceOf } from './reply.ts';
 import { decodeStopReason, decodeUsage, EXCEPTION, FORMAT } from './wire.ts';

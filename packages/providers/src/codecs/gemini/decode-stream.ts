@@ -1,8 +1,8 @@
 import type { ChatChoice, ChatPart, ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 import { INVALID_STREAM } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
-import type { SseEvent } from '../sse.ts';
 import { citationsOf, detailsOf, logprobsOf } from './candidates.ts';
 import { decodePart } from './decode-contents.ts';
 import { faultOf } from './errors.ts';

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { ReplyFacts, StreamFault } from '../../contract.ts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
-import type { SseEvent } from '../sse.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { blockedChoice } from './reply.ts';
 import { decodeUsage } from './wire.ts';

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { errorEvent, faultOf } from '../openai-chat/errors.ts';
 import { decodeUsage } from '../openai-chat/wire.ts';
-import type { SseEvent } from '../sse.ts';
 
 /** https://platform.openai.com/docs/api-reference/images: also of edits and variations. */
 export function readImages(body: JsonObject): ReplyFacts | undefined {

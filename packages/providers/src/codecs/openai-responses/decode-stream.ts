@@ -1,8 +1,8 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { INVALID_STREAM } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
-import type { SseEvent } from '../sse.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, THOUGHT_SEPARATOR, thoughtOf } from './sealed-thinking.ts';

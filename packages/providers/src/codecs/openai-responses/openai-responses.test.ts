@@ -12,9 +12,9 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { ProviderEntry } from '../../contract.ts';
+import { parseSseEvents } from '../../framing/sse.ts';
 import { parseObject } from '../../json/json-access.ts';
 import { prepareCall } from '../../translation/find-translation.ts';
-import { parseSseEvents } from '../sse.ts';
 import { openAiResponses } from './index.ts';
 
 const openai = findProvider('openai')!;

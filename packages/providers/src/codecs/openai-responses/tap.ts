@@ -1,12 +1,12 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
 import {
   invalidStream,
   type StreamState,
   type StreamTap,
 } from '../../translation/native-stream.ts';
-import type { SseEvent } from '../sse.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { decodeUsage, rawFinishOf } from './wire.ts';
 

@@ -5,11 +5,11 @@
 import type { ChatReply, ChatRequest, ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { EncodedRequest } from '../../contract.ts';
 import { readVendorError } from '../../errors/read-vendor-error.ts';
+import type { SseEvent } from '../../framing/sse.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, parseObject, stringOf } from '../../json/json-access.ts';
 import { INVALID_STREAM } from '../../translation/native-stream.ts';
 import type { StreamDecoder, UpstreamCodec } from '../chat-codec.ts';
-import type { SseEvent } from '../sse.ts';
 
 const FORMAT = 'triton-generate';
 
