@@ -11,7 +11,11 @@ import { selfHostedProviders } from './catalog/self-hosted.ts';
 import { providersWithDialects } from './catalog/with-dialects.ts';
 import { providersWithQuirks } from './catalog/with-quirks.ts';
 import { findProvider, providerIds } from './catalog.ts';
-import { isChoice, passThroughCall, prepareCall } from './translation/find-translation.ts';
+import {
+  findPassThroughTranslation,
+  findTranslation,
+  isChoice,
+} from './translation/find-translation.ts';
 
 const ids = providerIds();
 /** Entries without a folder, and so without tests of their own. */
@@ -66,7 +70,7 @@ describe('compatible providers', () => {
     '%s gets the body as it came, but for a role it does not know',
     (id) => {
       const provider = findProvider(id)!;
-      const call = prepareCall(provider, 'chatComplete');
+      const call = findTranslation(provider, 'chatComplete');
       expect(call.mode).toBe('native');
       const encode = (role: string) =>
         call.encode(
@@ -138,25 +142,25 @@ describe('entries', () => {
       'anthropic-version': '2023-06-01',
     });
     for (const endpoint of ['chatComplete', 'complete', 'embed', 'listModels', 'messages'] as const)
-      expect(prepareCall(demo, endpoint).mode).toBe('native');
+      expect(findTranslation(demo, endpoint).mode).toBe('native');
   });
 });
 
-describe('prepareCall', () => {
+describe('findTranslation', () => {
   const anthropic = findProvider('anthropic')!;
 
   it('is made once per pair', () => {
-    expect(prepareCall(anthropic, 'messages')).toBe(prepareCall(anthropic, 'messages'));
+    expect(findTranslation(anthropic, 'messages')).toBe(findTranslation(anthropic, 'messages'));
   });
 
   it('refuses what the provider does not offer, by its name', () => {
-    expect(() => prepareCall(anthropic, 'embed')).toThrow(
+    expect(() => findTranslation(anthropic, 'embed')).toThrow(
       expect.objectContaining({ code: 'provider.endpoint_unsupported', status: 400 }),
     );
   });
 
   it('passes anything through unread at the proxy endpoint', () => {
-    const call = prepareCall(anthropic, 'proxy');
+    const call = findTranslation(anthropic, 'proxy');
     expect(call.decode(Buffer.from('\x00\xff'), contextFor(anthropic), okHead)).toEqual({
       body: undefined,
       facts: {},
@@ -176,14 +180,14 @@ describe('prepareCall', () => {
     ['azure-ai', '/threads/t/messages', undefined],
     ['databricks', '/ai-gateway/mlflow/v1/embeddings', 'openai-embeddings'],
   ])('knows what passes through %s at %s', (id, path, format) => {
-    expect(passThroughCall(findProvider(id)!, path)?.entry.format).toBe(format);
+    expect(findPassThroughTranslation(findProvider(id)!, path)?.entry.format).toBe(format);
   });
 
   it('reads usage of embeddings and completions, and leaves models alone', () => {
     const openai = findProvider('openai')!;
     const usage = { prompt_tokens: 3, total_tokens: 3 };
     const read = (endpoint: 'embed' | 'complete' | 'listModels', body: object) =>
-      prepareCall(openai, endpoint).decode(
+      findTranslation(openai, endpoint).decode(
         Buffer.from(JSON.stringify(body)),
         contextFor(openai),
         okHead,

@@ -321,7 +321,7 @@ export interface StreamReader {
 }
 
 /** What one attempt at one provider does to bodies. Immutable; made once per endpoint entry. */
-export interface WireCall {
+export interface Translation {
   /** `native`: the upstream speaks the caller's format, bytes pass untouched (save quirks). */
   readonly mode: 'native' | 'translated';
   readonly entry: EndpointEntry;

@@ -26,8 +26,8 @@ export type {
   ReplyUnits,
   StreamFault,
   StreamReader,
+  Translation,
   Usage,
-  WireCall,
   WireFormat,
 } from './contract.ts';
 export {
@@ -54,4 +54,8 @@ export {
 } from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
 export { type TextSource, type Texts, textsOf } from './texts/texts-of.ts';
-export { modesOf, passThroughCall, prepareCall } from './translation/find-translation.ts';
+export {
+  findPassThroughTranslation,
+  findTranslation,
+  modesOf,
+} from './translation/find-translation.ts';

@@ -4,7 +4,7 @@ import type { Endpoint } from '@sluice/contracts';
 import { expect, it } from 'vitest';
 import { findProvider } from '../src/catalog.ts';
 import type { JsonObject } from '../src/contract.ts';
-import { prepareCall } from '../src/translation/find-translation.ts';
+import { findTranslation } from '../src/translation/find-translation.ts';
 import { contextFor, okHead, pretty } from './fixtures.ts';
 
 interface DialectCase {
@@ -24,7 +24,7 @@ export function dialectCases(providerId: string, folder: string, name: string): 
   for (const [title, { endpoint, model, body, reply }] of Object.entries(cases))
     it(`${name}: ${title}, there and back`, async () => {
       const context = contextFor(provider, true, { model, request: body });
-      const call = prepareCall(provider, endpoint, context);
+      const call = findTranslation(provider, endpoint, context);
       const before = structuredClone(body);
       const encoded = call.encode(body, context);
       expect(body).toEqual(before);

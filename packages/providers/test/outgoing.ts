@@ -1,9 +1,9 @@
 import { GatewayError } from '@sluice/errors';
 import { baseUrlOf, pathOf } from '../src/address.ts';
 import { authHeaders, withRequestHeaders } from '../src/auth-headers.ts';
-import type { EndpointEntry, ProviderEntry, WireCall } from '../src/contract.ts';
+import type { EndpointEntry, ProviderEntry, Translation } from '../src/contract.ts';
 import { readSettings } from '../src/settings.ts';
-import { isChoice, prepareCall } from '../src/translation/find-translation.ts';
+import { findTranslation, isChoice } from '../src/translation/find-translation.ts';
 import { contextFor } from './fixtures.ts';
 import type { ProviderCall, ProviderFixture } from './provider-fixtures.ts';
 
@@ -21,13 +21,13 @@ export function outgoing(
     request: call.body ?? {},
     ...(call.proxyPath === undefined ? {} : { proxyPath: call.proxyPath }),
   });
-  let wire: WireCall | undefined;
+  let wire: Translation | undefined;
   let entry: EndpointEntry | undefined;
   let result: ProviderCall['expect'] = {};
   try {
     if (call.endpoint === 'proxy') entry = proxyEntry(provider);
     else {
-      wire = prepareCall(provider, call.endpoint, context);
+      wire = findTranslation(provider, call.endpoint, context);
       entry = wire.entry;
     }
     const path = entry === undefined ? (call.proxyPath ?? '') : pathOf(entry, context);

@@ -6,7 +6,7 @@ import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
 import { findProvider } from '../catalog.ts';
 import type { CallFacts } from '../contract.ts';
-import { prepareCall } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 
 const chatting = [
   'ai21',
@@ -34,7 +34,7 @@ describe('providers of chat', () => {
       const fixture = JSON.parse(readFileSync(file, 'utf8'));
       const provider = findProvider(id)!;
       const facts = factsWith(fixture.model ?? 'm', fixture.settings);
-      const { entry } = prepareCall(provider, 'chatComplete', facts);
+      const { entry } = findTranslation(provider, 'chatComplete', facts);
       expect({
         url: baseUrlOf(provider, entry, facts) + pathOf(entry, facts),
         headers: authHeaders(provider, { apiKey: fixture.apiKey, configurations: {} }, {}, entry),
@@ -44,7 +44,7 @@ describe('providers of chat', () => {
     it(`${id} offers completions and messages, by chat where it has none`, () => {
       const provider = findProvider(id)!;
       for (const endpoint of ['complete', 'messages'] as const)
-        expect(prepareCall(provider, endpoint).entry.format).toMatch(/chat|completions/);
+        expect(findTranslation(provider, endpoint).entry.format).toMatch(/chat|completions/);
     });
   }
 });
@@ -52,10 +52,10 @@ describe('providers of chat', () => {
 describe('workers-ai', () => {
   const provider = findProvider('workers-ai')!;
   const account = { 'workers-ai-account-id': '0f1e' };
-  const images = prepareCall(provider, 'imageGenerate');
+  const images = findTranslation(provider, 'imageGenerate');
 
   it('needs an account that leads nowhere else', () => {
-    const { entry } = prepareCall(provider, 'chatComplete');
+    const { entry } = findTranslation(provider, 'chatComplete');
     for (const [settings, code] of [
       [{}, 'provider.setting_missing'],
       [{ 'workers-ai-account-id': '../zones' }, 'provider.setting_invalid'],
@@ -120,7 +120,7 @@ describe('workers-ai', () => {
   });
 
   it('answers responses itself for the models that can', () => {
-    const native = prepareCall(
+    const native = findTranslation(
       provider,
       'createModelResponse',
       factsWith('@cf/openai/gpt-oss-120b'),
@@ -131,7 +131,7 @@ describe('workers-ai', () => {
 
 describe('predibase', () => {
   const provider = findProvider('predibase')!;
-  const call = prepareCall(provider, 'chatComplete');
+  const call = findTranslation(provider, 'chatComplete');
 
   it('names the adapter in the body, and the deployment in the path', () => {
     const { body } = call.encode({ model: 'qwen3-8b:repo/1', messages: [] }, contextFor(provider));
@@ -149,7 +149,7 @@ describe('predibase', () => {
 
 describe('palm', () => {
   const provider = findProvider('palm')!;
-  const call = prepareCall(provider, 'chatComplete');
+  const call = findTranslation(provider, 'chatComplete');
   const context = contextFor(provider);
 
   it('is asked by turns of text', () => {
@@ -204,7 +204,7 @@ describe('palm', () => {
 
 describe('triton', () => {
   const provider = findProvider('triton')!;
-  const call = prepareCall(provider, 'complete');
+  const call = findTranslation(provider, 'complete');
   const context = contextFor(provider);
 
   it('has no address of its own, and one path for streams', () => {
@@ -264,7 +264,7 @@ describe('triton', () => {
   });
 
   it('does not chat', () => {
-    expect(() => prepareCall(provider, 'chatComplete')).toThrow(
+    expect(() => findTranslation(provider, 'chatComplete')).toThrow(
       expect.objectContaining({ code: 'provider.endpoint_unsupported' }),
     );
   });

@@ -6,7 +6,7 @@ import { baseUrlOf, pathOf } from '../address.ts';
 import { authHeaders } from '../auth-headers.ts';
 import { findProvider } from '../catalog.ts';
 import type { CallFacts, JsonObject } from '../contract.ts';
-import { prepareCall } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 import { specialists } from './specialists.ts';
 
 interface CatalogueFixture {
@@ -39,7 +39,7 @@ describe('specialists', () => {
           setting: () => undefined,
           request: body ?? {},
         };
-        const { entry } = prepareCall(provider, endpoint, facts);
+        const { entry } = findTranslation(provider, endpoint, facts);
         const credential = { apiKey: fixture.apiKey, configurations: {} };
         expect({
           url: baseUrlOf(provider, entry, facts) + pathOf(entry, facts),

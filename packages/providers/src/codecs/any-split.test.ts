@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, fixtures, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
 import type { ProviderEntry } from '../contract.ts';
-import { prepareCall } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 
 /** Offers responses alone, as some models do. */
 const responsesOnly: ProviderEntry = {
@@ -78,7 +78,7 @@ describe('any split of a stream’s bytes gives the same bytes and the same fact
 
     it(name, () => {
       const open = (strict: boolean) =>
-        prepareCall(entry, endpoint).openStream(contextFor(entry, strict), { model: 'm' });
+        findTranslation(entry, endpoint).openStream(contextFor(entry, strict), { model: 'm' });
       fc.assert(
         fc.property(
           fc.constantFrom(...streams),
@@ -106,7 +106,7 @@ describe('any split of a stream’s bytes gives the same bytes and the same fact
       const entry = entryOf(provider);
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 300 }), fc.array(fc.nat(300)), (bytes, cuts) => {
-          const reader = prepareCall(entry, endpoint).openStream(contextFor(entry), {});
+          const reader = findTranslation(entry, endpoint).openStream(contextFor(entry), {});
           const inside = cuts.filter((cut) => cut < bytes.length);
           expect(play(reader, Buffer.from(bytes), inside).phases.at(-1)).not.toBe('complete');
         }),

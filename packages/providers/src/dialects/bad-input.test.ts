@@ -4,7 +4,7 @@ import { contextFor } from '../../test/fixtures.ts';
 import { pathOf } from '../address.ts';
 import { findProvider } from '../catalog.ts';
 import type { CallContext, JsonObject } from '../contract.ts';
-import { prepareCall } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 import { azureOcr } from './ocr/index.ts';
 
 /** The field that a request is refused for; undefined = it is taken. */
@@ -18,7 +18,7 @@ function refusedField(
   const model = typeof request.model === 'string' ? request.model : 'm';
   const context = contextFor(provider, true, { model, request, ...more });
   try {
-    const call = prepareCall(provider, endpoint, context);
+    const call = findTranslation(provider, endpoint, context);
     pathOf(call.entry, context);
     call.encode(request, context);
     return undefined;
@@ -114,7 +114,7 @@ describe('an image that was filtered', () => {
   it('is an error of the provider, not an answer', () => {
     const provider = findProvider('stability-ai')!;
     const context = contextFor(provider, true, { model: 'sd3' });
-    const call = prepareCall(provider, 'imageGenerate', context);
+    const call = findTranslation(provider, 'imageGenerate', context);
     const bytes = Buffer.from('{"image":"QQ==","finish_reason":"CONTENT_FILTERED"}');
     expect(() => call.decode(bytes, context, { status: 200, headers: {} })).toThrow(
       expect.objectContaining({ code: 'upstream.error', status: 400, type: 'content_filter' }),
@@ -124,7 +124,7 @@ describe('an image that was filtered', () => {
   it('may come as bytes where JSON was asked for', () => {
     const provider = findProvider('segmind')!;
     const context = contextFor(provider, true, { model: 'm' });
-    const call = prepareCall(provider, 'imageGenerate', context);
+    const call = findTranslation(provider, 'imageGenerate', context);
     const head = { status: 200, headers: { 'content-type': 'image/jpeg' } };
     const { body, facts } = call.decode(Buffer.from([0xff, 0xd8]), context, head);
     expect(JSON.parse(String(body)).data).toEqual([{ b64_json: '/9g=' }]);

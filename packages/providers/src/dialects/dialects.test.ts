@@ -12,7 +12,7 @@ import type {
   JsonObject,
   ProviderEntry,
 } from '../contract.ts';
-import { prepareCall } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 import * as audio from './audio/index.ts';
 import * as embeddings from './embeddings/index.ts';
 import * as images from './images/index.ts';
@@ -112,7 +112,7 @@ for (const [folder, { endpoint, dialects }] of Object.entries(groups)) {
       request,
       form,
     });
-    return { call: prepareCall(provider, endpoint, context), context };
+    return { call: findTranslation(provider, endpoint, context), context };
   };
 
   /** The request that a reply answers, where there is one of the same name. */

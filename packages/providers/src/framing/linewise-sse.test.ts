@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, everywhere, insideCharacters, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
 import type { Unframer } from '../contract.ts';
-import { prepareCall } from '../translation/find-translation.ts';
+import { findTranslation } from '../translation/find-translation.ts';
 import { linewise } from './linewise-sse.ts';
 import { SSE_EVENT_BYTES_MAX } from './sse.ts';
 
@@ -44,7 +44,7 @@ describe('linewise', () => {
     const provider = findProvider(id)!;
     const bytes = Buffer.from(`${lines.join('\n')}\n`);
     for (const endpoint of ['chatComplete', 'messages'] as const) {
-      const call = prepareCall(provider, endpoint);
+      const call = findTranslation(provider, endpoint);
       const played = play(call.openStream(contextFor(provider), {}), bytes, everywhere(bytes));
       expect(played.phases.at(-1)).toBe('complete');
       expect(played.facts.finishReason).toBe('stop');

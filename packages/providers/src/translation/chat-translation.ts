@@ -9,7 +9,7 @@ import type {
   ReplyFacts,
   ReplyHead,
   StreamReader,
-  WireCall,
+  Translation,
   WireFormat,
 } from '../contract.ts';
 import { notTheFormat } from '../errors/not-the-format.ts';
@@ -20,7 +20,7 @@ import { TranslatedStreamReader } from './translated-stream.ts';
 import { unframed } from './unframed-stream.ts';
 
 /** A call between two chat formats: decode with one codec, encode with the other. */
-export class TranslatedCall implements WireCall {
+export class ChatTranslation implements Translation {
   readonly mode = 'translated';
   readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;

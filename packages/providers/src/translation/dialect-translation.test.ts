@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, okHead } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
 import type { BodyDialect, EndpointEntry, ProviderEntry } from '../contract.ts';
-import { prepareCall } from './find-translation.ts';
+import { findTranslation } from './find-translation.ts';
 
 const dialect: BodyDialect = {
   encode: (body, context) => ({
@@ -24,7 +24,7 @@ function providerWith(entry: Partial<EndpointEntry>): ProviderEntry {
 }
 
 const provider = providerWith({});
-const call = prepareCall(provider, 'embed');
+const call = findTranslation(provider, 'embed');
 const context = contextFor(provider, true, { model: 'm', request: { input: 'x' } });
 
 describe('a call in a dialect', () => {
@@ -46,10 +46,10 @@ describe('a call in a dialect', () => {
 
   it('applies quirks to what the dialect made, the endpoint’s before the provider’s', () => {
     const own = providerWith({ quirks: { drop: ['extra'] } });
-    const encoded = prepareCall(own, 'embed').encode({ input: 'x' }, contextFor(own));
+    const encoded = findTranslation(own, 'embed').encode({ input: 'x' }, contextFor(own));
     expect(encoded.body).toEqual({ asked: 'x', model: '' });
     const general: ProviderEntry = { ...providerWith({}), quirks: { force: { extra: 2 } } };
-    const forced = prepareCall(general, 'embed').encode({ input: 'x' }, contextFor(general));
+    const forced = findTranslation(general, 'embed').encode({ input: 'x' }, contextFor(general));
     expect(forced.body).toMatchObject({ extra: 2 });
   });
 
@@ -59,7 +59,7 @@ describe('a call in a dialect', () => {
       dialect: { ...dialect, encode: () => ({ body: undefined, dropped: [], bytes }) },
       quirks: { force: { a: 1 } },
     });
-    expect(prepareCall(form, 'embed').encode({}, contextFor(form))).toEqual({
+    expect(findTranslation(form, 'embed').encode({}, contextFor(form))).toEqual({
       body: undefined,
       dropped: [],
       bytes,
@@ -94,7 +94,7 @@ describe('a call in a dialect', () => {
   it('tells callers of Anthropic’s endpoints in theirs', () => {
     const entry = { format: 'odd/count', path: '/c', dialect } as const;
     const counting = { ...provider, endpoints: { messagesCountTokens: entry } };
-    const { body } = prepareCall(counting, 'messagesCountTokens').decodeError(
+    const { body } = findTranslation(counting, 'messagesCountTokens').decodeError(
       429,
       Buffer.from('slow down'),
       contextFor(counting),
@@ -119,9 +119,9 @@ describe('a call in a dialect', () => {
   it('does not stand in for an endpoint whose words it does not speak', () => {
     const entry = { format: 'odd/chat', path: '/c', dialect } as const;
     const chatting: ProviderEntry = { ...provider, endpoints: { chatComplete: entry } };
-    expect(prepareCall(chatting, 'chatComplete').upstreamFormat).toBe('odd/chat');
+    expect(findTranslation(chatting, 'chatComplete').upstreamFormat).toBe('odd/chat');
     for (const endpoint of ['messages', 'complete', 'createModelResponse'] as const)
-      expect(() => prepareCall(chatting, endpoint)).toThrow(
+      expect(() => findTranslation(chatting, endpoint)).toThrow(
         expect.objectContaining({ code: 'provider.endpoint_unsupported' }),
       );
   });

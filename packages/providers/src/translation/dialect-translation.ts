@@ -7,7 +7,7 @@ import type {
   EndpointEntry,
   ReplyHead,
   StreamReader,
-  WireCall,
+  Translation,
   WireFormat,
 } from '../contract.ts';
 import { errorForCaller } from '../errors/error-for-caller.ts';
@@ -17,7 +17,7 @@ import { applyQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
 
 /** A call of an endpoint that is no conversation, in a vendor's own words. */
-export class DialectCall implements WireCall {
+export class DialectTranslation implements Translation {
   readonly mode = 'translated';
   readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;

@@ -18,12 +18,12 @@ import type {
   EndpointEntry,
   KnownPaths,
   ProviderEntry,
-  WireCall,
+  Translation,
   WireFormat,
 } from '../contract.ts';
-import { TranslatedCall } from './chat-translation.ts';
-import { DialectCall } from './dialect-translation.ts';
-import { NativeCall } from './native-translation.ts';
+import { ChatTranslation } from './chat-translation.ts';
+import { DialectTranslation } from './dialect-translation.ts';
+import { NativeTranslation } from './native-translation.ts';
 
 /** Formats that translate into each other, both ways. */
 export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
@@ -61,23 +61,23 @@ const RAW: EndpointEntry = { format: 'raw', path: '' };
 
 export const noFacts: CallFacts = { model: '', stream: false, setting: () => undefined };
 
-const prepared = new WeakMap<EndpointEntry, Map<Endpoint, WireCall>>();
+const prepared = new WeakMap<EndpointEntry, Map<Endpoint, Translation>>();
 
 /**
  * What an attempt at this provider's endpoint does to bodies; made once per
  * entry. A format that caller and provider share is never translated. Throws
  * `provider.endpoint_unsupported` for what the provider does not offer.
  */
-export function prepareCall(
+export function findTranslation(
   provider: ProviderEntry,
   endpoint: Endpoint,
   facts: CallFacts = noFacts,
-): WireCall {
-  const own = callAt(provider, endpoint, endpoint, facts);
+): Translation {
+  const own = translationBy(provider, endpoint, endpoint, facts);
   if (own !== undefined) return own;
   for (const other of standIns[endpoint] ?? []) {
-    const call = callAt(provider, other, endpoint, facts);
-    if (call !== undefined) return call;
+    const translation = translationBy(provider, other, endpoint, facts);
+    if (translation !== undefined) return translation;
   }
   throw new GatewayError('provider.endpoint_unsupported', {
     message: `The provider ${provider.id} does not offer the endpoint ${endpoint}${facts.model === '' ? '' : ' for this model'}.`,
@@ -85,57 +85,60 @@ export function prepareCall(
 }
 
 /**
- * The call that a pass-through path comes to, native or in the vendor's words,
+ * The translation that a pass-through path comes to, native or in the vendor's words,
  * so that its reply can be read on the way; undefined where nothing is known of the path.
  */
-export function passThroughCall(provider: ProviderEntry, path: string): WireCall | undefined {
+export function findPassThroughTranslation(
+  provider: ProviderEntry,
+  path: string,
+): Translation | undefined {
   for (const endpoint in provider.endpoints) {
     const found = provider.endpoints[endpoint as Endpoint];
     if (found === undefined || isChoice(found) || found.path !== path) continue;
-    const call = prepareCall(provider, endpoint as Endpoint);
-    if (call.mode === 'native' || found.dialect !== undefined) return call;
+    const translation = findTranslation(provider, endpoint as Endpoint);
+    if (translation.mode === 'native' || found.dialect !== undefined) return translation;
   }
   const known = provider.knownPaths?.find(({ pattern }) => pattern.test(path));
-  return known === undefined ? undefined : nativeCallOf(known);
+  return known === undefined ? undefined : nativeTranslationOf(known);
 }
 
-const passingThrough = new WeakMap<KnownPaths, WireCall>();
+const passingThrough = new WeakMap<KnownPaths, Translation>();
 
-function nativeCallOf(known: KnownPaths): WireCall {
-  let call = passingThrough.get(known);
-  if (call === undefined) {
-    call = new NativeCall({ format: known.format, path: '' });
-    passingThrough.set(known, call);
+function nativeTranslationOf(known: KnownPaths): Translation {
+  let translation = passingThrough.get(known);
+  if (translation === undefined) {
+    translation = new NativeTranslation({ format: known.format, path: '' });
+    passingThrough.set(known, translation);
   }
-  return call;
+  return translation;
 }
 
-/** The call of `asked` by way of what the provider has at `offered`. */
-function callAt(
+/** The translation of `asked` by way of what the provider has at `offered`. */
+function translationBy(
   provider: ProviderEntry,
   offered: Endpoint,
   asked: Endpoint,
   facts: CallFacts,
-): WireCall | undefined {
+): Translation | undefined {
   const found = offered === 'proxy' ? RAW : provider.endpoints[offered];
   const entry = found !== undefined && isChoice(found) ? found.choose(facts) : found;
   // A dialect answers in the words of its own endpoint, so it cannot stand in for another.
   if (entry === undefined || (entry.dialect !== undefined && offered !== asked)) return undefined;
-  return callFor(entry, asked);
+  return translationOf(entry, asked);
 }
 
 /** How an endpoint is served, over all models there may be; empty = not at all. For lists of what there is. */
 export function modesOf(
   provider: ProviderEntry,
   endpoint: Endpoint,
-): ReadonlySet<WireCall['mode']> {
-  const modes = new Set<WireCall['mode']>();
+): ReadonlySet<Translation['mode']> {
+  const modes = new Set<Translation['mode']>();
   for (const offeredAt of [endpoint, ...(standIns[endpoint] ?? [])]) {
     const offered = provider.endpoints[offeredAt];
     if (offered === undefined) continue;
     for (const entry of isChoice(offered) ? offered.all : [offered]) {
-      const call = callFor(entry, endpoint);
-      if (call !== undefined) modes.add(call.mode);
+      const translation = translationOf(entry, endpoint);
+      if (translation !== undefined) modes.add(translation.mode);
     }
     // A choice may choose nothing, which leaves it to the next.
     if (!isChoice(offered) && modes.size > 0) break;
@@ -147,25 +150,26 @@ export function isChoice(offered: EndpointEntry | EndpointChoice): offered is En
   return 'choose' in offered;
 }
 
-function callFor(entry: EndpointEntry, endpoint: Endpoint): WireCall | undefined {
-  let calls = prepared.get(entry);
-  if (calls === undefined) {
-    calls = new Map();
-    prepared.set(entry, calls);
+function translationOf(entry: EndpointEntry, endpoint: Endpoint): Translation | undefined {
+  let translations = prepared.get(entry);
+  if (translations === undefined) {
+    translations = new Map();
+    prepared.set(entry, translations);
   }
-  let call = calls.get(endpoint);
-  if (call === undefined) {
-    call = makeCall(entry, operations[endpoint].format);
-    if (call !== undefined) calls.set(endpoint, call);
+  let translation = translations.get(endpoint);
+  if (translation === undefined) {
+    translation = makeTranslation(entry, operations[endpoint].format);
+    if (translation !== undefined) translations.set(endpoint, translation);
   }
-  return call;
+  return translation;
 }
 
-function makeCall(entry: EndpointEntry, callerFormat: WireFormat): WireCall | undefined {
-  if (entry.dialect !== undefined) return new DialectCall(entry, entry.dialect, callerFormat);
-  if (entry.format === callerFormat) return new NativeCall(entry);
+function makeTranslation(entry: EndpointEntry, callerFormat: WireFormat): Translation | undefined {
+  if (entry.dialect !== undefined)
+    return new DialectTranslation(entry, entry.dialect, callerFormat);
+  if (entry.format === callerFormat) return new NativeTranslation(entry);
   const caller = callerCodecs[callerFormat];
   const upstream = upstreamCodecs[entry.format];
   if (caller === undefined || upstream === undefined) return undefined;
-  return new TranslatedCall(caller, upstream, entry);
+  return new ChatTranslation(caller, upstream, entry);
 }

@@ -8,7 +8,7 @@ import type {
   EndpointEntry,
   ReplyFacts,
   StreamReader,
-  WireCall,
+  Translation,
   WireFormat,
 } from '../contract.ts';
 import { errorForCaller } from '../errors/error-for-caller.ts';
@@ -21,7 +21,7 @@ import { RawStreamReader } from './raw-stream.ts';
 import { unframed } from './unframed-stream.ts';
 
 /** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
-export class NativeCall implements WireCall {
+export class NativeTranslation implements Translation {
   readonly mode = 'native';
   readonly entry: EndpointEntry;
   readonly upstreamFormat: WireFormat;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, everywhere, play } from '../../test/fixtures.ts';
 import { findProvider } from '../catalog.ts';
 import type { ProviderEntry, StreamFault, Unframer } from '../contract.ts';
-import { prepareCall } from './find-translation.ts';
+import { findTranslation } from './find-translation.ts';
 
 /** One event a line; `!` breaks the framing, and a line without its end is cut. */
 class LineUnframer implements Unframer {
@@ -40,8 +40,8 @@ const provider: ProviderEntry = {
     },
   },
 };
-const native = prepareCall(provider, 'chatComplete');
-const translated = prepareCall(provider, 'messages');
+const native = findTranslation(provider, 'chatComplete');
+const translated = findTranslation(provider, 'messages');
 
 const text = '{"id":"c1","choices":[{"index":0,"delta":{"content":"Gr\\u00fc"}}]}';
 const finish = '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}';

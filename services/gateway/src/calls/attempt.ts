@@ -2,7 +2,12 @@ import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import type { UpstreamPools } from '@sluice/outbound';
 import { usage } from '@sluice/proto-stubs';
-import { isFinalFault, type ReplyFacts, type StreamReader, type WireCall } from '@sluice/providers';
+import {
+  isFinalFault,
+  type ReplyFacts,
+  type StreamReader,
+  type Translation,
+} from '@sluice/providers';
 import type { BodyReply, Exchange, Reply, StreamReply } from '../exchange/exchange.ts';
 import { inTurn, largeBytes } from '../http/large-work.ts';
 import { overloaded } from '../http/read-body.ts';
@@ -232,7 +237,7 @@ async function receive(
 const errorBytesMax = 1024 * 1024;
 
 /** Bytes that are the caller's as they came, and that nobody has to look at first. */
-function mayPassUnread({ planned }: Target, wire: WireCall, isSuccess: boolean): boolean {
+function mayPassUnread({ planned }: Target, wire: Translation, isSuccess: boolean): boolean {
   return (
     wire.mode === 'native' &&
     planned.hooks === undefined &&

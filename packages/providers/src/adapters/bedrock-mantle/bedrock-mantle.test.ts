@@ -4,7 +4,7 @@ import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { findProvider } from '../../catalog.ts';
 import type { CallFacts } from '../../contract.ts';
-import { isChoice, prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation, isChoice } from '../../translation/find-translation.ts';
 
 const mantle = findProvider('bedrock-mantle')!;
 const origin = 'https://bedrock-mantle.us-east-1.api.aws';
@@ -42,9 +42,11 @@ describe('bedrock-mantle', () => {
 
   it('makes chat completions of Claude’s messages, and messages of the others’ chat', () => {
     const claude = factsOf('anthropic.claude-opus-4-8');
-    expect(prepareCall(mantle, 'messages', claude).mode).toBe('native');
-    expect(prepareCall(mantle, 'chatComplete', claude).upstreamFormat).toBe('anthropic-messages');
-    expect(prepareCall(mantle, 'messages', factsOf('qwen.qwen3-32b')).upstreamFormat).toBe(
+    expect(findTranslation(mantle, 'messages', claude).mode).toBe('native');
+    expect(findTranslation(mantle, 'chatComplete', claude).upstreamFormat).toBe(
+      'anthropic-messages',
+    );
+    expect(findTranslation(mantle, 'messages', factsOf('qwen.qwen3-32b')).upstreamFormat).toBe(
       'openai-chat',
     );
   });
@@ -53,7 +55,9 @@ describe('bedrock-mantle', () => {
     const model = 'anthropic.claude-opus-4-8';
     const context = contextFor(mantle, true, { model });
     const body = { model, messages: [], reasoning_effort: 'high' };
-    expect(prepareCall(mantle, 'chatComplete', context).encode(body, context).body).toMatchObject({
+    expect(
+      findTranslation(mantle, 'chatComplete', context).encode(body, context).body,
+    ).toMatchObject({
       model,
       max_tokens: 64_000,
       thinking: { type: 'adaptive' },
@@ -69,7 +73,7 @@ describe('bedrock-mantle', () => {
     const ask = (model: string) => {
       const context = contextFor(mantle, true, { model });
       const tools = [{ type: 'function', function: { name: 'f', parameters: schema } }];
-      return prepareCall(mantle, 'chatComplete', context).encode(
+      return findTranslation(mantle, 'chatComplete', context).encode(
         { model, messages: [], tools },
         context,
       ).body;

@@ -4,7 +4,7 @@ import { baseUrlOf, pathOf } from '../../address.ts';
 import { findProvider } from '../../catalog.ts';
 import { readModel } from '../../codecs/bedrock-converse/models.ts';
 import { readSettings } from '../../settings.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 
@@ -127,7 +127,7 @@ describe('addresses', () => {
   ];
   it.each(rows)('%s of %s, stream %s', (endpoint, model, stream, url) => {
     const facts = { model, stream, setting: () => undefined };
-    const { entry } = prepareCall(bedrock, endpoint, facts);
+    const { entry } = findTranslation(bedrock, endpoint, facts);
     expect(baseUrlOf(bedrock, entry, facts) + pathOf(entry, facts)).toBe(url);
   });
 
@@ -153,7 +153,7 @@ describe('addresses', () => {
     ['createSpeech', 'amazon.nova-sonic-v1:0'],
   ] as const)('does not offer %s for %s', (endpoint, model) => {
     expect(() =>
-      prepareCall(bedrock, endpoint, { model, stream: false, setting: () => undefined }),
+      findTranslation(bedrock, endpoint, { model, stream: false, setting: () => undefined }),
     ).toThrow(expect.objectContaining({ code: 'provider.endpoint_unsupported' }));
   });
 
@@ -162,7 +162,7 @@ describe('addresses', () => {
     ['meta.llama3-8b-instruct-v1:0', true, 'bedrock-converse'],
     ['amazon.nova-pro-v1:0', false, 'bedrock-converse'],
   ])('completes with %s, stream %s, in %s', (model, stream, format) => {
-    const call = prepareCall(bedrock, 'complete', { model, stream, setting: () => undefined });
+    const call = findTranslation(bedrock, 'complete', { model, stream, setting: () => undefined });
     expect(call.upstreamFormat).toBe(format);
   });
 

@@ -14,7 +14,7 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { CallContext, JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 const folder = join(import.meta.dirname, 'fixtures');
@@ -26,7 +26,7 @@ function contextOf(model: string, more: Partial<CallContext> = {}): CallContext 
 
 function encode(endpoint: Endpoint, body: JsonObject, more: Partial<CallContext> = {}) {
   const context = contextOf(String(body.model), { request: body, ...more });
-  return prepareCall(bedrock, endpoint, context).encode(body, context);
+  return findTranslation(bedrock, endpoint, context).encode(body, context);
 }
 
 describe('requests through Converse', () => {
@@ -136,7 +136,7 @@ describe('requests through Converse', () => {
 });
 
 describe('Claude’s own messages', () => {
-  const call = prepareCall(bedrock, 'messages', contextOf(claude));
+  const call = findTranslation(bedrock, 'messages', contextOf(claude));
 
   it('moves model and stream out of the body, and version and betas in', () => {
     const body = {
@@ -186,7 +186,7 @@ describe('Claude’s own messages', () => {
   });
 
   const anthropic = findProvider('anthropic')!;
-  const direct = prepareCall(anthropic, 'messages');
+  const direct = findTranslation(anthropic, 'messages');
   const open = () => call.openStream(contextOf(claude), {});
   for (const fixture of fixtures('anthropic-messages', 'stream')) {
     const frames = chunkFramesOf(normal(fixture.bytes));
@@ -323,7 +323,7 @@ describe('counting tokens', () => {
 
   it('answers in Anthropic’s words, errors too', () => {
     const context = contextOf(claude);
-    const call = prepareCall(bedrock, 'messagesCountTokens', context);
+    const call = findTranslation(bedrock, 'messagesCountTokens', context);
     const head = { status: 200, headers: {} };
     const reply = call.decode(Buffer.from('{"inputTokens":12}'), context, head);
     expect(JSON.parse(String(reply.body))).toEqual({ input_tokens: 12 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject, ReplyHead } from '../../contract.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const bedrock = findProvider('bedrock')!;
 const counted: ReplyHead = {
@@ -22,12 +22,12 @@ function contextOf(request: JsonObject, strict = true) {
 
 function encode(endpoint: Endpoint, body: JsonObject) {
   const context = contextOf(body);
-  return prepareCall(bedrock, endpoint, context).encode(body, context);
+  return findTranslation(bedrock, endpoint, context).encode(body, context);
 }
 
 function decode(endpoint: Endpoint, request: JsonObject, reply: object, strict = true) {
   const context = contextOf(request, strict);
-  const call = prepareCall(bedrock, endpoint, context);
+  const call = findTranslation(bedrock, endpoint, context);
   const { body, facts } = call.decode(Buffer.from(JSON.stringify(reply)), context, counted);
   return { body: JSON.parse(String(body)), facts };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const provider = findProvider('claude-platform-aws')!;
 
@@ -13,7 +13,7 @@ describe('claude-platform-aws', () => {
       stream: true,
       setting: (name: string) => (name === 'aws-region' ? 'us-west-2' : undefined),
     };
-    const call = prepareCall(provider, 'messages', facts);
+    const call = findTranslation(provider, 'messages', facts);
     expect(call.mode).toBe('native');
     expect(baseUrlOf(provider, call.entry, facts) + pathOf(call.entry, facts)).toBe(
       'https://aws-external-anthropic.us-west-2.api.aws/v1/messages',

@@ -6,14 +6,14 @@ import { contextFor } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
 import type { JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { google } from './index.ts';
 
 const folder = join(import.meta.dirname, 'fixtures');
 
 function addressOf(endpoint: Endpoint, model: string, stream = false): string {
   const facts = { model, stream, setting: () => undefined };
-  const { entry } = prepareCall(google, endpoint, facts);
+  const { entry } = findTranslation(google, endpoint, facts);
   return baseUrlOf(google, entry, facts) + pathOf(entry, facts);
 }
 
@@ -71,7 +71,7 @@ describe('dialects', () => {
     [{ input: [] }, 'body.input'],
     [{}, 'body.input'],
   ] as [JsonObject, string][])('refuses embeddings of %j', (body, field) => {
-    const call = prepareCall(google, 'embed');
+    const call = findTranslation(google, 'embed');
     expect(() => call.encode(body, contextFor(google, true, { request: body }))).toThrow(
       expect.objectContaining({ code: 'request.invalid_field', field }),
     );
@@ -83,7 +83,7 @@ describe('dialects', () => {
     );
     const told = (endpoint: Endpoint) =>
       JSON.parse(
-        String(prepareCall(google, endpoint).decodeError(429, error, contextFor(google)).body),
+        String(findTranslation(google, endpoint).decodeError(429, error, contextFor(google)).body),
       );
     expect(told('embed')).toEqual({
       error: {

@@ -4,10 +4,10 @@ import { contextFor, everywhere, fixtures, play } from '../../../test/fixtures.t
 import { baseUrlOf, pathOf } from '../../address.ts';
 import { authHeaders } from '../../auth-headers.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const sagemaker = findProvider('sagemaker')!;
-const chat = prepareCall(sagemaker, 'chatComplete');
+const chat = findTranslation(sagemaker, 'chatComplete');
 
 describe('sagemaker', () => {
   it('sends the headers callers know under our prefix under SageMaker’s own', () => {
@@ -32,7 +32,7 @@ describe('sagemaker', () => {
     expect(baseUrlOf(sagemaker, undefined, facts)).toBe(
       'https://runtime.sagemaker.eu-west-1.amazonaws.com',
     );
-    expect(prepareCall(sagemaker, 'proxy').upstreamFormat).toBe('raw');
+    expect(findTranslation(sagemaker, 'proxy').upstreamFormat).toBe('raw');
   });
 
   it('invokes the endpoint that the model names', () => {
@@ -53,7 +53,10 @@ describe('sagemaker', () => {
       const frames = Buffer.concat(parts);
       const open = () => chat.openStream(contextFor(sagemaker), {});
       const direct = play(
-        prepareCall(findProvider('openai')!, 'chatComplete').openStream(contextFor(sagemaker), {}),
+        findTranslation(findProvider('openai')!, 'chatComplete').openStream(
+          contextFor(sagemaker),
+          {},
+        ),
         fixture.bytes,
         [],
       );

@@ -5,7 +5,7 @@ import { dialectCases } from '../../../test/dialect-cases.ts';
 import { contextFor, everywhere, okHead, play } from '../../../test/fixtures.ts';
 import { baseUrlOf, pathOf } from '../../address.ts';
 import type { CallContext, JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { vertexAi } from './index.ts';
 
 const folder = join(import.meta.dirname, 'fixtures');
@@ -17,7 +17,7 @@ const setting = (name: string) => settings[name];
 
 function addressOf(endpoint: Endpoint, model: string, stream = false, read = setting): string {
   const facts = { model, stream, setting: read };
-  const { entry } = prepareCall(vertexAi, endpoint, facts);
+  const { entry } = findTranslation(vertexAi, endpoint, facts);
   return baseUrlOf(vertexAi, entry, facts) + pathOf(entry, facts);
 }
 
@@ -235,7 +235,7 @@ describe('Claude', () => {
   };
 
   it('takes messages natively, without the model and with its version in the body', () => {
-    const call = prepareCall(vertexAi, 'messages', contextOf(body));
+    const call = findTranslation(vertexAi, 'messages', contextOf(body));
     expect(call.mode).toBe('native');
     const before = structuredClone(body);
     const encoded = call.encode(body, contextOf(body));
@@ -271,7 +271,7 @@ describe('Claude', () => {
       reasoning_effort: 'medium',
       stream: true,
     };
-    const call = prepareCall(vertexAi, 'chatComplete', contextOf(chat));
+    const call = findTranslation(vertexAi, 'chatComplete', contextOf(chat));
     expect(call.mode).toBe('translated');
     expect(call.encode(chat, contextOf(chat)).body).toEqual({
       max_tokens: 64_000,
@@ -284,7 +284,7 @@ describe('Claude', () => {
 
   it('counts tokens with the bare name in the body', () => {
     const counted = { model: 'anthropic.claude-opus-4-6', messages: [] };
-    const call = prepareCall(vertexAi, 'messagesCountTokens', contextOf(counted));
+    const call = findTranslation(vertexAi, 'messagesCountTokens', contextOf(counted));
     expect(call.encode(counted, contextOf(counted)).body).toEqual({
       model: 'claude-opus-4-6',
       messages: [],
@@ -308,7 +308,7 @@ describe('Claude', () => {
       ].join(''),
     );
     for (const endpoint of ['messages', 'chatComplete'] as const) {
-      const call = prepareCall(vertexAi, endpoint, contextOf(body));
+      const call = findTranslation(vertexAi, endpoint, contextOf(body));
       const whole = play(call.openStream(contextOf(body), {}), bytes, []);
       const cut = play(call.openStream(contextOf(body), {}), bytes, everywhere(bytes));
       expect(cut.bytes.equals(whole.bytes)).toBe(true);
@@ -321,7 +321,7 @@ describe('Claude', () => {
 describe('open models', () => {
   const bodyFor = (model: string) => {
     const chat = { model, messages: [{ role: 'developer', content: 'x' }], extra: 1 };
-    const call = prepareCall(vertexAi, 'chatComplete', contextOf(chat));
+    const call = findTranslation(vertexAi, 'chatComplete', contextOf(chat));
     expect(call.mode).toBe('native');
     return call.encode(chat, contextOf(chat)).body;
   };
@@ -341,7 +341,7 @@ describe('open models', () => {
 describe('Gemini', () => {
   it('takes labels, which the Gemini API does not know', () => {
     const chat = { model: 'gemini-2.5-flash', messages: [], labels: { team: 'a' } };
-    const call = prepareCall(vertexAi, 'chatComplete', contextOf(chat));
+    const call = findTranslation(vertexAi, 'chatComplete', contextOf(chat));
     expect(call.encode(chat, contextOf(chat)).body).toEqual({
       contents: [],
       labels: { team: 'a' },
@@ -360,7 +360,7 @@ describe('dialects', () => {
     ['rerank', { model: 'm', documents: [] }, 'body.query'],
     ['rerank', { model: 'm', query: 'q', documents: [{ a: 1 }] }, 'body.documents[0]'],
   ] as [Endpoint, JsonObject, string][])('%s refuses %j', (endpoint, body, field) => {
-    const call = prepareCall(vertexAi, endpoint, contextOf(body));
+    const call = findTranslation(vertexAi, endpoint, contextOf(body));
     expect(() => call.encode(body, contextOf(body))).toThrow(
       expect.objectContaining({ code: 'request.invalid_field', field }),
     );

@@ -9,16 +9,16 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { anthropicMessages } from './index.ts';
 
 const openai = findProvider('openai')!;
 const anthropic = findProvider('anthropic')!;
-const native = prepareCall(anthropic, 'messages');
+const native = findTranslation(anthropic, 'messages');
 /** Answers in this format, asked in OpenAI's. */
-const chat = prepareCall(anthropic, 'chatComplete');
+const chat = findTranslation(anthropic, 'chatComplete');
 /** Asked in this format, answered in OpenAI's. */
-const messages = prepareCall(openai, 'messages');
+const messages = findTranslation(openai, 'messages');
 
 describe('requests', () => {
   for (const fixture of fixtures('anthropic-messages', 'request')) {

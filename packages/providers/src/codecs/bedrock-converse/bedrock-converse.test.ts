@@ -11,7 +11,7 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { TranslatedStreamReader } from '../../translation/translated-stream.ts';
 import { anthropicMessages } from '../anthropic-messages/index.ts';
 import { openAiChat } from '../openai-chat/index.ts';
@@ -20,8 +20,8 @@ import { bedrockConverse } from './index.ts';
 const bedrock = findProvider('bedrock')!;
 const model = 'amazon.nova-pro-v1:0';
 const context = (strict = true) => contextFor(bedrock, strict, { model });
-const chat = prepareCall(bedrock, 'chatComplete', context());
-const messages = prepareCall(bedrock, 'messages', context());
+const chat = findTranslation(bedrock, 'chatComplete', context());
+const messages = findTranslation(bedrock, 'messages', context());
 
 describe('requests', () => {
   for (const fixture of fixtures('bedrock-converse', 'request')) {

@@ -11,13 +11,13 @@ import {
   someFixtures,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { openAiChat } from '../openai-chat/index.ts';
 import { cohereChat } from './index.ts';
 
 const cohere = findProvider('cohere')!;
-const chat = prepareCall(cohere, 'chatComplete');
-const messages = prepareCall(cohere, 'messages');
+const chat = findTranslation(cohere, 'chatComplete');
+const messages = findTranslation(cohere, 'messages');
 const context = contextFor(cohere);
 
 const asked = someFixtures(

@@ -10,19 +10,19 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
-import { TranslatedCall } from '../../translation/chat-translation.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
-import { NativeCall } from '../../translation/native-translation.ts';
+import { ChatTranslation } from '../../translation/chat-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
+import { NativeTranslation } from '../../translation/native-translation.ts';
 import { gemini } from './index.ts';
 
 const google = findProvider('google')!;
 const entry = { format: 'gemini', path: '/' } as const;
 /** Answers in this format, asked in OpenAI's and in Anthropic's. */
-const chat = prepareCall(google, 'chatComplete');
-const messages = prepareCall(google, 'messages');
+const chat = findTranslation(google, 'chatComplete');
+const messages = findTranslation(google, 'messages');
 /** Both sides speak this format: untouched, and by way of the model. */
-const native = new NativeCall(entry);
-const throughModel = new TranslatedCall(gemini, gemini, entry);
+const native = new NativeTranslation(entry);
+const throughModel = new ChatTranslation(gemini, gemini, entry);
 
 const contextOf = (body: JsonObject, strict = true) =>
   contextFor(google, strict, { model: String(body.model ?? 'gemini-2.5-flash'), request: body });

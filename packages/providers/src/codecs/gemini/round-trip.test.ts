@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contextFor, fixtures, okHead, play } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
-import { TranslatedCall } from '../../translation/chat-translation.ts';
+import { ChatTranslation } from '../../translation/chat-translation.ts';
 import { openAiChat } from '../openai-chat/index.ts';
 import { gemini } from './index.ts';
 
@@ -179,8 +179,8 @@ describe('openai-chat → gemini → openai-chat', () => {
   });
 
   const entry = { format: 'gemini', path: '/' } as const;
-  const asGemini = new TranslatedCall(gemini, openAiChat, entry);
-  const fromGemini = new TranslatedCall(openAiChat, gemini, entry);
+  const asGemini = new ChatTranslation(gemini, openAiChat, entry);
+  const fromGemini = new ChatTranslation(openAiChat, gemini, entry);
   const context = contextFor(openai);
 
   it('keeps text, calls, the reason to finish and the counts of a reply', () => {
@@ -228,10 +228,10 @@ describe('openai-chat → gemini → openai-chat', () => {
   for (const fixture of fixtures('openai-chat', 'stream'))
     it(`tells the stream ${fixture.name} like the stream that it came from`, () => {
       const direct = play(
-        new TranslatedCall(openAiChat, openAiChat, { format: 'openai-chat', path: '/' }).openStream(
-          context,
-          {},
-        ),
+        new ChatTranslation(openAiChat, openAiChat, {
+          format: 'openai-chat',
+          path: '/',
+        }).openStream(context, {}),
         fixture.bytes,
         [],
       );

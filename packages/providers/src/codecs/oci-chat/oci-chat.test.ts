@@ -12,11 +12,11 @@ import {
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
 import { objectOf } from '../../json/json-access.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const oracle = findProvider('oracle')!;
-const chat = prepareCall(oracle, 'chatComplete');
-const messages = prepareCall(oracle, 'messages');
+const chat = findTranslation(oracle, 'chatComplete');
+const messages = findTranslation(oracle, 'messages');
 const compartment = { 'oracle-compartment-id': 'ocid1.compartment.oc1..a' };
 
 function contextWith(settings: Record<string, string> = compartment) {

@@ -9,16 +9,16 @@ import {
   pretty,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { openAiChat } from './index.ts';
 
 const openai = findProvider('openai')!;
 const anthropic = findProvider('anthropic')!;
 /** Answers in this format, asked in Anthropic's. */
-const messages = prepareCall(openai, 'messages');
+const messages = findTranslation(openai, 'messages');
 /** Asked in this format, answered in Anthropic's. */
-const chat = prepareCall(anthropic, 'chatComplete');
-const native = prepareCall(openai, 'chatComplete');
+const chat = findTranslation(anthropic, 'chatComplete');
+const native = findTranslation(openai, 'chatComplete');
 
 describe('requests', () => {
   for (const fixture of fixtures('openai-chat', 'request')) {

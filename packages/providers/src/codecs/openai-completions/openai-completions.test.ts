@@ -11,15 +11,15 @@ import {
   someFixtures,
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { openAiCompletions } from './index.ts';
 
 const anthropic = findProvider('anthropic')!;
 const upstage = findProvider('upstage')!;
 /** By chat, with what OpenAI's chat answers. */
-const byChat = prepareCall(upstage, 'complete');
+const byChat = findTranslation(upstage, 'complete');
 /** By messages. */
-const byMessages = prepareCall(anthropic, 'complete');
+const byMessages = findTranslation(anthropic, 'complete');
 
 function golden(name: string): string {
   return join(import.meta.dirname, 'fixtures/golden', name);
@@ -61,7 +61,7 @@ describe('requests', () => {
   });
 
   it('stays untouched where the provider completes itself', () => {
-    const call = prepareCall(findProvider('openai')!, 'complete');
+    const call = findTranslation(findProvider('openai')!, 'complete');
     expect(call.mode).toBe('native');
   });
 });

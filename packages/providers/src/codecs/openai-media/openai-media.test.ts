@@ -12,13 +12,13 @@ import {
 } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
 import type { JsonObject } from '../../contract.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 
 const openai = findProvider('openai')!;
 
 function factsOf(endpoint: Endpoint, reply: unknown, request: JsonObject = {}) {
   const bytes = Buffer.from(typeof reply === 'string' ? reply : JSON.stringify(reply));
-  const { body, facts } = prepareCall(openai, endpoint).decode(
+  const { body, facts } = findTranslation(openai, endpoint).decode(
     bytes,
     contextFor(openai, true, { request }),
     okHead,
@@ -30,7 +30,10 @@ function factsOf(endpoint: Endpoint, reply: unknown, request: JsonObject = {}) {
 describe('native streams of images, speech and transcripts', () => {
   for (const example of fixturesIn(join(import.meta.dirname, 'fixtures'), 'stream'))
     it(`passes ${example.name} untouched and reads its facts, however it is cut`, async () => {
-      const call = prepareCall(openai, example.name === 'speech' ? 'createSpeech' : 'imageEdit');
+      const call = findTranslation(
+        openai,
+        example.name === 'speech' ? 'createSpeech' : 'imageEdit',
+      );
       const request = { input: 'Grüße 👋', stream_format: 'sse' };
       const played = [[], everywhere(example.bytes), insideCharacters(example.bytes)].map((cuts) =>
         play(call.openStream(contextFor(openai), request), example.bytes, cuts),
@@ -45,7 +48,7 @@ describe('native streams of images, speech and transcripts', () => {
     });
 
   it('takes sound for what it is, and counts the characters of the text', () => {
-    const call = prepareCall(openai, 'createSpeech');
+    const call = findTranslation(openai, 'createSpeech');
     const sound = Buffer.from([0xff, 0xf3, 0x0a, 0x0a, 0x00]);
     const reader = call.openStream(contextFor(openai), { input: 'Grüße 👋' });
     const { bytes, phases, facts } = play(reader, sound, [1, 3]);

@@ -14,7 +14,7 @@ import { findProvider } from '../../catalog.ts';
 import type { ProviderEntry } from '../../contract.ts';
 import { parseSseEvents } from '../../framing/sse.ts';
 import { parseObject } from '../../json/json-access.ts';
-import { prepareCall } from '../../translation/find-translation.ts';
+import { findTranslation } from '../../translation/find-translation.ts';
 import { openAiResponses } from './index.ts';
 
 const openai = findProvider('openai')!;
@@ -26,14 +26,14 @@ const responsesOnly: ProviderEntry = {
   ...openai,
   endpoints: { createModelResponse: openai.endpoints.createModelResponse! },
 };
-const native = prepareCall(openai, 'createModelResponse');
+const native = findTranslation(openai, 'createModelResponse');
 /** Asked in this format, answered in another. */
-const viaChat = prepareCall(chatOnly, 'createModelResponse');
-const viaAnthropic = prepareCall(anthropic, 'createModelResponse');
-const viaGoogle = prepareCall(google, 'createModelResponse');
+const viaChat = findTranslation(chatOnly, 'createModelResponse');
+const viaAnthropic = findTranslation(anthropic, 'createModelResponse');
+const viaGoogle = findTranslation(google, 'createModelResponse');
 /** Answers in this format, asked in another. */
-const chat = prepareCall(responsesOnly, 'chatComplete');
-const messages = prepareCall(responsesOnly, 'messages');
+const chat = findTranslation(responsesOnly, 'chatComplete');
+const messages = findTranslation(responsesOnly, 'messages');
 
 const tool = { type: 'function', name: 'f', parameters: { type: 'object', properties: {} } };
 
@@ -110,7 +110,7 @@ describe('requests', () => {
   it('asks for usage in streams of chat providers, whoever the caller is', () => {
     const asked = { model: 'm', input: 'x', stream: true };
     const told = { model: 'm', messages: [], max_tokens: 1, stream: true };
-    const viaMessages = prepareCall(chatOnly, 'messages');
+    const viaMessages = findTranslation(chatOnly, 'messages');
     for (const { body } of [
       viaChat.encode(asked, contextFor(chatOnly)),
       viaMessages.encode(told, contextFor(chatOnly)),

@@ -7,11 +7,11 @@ import {
   type CallFacts,
   type EndpointEntry,
   type FormPart,
+  findPassThroughTranslation,
+  findTranslation,
   type JsonObject,
-  passThroughCall,
   pathOf,
-  prepareCall,
-  type WireCall,
+  type Translation,
   withRequestHeaders,
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
@@ -29,7 +29,7 @@ import { proxyHeaders, unifiedHeaders } from './upstream-headers.ts';
 /** What will be sent, decided before anything is reserved or spent. */
 export interface Outgoing {
   /** Undefined on pass-through of a format we do not know. */
-  call: WireCall | undefined;
+  call: Translation | undefined;
   origin: string;
   /** Who decided on the origin. */
   addressBy: AddressAuthor;
@@ -68,9 +68,9 @@ export function addressCall(
   target: Target,
   body: JsonObject,
   rules: HostRules,
-): { call: WireCall; base: URL; addressBy: AddressAuthor; context: CallContext } {
+): { call: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
   const context = contextOf(exchange, target, body);
-  const call = prepareCall(target.entry, exchange.route.endpoint, context);
+  const call = findTranslation(target.entry, exchange.route.endpoint, context);
   const addressBy = addressAuthor(target);
   return {
     call,
@@ -157,7 +157,7 @@ interface Edits {
 function sentBytes(
   received: Buffer,
   form: readonly FormPart[] | undefined,
-  call: WireCall,
+  call: Translation,
   edits: Edits,
   headers: Record<string, string | string[]>,
 ): Buffer {
@@ -212,7 +212,7 @@ function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Out
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules, addressBy);
-  const call = passThroughCall(target.entry, rest);
+  const call = findPassThroughTranslation(target.entry, rest);
   const bodyless =
     exchange.method === 'GET' || exchange.method === 'DELETE' || exchange.method === 'HEAD';
   const headers = proxyHeaders(exchange, target, call !== undefined);

@@ -1,7 +1,13 @@
 import { GatewayError } from '@sluice/errors';
 import { GrowingBytes, SkimmedJson } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
-import type { CallContext, ReplyFacts, ReplyHead, StreamReader, WireCall } from '@sluice/providers';
+import type {
+  CallContext,
+  ReplyFacts,
+  ReplyHead,
+  StreamReader,
+  Translation,
+} from '@sluice/providers';
 import type { StreamReply } from '../../exchange/exchange.ts';
 import type { AttemptRecord } from '../../usage/record-attempt.ts';
 import type { Outgoing } from '../prepare/prepare-call.ts';
@@ -103,7 +109,7 @@ class StreamTap implements Tap {
 
 /** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
 class BodyTap implements Tap {
-  private readonly wire: WireCall;
+  private readonly wire: Translation;
   private readonly context: CallContext;
   private readonly head: ReplyHead;
   private readonly bytesMax: number;
@@ -111,7 +117,7 @@ class BodyTap implements Tap {
   private skim: SkimmedJson | undefined;
 
   /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
-  constructor(wire: WireCall, context: CallContext, head: ReplyHead, bytesMax: number) {
+  constructor(wire: Translation, context: CallContext, head: ReplyHead, bytesMax: number) {
     this.wire = wire;
     this.context = context;
     this.head = head;
