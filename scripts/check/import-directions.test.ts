@@ -109,6 +109,12 @@ describe('findImportFaults', () => {
       'only services/control-plane loads it',
     ],
     [
+      'what checks can be told in a gateway, past the checks',
+      'services/gateway/src/app.ts',
+      "import { readParameters } from '@sluice/contracts/checks';",
+      'only packages/guardrails loads it',
+    ],
+    [
       'a path past the index',
       'services/gateway/src/app.ts',
       "import x from '@sluice/engine/src/plan.ts';",

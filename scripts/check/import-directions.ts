@@ -64,6 +64,7 @@ function faultOf(
 /** A part of a package that is not in its index, and the one part that loads it. */
 const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/admin': 'services/control-plane',
+  '@sluice/contracts/checks': 'packages/guardrails',
 };
 
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {

@@ -40,6 +40,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'services/control-plane': [
     'packages/engine',
     'packages/env',
+    'packages/guardrails',
     'packages/json',
     'packages/jwt',
     'packages/outbound',

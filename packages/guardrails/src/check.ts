@@ -7,19 +7,15 @@ export interface CheckContext extends TextSource {
   readonly signal: AbortSignal;
 }
 
-export type CheckParameters = Readonly<Record<string, unknown>>;
-
-/**
- * A kind of check. `compile` reads the parameters, once for each check of a
- * config, and throws a CheckError when they are wrong; what it returns runs for
- * each request.
- */
+/** A kind of check, as it is called for by a config. */
 export interface CheckKind {
   /** `plugin.function`. */
   readonly id: string;
-  /** Further ids by which configs may name it. */
-  readonly aliases?: readonly string[];
-  compile(parameters: CheckParameters): CheckFunction;
+  /**
+   * Reads the parameters, once for each check of a config; what it returns runs for each request.
+   * @throws CheckError when they are wrong
+   */
+  compile(parameters: unknown): CheckFunction;
 }
 
 /** Looks, and decides. Throws a CheckError when there is nothing to decide on. */
@@ -45,8 +41,12 @@ export type CheckFault =
 
 /** The check could not decide. Passes, unless `failOnError` is set. Callers see name and message. */
 export class CheckError extends Error {
-  constructor(name: CheckFault, message: string) {
+  /** Which parameter is at fault, as a path, where one is. */
+  readonly parameter: string | undefined;
+
+  constructor(name: CheckFault, message: string, parameter?: string) {
     super(message);
     this.name = name;
+    this.parameter = parameter;
   }
 }

@@ -9,6 +9,5 @@ export {
   type CheckFunction,
   type CheckKind,
   type CheckOutcome,
-  type CheckParameters,
 } from './check.ts';
-export { checkKinds, knownChecks } from './checks/index.ts';
+export { checkKinds, knownChecks } from './check-kinds.ts';

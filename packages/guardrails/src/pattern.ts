@@ -14,11 +14,14 @@ export function parseRule(rule: string): Rule {
     : { source: delimited[1] as string, flags: delimited[2] as string };
 }
 
-/** @throws CheckError when the pattern is not valid, or cannot be run safely */
-export function compilePattern(source: string, flags = ''): SafeRegex {
+/**
+ * The pattern of a parameter.
+ * @throws CheckError when it is not valid, or cannot be run safely
+ */
+export function compilePattern({ source, flags }: Rule, parameter: string): SafeRegex {
   const result = compileSafeRegex(source, withoutUnicode(source, flags));
   if (result.ok) return result.regex;
-  throw new CheckError('InvalidPattern', `The pattern ${result.fault}.`);
+  throw new CheckError('InvalidPattern', `The pattern ${result.fault}.`, parameter);
 }
 
 /** The flag `u` says nothing about a pattern that has none of what it brings. */

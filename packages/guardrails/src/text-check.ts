@@ -1,6 +1,5 @@
 import { type JsonObject, textsOf } from '@sluice/providers';
-import { CheckError, type CheckKind, type CheckParameters } from './check.ts';
-import { flag } from './parameters.ts';
+import { CheckError, type CheckFunction } from './check.ts';
 
 export interface TextFinding {
   passes: boolean;
@@ -10,25 +9,12 @@ export interface TextFinding {
 }
 
 /** A check of one text, whose verdict `not` turns around. Without a text it cannot decide. */
-export function textCheck(
-  id: string,
-  compile: (parameters: CheckParameters) => (text: string) => TextFinding,
-): CheckKind {
-  return {
-    id,
-    compile(parameters) {
-      const not = flag(parameters, 'not');
-      const look = compile(parameters);
-      return (context) => {
-        const text = requiredSubject(textsOf(context).joined);
-        const { passes, explanation, data } = look(text);
-        const verdict = passes !== not;
-        return {
-          verdict,
-          data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) },
-        };
-      };
-    },
+export function textCheck(not: boolean, look: (text: string) => TextFinding): CheckFunction {
+  return (context) => {
+    const text = requiredSubject(textsOf(context).joined);
+    const { passes, explanation, data } = look(text);
+    const verdict = passes !== not;
+    return { verdict, data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) } };
   };
 }
 

@@ -1,37 +1,22 @@
+import type { ParametersOf } from '@sluice/contracts/checks';
 import { arrayOf, type JsonObject, type JsonValue, objectOf } from '@sluice/providers';
-import type { CheckContext, CheckKind } from '../check.ts';
-import { flag, optionalText, requiredText } from '../parameters.ts';
+import type { CheckContext, CheckFunction } from '../check.ts';
 
-interface Prefix {
-  text: string;
-  role: string;
-  /** Into the message; otherwise as a message of its own before it. */
-  addToExisting: boolean;
-  /** Leaves messages that have content alone. */
-  onlyIfEmpty: boolean;
-}
+type Prefix = ParametersOf<'default.addPrefix'>;
 
 /** Puts a text before the first message of a role, or before the prompt. Never fails a request. */
-export const addPrefix: CheckKind = {
-  id: 'default.addPrefix',
-  compile(parameters) {
-    const prefix: Prefix = {
-      text: requiredText(parameters, 'prefix'),
-      role: optionalText(parameters, 'applyToRole', 'user'),
-      addToExisting: flag(parameters, 'addToExisting', true),
-      onlyIfEmpty: flag(parameters, 'onlyIfEmpty'),
+export function addPrefix(parameters: Prefix): CheckFunction {
+  const { prefix, applyToRole } = parameters;
+  return (context) => {
+    const request = context.event === 'beforeRequest' ? prefixed(context, parameters) : undefined;
+    const explanation = request === undefined ? 'Nothing was added.' : 'The prefix was added.';
+    return {
+      verdict: true,
+      data: { verdict: true, explanation, prefix, applyToRole },
+      ...(request === undefined ? {} : { request }),
     };
-    return (context) => {
-      const request = context.event === 'beforeRequest' ? prefixed(context, prefix) : undefined;
-      const explanation = request === undefined ? 'Nothing was added.' : 'The prefix was added.';
-      return {
-        verdict: true,
-        data: { verdict: true, explanation, prefix: prefix.text, applyToRole: prefix.role },
-        ...(request === undefined ? {} : { request }),
-      };
-    };
-  },
-};
+  };
+}
 
 /** The request with the prefix; undefined when nothing is to be added. */
 function prefixed({ endpoint, request }: CheckContext, prefix: Prefix): JsonObject | undefined {
@@ -39,7 +24,7 @@ function prefixed({ endpoint, request }: CheckContext, prefix: Prefix): JsonObje
     case 'chatComplete':
       return prefixedMessages(request, prefix);
     case 'messages':
-      return prefix.role === 'system'
+      return prefix.applyToRole === 'system'
         ? prefixedSystem(request, prefix)
         : prefixedMessages(request, prefix);
     case 'createModelResponse':
@@ -54,32 +39,32 @@ function prefixed({ endpoint, request }: CheckContext, prefix: Prefix): JsonObje
 function prefixedMessages(request: JsonObject, prefix: Prefix): JsonObject | undefined {
   const messages = arrayOf(request.messages);
   if (messages === undefined) return undefined;
-  const added = { role: prefix.role, content: prefix.text };
-  const at = messages.findIndex((message) => objectOf(message)?.role === prefix.role);
+  const added = { role: prefix.applyToRole, content: prefix.prefix };
+  const at = messages.findIndex((message) => objectOf(message)?.role === prefix.applyToRole);
   if (at === -1)
     return {
       ...request,
-      messages: prefix.role === 'system' ? [added, ...messages] : [...messages, added],
+      messages: prefix.applyToRole === 'system' ? [added, ...messages] : [...messages, added],
     };
   const message = objectOf(messages[at]) ?? {};
   if (prefix.onlyIfEmpty && !isEmpty(message.content)) return undefined;
   if (!prefix.addToExisting)
     return { ...request, messages: [...messages.slice(0, at), added, ...messages.slice(at)] };
-  const changed = { ...message, content: prefixedContent(message.content, prefix.text) };
+  const changed = { ...message, content: prefixedContent(message.content, prefix.prefix) };
   return { ...request, messages: messages.with(at, changed) };
 }
 
 /** Anthropic's system prompt stands beside the messages. There is only one, so it is always added to. */
 function prefixedSystem(request: JsonObject, prefix: Prefix): JsonObject | undefined {
   if (prefix.onlyIfEmpty && !isEmpty(request.system)) return undefined;
-  return { ...request, system: prefixedContent(request.system, prefix.text) };
+  return { ...request, system: prefixedContent(request.system, prefix.prefix) };
 }
 
 /** Instructions are the system prompt here; an input that is a text is the user's. */
 function prefixedInput(request: JsonObject, prefix: Prefix): JsonObject | undefined {
-  if (prefix.role === 'system') {
+  if (prefix.applyToRole === 'system') {
     if (prefix.onlyIfEmpty && !isEmpty(request.instructions)) return undefined;
-    return { ...request, instructions: prefixedContent(request.instructions, prefix.text) };
+    return { ...request, instructions: prefixedContent(request.instructions, prefix.prefix) };
   }
   const { input } = request;
   const messages = typeof input === 'string' ? [{ role: 'user', content: input }] : input;
@@ -91,10 +76,10 @@ function prefixedInput(request: JsonObject, prefix: Prefix): JsonObject | undefi
 function prefixedPrompt(request: JsonObject, prefix: Prefix): JsonObject | undefined {
   const { prompt } = request;
   if (prefix.onlyIfEmpty && !isEmpty(prompt)) return undefined;
-  if (typeof prompt === 'string') return { ...request, prompt: prefix.text + prompt };
+  if (typeof prompt === 'string') return { ...request, prompt: prefix.prefix + prompt };
   const prompts = arrayOf(prompt);
   if (prompts === undefined || !prompts.every((item) => typeof item === 'string')) return undefined;
-  return { ...request, prompt: prompts.map((item) => prefix.text + item) };
+  return { ...request, prompt: prompts.map((item) => prefix.prefix + item) };
 }
 
 function prefixedContent(content: JsonValue | undefined, text: string): JsonValue {

@@ -1,13 +1,11 @@
-import { allAnyNone, satisfies } from '../all-any-none.ts';
-import { CheckError } from '../check.ts';
-import { choice, requiredText, requiredTexts } from '../parameters.ts';
+import type { ParametersOf } from '@sluice/contracts/checks';
+import { CheckError, type CheckFunction } from '../check.ts';
+import { satisfies } from '../satisfies.ts';
 import { textCheck } from '../text-check.ts';
 
 /** Case-sensitive, and anywhere in the text: "cat" is in "concatenate". */
-export const contains = textCheck('default.contains', (parameters) => {
-  const words = requiredTexts(parameters, 'words');
-  const operator = choice(parameters, 'operator', allAnyNone);
-  return (text) => {
+export function contains({ words, operator }: ParametersOf<'default.contains'>): CheckFunction {
+  return textCheck(false, (text) => {
     if (words.length * text.length > searchedMax)
       throw new CheckError(
         'TextTooLong',
@@ -20,21 +18,8 @@ export const contains = textCheck('default.contains', (parameters) => {
       explanation: `The text contains ${foundWords.length} of ${words.length} words; "${operator}" is asked for.`,
       data: { operator, foundWords, missingWords },
     };
-  };
-});
+  });
+}
 
 /** Characters looked at for all words together: some 25 ms of the native search. */
 const searchedMax = 1_000_000_000;
-
-/** A full stop may follow the suffix. */
-export const endsWith = textCheck('default.endsWith', (parameters) => {
-  const suffix = requiredText(parameters, 'suffix');
-  return (text) => {
-    const passes = text.endsWith(suffix) || text.endsWith(`${suffix}.`);
-    return {
-      passes,
-      explanation: `The text ${passes ? 'ends' : 'does not end'} with "${suffix}".`,
-      data: { suffix },
-    };
-  };
-});

@@ -1,48 +1,50 @@
-import type { CheckKind } from '../check.ts';
+import type { CheckId, ParametersOf } from '@sluice/contracts/checks';
+import type { CheckFunction } from '../check.ts';
 import { addPrefix } from './add-prefix.ts';
-import { contains, endsWith } from './contains.ts';
+import { allLowercase } from './all-lowercase.ts';
+import { allUppercase } from './all-uppercase.ts';
+import { allowedRequestTypes } from './allowed-request-types.ts';
+import { characterCount } from './character-count.ts';
+import { contains } from './contains.ts';
 import { containsCode } from './contains-code.ts';
-import { characterCount, sentenceCount, wordCount } from './counts.ts';
+import { endsWith } from './ends-with.ts';
 import { jsonKeys } from './json-keys.ts';
-import { allLowercase, allUppercase } from './letter-case.ts';
-import { modelRules, modelWhitelist } from './models.ts';
+import { modelRules } from './model-rules.ts';
+import { modelWhitelist } from './model-whitelist.ts';
 import { notNull } from './not-null.ts';
-import { regexMatch, regexReplace } from './regex.ts';
-import { requestParametersCheck } from './request-parameters.ts';
-import { allowedRequestTypes } from './request-types.ts';
-import { requiredMetadataKeyPairs, requiredMetadataKeys } from './required-metadata.ts';
+import { regexMatch } from './regex-match.ts';
+import { regexReplace } from './regex-replace.ts';
+import { requestParametersCheck } from './request-parameters-check.ts';
+import { requiredMetadataKeyPairs } from './required-metadata-key-pairs.ts';
+import { requiredMetadataKeys } from './required-metadata-keys.ts';
+import { sentenceCount } from './sentence-count.ts';
+import { wordCount } from './word-count.ts';
 
-/** Every check there is. A new one is a file and a line here. */
-const kinds: readonly CheckKind[] = [
-  regexMatch,
-  regexReplace,
-  sentenceCount,
-  wordCount,
-  characterCount,
-  contains,
-  endsWith,
-  allUppercase,
-  allLowercase,
-  containsCode,
-  jsonKeys,
-  notNull,
-  modelWhitelist,
-  modelRules,
-  allowedRequestTypes,
-  requiredMetadataKeys,
-  requiredMetadataKeyPairs,
-  requestParametersCheck,
-  addPrefix,
-];
+/**
+ * Makes a check of its parameters, once for each check of a config.
+ * @throws CheckError when no check can be made of them
+ */
+export type Compile<Id extends CheckId> = (parameters: ParametersOf<Id>) => CheckFunction;
 
-/** By every spelling: `default.` may be left out. */
-export const checkKinds: ReadonlyMap<string, CheckKind> = new Map(
-  kinds.flatMap((kind) =>
-    [kind.id, ...(kind.aliases ?? [])].flatMap((id) => [
-      [id, kind] as const,
-      [id.replace(/^default\./, ''), kind] as const,
-    ]),
-  ),
-);
-
-export const knownChecks: ReadonlySet<string> = new Set(checkKinds.keys());
+/** What each check does. A new one is declared in contracts; then the compiler asks for its line here. */
+export const compilers: { readonly [Id in CheckId]: Compile<Id> } = {
+  'default.regexMatch': regexMatch,
+  'default.regexReplace': regexReplace,
+  'default.sentenceCount': sentenceCount,
+  'default.wordCount': wordCount,
+  'default.characterCount': characterCount,
+  'default.contains': contains,
+  'default.containsCode': containsCode,
+  'default.endsWith': endsWith,
+  'default.alluppercase': allUppercase,
+  'default.alllowercase': allLowercase,
+  'default.jsonKeys': jsonKeys,
+  'default.notNull': notNull,
+  'default.modelWhitelist': modelWhitelist,
+  'default.modelRules': modelRules,
+  'default.allowedRequestTypes': allowedRequestTypes,
+  'default.requiredMetadataKeys': requiredMetadataKeys,
+  'default.requiredMetadataKeyPairs': requiredMetadataKeyPairs,
+  'default.requestParametersCheck': requestParametersCheck,
+  'default.addPrefix': addPrefix,
+};

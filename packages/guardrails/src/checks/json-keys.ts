@@ -1,44 +1,39 @@
+import type { ParametersOf } from '@sluice/contracts/checks';
 import { textsOf } from '@sluice/providers';
-import { allAnyNone, satisfies } from '../all-any-none.ts';
-import type { CheckKind } from '../check.ts';
+import type { CheckFunction } from '../check.ts';
 import { jsonObjectsIn } from '../json-objects.ts';
-import { choice, requiredTexts } from '../parameters.ts';
+import { satisfies } from '../satisfies.ts';
 import { excerpt, requiredSubject } from '../text-check.ts';
 
 /**
  * Of the objects in the text, the one with most of the keys is judged: so "all"
  * and "any" pass when some object satisfies them, and "none" only when all do.
  */
-export const jsonKeys: CheckKind = {
-  id: 'default.jsonKeys',
-  compile(parameters) {
-    const keys = requiredTexts(parameters, 'keys');
-    const operator = choice(parameters, 'operator', allAnyNone);
-    return (context) => {
-      const text = requiredSubject(textsOf(context).joined);
-      const common = { operator, textExcerpt: excerpt(text) };
-      let presentKeys: string[] | undefined;
-      for (const object of jsonObjectsIn(text)) {
-        const present = keys.filter((key) => Object.hasOwn(object, key));
-        if (presentKeys === undefined || present.length > presentKeys.length) presentKeys = present;
-      }
-      if (presentKeys === undefined)
-        return {
-          verdict: false,
-          data: { verdict: false, explanation: 'The text has no JSON object.', ...common },
-        };
-      const found = presentKeys;
-      const verdict = satisfies(operator, found.length, keys.length);
+export function jsonKeys({ keys, operator }: ParametersOf<'default.jsonKeys'>): CheckFunction {
+  return (context) => {
+    const text = requiredSubject(textsOf(context).joined);
+    const common = { operator, textExcerpt: excerpt(text) };
+    let presentKeys: string[] | undefined;
+    for (const object of jsonObjectsIn(text)) {
+      const present = keys.filter((key) => Object.hasOwn(object, key));
+      if (presentKeys === undefined || present.length > presentKeys.length) presentKeys = present;
+    }
+    if (presentKeys === undefined)
       return {
-        verdict,
-        data: {
-          verdict,
-          explanation: `The JSON has ${found.length} of ${keys.length} keys; "${operator}" is asked for.`,
-          presentKeys: found,
-          missingKeys: keys.filter((key) => !found.includes(key)),
-          ...common,
-        },
+        verdict: false,
+        data: { verdict: false, explanation: 'The text has no JSON object.', ...common },
       };
+    const found = presentKeys;
+    const verdict = satisfies(operator, found.length, keys.length);
+    return {
+      verdict,
+      data: {
+        verdict,
+        explanation: `The JSON has ${found.length} of ${keys.length} keys; "${operator}" is asked for.`,
+        presentKeys: found,
+        missingKeys: keys.filter((key) => !found.includes(key)),
+        ...common,
+      },
     };
-  },
-};
+  };
+}

@@ -1,33 +1,29 @@
+import type { ParametersOf } from '@sluice/contracts/checks';
 import { arrayOf, objectOf, textsOf } from '@sluice/providers';
-import type { CheckContext, CheckKind, CheckOutcome } from '../check.ts';
-import { flag } from '../parameters.ts';
+import type { CheckContext, CheckFunction, CheckOutcome } from '../check.ts';
 import { excerpt } from '../text-check.ts';
 
 /** A message that calls tools needs no text: there is nothing to judge, and it passes. */
-export const notNull: CheckKind = {
-  id: 'default.notNull',
-  compile(parameters) {
-    const not = flag(parameters, 'not');
-    return (context): CheckOutcome => {
-      if (callsTools(context))
-        return {
-          verdict: true,
-          data: { verdict: true, not, skipped: true, explanation: 'The message calls tools.' },
-        };
-      const text = textsOf(context).joined;
-      const verdict = (text !== '') !== not;
+export function notNull({ not }: ParametersOf<'default.notNull'>): CheckFunction {
+  return (context): CheckOutcome => {
+    if (callsTools(context))
       return {
-        verdict,
-        data: {
-          verdict,
-          not,
-          explanation: text === '' ? 'The content is empty.' : 'The content is not empty.',
-          textExcerpt: excerpt(text),
-        },
+        verdict: true,
+        data: { verdict: true, not, skipped: true, explanation: 'The message calls tools.' },
       };
+    const text = textsOf(context).joined;
+    const verdict = (text !== '') !== not;
+    return {
+      verdict,
+      data: {
+        verdict,
+        not,
+        explanation: text === '' ? 'The content is empty.' : 'The content is not empty.',
+        textExcerpt: excerpt(text),
+      },
     };
-  },
-};
+  };
+}
 
 function callsTools({ event, endpoint, request, response }: CheckContext): boolean {
   if (endpoint === 'createModelResponse') {

@@ -110,6 +110,23 @@ describe('guardrails', () => {
       'body.checks[0].parameters.rule',
     ],
     [
+      'a pattern to replace that cannot run',
+      { checks: [{ id: 'default.regexReplace', parameters: { rule: '/(/g' } }] },
+      'body.checks[0].parameters.rule',
+    ],
+    [
+      'a pattern for metadata that cannot run',
+      {
+        checks: [
+          {
+            id: 'default.requiredMetadataKeyPairs',
+            parameters: { metadataPairs: { team: '(' }, matchType: 'regex' },
+          },
+        ],
+      },
+      'body.checks[0].parameters.metadataPairs.team',
+    ],
+    [
       'a request type that is allowed and blocked',
       {
         checks: [

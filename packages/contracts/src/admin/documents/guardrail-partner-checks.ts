@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { flag, fraction, not, parameters, someOf, text, timeoutMs } from './guardrail-fields.ts';
+import {
+  flag,
+  fraction,
+  not,
+  parameters,
+  someOf,
+  text,
+  timeoutMs,
+} from '../../checks/parameter-fields.ts';
 
 const languages = [
   'eng_Latn',

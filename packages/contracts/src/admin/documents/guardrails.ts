@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { type CheckDeclaration, checkDeclarations } from '../../checks/index.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { defaultChecks } from './guardrail-default-checks.ts';
+import { awaitedChecks } from './guardrail-awaited-checks.ts';
 import { partnerChecks } from './guardrail-partner-checks.ts';
 
 /** One check of a guardrail, its parameters complete. */
@@ -13,7 +14,17 @@ export interface GuardrailCheck {
   is_enabled: boolean;
 }
 
-const parametersById: Readonly<Record<string, z.ZodType>> = { ...defaultChecks, ...partnerChecks };
+const declared: Readonly<Record<string, CheckDeclaration>> = checkDeclarations;
+
+const parametersById: Readonly<Record<string, z.ZodType>> = {
+  ...Object.fromEntries(
+    Object.entries(declared).flatMap(([id, { aliases = [], parameters }]) =>
+      [id, ...aliases].map((spelling) => [spelling, parameters] as const),
+    ),
+  ),
+  ...awaitedChecks,
+  ...partnerChecks,
+};
 
 /** The parameters of a check are those of its id; published is a union of all, in which many overlap. */
 const checkById = z.discriminatedUnion(

@@ -12,7 +12,7 @@ import {
   requireOwnOrganisation,
   targetWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
-import { refuseBrokenPatterns } from './check-patterns.ts';
+import { refuseBrokenChecks } from './broken-checks.ts';
 import { presentGuardrailDetail } from './present.ts';
 import { withKeptSecrets } from './secrets.ts';
 import {
@@ -57,7 +57,7 @@ export function createGuardrail(
   vault: CredentialVault,
 ): Promise<Written> {
   requireOwnOrganisation(call.caller, body.organisation_id);
-  refuseBrokenPatterns(body.checks);
+  refuseBrokenChecks(body.checks);
   const checks = withKeptSecrets([], body.checks);
   return call.change(async ({ db, describe }) => {
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
@@ -97,7 +97,7 @@ export function changeGuardrail(
   body: BodyOf<'guardrails.update'>,
   vault: CredentialVault,
 ): Promise<Written> {
-  refuseBrokenPatterns(body.checks ?? []);
+  refuseBrokenChecks(body.checks ?? []);
   return call.change(async (change) => {
     const row = await reachGuardrail(call, change.db, reference);
     const before = await currentVersion(change.db, row);

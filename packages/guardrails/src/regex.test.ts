@@ -1,17 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import {
-  type CheckContext,
-  CheckError,
-  type CheckOutcome,
-  type CheckParameters,
-} from '../check.ts';
-import { answering, asking, contentOf } from '../example-contexts.ts';
-import { regexMatch, regexReplace } from './regex.ts';
+import { type CheckContext, CheckError, type CheckOutcome } from './check.ts';
+import { checkKinds } from './check-kinds.ts';
+import { answering, asking, contentOf } from './example-contexts.ts';
 
-const match = (parameters: CheckParameters, context: CheckContext) =>
-  regexMatch.compile(parameters)(context) as CheckOutcome;
-const replace = (parameters: CheckParameters, context: CheckContext) =>
-  regexReplace.compile(parameters)(context) as CheckOutcome;
+const runs = (id: string) => (parameters: object, context: CheckContext) =>
+  checkKinds.get(id)?.compile(parameters)(context) as CheckOutcome;
+const match = runs('default.regexMatch');
+const replace = runs('default.regexReplace');
 
 function faultOf(act: () => unknown): string {
   try {
