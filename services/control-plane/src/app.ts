@@ -1,8 +1,10 @@
+import type { OperationId } from '@sluice/contracts/admin';
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
 import { type HealthParts, healthRoutes } from './kernel/http/health.ts';
-import { mountOperations, type Operation, type OperationParts } from './kernel/http/operation.ts';
+import type { Implemented } from './kernel/http/implement.ts';
+import { mountOperations, type OperationParts } from './kernel/http/operation.ts';
 import { followPathAliases } from './kernel/http/path-aliases.ts';
 import { mountPublicOperations, type PublicOperation } from './kernel/http/public-operation.ts';
 import { renderError, routeNotFound } from './kernel/http/render-error.ts';
@@ -15,7 +17,7 @@ export interface AppParts {
   requestContext: RequestContextParts;
   /** The one that callers are told of. */
   publicHeaderPrefix: string;
-  operations: readonly Operation[];
+  operations: Implemented<OperationId>;
   publicOperations: readonly PublicOperation[];
   operationParts: OperationParts;
   health: HealthParts;
@@ -33,7 +35,7 @@ export function createApp(parts: AppParts): Express {
   app.use(followPathAliases);
   const v1 = Router();
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);
-  mountOperations({ v1, root: app }, parts.operations, parts.operationParts);
+  mountOperations({ v1, root: app }, Object.values(parts.operations), parts.operationParts);
   app.use('/v1', v1);
   app.use(routeNotFound);
   app.use(renderError(parts.logger));

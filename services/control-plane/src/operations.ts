@@ -1,11 +1,12 @@
 import type { ConfigCaps } from '@sluice/contracts';
+import type { OperationId } from '@sluice/contracts/admin';
 import { collectionOperations } from './documents/collections/routes.ts';
 import { configOperations } from './documents/configs/routes.ts';
 import { guardrailOperations } from './documents/guardrails/routes.ts';
 import { labelOperations } from './documents/labels/routes.ts';
 import { partialOperations } from './documents/partials/routes.ts';
 import { promptOperations } from './documents/prompts/routes.ts';
-import type { Operation } from './kernel/http/operation.ts';
+import type { Implemented } from './kernel/http/implement.ts';
 import type { PublicOperation } from './kernel/http/public-operation.ts';
 import type { Ledger } from './ledger/analytics/ledger.ts';
 import { analyticsOperations } from './ledger/analytics/routes.ts';
@@ -39,7 +40,10 @@ import { mcpServerOperations } from './tools/mcp-servers/routes.ts';
 import type { RegistryParts } from './tools/registry/registry.ts';
 import { mcpRegistryOperations } from './tools/server-directory/routes.ts';
 
-/** Every operation of the admin API. A new resource is one line here. */
+/**
+ * Every operation of the admin API, in the order in which paths are matched. A
+ * new resource is one line here; without it, this does not compile.
+ */
 export function allOperations(parts: {
   mintKey: MintKey;
   integrations: IntegrationParts;
@@ -47,8 +51,8 @@ export function allOperations(parts: {
   ledger: Ledger;
   configCaps: ConfigCaps;
   registries: RegistryParts;
-}): readonly Operation[] {
-  return [
+}): Implemented<OperationId> {
+  return {
     ...apiKeyOperations(parts.mintKey),
     ...workspaceOperations(provisionWorkspace),
     ...organisationOperations,
@@ -80,7 +84,7 @@ export function allOperations(parts: {
     ...auditLogOperations,
     ...authSettingsOperations(parts.authSettings),
     ...analyticsOperations(parts.ledger),
-  ];
+  };
 }
 
 /** Those that need no key. */

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { adminEndpoints } from '@sluice/contracts/admin';
+import { type Access, adminEndpoints } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OperationId, operationRule } from '../src/kernel/access/table.ts';
 import { queryParameters } from '../src/kernel/openapi/parameters.ts';
 import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import { answeredElsewhere, coverageLine, leftOut, refused } from './contract/coverage.ts';
@@ -87,7 +86,7 @@ describe('every operation', () => {
 
 /** Calls that must not succeed, with the status and the code that each must meet. */
 async function refusals(one: ContractCase): Promise<[string, Sent, number, string][]> {
-  const { id, endpoint, example } = one;
+  const { endpoint, example } = one;
   const who = example.callers[0] ?? 'admin';
   const path = await freshPath(context, one);
   const valid = await validCall(context, one, { who, path });
@@ -99,7 +98,7 @@ async function refusals(one: ContractCase): Promise<[string, Sent, number, strin
       ['a wrong key', { ...valid, key: `${valid.key}x` }, 401, 'AB05'],
       ['a key without the scope', { ...valid, key: narrowKeys[who] }, 403, 'AB03'],
     );
-    const { keys } = operationRule(id as OperationId);
+    const { keys } = endpoint.access as Access;
     for (const [kind, key] of [
       ['organisation-service', h.first.admin_key],
       ['workspace-service', h.first.workspace_key],

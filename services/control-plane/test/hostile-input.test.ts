@@ -1,9 +1,8 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type EndpointId, errorBodies } from '@sluice/contracts/admin';
+import { type Endpoint, type EndpointId, errorBodies } from '@sluice/contracts/admin';
 import type { Response } from 'supertest';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type OperationId, type OperationRule, operationRule } from '../src/kernel/access/table.ts';
 import { pathParameters, queryParameters } from '../src/kernel/openapi/parameters.ts';
 import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import type { Context } from './contract/example.ts';
@@ -68,8 +67,8 @@ function noteChange(answer: Response, one: ContractCase): void {
 }
 
 /** Feedback and tests of connections are no changes to what is set up. */
-function auditOf({ id, endpoint }: ContractCase, status: number): OperationRule['audit'] {
-  if (endpoint.plane !== 'public') return operationRule(id as OperationId).audit;
+function auditOf({ id, endpoint }: ContractCase, status: number): Endpoint['audit'] {
+  if (endpoint.plane !== 'public') return endpoint.audit;
   // Without a key it is nobody's, until a link that is right tells whose.
   const accepted = id === 'invites.accept' && status === 200;
   return accepted ? { resourceType: 'invites', action: 'accept' } : undefined;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createServiceKey as mintKey } from '@sluice/contracts';
+import type { Access } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type OperationId, operationRule } from '../src/kernel/access/table.ts';
 import { isUuid } from '../src/kernel/names/ids.ts';
 import { createContext, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import type { Context, PathValues } from './contract/example.ts';
@@ -22,7 +22,7 @@ import { type Harness, startHarness } from './support/harness.ts';
 /**
  * Every operation by everybody: no key, a wrong one, each kind of key in three
  * sizes, each role, another workspace, another organisation. What each must
- * meet follows from the authorisation table; `matrix/matrix.txt` shows the
+ * meet follows from the access that it declares; `matrix/matrix.txt` shows the
  * outcome for people to read.
  */
 const contract = titled(
@@ -62,7 +62,7 @@ afterAll(async () => {
   await h.stop();
 });
 
-/** Where a caller whom the table lets in is refused by what the call is about: the status, and why. */
+/** Where a caller who is let in is refused by what the call is about: the status, and why. */
 const otherwise: readonly (readonly [
   operations: RegExp,
   callers: RegExp,
@@ -81,7 +81,7 @@ const otherwise: readonly (readonly [
   [/^workspace-members\.update$/, /workspace manager/, 403, 'gives a role above its own'],
 ];
 
-/** The status that a caller whom the table lets in must meet. */
+/** The status that a caller who is let in must meet. */
 function servedStatus({ id, example }: ContractCase, caller: string): number {
   // The example is about something that no workspace has: the organisation's, or another workspace.
   if (!example.callers.includes('workspace') && !caller.startsWith('organisation')) return 403;
@@ -94,10 +94,10 @@ const refusal = { unauthorised: [401, 'AB05'], forbidden: [403, 'AB03'] } as con
 
 describe('every operation', () => {
   it.each(contract)(
-    '%s serves whom the table lets in, and nobody else',
+    '%s serves whom its access lets in, and nobody else',
     { timeout: 60_000 },
     async (title, one) => {
-      const rule = operationRule(one.id as OperationId);
+      const rule = one.endpoint.access as Access;
       const services = await Promise.all(
         (['organisation-service', 'workspace-service'] as const).flatMap((type) =>
           sizes.map((size) => sized(makeKey, type, size, rule)),

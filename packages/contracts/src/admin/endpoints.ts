@@ -5,6 +5,7 @@ import { guardrailsEndpoints } from './documents/guardrails.ts';
 import { labelsEndpoints } from './documents/labels.ts';
 import { partialsEndpoints } from './documents/partials.ts';
 import { promptsEndpoints } from './documents/prompts.ts';
+import type { GuardedEndpoint } from './kernel/endpoint.ts';
 import { analyticsEndpoints } from './ledger/analytics.ts';
 import { auditLogsEndpoints } from './ledger/audit-logs.ts';
 import { feedbackEndpoints } from './ledger/feedback.ts';
@@ -29,7 +30,7 @@ import { mcpIntegrationsEndpoints } from './tools/mcp-integrations.ts';
 import { mcpServersEndpoints } from './tools/mcp-servers.ts';
 import { mcpRegistryEndpoints } from './tools/server-directory.ts';
 
-/** Every operation of the admin API by its name in the authorisation table. */
+/** Every operation of the admin API by its name: its resource, and what is done to it. */
 export const adminEndpoints = {
   ...agentsEndpoints,
   ...analyticsEndpoints,
@@ -64,6 +65,10 @@ export const adminEndpoints = {
 
 export type AdminEndpoints = typeof adminEndpoints;
 export type EndpointId = keyof AdminEndpoints;
+/** Those that the control plane answers to whom it lets in. */
+export type OperationId = {
+  [Id in EndpointId]: AdminEndpoints[Id] extends GuardedEndpoint ? Id : never;
+}[EndpointId];
 
 type SchemaOf<Id extends EndpointId, Part extends 'query' | 'body' | 'answer'> = NonNullable<
   AdminEndpoints[Id][Part]

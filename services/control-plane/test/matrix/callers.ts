@@ -6,23 +6,22 @@ import {
   scopesOf,
   type WorkspaceRole,
 } from '@sluice/contracts';
-import { defaultSettings } from '@sluice/contracts/admin';
+import { type Access, defaultSettings } from '@sluice/contracts/admin';
 import { expect } from 'vitest';
-import type { OperationRule } from '../../src/kernel/access/table.ts';
 import type { Harness } from '../support/harness.ts';
 
 /** Somebody who calls an operation that is aimed at the first organisation's default workspace. */
 export interface MatrixCaller {
   readonly name: string;
   readonly key: string | undefined;
-  /** What must come of it, by the authorisation table. */
-  expected(rule: OperationRule): 'served' | 'unauthorised' | 'forbidden';
+  /** What must come of it, by the access that is declared. */
+  expected(rule: Access): 'served' | 'unauthorised' | 'forbidden';
 }
 
 /** The same key in three sizes for an operation: with every scope, without the ones it needs, with nothing else. */
 export type Size = 'every scope' | 'all but its scopes' | 'its scopes only';
 
-const acceptedScopes = (rule: OperationRule): string[] =>
+const acceptedScopes = (rule: Access): string[] =>
   Array.isArray(rule.scopes) ? [...rule.scopes] : Object.values(rule.scopes).flat();
 
 /** Keys of an exact set of scopes, made once for each set. */
@@ -52,7 +51,7 @@ export async function sized(
   makeKey: ReturnType<typeof keyMaker>,
   type: 'organisation-service' | 'workspace-service',
   size: Size,
-  rule: OperationRule,
+  rule: Access,
 ): Promise<MatrixCaller | undefined> {
   const accepted = new Set(acceptedScopes(rule));
   const all = scopesOf(type);
@@ -90,7 +89,7 @@ export async function people(h: Harness): Promise<MatrixCaller[]> {
       return {
         name: `user key, organisation ${organisationRole}${role === undefined ? '' : `, workspace ${role}`}`,
         key,
-        expected: (rule: OperationRule) =>
+        expected: (rule: Access) =>
           rule.keys.includes('workspace-user') &&
           acceptedScopes(rule).some((scope) => held.includes(scope))
             ? ('served' as const)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField, searchField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -35,12 +36,14 @@ const collectionWithChildCollections = collection.extend({
   child_collections: z.array(childCollection),
 });
 
+// Nobody named scopes for collections: they are parts of prompts.
 export const collectionsEndpoints = {
   'collections.list': endpoint({
     operationId: 'getCollections',
     tag: 'Collections',
     method: 'get',
     path: '/collections',
+    access: { keys: anyKey, scopes: ['prompts.list'] },
     query: z
       .object({
         workspace_id: referenceField.optional(),
@@ -58,6 +61,8 @@ export const collectionsEndpoints = {
     tag: 'Collections',
     method: 'post',
     path: '/collections',
+    access: { keys: anyKey, scopes: ['prompts.create'] },
+    audit: { resourceType: 'collections', action: 'create' },
     body: z.object({
       workspace_id: referenceField.optional(),
       name: nameField,
@@ -74,6 +79,7 @@ export const collectionsEndpoints = {
     tag: 'Collections',
     method: 'get',
     path: '/collections/{collectionId}',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     answer: collectionWithChildCollections,
     errors: [401, 403, 404, 500],
   }),
@@ -82,6 +88,8 @@ export const collectionsEndpoints = {
     tag: 'Collections',
     method: 'put',
     path: '/collections/{collectionId}',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'collections', action: 'update' },
     body: z.object({
       name: nameField,
       /** Ours: moves the collection; null puts it at the top. */
@@ -95,6 +103,8 @@ export const collectionsEndpoints = {
     tag: 'Collections',
     method: 'delete',
     path: '/collections/{collectionId}',
+    access: { keys: anyKey, scopes: ['prompts.delete'] },
+    audit: { resourceType: 'collections', action: 'delete' },
     answer: nothing,
     errors: [401, 403, 404, 500],
   }),

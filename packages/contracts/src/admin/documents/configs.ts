@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, workspaceField } from '../kernel/fields.ts';
 import { cappedListQuery } from '../kernel/paging.ts';
@@ -28,7 +29,6 @@ const createConfigBody = z.object({
   isDefault: flag.optional(),
   is_default: flag.optional(),
 });
-export type CreateConfigBody = z.infer<typeof createConfigBody>;
 
 const updateConfigBody = z.object({
   name: nameField.optional(),
@@ -37,7 +37,6 @@ const updateConfigBody = z.object({
   isDefault: flag.optional(),
   is_default: flag.optional(),
 });
-export type UpdateConfigBody = z.infer<typeof updateConfigBody>;
 
 /** How an organisation key says which workspace it means. */
 export const workspaceQuery = z.object({ workspace_id: workspaceField.optional() });
@@ -80,6 +79,7 @@ export const configsEndpoints = {
     tag: 'Configs',
     method: 'get',
     path: '/configs',
+    access: { keys: anyKey, scopes: ['configs.list'] },
     query: cappedListQuery.and(workspaceQuery),
     answer: success(z.array(config)),
   }),
@@ -88,6 +88,8 @@ export const configsEndpoints = {
     tag: 'Configs',
     method: 'post',
     path: '/configs',
+    access: { keys: anyKey, scopes: ['configs.create'] },
+    audit: { resourceType: 'configs', action: 'create' },
     body: createConfigBody,
     answer: success(z.object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() })),
   }),
@@ -96,6 +98,7 @@ export const configsEndpoints = {
     tag: 'Configs',
     method: 'get',
     path: '/configs/{slug}',
+    access: { keys: anyKey, scopes: ['configs.read'] },
     query: workspaceQuery,
     answer: success(configDetail),
   }),
@@ -104,6 +107,8 @@ export const configsEndpoints = {
     tag: 'Configs',
     method: 'put',
     path: '/configs/{slug}',
+    access: { keys: anyKey, scopes: ['configs.update'] },
+    audit: { resourceType: 'configs', action: 'update' },
     query: workspaceQuery,
     body: updateConfigBody,
     answer: success(z.object({ version_id: z.uuid() })),
@@ -113,6 +118,8 @@ export const configsEndpoints = {
     tag: 'Configs',
     method: 'delete',
     path: '/configs/{slug}',
+    access: { keys: anyKey, scopes: ['configs.delete'] },
+    audit: { resourceType: 'configs', action: 'delete' },
     query: workspaceQuery,
     answer: nothing,
   }),
@@ -121,6 +128,7 @@ export const configsEndpoints = {
     tag: 'Configs',
     method: 'get',
     path: '/configs/{slug}/versions',
+    access: { keys: anyKey, scopes: ['configs.read'] },
     query: cappedListQuery.and(workspaceQuery),
     answer: z.object({
       object: z.literal('list'),

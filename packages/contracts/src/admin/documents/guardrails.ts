@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type CheckDeclaration, checkDeclarations } from '../../checks/index.ts';
+import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
@@ -105,6 +106,8 @@ const detail = summary.extend({
 
 const written = z.object({ id: z.uuid(), slug: z.string(), version_id: z.uuid() });
 
+const scopesTo = byLevel('organisation_guardrails', 'guardrails');
+
 export const guardrailsEndpoints = {
   'guardrails.list': endpoint({
     operationId: 'listGuardrails',
@@ -112,6 +115,7 @@ export const guardrailsEndpoints = {
     errorForm: 'with-error',
     method: 'get',
     path: '/guardrails',
+    access: { keys: anyKey, scopes: scopesTo('list') },
     query: z
       .object({
         workspace_id: referenceField.optional(),
@@ -128,6 +132,8 @@ export const guardrailsEndpoints = {
     errorForm: 'with-error',
     method: 'post',
     path: '/guardrails',
+    access: { keys: anyKey, scopes: scopesTo('create') },
+    audit: { resourceType: 'guardrails', action: 'create' },
     body: z.object({
       name: nameField,
       workspace_id: referenceField.nullish(),
@@ -144,6 +150,7 @@ export const guardrailsEndpoints = {
     errorForm: 'with-error',
     method: 'get',
     path: '/guardrails/{guardrailId}',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     answer: detail,
     errors: [403, 500],
   }),
@@ -153,6 +160,8 @@ export const guardrailsEndpoints = {
     errorForm: 'with-error',
     method: 'put',
     path: '/guardrails/{guardrailId}',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'guardrails', action: 'update' },
     body: z.object({
       name: nameField.optional(),
       checks: checks.optional(),
@@ -177,6 +186,8 @@ export const guardrailsEndpoints = {
     errorForm: 'with-error',
     method: 'delete',
     path: '/guardrails/{guardrailId}',
+    access: { keys: anyKey, scopes: scopesTo('delete') },
+    audit: { resourceType: 'guardrails', action: 'delete' },
     answer: nothing,
     errors: [403, 500],
   }),

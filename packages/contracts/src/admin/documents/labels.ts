@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { descriptionField, instantText, referenceField, searchField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -51,6 +52,7 @@ const updateLabelRequestInput = z.object({
   color_code: colorCode.nullish(),
 });
 
+// Nobody named scopes for labels: they are parts of prompts.
 export const labelsEndpoints = {
   'labels.list': endpoint({
     operationId: 'listLabels',
@@ -58,6 +60,7 @@ export const labelsEndpoints = {
     errorForm: 'with-error',
     method: 'get',
     path: '/labels',
+    access: { keys: anyKey, scopes: ['prompts.list'] },
     query: z
       .object({
         organisation_id: z.uuid().optional(),
@@ -74,6 +77,8 @@ export const labelsEndpoints = {
     errorForm: 'with-error',
     method: 'post',
     path: '/labels',
+    access: { keys: anyKey, scopes: ['prompts.create'] },
+    audit: { resourceType: 'labels', action: 'create' },
     body: createLabelRequestInput,
     answer: createLabelResponse,
     errors: [400, 401, 403, 500],
@@ -84,6 +89,7 @@ export const labelsEndpoints = {
     errorForm: 'with-error',
     method: 'get',
     path: '/labels/{labelId}',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     query: z.object({
       organisation_id: z.uuid().optional(),
       workspace_id: referenceField.optional(),
@@ -97,6 +103,8 @@ export const labelsEndpoints = {
     errorForm: 'with-error',
     method: 'put',
     path: '/labels/{labelId}',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'labels', action: 'update' },
     body: updateLabelRequestInput,
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
@@ -107,6 +115,8 @@ export const labelsEndpoints = {
     errorForm: 'with-error',
     method: 'delete',
     path: '/labels/{labelId}',
+    access: { keys: anyKey, scopes: ['prompts.delete'] },
+    audit: { resourceType: 'labels', action: 'delete' },
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { descriptionField, instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
@@ -86,12 +87,14 @@ const forkPartialBody = z
 
 const twin = 'partials are shared and copied as prompts are';
 
+// Nobody named scopes for partials: they are parts of prompts.
 export const partialsEndpoints = {
   'partials.list': endpoint({
     operationId: 'listPromptPartials',
     tag: 'PromptPartials',
     method: 'get',
     path: '/prompts/partials',
+    access: { keys: anyKey, scopes: ['prompts.list'] },
     query: z
       .object({
         collection_id: referenceField.optional(),
@@ -108,6 +111,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'post',
     path: '/prompts/partials',
+    access: { keys: anyKey, scopes: ['prompts.create'] },
+    audit: { resourceType: 'prompt_partials', action: 'create' },
     body: createPartialBody,
     answer: createdPartial,
     errors: [400, 401, 403, 500],
@@ -117,6 +122,7 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'get',
     path: '/prompts/partials/{promptPartialId}',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     answer: promptPartial,
     errors: [400, 401, 403, 404, 500],
   }),
@@ -125,6 +131,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'put',
     path: '/prompts/partials/{promptPartialId}',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompt_partials', action: 'update' },
     body: updatePartialBody,
     answer: z.object({
       prompt_partial_version_id: z.uuid(),
@@ -136,6 +144,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'delete',
     path: '/prompts/partials/{promptPartialId}',
+    access: { keys: anyKey, scopes: ['prompts.delete'] },
+    audit: { resourceType: 'prompt_partials', action: 'delete' },
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
   }),
@@ -144,6 +154,7 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'get',
     path: '/prompts/partials/{promptPartialId}/versions',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     query: pageQuery({ default: 1000, max: 1000 }),
     answer: z.array(promptPartialVersion),
     errors: [400, 401, 403, 404, 500],
@@ -153,6 +164,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'put',
     path: '/prompts/partials/{promptPartialId}/makeDefault',
+    access: { keys: anyKey, scopes: ['prompts.publish'] },
+    audit: { resourceType: 'prompt_partials', action: 'publish' },
     body: z.object({ version: versionNumber }),
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
@@ -162,6 +175,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'post',
     path: '/prompts/partials/{promptPartialId}/share',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompt_partials', action: 'manage' },
     body: shareBody,
     answer: nothing,
     added: twin,
@@ -171,6 +186,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'put',
     path: '/prompts/partials/{promptPartialId}/share',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompt_partials', action: 'manage' },
     body: shareBody,
     answer: nothing,
     added: twin,
@@ -180,6 +197,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'delete',
     path: '/prompts/partials/{promptPartialId}/share',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompt_partials', action: 'manage' },
     answer: nothing,
     added: twin,
   }),
@@ -188,6 +207,8 @@ export const partialsEndpoints = {
     tag: 'PromptPartials',
     method: 'post',
     path: '/prompts/partials/{promptPartialId}/fork',
+    access: { keys: anyKey, scopes: ['prompts.create'] },
+    audit: { resourceType: 'prompt_partials', action: 'duplicate' },
     body: forkPartialBody,
     answer: createdPartial,
     added: twin,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
 import {
   descriptionField,
   instantText,
@@ -142,6 +143,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'get',
     path: '/prompts',
+    access: { keys: anyKey, scopes: ['prompts.list'] },
     query: z
       .object({
         collection_id: referenceField.optional(),
@@ -162,6 +164,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'post',
     path: '/prompts',
+    access: { keys: anyKey, scopes: ['prompts.create'] },
+    audit: { resourceType: 'prompts', action: 'create' },
     body: createPromptBody,
     answer: createdPrompt,
     errors: [400, 401, 403, 500],
@@ -171,6 +175,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     answer: prompt,
     errors: [400, 401, 403, 404, 500],
   }),
@@ -179,6 +184,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompts', action: 'update' },
     body: updatePromptBody,
     answer: z.object({
       id: z.uuid(),
@@ -192,6 +199,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'delete',
     path: '/prompts/{promptId}',
+    access: { keys: anyKey, scopes: ['prompts.delete'] },
+    audit: { resourceType: 'prompts', action: 'delete' },
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
   }),
@@ -200,6 +209,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}/versions',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     query: pageQuery({ default: 1000, max: 1000 }),
     answer: z.array(promptVersionSummary),
     errors: [400, 401, 403, 404, 500],
@@ -209,6 +219,7 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'get',
     path: '/prompts/{promptId}/versions/{versionId}',
+    access: { keys: anyKey, scopes: ['prompts.read'] },
     answer: prompt,
     errors: [400, 401, 403, 404, 500],
   }),
@@ -217,6 +228,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/versions/{versionId}',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompts', action: 'update' },
     body: z.object({
       /** Null takes every label off the version. */
       label_id: z.uuid().nullish(),
@@ -229,11 +242,13 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/makeDefault',
+    access: { keys: anyKey, scopes: ['prompts.publish'] },
+    audit: { resourceType: 'prompts', action: 'publish' },
     body: z.object({ version: versionNumber }),
     answer: nothing,
     errors: [400, 401, 403, 404, 500],
   }),
-  'prompts.completions': endpoint({
+  'prompts.completions': openEndpoint({
     operationId: 'createPromptCompletion',
     tag: 'Prompts',
     method: 'post',
@@ -250,7 +265,7 @@ export const promptsEndpoints = {
       body: completionBody,
     }),
   }),
-  'prompts.render': endpoint({
+  'prompts.render': openEndpoint({
     operationId: 'createPromptRender',
     tag: 'Prompts',
     method: 'post',
@@ -267,6 +282,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/share',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompts', action: 'manage' },
     body: shareBody,
     answer: nothing,
   }),
@@ -275,6 +292,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'put',
     path: '/prompts/{promptId}/share',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompts', action: 'manage' },
     body: shareBody,
     answer: nothing,
   }),
@@ -283,6 +302,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'delete',
     path: '/prompts/{promptId}/share',
+    access: { keys: anyKey, scopes: ['prompts.update'] },
+    audit: { resourceType: 'prompts', action: 'manage' },
     answer: nothing,
   }),
   'prompts.fork': endpoint({
@@ -290,6 +311,8 @@ export const promptsEndpoints = {
     tag: 'Prompts',
     method: 'post',
     path: '/prompts/{promptId}/fork',
+    access: { keys: anyKey, scopes: ['prompts.create'] },
+    audit: { resourceType: 'prompts', action: 'duplicate' },
     body: forkPromptBody,
     answer: createdPrompt,
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { commaList, pageQuery, queryInteger } from '../kernel/paging.ts';
@@ -63,7 +64,6 @@ const analyticsQuery = z
     path: ['time_of_generation_max'],
     message: 'must not be before time_of_generation_min',
   });
-export type AnalyticsQuery = z.infer<typeof analyticsQuery>;
 
 const analyticsGroupQuery = analyticsQuery.and(pageQuery({ default: 100, max: 1000 }));
 
@@ -78,6 +78,7 @@ function graph<Numbers extends Record<string, z.ZodType<number>>>(
     tag: 'Analytics > Graphs',
     method: 'get',
     path: `/analytics/graphs/${path}`,
+    access: { keys: anyKey, scopes: ['analytics.view'] },
     query: analyticsQuery,
     answer: z.object({
       summary: z.object(numbers),
@@ -108,6 +109,7 @@ export const analyticsEndpoints = {
     tag: 'Analytics > Groups',
     method: 'get',
     path: '/analytics/groups/ai-models',
+    access: { keys: anyKey, scopes: ['analytics.view'] },
     query: analyticsGroupQuery,
     answer: z.object({
       object: z.literal('list'),

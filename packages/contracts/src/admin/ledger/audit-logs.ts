@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText } from '../kernel/fields.ts';
 import { pageQuery, queryInteger } from '../kernel/paging.ts';
@@ -23,7 +24,6 @@ const listAuditLogsQuery = z
     country: text,
   })
   .and(pageQuery({ default: 100, max: 100 }));
-export type ListAuditLogsQuery = z.infer<typeof listAuditLogsQuery>;
 
 /** What does not apply to an entry is left out of it: no field of a record is published as nullable. */
 const record = z.object({
@@ -84,6 +84,7 @@ export const auditLogsEndpoints = {
     tag: 'Audit Logs',
     method: 'get',
     path: '/audit-logs',
+    access: { keys: organisationKey, scopes: ['audit_logs.list'] },
     query: listAuditLogsQuery,
     // The odd value of `object` is the published one.
     answer: z.object({
@@ -97,6 +98,7 @@ export const auditLogsEndpoints = {
     tag: 'Audit Logs',
     method: 'get',
     path: '/audit-logs/verify',
+    access: { keys: organisationKey, scopes: ['audit_logs.list'] },
     answer: verification,
     added: 'proves that no entry of the audit log was altered or removed',
   }),

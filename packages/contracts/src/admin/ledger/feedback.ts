@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { workspaceKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 
 const metadataLengthMax = 16_384;
@@ -47,6 +48,7 @@ export const feedbackEndpoints = {
     tag: 'Feedback',
     method: 'post',
     path: '/feedback',
+    access: { keys: workspaceKey, scopes: ['logs.write', 'feedbacks.write'] },
     body: z.union([feedback, z.array(feedback).min(1).max(1000)]),
     answer,
   }),
@@ -55,6 +57,7 @@ export const feedbackEndpoints = {
     tag: 'Feedback',
     method: 'put',
     path: '/feedback/{id}',
+    access: { keys: workspaceKey, scopes: ['logs.write', 'feedbacks.write'] },
     body: z.object({ ...judgement, weight: weight.optional() }),
     answer,
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { descriptionField, instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -161,6 +162,7 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports/field-restrictions',
+    access: { keys: anyKey, scopes: ['logs.export', 'logs.list'] },
     query: z.object({ workspace_id: referenceField.optional() }),
     answer: z.object({ deniedFields: z.array(z.string()) }),
   }),
@@ -169,6 +171,7 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports/{exportId}',
+    access: { keys: anyKey, scopes: ['logs.list'] },
     answer: exportItem,
   }),
   'log-exports.update': endpoint({
@@ -176,6 +179,8 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'put',
     path: '/logs/exports/{exportId}',
+    access: { keys: anyKey, scopes: ['logs.export'] },
+    audit: { resourceType: 'log_exports', action: 'update' },
     body: z.object({
       /** Named by tools that send it everywhere; an export stays in its workspace. */
       workspace_id: referenceField.nullish(),
@@ -190,6 +195,7 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports',
+    access: { keys: anyKey, scopes: ['logs.list'] },
     query: z
       .object({ workspace_id: referenceField.optional() })
       .and(pageQuery({ default: 1000, max: 1000 })),
@@ -204,6 +210,8 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'post',
     path: '/logs/exports',
+    access: { keys: anyKey, scopes: ['logs.export'] },
+    audit: { resourceType: 'log_exports', action: 'create' },
     body: z.object({
       workspace_id: referenceField.nullish(),
       filters,
@@ -217,6 +225,8 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'post',
     path: '/logs/exports/{exportId}/start',
+    access: { keys: anyKey, scopes: ['logs.export'] },
+    audit: { resourceType: 'log_exports', action: 'export' },
     answer: told,
   }),
   'log-exports.cancel': endpoint({
@@ -224,6 +234,8 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'post',
     path: '/logs/exports/{exportId}/cancel',
+    access: { keys: anyKey, scopes: ['logs.export'] },
+    audit: { resourceType: 'log_exports', action: 'export' },
     answer: told,
   }),
   'log-exports.download': endpoint({
@@ -231,6 +243,7 @@ export const logExportsEndpoints = {
     tag: 'Logs Export',
     method: 'get',
     path: '/logs/exports/{exportId}/download',
+    access: { keys: anyKey, scopes: ['logs.export'] },
     answer: z.object({ signed_url: z.string() }),
   }),
 };

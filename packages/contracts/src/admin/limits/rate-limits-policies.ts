@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -44,7 +45,6 @@ const createBody = z
             message: `does not apply to target ${policy.target}`,
           });
   });
-export type CreateRateLimitsPolicyBody = z.infer<typeof createBody>;
 
 /** What kind of limit it is, and what it is counted by, stay as created. */
 const updateBody = z.object({
@@ -54,7 +54,6 @@ const updateBody = z.object({
   unit: unit.optional(),
   value: value.optional(),
 });
-export type UpdateRateLimitsPolicyBody = z.infer<typeof updateBody>;
 
 const status = policyStatus.default('active');
 const listQuery = z
@@ -65,7 +64,6 @@ const listQuery = z
     unit: unit.optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
-export type ListRateLimitsPoliciesQuery = z.infer<typeof listQuery>;
 
 const object = z.literal('policy_rate_limits');
 const policy = z.object({ ...shownPolicy, type, unit, value: z.number(), target, object });
@@ -80,6 +78,7 @@ export const rateLimitsPoliciesEndpoints = {
     tag,
     method: 'get',
     path: '/policies/rate-limits',
+    access: { keys: anyKey, scopes: ['policies.list'] },
     query: listQuery,
     answer: z.object({ object: z.literal('list'), data: z.array(policy), total: z.int() }),
     errors,
@@ -89,6 +88,8 @@ export const rateLimitsPoliciesEndpoints = {
     tag,
     method: 'post',
     path: '/policies/rate-limits',
+    access: { keys: anyKey, scopes: ['policies.create'] },
+    audit: { resourceType: 'policies', action: 'create' },
     body: createBody,
     answer: z.object({ id: z.uuid(), object }),
     errors: [400, 401, 403, 500],
@@ -98,6 +99,7 @@ export const rateLimitsPoliciesEndpoints = {
     tag,
     method: 'get',
     path: one,
+    access: { keys: anyKey, scopes: ['policies.read'] },
     query: z.object({ status }),
     answer: policy,
     errors,
@@ -107,6 +109,8 @@ export const rateLimitsPoliciesEndpoints = {
     tag,
     method: 'put',
     path: one,
+    access: { keys: anyKey, scopes: ['policies.update'] },
+    audit: { resourceType: 'policies', action: 'update' },
     body: updateBody,
     answer: nothing,
     errors,
@@ -116,6 +120,8 @@ export const rateLimitsPoliciesEndpoints = {
     tag,
     method: 'delete',
     path: one,
+    access: { keys: anyKey, scopes: ['policies.delete'] },
+    audit: { resourceType: 'policies', action: 'delete' },
     answer: nothing,
     errors,
   }),

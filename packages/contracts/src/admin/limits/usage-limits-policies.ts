@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantField, instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
@@ -48,7 +49,6 @@ const createBody = z
     organisation_id: z.uuid().optional(),
   })
   .refine(oneCadence.check, oneCadence.fault);
-export type CreateUsageLimitsPolicyBody = z.infer<typeof createBody>;
 
 /** What is counted, and by what, stay as created. */
 const updateBody = z
@@ -60,19 +60,16 @@ const updateBody = z
     reset_usage_for_value: z.string().min(1).max(4096).optional(),
   })
   .refine(oneCadence.check, oneCadence.fault);
-export type UpdateUsageLimitsPolicyBody = z.infer<typeof updateBody>;
 
 const status = policyStatus.default('active');
 const listQuery = z
   .object({ workspace_id: referenceField.optional(), status, type: type.optional() })
   .and(pageQuery({ default: 100, max: 1000 }));
-export type ListUsageLimitsPoliciesQuery = z.infer<typeof listQuery>;
 
 const entityStatus = z.enum(['active', 'exhausted']);
 const entitiesQuery = z
   .object({ status: entityStatus.optional(), search: z.string().max(4096).optional() })
   .and(pageQuery({ default: 100, min: 1, max: 100 }));
-export type ListUsageLimitsEntitiesQuery = z.infer<typeof entitiesQuery>;
 
 const usage = z.object({
   current_usage: z.number(),
@@ -106,6 +103,7 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'get',
     path: '/policies/usage-limits',
+    access: { keys: anyKey, scopes: ['policies.list'] },
     query: listQuery,
     answer: z.object({ object: z.literal('list'), data: z.array(policy), total: z.int() }),
     errors,
@@ -115,6 +113,8 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'post',
     path: '/policies/usage-limits',
+    access: { keys: anyKey, scopes: ['policies.create'] },
+    audit: { resourceType: 'policies', action: 'create' },
     body: createBody,
     answer: z.object({ id: z.uuid(), object }),
     errors,
@@ -124,6 +124,7 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'get',
     path: one,
+    access: { keys: anyKey, scopes: ['policies.read'] },
     query: z.object({ status, include_usage: queryFlag.default(false) }),
     answer: policy,
     errors,
@@ -133,6 +134,8 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'put',
     path: one,
+    access: { keys: anyKey, scopes: ['policies.update'] },
+    audit: { resourceType: 'policies', action: 'update' },
     body: updateBody,
     answer: nothing,
     errors,
@@ -142,6 +145,8 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'delete',
     path: one,
+    access: { keys: anyKey, scopes: ['policies.delete'] },
+    audit: { resourceType: 'policies', action: 'delete' },
     answer: nothing,
     errors,
   }),
@@ -150,6 +155,7 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'get',
     path: `${one}/entities`,
+    access: { keys: anyKey, scopes: ['policies.read'] },
     query: entitiesQuery,
     answer: z.object({ object: z.literal('list'), data: z.array(entity), total: z.int() }),
     errors,
@@ -159,6 +165,8 @@ export const usageLimitsPoliciesEndpoints = {
     tag,
     method: 'put',
     path: `${one}/entities/{entityId}/reset`,
+    access: { keys: anyKey, scopes: ['policies.update'] },
+    audit: { resourceType: 'policies', action: 'update' },
     answer: nothing,
     errors,
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { workspaceQuery } from '../documents/configs.ts';
+import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
@@ -78,10 +79,8 @@ const createIntegrationBody = z.object({
   default_provider_slug: slugField.optional(),
   ...shared,
 });
-export type CreateIntegrationBody = z.infer<typeof createIntegrationBody>;
 
 const updateIntegrationBody = z.object({ name: nameField.optional(), ...shared });
-export type UpdateIntegrationBody = z.infer<typeof updateIntegrationBody>;
 
 const listIntegrationsQuery = workspaceQuery
   .extend({
@@ -89,7 +88,6 @@ const listIntegrationsQuery = workspaceQuery
     tags: tagsQuery.optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
-export type ListIntegrationsQuery = z.infer<typeof listIntegrationsQuery>;
 
 /** In cents a token. The bound keeps it a plain decimal. */
 const price = z.object({ price: z.number().min(0).max(1e15) });
@@ -126,7 +124,6 @@ const updateIntegrationModelsBody = z.object({
   key: z.string().min(1).max(16_384).optional(),
   configurations: z.record(z.string().max(128), z.unknown()).optional(),
 });
-export type UpdateIntegrationModelsBody = z.infer<typeof updateIntegrationModelsBody>;
 
 const deleteIntegrationModelsQuery = z.object({
   slugs: commaList().refine((list) => list.length > 0, 'is required'),
@@ -164,7 +161,6 @@ const updateIntegrationWorkspacesBody = z.object({
   create_default_provider: z.boolean().default(true),
   default_provider_slug: slugField.optional(),
 });
-export type UpdateIntegrationWorkspacesBody = z.infer<typeof updateIntegrationWorkspacesBody>;
 
 const integration = z.object({
   id: z.uuid(),
@@ -229,12 +225,15 @@ const grant = z.object({
   last_reset_at: instantText.nullable(),
 });
 
+const scopesTo = byLevel('organisation_integrations', 'workspace_integrations');
+
 export const integrationsEndpoints = {
   'integrations.list': endpoint({
     operationId: 'getIntegrations',
     tag: 'Integrations',
     method: 'get',
     path: '/integrations',
+    access: { keys: anyKey, scopes: scopesTo('list') },
     query: listIntegrationsQuery,
     answer: z.object({
       object: z.literal('list'),
@@ -247,6 +246,8 @@ export const integrationsEndpoints = {
     tag: 'Integrations',
     method: 'post',
     path: '/integrations',
+    access: { keys: anyKey, scopes: scopesTo('create') },
+    audit: { resourceType: 'integrations', action: 'create' },
     body: createIntegrationBody,
     answer: z.object({ id: z.uuid(), slug: z.string() }),
   }),
@@ -255,6 +256,7 @@ export const integrationsEndpoints = {
     tag: 'Integrations',
     method: 'get',
     path: '/integrations/{slug}',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     answer: integrationDetail,
   }),
   'integrations.update': endpoint({
@@ -262,6 +264,8 @@ export const integrationsEndpoints = {
     tag: 'Integrations',
     method: 'put',
     path: '/integrations/{slug}',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'integrations', action: 'update' },
     body: updateIntegrationBody,
     answer: nothing,
   }),
@@ -270,6 +274,8 @@ export const integrationsEndpoints = {
     tag: 'Integrations',
     method: 'delete',
     path: '/integrations/{slug}',
+    access: { keys: anyKey, scopes: scopesTo('delete') },
+    audit: { resourceType: 'integrations', action: 'delete' },
     answer: nothing,
   }),
   'integrations.models.list': endpoint({
@@ -277,6 +283,7 @@ export const integrationsEndpoints = {
     tag: 'Integrations > Models',
     method: 'get',
     path: '/integrations/{slug}/models',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     query: pageQuery({ default: 5000, max: 5000 }),
     answer: z.object({ total: z.int(), models: z.array(model) }),
   }),
@@ -285,6 +292,8 @@ export const integrationsEndpoints = {
     tag: 'Integrations > Models',
     method: 'put',
     path: '/integrations/{slug}/models',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'integrations', action: 'update' },
     body: updateIntegrationModelsBody,
     answer: nothing,
   }),
@@ -293,6 +302,8 @@ export const integrationsEndpoints = {
     tag: 'Integrations > Models',
     method: 'delete',
     path: '/integrations/{slug}/models',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'integrations', action: 'delete' },
     query: deleteIntegrationModelsQuery,
     answer: nothing,
   }),
@@ -301,6 +312,7 @@ export const integrationsEndpoints = {
     tag: 'Integrations > Workspaces',
     method: 'get',
     path: '/integrations/{slug}/workspaces',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     query: cappedListQuery,
     answer: z.object({ total: z.int(), workspaces: z.array(grant) }),
   }),
@@ -309,6 +321,8 @@ export const integrationsEndpoints = {
     tag: 'Integrations > Workspaces',
     method: 'put',
     path: '/integrations/{slug}/workspaces',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'integrations', action: 'update' },
     body: updateIntegrationWorkspacesBody,
     answer: nothing,
   }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { endpoint } from '../kernel/endpoint.ts';
+import { openEndpoint } from '../kernel/endpoint.ts';
 
 /** US cents for one token or one unit. */
 const price = z.object({ price: z.number() });
@@ -70,7 +70,7 @@ const modelSettings = z.object({
 });
 
 export const modelPricingEndpoints = {
-  'model-pricing.read': endpoint({
+  'model-pricing.read': openEndpoint({
     operationId: 'getModelPricing',
     tag: 'Model Pricing',
     errorForm: 'text',
@@ -81,7 +81,7 @@ export const modelPricingEndpoints = {
     answer: modelPrices,
     errors: [404],
   }),
-  'model-settings.read': endpoint({
+  'model-settings.read': openEndpoint({
     operationId: 'getModelGeneralConfig',
     tag: 'Model Pricing',
     errorForm: 'text',

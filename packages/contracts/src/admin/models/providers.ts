@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { workspaceQuery } from '../documents/configs.ts';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   instantField,
@@ -27,19 +28,16 @@ const createProviderBody = z.object({
   workspace_id: workspaceField.nullish(),
   ...shared,
 });
-export type CreateProviderBody = z.infer<typeof createProviderBody>;
 
 const updateProviderBody = z.object({
   name: nameField.optional(),
   reset_usage: z.boolean().optional(),
   ...shared,
 });
-export type UpdateProviderBody = z.infer<typeof updateProviderBody>;
 
 const listProvidersQuery = workspaceQuery
   .extend({ tags: tagsQuery.optional() })
   .and(pageQuery({ default: 50, max: 1000 }));
-export type ListProvidersQuery = z.infer<typeof listProvidersQuery>;
 
 /** The configurations are published for callers inside the system, which no key is: it changes nothing. */
 const readProviderQuery = workspaceQuery.extend({ include_configurations: queryFlag.optional() });
@@ -64,12 +62,14 @@ const provider = z.object({
 
 const providerReference = z.object({ id: z.uuid(), slug: z.string() });
 
+// Providers were called virtual keys once; either name of the scope will do.
 export const providersEndpoints = {
   'providers.list': endpoint({
     operationId: 'getProviders',
     tag: 'Providers',
     method: 'get',
     path: '/providers',
+    access: { keys: anyKey, scopes: ['providers.list', 'virtual_keys.list'] },
     query: listProvidersQuery,
     answer: z.object({
       object: z.literal('list'),
@@ -82,6 +82,8 @@ export const providersEndpoints = {
     tag: 'Providers',
     method: 'post',
     path: '/providers',
+    access: { keys: anyKey, scopes: ['providers.create', 'virtual_keys.create'] },
+    audit: { resourceType: 'providers', action: 'create' },
     body: createProviderBody,
     answer: providerReference,
   }),
@@ -90,6 +92,7 @@ export const providersEndpoints = {
     tag: 'Providers',
     method: 'get',
     path: '/providers/{slug}',
+    access: { keys: anyKey, scopes: ['providers.read', 'virtual_keys.read'] },
     query: readProviderQuery,
     answer: provider,
   }),
@@ -98,6 +101,8 @@ export const providersEndpoints = {
     tag: 'Providers',
     method: 'put',
     path: '/providers/{slug}',
+    access: { keys: anyKey, scopes: ['providers.update', 'virtual_keys.update'] },
+    audit: { resourceType: 'providers', action: 'update' },
     query: workspaceQuery,
     body: updateProviderBody,
     answer: providerReference,
@@ -107,6 +112,8 @@ export const providersEndpoints = {
     tag: 'Providers',
     method: 'delete',
     path: '/providers/{slug}',
+    access: { keys: anyKey, scopes: ['providers.delete', 'virtual_keys.delete'] },
+    audit: { resourceType: 'providers', action: 'delete' },
     query: workspaceQuery,
     answer: nothing,
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   hostField,
@@ -175,6 +176,7 @@ export const secretReferencesEndpoints = {
     tag: 'Secret-References',
     method: 'get',
     path: '/secret-references',
+    access: { keys: organisationKey, scopes: ['secret_references.list'] },
     query: z
       .object({
         manager_type: z.enum(managerTypes).optional(),
@@ -193,6 +195,8 @@ export const secretReferencesEndpoints = {
     tag: 'Secret-References',
     method: 'post',
     path: '/secret-references',
+    access: { keys: organisationKey, scopes: ['secret_references.create'] },
+    audit: { resourceType: 'secret_references', action: 'create' },
     body: createBody,
     answer: z.object({
       id: z.uuid(),
@@ -206,6 +210,7 @@ export const secretReferencesEndpoints = {
     tag: 'Secret-References',
     method: 'get',
     path: '/secret-references/{secretReferenceId}',
+    access: { keys: organisationKey, scopes: ['secret_references.read'] },
     answer: detail,
     errors: [404],
   }),
@@ -214,6 +219,8 @@ export const secretReferencesEndpoints = {
     tag: 'Secret-References',
     method: 'put',
     path: '/secret-references/{secretReferenceId}',
+    access: { keys: organisationKey, scopes: ['secret_references.update'] },
+    audit: { resourceType: 'secret_references', action: 'update' },
     body: updateBody,
     answer: nothing,
     errors: [400, 404],
@@ -223,6 +230,8 @@ export const secretReferencesEndpoints = {
     tag: 'Secret-References',
     method: 'delete',
     path: '/secret-references/{secretReferenceId}',
+    access: { keys: organisationKey, scopes: ['secret_references.delete'] },
+    audit: { resourceType: 'secret_references', action: 'delete' },
     answer: nothing,
     errors: [400, 404],
   }),

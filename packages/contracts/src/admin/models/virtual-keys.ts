@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { workspaceQuery } from '../documents/configs.ts';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   headersField,
@@ -77,14 +78,12 @@ const createVirtualKeyBody = z.object({
   workspace_id: workspaceField.nullish(),
   ...shared,
 });
-export type CreateVirtualKeyBody = z.infer<typeof createVirtualKeyBody>;
 
 const updateVirtualKeyBody = z.object({
   name: nameField.optional(),
   reset_usage: z.boolean().optional(),
   ...shared,
 });
-export type UpdateVirtualKeyBody = z.infer<typeof updateVirtualKeyBody>;
 
 const virtualKey = z.object({
   name: z.string(),
@@ -107,6 +106,7 @@ const virtualKey = z.object({
   object: z.literal('virtual-key'),
 });
 
+// Providers were called virtual keys once; either name of the scope will do.
 export const virtualKeysEndpoints = {
   'virtual-keys.list': endpoint({
     operationId: 'getVirtualKeys',
@@ -114,6 +114,7 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'get',
     path: '/virtual-keys',
+    access: { keys: anyKey, scopes: ['providers.list', 'virtual_keys.list'] },
     query: workspaceQuery.and(pageQuery({ default: 50, max: 1000 })),
     answer: z.object({
       object: z.literal('list'),
@@ -127,6 +128,8 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'post',
     path: '/virtual-keys',
+    access: { keys: anyKey, scopes: ['providers.create', 'virtual_keys.create'] },
+    audit: { resourceType: 'virtual_keys', action: 'create' },
     body: createVirtualKeyBody,
     answer: z.object({ success: z.literal(true), data: z.object({ slug: z.string() }) }),
   }),
@@ -136,6 +139,7 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'get',
     path: '/virtual-keys/{slug}',
+    access: { keys: anyKey, scopes: ['providers.read', 'virtual_keys.read'] },
     query: workspaceQuery,
     answer: virtualKey,
   }),
@@ -145,6 +149,8 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'put',
     path: '/virtual-keys/{slug}',
+    access: { keys: anyKey, scopes: ['providers.update', 'virtual_keys.update'] },
+    audit: { resourceType: 'virtual_keys', action: 'update' },
     query: workspaceQuery,
     body: updateVirtualKeyBody,
     answer: nothing,
@@ -155,6 +161,8 @@ export const virtualKeysEndpoints = {
     errorForm: 'virtual-key',
     method: 'delete',
     path: '/virtual-keys/{slug}',
+    access: { keys: anyKey, scopes: ['providers.delete', 'virtual_keys.delete'] },
+    audit: { resourceType: 'virtual_keys', action: 'delete' },
     query: workspaceQuery,
     answer: nothing,
   }),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { keyTypes, normaliseScope } from '../../scopes.ts';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
@@ -44,7 +45,6 @@ const createApiKeyBody = z.object({
   user_id: z.uuid().optional(),
   ...shared,
 });
-export type CreateApiKeyBody = z.infer<typeof createApiKeyBody>;
 
 /** The type of a key and its user stay as they were made. */
 const updateApiKeyBody = z.object({
@@ -53,7 +53,6 @@ const updateApiKeyBody = z.object({
   reset_usage: z.boolean().optional(),
   ...shared,
 });
-export type UpdateApiKeyBody = z.infer<typeof updateApiKeyBody>;
 
 const rotateApiKeyBody = z.object({
   key_transition_period_ms: z.int().min(keyTransitionMsMin).optional(),
@@ -107,12 +106,21 @@ const apiKey = z.object({
     .nullable(),
 });
 
+/** Keys are guarded by the scopes of the kind of key that is handled. */
+const scopesTo = (action: string) => ({
+  'organisation-service': [`organisation_service_api_keys.${action}`],
+  'workspace-service': [`workspace_service_api_keys.${action}`],
+  'workspace-user': [`workspace_user_api_keys.${action}`],
+});
+
 export const apiKeysEndpoints = {
   'api-keys.create': endpoint({
     operationId: 'postApiKeysTypeSubType',
     tag: 'Api-Keys',
     method: 'post',
     path: '/api-keys/{type}/{sub-type}',
+    access: { keys: anyKey, scopes: scopesTo('create') },
+    audit: { resourceType: 'api_keys', action: 'create' },
     pathValues: { type: ['organisation', 'workspace'], 'sub-type': ['service', 'user'] },
     body: createApiKeyBody,
     answer: z.object({ id: z.uuid(), key: z.string(), object: z.literal('api-key') }),
@@ -122,6 +130,7 @@ export const apiKeysEndpoints = {
     tag: 'Api-Keys',
     method: 'get',
     path: '/api-keys',
+    access: { keys: anyKey, scopes: scopesTo('list') },
     query: listApiKeysQuery,
     answer: z.object({ total: z.int(), object: z.literal('list'), data: z.array(apiKey) }),
   }),
@@ -130,6 +139,7 @@ export const apiKeysEndpoints = {
     tag: 'Api-Keys',
     method: 'get',
     path: '/api-keys/{id}',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     answer: apiKey,
   }),
   'api-keys.update': endpoint({
@@ -137,6 +147,8 @@ export const apiKeysEndpoints = {
     tag: 'Api-Keys',
     method: 'put',
     path: '/api-keys/{id}',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'api_keys', action: 'update' },
     body: updateApiKeyBody.prefault({}),
     answer: nothing,
   }),
@@ -145,6 +157,8 @@ export const apiKeysEndpoints = {
     tag: 'Api-Keys',
     method: 'delete',
     path: '/api-keys/{id}',
+    access: { keys: anyKey, scopes: scopesTo('delete') },
+    audit: { resourceType: 'api_keys', action: 'delete' },
     answer: nothing,
   }),
   'api-keys.rotate': endpoint({
@@ -152,6 +166,8 @@ export const apiKeysEndpoints = {
     tag: 'Api-Keys',
     method: 'post',
     path: '/api-keys/{id}/rotate',
+    access: { keys: anyKey, scopes: scopesTo('rotate') },
+    audit: { resourceType: 'api_keys', action: 'rotate' },
     body: rotateApiKeyBody.prefault({}),
     answer: z.object({ id: z.uuid(), key: z.string(), key_transition_expires_at: instantText }),
   }),

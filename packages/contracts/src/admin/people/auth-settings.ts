@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jwtScopes, normaliseScope } from '../../scopes.ts';
+import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { hostField } from '../kernel/fields.ts';
 
@@ -74,7 +75,6 @@ export const jwtSettings = z
 export type JwtSettings = z.output<typeof jwtSettings>;
 
 const updateAuthSettings = z.object({ jwt: jwtSettings.nullable().optional() });
-export type UpdateAuthSettings = z.output<typeof updateAuthSettings>;
 
 const added = 'how JWTs are validated is not part of the published API';
 
@@ -84,6 +84,7 @@ export const authSettingsEndpoints = {
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/auth-settings',
+    access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
     answer: z.object({ jwt: jwtSettings.nullable() }),
     added,
   }),
@@ -92,6 +93,8 @@ export const authSettingsEndpoints = {
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/auth-settings',
+    access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
+    audit: { resourceType: 'organisation', action: 'update' },
     body: updateAuthSettings,
     answer: nothing,
     added,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { workspaceRoles } from '../../roles.ts';
-import { endpoint, nothing } from '../kernel/endpoint.ts';
+import { organisationKey } from '../kernel/access.ts';
+import { endpoint, nothing, openEndpoint } from '../kernel/endpoint.ts';
 import { emailField, emailText, instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
 import { scopesField } from './api-keys.ts';
@@ -28,7 +29,6 @@ export const createInviteBody = z.object({
   role: inviteRole,
   workspace_api_key_details: z.object({ scopes: scopesField }).nullish(),
 });
-export type CreateInviteBody = z.infer<typeof createInviteBody>;
 
 const personName = z.string().trim().max(255);
 
@@ -37,7 +37,6 @@ export const acceptInviteBody = z.object({
   first_name: personName.optional(),
   last_name: personName.optional(),
 });
-export type AcceptInviteBody = z.infer<typeof acceptInviteBody>;
 
 export const invitesEndpoints = {
   'invites.list': endpoint({
@@ -45,6 +44,7 @@ export const invitesEndpoints = {
     tag: 'User-invites',
     method: 'get',
     path: '/admin/users/invites',
+    access: { keys: organisationKey, scopes: ['organisation_users.list'] },
     query: z
       .object({
         role: inviteRole.optional(),
@@ -59,6 +59,8 @@ export const invitesEndpoints = {
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites',
+    access: { keys: organisationKey, scopes: ['organisation_users.create'] },
+    audit: { resourceType: 'invites', action: 'create' },
     body: createInviteBody,
     answer: z.object({ id: z.uuid(), invite_link: z.url() }),
   }),
@@ -67,6 +69,7 @@ export const invitesEndpoints = {
     tag: 'User-invites',
     method: 'get',
     path: '/admin/users/invites/{inviteId}',
+    access: { keys: organisationKey, scopes: ['organisation_users.read'] },
     answer: invite,
   }),
   'invites.delete': endpoint({
@@ -74,6 +77,8 @@ export const invitesEndpoints = {
     tag: 'User-invites',
     method: 'delete',
     path: '/admin/users/invites/{inviteId}',
+    access: { keys: organisationKey, scopes: ['organisation_users.delete'] },
+    audit: { resourceType: 'invites', action: 'delete' },
     answer: nothing,
   }),
   'invites.resend': endpoint({
@@ -81,9 +86,11 @@ export const invitesEndpoints = {
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites/{inviteId}/resend',
+    access: { keys: organisationKey, scopes: ['organisation_users.create'] },
+    audit: { resourceType: 'invites', action: 'manage' },
     answer: z.object({ inviteLink: z.url() }),
   }),
-  'invites.describe': endpoint({
+  'invites.describe': openEndpoint({
     operationId: 'getAdminUsersInvitesAccept',
     added: 'what a person sees who opens the link of an invite',
     tag: 'User-invites',
@@ -92,13 +99,14 @@ export const invitesEndpoints = {
     plane: 'public',
     answer: z.object({ object: z.literal('invite-link'), message: z.string() }),
   }),
-  'invites.accept': endpoint({
+  'invites.accept': openEndpoint({
     operationId: 'postAdminUsersInvitesAccept',
     added: 'how an invite is accepted; none is published',
     tag: 'User-invites',
     method: 'post',
     path: '/admin/users/invites/accept',
     plane: 'public',
+    audit: { resourceType: 'invites', action: 'accept' },
     body: acceptInviteBody,
     answer: z.object({
       user_id: z.uuid(),

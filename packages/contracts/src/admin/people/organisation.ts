@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey, organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { emailField, instantText, nameField, referenceField } from '../kernel/fields.ts';
 import {
@@ -36,7 +37,6 @@ export const updateOrganisationDefaultsBody = z.object({
   input_guardrails: guardrailList,
   output_guardrails: guardrailList,
 });
-export type UpdateOrganisationDefaultsBody = z.infer<typeof updateOrganisationDefaultsBody>;
 
 /** The workspaces that are exempt, in the form in which they are sent. */
 const exclusions = z.object({
@@ -51,7 +51,6 @@ export const updateExclusionsBody = z.object({
   workspaces: z.array(z.object({ workspace_id: referenceField, excluded: z.boolean() })).max(1000),
   override_existing: z.boolean().default(false),
 });
-export type UpdateExclusionsBody = z.infer<typeof updateExclusionsBody>;
 
 export const organisationEndpoints = {
   'organisation.read': endpoint({
@@ -60,6 +59,7 @@ export const organisationEndpoints = {
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation',
+    access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
     answer: organisation,
   }),
   'organisation.update': endpoint({
@@ -68,6 +68,8 @@ export const organisationEndpoints = {
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation',
+    access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
+    audit: { resourceType: 'organisation', action: 'update' },
     body: z.object({ name: nameField.optional() }).prefault({}),
     answer: nothing,
   }),
@@ -77,6 +79,7 @@ export const organisationEndpoints = {
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/settings',
+    access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
     answer: organisationSettingsAnswer,
   }),
   'organisation.settings.update': endpoint({
@@ -85,6 +88,8 @@ export const organisationEndpoints = {
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/settings',
+    access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
+    audit: { resourceType: 'organisation', action: 'update' },
     body: changeOrganisationSettingsBody.prefault({}),
     answer: nothing,
   }),
@@ -94,6 +99,7 @@ export const organisationEndpoints = {
     tag: 'Workspaces',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}/settings',
+    access: { keys: anyKey, scopes: ['workspaces.read'] },
     answer: workspaceSettingsAnswer,
   }),
   'workspaces.settings.update': endpoint({
@@ -102,6 +108,8 @@ export const organisationEndpoints = {
     tag: 'Workspaces',
     method: 'put',
     path: '/admin/workspaces/{workspaceId}/settings',
+    access: { keys: anyKey, scopes: ['workspaces.update'] },
+    audit: { resourceType: 'workspaces', action: 'update' },
     body: changeSettingsBody.prefault({}),
     answer: nothing,
   }),
@@ -110,6 +118,7 @@ export const organisationEndpoints = {
     tag: 'Organisation',
     method: 'get',
     path: '/admin/organisation/defaults',
+    access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
     answer: organisationDefaults,
   }),
   'organisation.defaults.update': endpoint({
@@ -117,6 +126,8 @@ export const organisationEndpoints = {
     tag: 'Organisation',
     method: 'put',
     path: '/admin/organisation/defaults',
+    access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
+    audit: { resourceType: 'organisation', action: 'update' },
     body: updateOrganisationDefaultsBody,
     answer: nothing,
   }),
@@ -125,6 +136,7 @@ export const organisationEndpoints = {
     tag: 'Workspace Exclusions',
     method: 'get',
     path: '/workspace-exclusions/input-guardrails',
+    access: { keys: organisationKey, scopes: ['organisation_exclusions.list'] },
     query: exclusionsQuery,
     answer: exclusions,
   }),
@@ -133,6 +145,8 @@ export const organisationEndpoints = {
     tag: 'Workspace Exclusions',
     method: 'put',
     path: '/workspace-exclusions/input-guardrails',
+    access: { keys: organisationKey, scopes: ['organisation_exclusions.update'] },
+    audit: { resourceType: 'organisation', action: 'update' },
     body: updateExclusionsBody,
     answer: nothing,
   }),
@@ -141,6 +155,7 @@ export const organisationEndpoints = {
     tag: 'Workspace Exclusions',
     method: 'get',
     path: '/workspace-exclusions/output-guardrails',
+    access: { keys: organisationKey, scopes: ['organisation_exclusions.list'] },
     query: exclusionsQuery,
     answer: exclusions,
   }),
@@ -149,6 +164,8 @@ export const organisationEndpoints = {
     tag: 'Workspace Exclusions',
     method: 'put',
     path: '/workspace-exclusions/output-guardrails',
+    access: { keys: organisationKey, scopes: ['organisation_exclusions.update'] },
+    audit: { resourceType: 'organisation', action: 'update' },
     body: updateExclusionsBody,
     answer: nothing,
   }),

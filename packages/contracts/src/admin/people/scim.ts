@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { workspaceRoles } from '../../roles.ts';
+import { organisationKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { pageFromZeroQuery } from '../kernel/paging.ts';
@@ -40,7 +41,6 @@ export const createScimMappingBody = z
     path: ['scim_group_id'],
     message: 'excludes scim_group_name',
   });
-export type CreateScimMappingBody = z.infer<typeof createScimMappingBody>;
 
 export const listScimMappingsQuery = z
   .object({
@@ -58,6 +58,7 @@ export const scimEndpoints = {
     tag: 'Workspaces',
     method: 'get',
     path: '/scim/workspaces',
+    access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
     query: listScimMappingsQuery,
     answer: z.object({ mappings: z.array(mapping), total_count: z.int() }),
   }),
@@ -66,6 +67,8 @@ export const scimEndpoints = {
     tag: 'Workspaces',
     method: 'post',
     path: '/scim/workspaces',
+    access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
+    audit: { resourceType: 'scim_mappings', action: 'create' },
     body: createScimMappingBody,
     answer: mapping,
   }),
@@ -74,6 +77,8 @@ export const scimEndpoints = {
     tag: 'Workspaces',
     method: 'delete',
     path: '/scim/workspaces/{scimWorkspaceGroupId}',
+    access: { keys: organisationKey, scopes: ['organisation_settings.update'] },
+    audit: { resourceType: 'scim_mappings', action: 'delete' },
     answer: z.object({ success: z.literal(true) }),
   }),
   'scim-groups.list': endpoint({
@@ -81,6 +86,7 @@ export const scimEndpoints = {
     tag: 'SCIM',
     method: 'get',
     path: '/scim/groups',
+    access: { keys: organisationKey, scopes: ['organisation_settings.read'] },
     query: z.object({ search: z.string().max(255).optional() }).and(pages),
     answer: z.object({
       groups: z.array(

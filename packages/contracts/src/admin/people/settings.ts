@@ -151,7 +151,6 @@ export const changeOrganisationSettingsBody = changeSettingsBody.and(
     workspace_overrides: z.object(switches).partial().optional(),
   }),
 );
-export type ChangeOrganisationSettingsBody = z.infer<typeof changeOrganisationSettingsBody>;
 
 export const organisationSettingsAnswer = z.object({
   object: z.literal('organisation-settings'),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { organisationRoles } from '../../roles.ts';
+import { organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { emailField, emailText, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -30,6 +31,7 @@ export const usersEndpoints = {
     tag: 'Users',
     method: 'get',
     path: '/admin/users',
+    access: { keys: organisationKey, scopes: ['organisation_users.list'] },
     query: listUsersQuery,
     answer: z.object({ total: z.int(), object: z.literal('list'), data: z.array(user) }),
   }),
@@ -38,6 +40,7 @@ export const usersEndpoints = {
     tag: 'Users',
     method: 'get',
     path: '/admin/users/{userId}',
+    access: { keys: organisationKey, scopes: ['organisation_users.read'] },
     answer: user,
   }),
   'users.update': endpoint({
@@ -45,6 +48,8 @@ export const usersEndpoints = {
     tag: 'Users',
     method: 'put',
     path: '/admin/users/{userId}',
+    access: { keys: organisationKey, scopes: ['organisation_users.update'] },
+    audit: { resourceType: 'users', action: 'update' },
     body: updateUserBody,
     answer: nothing,
   }),
@@ -53,6 +58,8 @@ export const usersEndpoints = {
     tag: 'Users',
     method: 'delete',
     path: '/admin/users/{userId}',
+    access: { keys: organisationKey, scopes: ['organisation_users.delete'] },
+    audit: { resourceType: 'users', action: 'delete' },
     answer: nothing,
   }),
 };

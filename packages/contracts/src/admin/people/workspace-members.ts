@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { organisationRoles, workspaceRoles } from '../../roles.ts';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { emailField, emailText, instantText } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -31,7 +32,6 @@ export const addMembersBody = z
       .default([]),
   })
   .prefault({});
-export type AddMembersBody = z.infer<typeof addMembersBody>;
 
 export const workspaceMembersEndpoints = {
   'workspace-members.list': endpoint({
@@ -39,6 +39,7 @@ export const workspaceMembersEndpoints = {
     tag: 'Workspaces > Members',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}/users',
+    access: { keys: anyKey, scopes: ['workspace_users.list'] },
     query: z
       .object({ role: role.optional(), email: emailField.optional() })
       .and(pageQuery({ default: 50, max: 1000 })),
@@ -53,6 +54,8 @@ export const workspaceMembersEndpoints = {
     tag: 'Workspaces > Members',
     method: 'post',
     path: '/admin/workspaces/{workspaceId}/users',
+    access: { keys: anyKey, scopes: ['workspace_users.create'] },
+    audit: { resourceType: 'workspace_users', action: 'create' },
     body: addMembersBody,
     answer: nothing,
   }),
@@ -61,6 +64,7 @@ export const workspaceMembersEndpoints = {
     tag: 'Workspaces > Members',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',
+    access: { keys: anyKey, scopes: ['workspace_users.read'] },
     answer: workspaceMember,
   }),
   'workspace-members.update': endpoint({
@@ -68,6 +72,8 @@ export const workspaceMembersEndpoints = {
     tag: 'Workspaces > Members',
     method: 'put',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',
+    access: { keys: anyKey, scopes: ['workspace_users.update'] },
+    audit: { resourceType: 'workspace_users', action: 'update' },
     body: z.object({ role: role.optional() }).prefault({}),
     answer: nothing,
   }),
@@ -76,6 +82,8 @@ export const workspaceMembersEndpoints = {
     tag: 'Workspaces > Members',
     method: 'delete',
     path: '/admin/workspaces/{workspaceId}/users/{userId}',
+    access: { keys: anyKey, scopes: ['workspace_users.delete'] },
+    audit: { resourceType: 'workspace_users', action: 'delete' },
     answer: nothing,
   }),
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { organisationRoles, workspaceRoles } from '../../roles.ts';
+import { anyKey, organisationKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
@@ -38,7 +39,6 @@ const createWorkspaceBody = z.object({
     .optional(),
   ...limits,
 });
-export type CreateWorkspaceBody = z.infer<typeof createWorkspaceBody>;
 
 const updateWorkspaceBody = z.object({
   name: nameField.optional(),
@@ -53,7 +53,6 @@ const updateWorkspaceBody = z.object({
     .nullish(),
   ...limits,
 });
-export type UpdateWorkspaceBody = z.infer<typeof updateWorkspaceBody>;
 
 const listWorkspacesQuery = z
   .object({
@@ -64,7 +63,6 @@ const listWorkspacesQuery = z
       .optional(),
   })
   .and(pageQuery({ default: 100, max: 1000 }));
-export type ListWorkspacesQuery = z.infer<typeof listWorkspacesQuery>;
 
 const getWorkspaceQuery = z.object({
   name_format: z.enum(['display', 'plain']).default('display'),
@@ -119,6 +117,7 @@ export const workspacesEndpoints = {
     tag: 'Workspaces',
     method: 'get',
     path: '/admin/workspaces',
+    access: { keys: anyKey, scopes: ['workspaces.list'] },
     query: listWorkspacesQuery,
     answer: z.object({
       total: z.int(),
@@ -131,6 +130,8 @@ export const workspacesEndpoints = {
     tag: 'Workspaces',
     method: 'post',
     path: '/admin/workspaces',
+    access: { keys: organisationKey, scopes: ['workspaces.create'] },
+    audit: { resourceType: 'workspaces', action: 'create' },
     body: createWorkspaceBody,
     answer: workspace,
   }),
@@ -139,6 +140,7 @@ export const workspacesEndpoints = {
     tag: 'Workspaces',
     method: 'get',
     path: '/admin/workspaces/{workspaceId}',
+    access: { keys: anyKey, scopes: ['workspaces.read'] },
     query: getWorkspaceQuery,
     answer: workspaceDetail,
   }),
@@ -147,6 +149,8 @@ export const workspacesEndpoints = {
     tag: 'Workspaces',
     method: 'put',
     path: '/admin/workspaces/{workspaceId}',
+    access: { keys: anyKey, scopes: ['workspaces.update'] },
+    audit: { resourceType: 'workspaces', action: 'update' },
     body: updateWorkspaceBody.prefault({}),
     answer: nothing,
   }),
@@ -155,6 +159,8 @@ export const workspacesEndpoints = {
     tag: 'Workspaces',
     method: 'delete',
     path: '/admin/workspaces/{workspaceId}',
+    access: { keys: organisationKey, scopes: ['workspaces.delete'] },
+    audit: { resourceType: 'workspaces', action: 'delete' },
     answer: nothing,
   }),
 };

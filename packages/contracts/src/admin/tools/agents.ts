@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
@@ -71,7 +72,6 @@ const createAgentIntegration = z.object({
   auth_type: authType.default('none'),
   ...settings,
 });
-export type CreateAgentIntegrationBody = z.output<typeof createAgentIntegration>;
 
 const updateAgentIntegration = someField(
   z.object({
@@ -81,7 +81,6 @@ const updateAgentIntegration = someField(
     ...settings,
   }),
 );
-export type UpdateAgentIntegrationBody = z.output<typeof updateAgentIntegration>;
 
 /** A skill of the card, and whether it may be used. */
 const agentSkill = z.object({
@@ -117,12 +116,15 @@ const agentServer = z.object({
   auth_type: z.string(),
 });
 
+const scopesTo = byLevel('organisation_agent_integrations', 'workspace_agent_integrations');
+
 export const agentsEndpoints = {
   'agent-integrations.list': endpoint({
     operationId: 'AgentIntegrations_list',
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations',
+    access: { keys: anyKey, scopes: scopesTo('list') },
     query: registryIntegrationsQuery,
     answer: z.object({
       data: z.array(
@@ -140,6 +142,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'post',
     path: '/agent-integrations',
+    access: { keys: anyKey, scopes: scopesTo('create') },
+    audit: { resourceType: 'agent_integrations', action: 'create' },
     body: createAgentIntegration,
     answer: created,
     added,
@@ -149,6 +153,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'post',
     path: '/agent-integrations/fetch-agent-card',
+    access: { keys: anyKey, scopes: scopesTo('create') },
+    audit: { resourceType: 'agent_integrations', action: 'manage' },
     body: z.object({ url: hostField }),
     answer: agentCard,
     errors: [400],
@@ -158,6 +164,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations/{agentIntegrationId}',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     answer: agentIntegration.extend({ global_workspace_access: shownGlobalAccess }),
     added,
   }),
@@ -166,6 +173,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'put',
     path: '/agent-integrations/{agentIntegrationId}',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'agent_integrations', action: 'update' },
     body: updateAgentIntegration.prefault({}),
     answer: nothing,
     added,
@@ -175,6 +184,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'delete',
     path: '/agent-integrations/{agentIntegrationId}',
+    access: { keys: anyKey, scopes: scopesTo('delete') },
+    audit: { resourceType: 'agent_integrations', action: 'delete' },
     answer: nothing,
     added,
   }),
@@ -183,6 +194,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations/{agentIntegrationId}/workspaces',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     query: integrationWorkspacesQuery,
     answer: z.union([integrationWorkspaces, integrationWorkspacesUnversioned]),
     added,
@@ -192,6 +204,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'put',
     path: '/agent-integrations/{agentIntegrationId}/workspaces',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'agent_integrations', action: 'update' },
     body: integrationWorkspacesBody,
     answer: nothing,
     added,
@@ -201,6 +215,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-integrations/{agentIntegrationId}/skills',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     query: offersQuery,
     answer: agentSkills(agentSkill),
     added,
@@ -210,6 +225,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'put',
     path: '/agent-integrations/{agentIntegrationId}/skills',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'agent_integrations', action: 'update' },
     body: agentSkillsBody,
     answer: succeeded,
     added,
@@ -219,6 +236,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers',
+    access: { keys: anyKey, scopes: ['agent_servers.list'] },
     query: registryServersQuery,
     answer: z.object({ data: z.array(agentServer), total: z.int() }),
     added,
@@ -228,6 +246,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'post',
     path: '/agent-servers',
+    access: { keys: anyKey, scopes: ['agent_servers.create'] },
+    audit: { resourceType: 'agent_servers', action: 'create' },
     body: z.object({ ...createRegistryServer, agent_integration_id: referenceField }),
     answer: created,
     added,
@@ -237,6 +257,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}',
+    access: { keys: anyKey, scopes: ['agent_servers.read'] },
     answer: agentServer,
     added,
   }),
@@ -245,6 +266,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'put',
     path: '/agent-servers/{agentServerId}',
+    access: { keys: anyKey, scopes: ['agent_servers.update'] },
+    audit: { resourceType: 'agent_servers', action: 'update' },
     body: someField(z.object(registryServerTexts).partial()).prefault({}),
     answer: nothing,
     added,
@@ -254,6 +277,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'delete',
     path: '/agent-servers/{agentServerId}',
+    access: { keys: anyKey, scopes: ['agent_servers.delete'] },
+    audit: { resourceType: 'agent_servers', action: 'delete' },
     answer: nothing,
     added,
   }),
@@ -262,6 +287,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}/skills',
+    access: { keys: anyKey, scopes: ['agent_servers.read'] },
     query: offersQuery,
     answer: agentSkills(agentSkill.extend({ integration_enabled: z.boolean().nullable() })),
     added,
@@ -271,6 +297,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'put',
     path: '/agent-servers/{agentServerId}/skills',
+    access: { keys: anyKey, scopes: ['agent_servers.update'] },
+    audit: { resourceType: 'agent_servers', action: 'update' },
     body: agentSkillsBody,
     answer: succeeded,
     added,
@@ -280,6 +308,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}/user-access',
+    access: { keys: anyKey, scopes: ['agent_servers.read'] },
     query: userAccessQuery,
     answer: userAccessList(userAccessItem),
     added,
@@ -289,6 +318,8 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'put',
     path: '/agent-servers/{agentServerId}/user-access',
+    access: { keys: anyKey, scopes: ['agent_servers.update'] },
+    audit: { resourceType: 'agent_servers', action: 'update' },
     body: userAccessBody.prefault({}),
     answer: succeeded,
     added,
@@ -298,6 +329,7 @@ export const agentsEndpoints = {
     tag: 'Agents',
     method: 'get',
     path: '/agent-servers/{agentServerId}/agent-card',
+    access: { keys: anyKey, scopes: ['agent_servers.read'] },
     answer: agentCard,
   }),
 };

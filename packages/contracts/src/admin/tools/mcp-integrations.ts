@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
   descriptionField,
@@ -51,7 +52,6 @@ const createMcpIntegration = z.object({
   transport,
   ...settings,
 });
-export type CreateMcpIntegrationBody = z.output<typeof createMcpIntegration>;
 
 const updateMcpIntegration = someField(
   z.object({
@@ -62,7 +62,6 @@ const updateMcpIntegration = someField(
     ...settings,
   }),
 );
-export type UpdateMcpIntegrationBody = z.output<typeof updateMcpIntegration>;
 
 const capabilityType = z.enum(['tool', 'prompt', 'resource', 'resource_template']);
 export type McpCapabilityType = z.output<typeof capabilityType>;
@@ -129,12 +128,15 @@ export const mcpTest = z.object({
   error: z.string().nullable(),
 });
 
+const scopesTo = byLevel('organisation_mcp_integrations', 'workspace_mcp_integrations');
+
 export const mcpIntegrationsEndpoints = {
   'mcp-integrations.list': endpoint({
     operationId: 'McpIntegrations_list',
     tag: 'MCP Integrations',
     method: 'get',
     path: '/mcp-integrations',
+    access: { keys: anyKey, scopes: scopesTo('list') },
     query: registryIntegrationsQuery,
     answer: z.object({
       data: z.array(mcpIntegration.extend({ workspaces_count: z.number().nullable() })),
@@ -147,6 +149,8 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations',
     method: 'post',
     path: '/mcp-integrations',
+    access: { keys: anyKey, scopes: scopesTo('create') },
+    audit: { resourceType: 'mcp_integrations', action: 'create' },
     body: createMcpIntegration,
     answer: created,
   }),
@@ -155,6 +159,7 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     answer: mcpIntegration.extend({ global_workspace_access: shownGlobalAccess }),
   }),
   'mcp-integrations.update': endpoint({
@@ -162,6 +167,8 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'mcp_integrations', action: 'update' },
     body: updateMcpIntegration.prefault({}),
     answer: nothing,
   }),
@@ -170,6 +177,8 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations',
     method: 'delete',
     path: '/mcp-integrations/{mcpIntegrationId}',
+    access: { keys: anyKey, scopes: scopesTo('delete') },
+    audit: { resourceType: 'mcp_integrations', action: 'delete' },
     answer: nothing,
   }),
   'mcp-integrations.workspaces.list': endpoint({
@@ -177,6 +186,7 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Workspaces',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     query: integrationWorkspacesQuery,
     answer: z.union([integrationWorkspaces, integrationWorkspacesUnversioned]),
   }),
@@ -185,6 +195,8 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Workspaces',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/workspaces',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'mcp_integrations', action: 'update' },
     body: integrationWorkspacesBody,
     answer: nothing,
   }),
@@ -193,6 +205,7 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Capabilities',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     query: mcpCapabilitiesQuery,
     answer: mcpCapabilities(mcpCapability),
   }),
@@ -201,6 +214,8 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Capabilities',
     method: 'put',
     path: '/mcp-integrations/{mcpIntegrationId}/capabilities',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'mcp_integrations', action: 'update' },
     body: mcpCapabilitiesBody,
     answer: succeeded,
   }),
@@ -209,13 +224,17 @@ export const mcpIntegrationsEndpoints = {
     tag: 'MCP Integrations > Metadata',
     method: 'get',
     path: '/mcp-integrations/{mcpIntegrationId}/metadata',
+    access: { keys: anyKey, scopes: scopesTo('read') },
     answer: mcpMetadata,
   }),
+  // Its answer is kept: what the server is and offers.
   'mcp-integrations.test': endpoint({
     operationId: 'McpIntegrations_test',
     tag: 'MCP Integrations',
     method: 'post',
     path: '/mcp-integrations/{mcpIntegrationId}/test',
+    access: { keys: anyKey, scopes: scopesTo('read') },
+    audit: { resourceType: 'mcp_integrations', action: 'manage' },
     answer: mcpTest,
   }),
 };

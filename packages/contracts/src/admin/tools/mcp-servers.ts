@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
@@ -79,6 +80,7 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'get',
     path: '/mcp-servers',
+    access: { keys: anyKey, scopes: ['mcp_servers.list'] },
     query: registryServersQuery,
     answer: z.object({ data: z.array(mcpServerListItem), total: z.int() }),
   }),
@@ -87,6 +89,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'post',
     path: '/mcp-servers',
+    access: { keys: anyKey, scopes: ['mcp_servers.create'] },
+    audit: { resourceType: 'mcp_servers', action: 'create' },
     body: createMcpServer,
     answer: created,
   }),
@@ -95,6 +99,7 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}',
+    access: { keys: anyKey, scopes: ['mcp_servers.read'] },
     answer: mcpServer,
   }),
   'mcp-servers.update': endpoint({
@@ -102,6 +107,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'put',
     path: '/mcp-servers/{mcpServerId}',
+    access: { keys: anyKey, scopes: ['mcp_servers.update'] },
+    audit: { resourceType: 'mcp_servers', action: 'update' },
     body: updateMcpServer.prefault({}),
     answer: nothing,
   }),
@@ -110,6 +117,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'delete',
     path: '/mcp-servers/{mcpServerId}',
+    access: { keys: anyKey, scopes: ['mcp_servers.delete'] },
+    audit: { resourceType: 'mcp_servers', action: 'delete' },
     answer: nothing,
   }),
   'mcp-servers.test': endpoint({
@@ -117,6 +126,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'post',
     path: '/mcp-servers/{mcpServerId}/test',
+    access: { keys: anyKey, scopes: ['mcp_servers.read'] },
+    audit: { resourceType: 'mcp_servers', action: 'manage' },
     answer: mcpTest,
   }),
   'mcp-servers.capabilities.list': endpoint({
@@ -124,6 +135,7 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers > Capabilities',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/capabilities',
+    access: { keys: anyKey, scopes: ['mcp_servers.read'] },
     query: mcpCapabilitiesQuery,
     answer: mcpCapabilities(mcpServerCapability),
   }),
@@ -132,6 +144,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers > Capabilities',
     method: 'put',
     path: '/mcp-servers/{mcpServerId}/capabilities',
+    access: { keys: anyKey, scopes: ['mcp_servers.update'] },
+    audit: { resourceType: 'mcp_servers', action: 'update' },
     body: mcpCapabilitiesBody,
     answer: succeeded,
   }),
@@ -140,6 +154,7 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers > User Access',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/user-access',
+    access: { keys: anyKey, scopes: ['mcp_servers.read'] },
     query: userAccessQuery,
     answer: userAccessList(
       userAccessItem.extend({ connection_status: z.enum(['connected', 'not_connected']) }),
@@ -150,6 +165,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers > User Access',
     method: 'put',
     path: '/mcp-servers/{mcpServerId}/user-access',
+    access: { keys: anyKey, scopes: ['mcp_servers.update'] },
+    audit: { resourceType: 'mcp_servers', action: 'update' },
     body: userAccessBody.prefault({}),
     answer: succeeded,
   }),
@@ -158,6 +175,7 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers > Connections',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/connections',
+    access: { keys: anyKey, scopes: ['mcp_servers.read', 'mcp.invoke'] },
     query: z
       .object({ user_id: z.uuid().optional(), workspace_id: referenceField.optional() })
       .and(pageQuery({ default: 100, max: 500 })),
@@ -168,6 +186,8 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers > Connections',
     method: 'delete',
     path: '/mcp-servers/{mcpServerId}/connections',
+    access: { keys: anyKey, scopes: ['mcp_servers.update', 'mcp.invoke'] },
+    audit: { resourceType: 'mcp_servers', action: 'manage' },
     query: z.object({
       user_id: z.uuid().optional(),
       workspace_id: referenceField.optional(),
@@ -179,6 +199,7 @@ export const mcpServersEndpoints = {
     tag: 'MCP Servers',
     method: 'get',
     path: '/mcp-servers/{mcpServerId}/metadata',
+    access: { keys: anyKey, scopes: ['mcp_servers.read'] },
     answer: mcpMetadata,
   }),
 };

@@ -69,7 +69,6 @@ export const integrationWorkspacesBody = z.object({
   global_workspace_access: z.object({ enabled: z.boolean().optional() }).nullish(),
   override_existing_workspace_access: z.boolean().default(false),
 });
-export type IntegrationWorkspacesBody = z.output<typeof integrationWorkspacesBody>;
 
 export const registryServersQuery = z
   .object({
@@ -154,4 +153,3 @@ export const userAccessBody = z.object({
     .optional(),
   default_user_access: defaultUserAccess.optional(),
 });
-export type UserAccessBody = z.output<typeof userAccessBody>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantField, instantText, referenceField } from '../kernel/fields.ts';
 import { queryInteger } from '../kernel/paging.ts';
@@ -34,6 +35,7 @@ export const mcpRegistryEndpoints = {
     path: '/v0.1/servers',
     atRoot: true,
     plane: 'data',
+    access: { keys: anyKey, scopes: ['mcp_servers.list'], keyHeaderOnly: true },
     query: z.object({
       limit: queryInteger(1, 100).default(50),
       cursor: z.string().max(512).optional(),

@@ -1,5 +1,4 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import {
   changeCollection,
@@ -10,8 +9,8 @@ import {
 import { presentChild, presentCollection, presentWithDetails } from './present.ts';
 import { listChildren, listCollections, readContents } from './store.ts';
 
-export const collectionOperations: readonly Operation[] = [
-  implement('collections.list', async (call, { query }) => {
+export const collectionOperations = implementAll('collections', {
+  list: async (call, { query }) => {
     const workspace = await requireWorkspace(
       call.db,
       call.caller,
@@ -23,12 +22,12 @@ export const collectionOperations: readonly Operation[] = [
       rows.map((row) => row.id),
     );
     return { total, data: rows.map((row) => presentWithDetails(row, contentsOf(row.id))) };
-  }),
-  implement('collections.create', async (call, { body }) => {
+  },
+  create: async (call, { body }) => {
     const { id, slug } = await createCollection(call, body);
     return { id, slug };
-  }),
-  implement('collections.read', async (call) => {
+  },
+  read: async (call) => {
     const collection = await reachCollection(call, call.db, pathParameter(call, 'collectionId'));
     const children = await listChildren(call.db, collection.id);
     const contentsOf = await readContents(
@@ -39,13 +38,7 @@ export const collectionOperations: readonly Operation[] = [
       ...presentCollection(collection),
       child_collections: children.map((child) => presentChild(child, contentsOf(child.id))),
     };
-  }),
-  implement('collections.update', async (call, { body }) => {
-    await changeCollection(call, pathParameter(call, 'collectionId'), body);
-    return {};
-  }),
-  implement('collections.delete', async (call) => {
-    await deleteCollection(call, pathParameter(call, 'collectionId'));
-    return {};
-  }),
-];
+  },
+  update: (call, { body }) => changeCollection(call, pathParameter(call, 'collectionId'), body),
+  delete: (call) => deleteCollection(call, pathParameter(call, 'collectionId')),
+});

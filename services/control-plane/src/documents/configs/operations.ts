@@ -1,5 +1,5 @@
 import { type ConfigCaps, parseConfigDocument, storedConfigCaps } from '@sluice/contracts';
-import type { CreateConfigBody, UpdateConfigBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
@@ -69,7 +69,7 @@ export async function reachConfig(
 
 export function createConfig(
   call: AdminCall,
-  body: CreateConfigBody,
+  body: BodyOf<'configs.create'>,
   { vault, caps }: ConfigParts,
 ): Promise<{ id: string; slug: string; versionId: string }> {
   const node = parseDocument(body.config, caps);
@@ -116,7 +116,7 @@ export function createConfig(
 export function changeConfig(
   call: AdminCall,
   reference: string,
-  body: UpdateConfigBody,
+  body: BodyOf<'configs.update'>,
   { vault, caps }: ConfigParts,
 ): Promise<string> {
   const node = body.config === undefined ? undefined : parseDocument(body.config, caps);

@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import {
@@ -12,9 +12,9 @@ import {
 import { presentConfig, presentConfigDetail, presentConfigVersion } from './present.ts';
 import { currentVersion, listConfigs, listVersions } from './store.ts';
 
-export function configOperations(parts: ConfigParts): readonly Operation[] {
-  return [
-    implement('configs.list', async (call, { query }) => {
+export function configOperations(parts: ConfigParts) {
+  return implementAll('configs', {
+    list: async (call, { query }) => {
       const workspace = await targetWorkspace(
         call.db,
         call.caller,
@@ -23,31 +23,27 @@ export function configOperations(parts: ConfigParts): readonly Operation[] {
       const scope = { organisationId: call.caller.organisationId, workspaceId: workspace?.id };
       const rows = await listConfigs(call.db, scope, query);
       return succeeded(rows.map(presentConfig));
-    }),
-    implement('configs.create', async (call, { body }) => {
+    },
+    create: async (call, { body }) => {
       const { id, slug, versionId } = await createConfig(call, body, parts);
       return succeeded({ id, slug, version_id: versionId });
-    }),
-    implement('configs.read', async (call) => {
+    },
+    read: async (call) => {
       const config = await reachConfig(call, call.db, slugOf(call));
       return succeeded(presentConfigDetail(config, await currentVersion(call.db, config)));
-    }),
-    implement('configs.update', async (call, { body }) =>
+    },
+    update: async (call, { body }) =>
       succeeded({ version_id: await changeConfig(call, slugOf(call), body, parts) }),
-    ),
-    implement('configs.delete', async (call) => {
-      await deleteConfig(call, slugOf(call));
-      return {};
-    }),
-    implement('configs.versions', async (call, { query }) => {
+    delete: (call) => deleteConfig(call, slugOf(call)),
+    versions: async (call, { query }) => {
       const config = await reachConfig(call, call.db, slugOf(call));
       const { rows, total } = await listVersions(call.db, config.id, query);
       return listEnvelope(
         rows.map((version) => presentConfigVersion(config, version)),
         total,
       );
-    }),
-  ];
+    },
+  });
 }
 
 function slugOf(call: AdminCall): string {

@@ -1,7 +1,7 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import {
   namedWorkspace,
   requireOwnOrganisation,
@@ -17,9 +17,9 @@ import {
   listGuardrails,
 } from './store.ts';
 
-export function guardrailOperations(vault: CredentialVault): readonly Operation[] {
-  return [
-    implement('guardrails.list', async (call, { query }) => {
+export function guardrailOperations(vault: CredentialVault) {
+  return implementAll('guardrails', {
+    list: async (call, { query }) => {
       const { rows, total } = await listGuardrails(
         call.db,
         {
@@ -30,22 +30,16 @@ export function guardrailOperations(vault: CredentialVault): readonly Operation[
         query,
       );
       return { data: rows.map(presentGuardrail), total };
-    }),
-    implement('guardrails.create', async (call, { body }) =>
-      presentWritten(await createGuardrail(call, body, vault)),
-    ),
-    implement('guardrails.read', async (call) => {
+    },
+    create: async (call, { body }) => presentWritten(await createGuardrail(call, body, vault)),
+    read: async (call) => {
       const guardrail = await reachGuardrail(call, call.db, referenceOf(call));
       return presentGuardrailDetail(guardrail, await currentVersion(call.db, guardrail));
-    }),
-    implement('guardrails.update', async (call, { body }) =>
+    },
+    update: async (call, { body }) =>
       presentWritten(await changeGuardrail(call, referenceOf(call), body, vault)),
-    ),
-    implement('guardrails.delete', async (call) => {
-      await deleteGuardrail(call, referenceOf(call));
-      return {};
-    }),
-  ];
+    delete: (call) => deleteGuardrail(call, referenceOf(call)),
+  });
 }
 
 /**

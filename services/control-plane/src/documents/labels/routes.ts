@@ -1,5 +1,4 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import {
   namedWorkspace,
   requireOwnOrganisation,
@@ -9,8 +8,8 @@ import { changeLabel, createLabel, deleteLabel, reachLabel } from './operations.
 import { presentLabel } from './present.ts';
 import { listLabels } from './store.ts';
 
-export const labelOperations: readonly Operation[] = [
-  implement('labels.list', async (call, { query }) => {
+export const labelOperations = implementAll('labels', {
+  list: async (call, { query }) => {
     requireOwnOrganisation(call.caller, query.organisation_id);
     const workspace = await targetWorkspace(
       call.db,
@@ -20,19 +19,13 @@ export const labelOperations: readonly Operation[] = [
     const scope = { organisationId: call.caller.organisationId, workspaceId: workspace?.id };
     const { rows, total } = await listLabels(call.db, scope, query);
     return { total, data: rows.map(presentLabel) };
-  }),
-  implement('labels.create', async (call, { body }) => ({ id: await createLabel(call, body) })),
-  implement('labels.read', async (call, { query }) => {
+  },
+  create: async (call, { body }) => ({ id: await createLabel(call, body) }),
+  read: async (call, { query }) => {
     const label = await reachLabel(call, call.db, pathParameter(call, 'labelId'));
     requireOwnOrganisation(call.caller, query.organisation_id);
     return presentLabel(label);
-  }),
-  implement('labels.update', async (call, { body }) => {
-    await changeLabel(call, pathParameter(call, 'labelId'), body);
-    return {};
-  }),
-  implement('labels.delete', async (call) => {
-    await deleteLabel(call, pathParameter(call, 'labelId'));
-    return {};
-  }),
-];
+  },
+  update: (call, { body }) => changeLabel(call, pathParameter(call, 'labelId'), body),
+  delete: (call) => deleteLabel(call, pathParameter(call, 'labelId')),
+});

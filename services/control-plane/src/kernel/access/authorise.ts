@@ -1,21 +1,19 @@
+import type { Access } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Caller } from './caller.ts';
-import { type OperationId, operationRule } from './table.ts';
 
-/** Whether the caller may do the operation; with a variant, whether they may do it to that. */
-export function isPermitted(caller: Caller, id: OperationId, variant?: string): boolean {
-  return operationRule(id).keys.includes(caller.keyType) && holdsScope(caller, id, variant);
+/** Whether the access lets the caller in; with a variant, whether to that. */
+export function isPermitted(caller: Caller, access: Access, variant?: string): boolean {
+  return access.keys.includes(caller.keyType) && holdsScope(caller, access, variant);
 }
 
 /** @throws 403 when the caller's kind of key, or the scopes it holds, do not reach. */
-export function authorise(caller: Caller, id: OperationId, variant?: string): void {
-  if (!operationRule(id).keys.includes(caller.keyType))
-    throw new GatewayError('auth.wrong_key_type');
-  if (!holdsScope(caller, id, variant)) throw new GatewayError('auth.missing_scope');
+export function authorise(caller: Caller, access: Access, variant?: string): void {
+  if (!access.keys.includes(caller.keyType)) throw new GatewayError('auth.wrong_key_type');
+  if (!holdsScope(caller, access, variant)) throw new GatewayError('auth.missing_scope');
 }
 
-function holdsScope(caller: Caller, id: OperationId, variant: string | undefined): boolean {
-  const { scopes } = operationRule(id);
+function holdsScope(caller: Caller, { scopes }: Access, variant: string | undefined): boolean {
   if (Array.isArray(scopes)) return scopes.some((scope) => caller.scopes.has(scope));
   const variants = scopes as Readonly<Record<string, readonly string[]>>;
   const accepted =

@@ -2,51 +2,87 @@ import {
   type AnswerOf,
   adminEndpoints,
   type BodyOf,
-  type Endpoint,
-  type EndpointId,
+  type GuardedEndpoint,
+  type OperationId,
   type QueryOf,
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
-import type { OperationId } from '../access/table.ts';
 import type { AdminCall, Operation } from './operation.ts';
 import { parseInput } from './parse-input.ts';
 
-/** Published, and answered here to whoever the authorisation table lets in. */
-type Implemented = EndpointId & OperationId;
-
-export interface Input<Id extends EndpointId> {
+export interface Input<Id extends OperationId> {
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
 }
 
+/** What an operation does. Where it answers an empty object, it need not say so. */
+export type Handler<Id extends OperationId> = (
+  call: AdminCall,
+  input: Input<Id>,
+) => Promise<AnswerOf<Id> extends Record<string, never> ? void : AnswerOf<Id>>;
+
+/** What stands before the last part of an operation's name: of `prompts.versions.list`, `prompts.versions`. */
+export type Resource = ResourceOf<OperationId>;
+type ResourceOf<Id extends string> = Id extends `${infer First}.${infer Rest}`
+  ? Rest extends `${string}.${string}`
+    ? `${First}.${ResourceOf<Rest>}`
+    : First
+  : never;
+
+export type OperationsOf<Of extends Resource> = Exclude<
+  Extract<OperationId, `${Of}.${string}`>,
+  `${Of}.${string}.${string}`
+>;
+
+/** One handler for each operation that is published of a resource, by the last part of its name. */
+export type Handlers = {
+  readonly [Of in Resource]: {
+    readonly [Id in OperationsOf<Of> as Id extends `${Of}.${infer Name}`
+      ? Name
+      : never]: Handler<Id>;
+  };
+};
+
+/** Operations by their names. */
+export type Implemented<Id extends OperationId> = { readonly [Each in Id]: Operation };
+
 /**
- * Joins what is published of an operation to what it does: query and body are
- * checked before the handler runs, and what it returns has the published shape.
+ * Joins what is published of a resource to what it does: query and body are
+ * checked before a handler runs, and what it returns has the published shape.
+ * An operation without a handler, or a handler without an operation, does not
+ * compile. Paths are matched in the order in which handlers stand.
  */
-export function implement<Id extends Implemented>(
-  id: Id,
-  handle: (call: AdminCall, input: Input<Id>) => Promise<AnswerOf<Id>>,
-): Operation {
-  const endpoint: Endpoint = adminEndpoints[id];
+export function implementAll<Of extends Resource>(
+  resource: Of,
+  handlers: Handlers[Of],
+): Implemented<OperationsOf<Of>> {
+  const operations = Object.entries<Handler<OperationId>>(handlers).map(([name, handle]) => {
+    const id = `${resource}.${name}` as OperationsOf<Of>;
+    return [id, operationOf(id, handle)] as const;
+  });
+  return Object.fromEntries(operations) as Implemented<OperationsOf<Of>>;
+}
+
+function operationOf(id: OperationId, handle: Handler<OperationId>): Operation {
+  const endpoint: GuardedEndpoint = adminEndpoints[id];
   const { query, body } = endpoint;
   return {
     id,
-    method: endpoint.method,
+    endpoint,
     path: endpoint.path.replace(/\{([^}]+)\}/g, (_, name: string) => `:${camelCase(name)}`),
-    atRoot: endpoint.atRoot ?? false,
-    errorForm: endpoint.errorForm,
     handle: async (call) => {
       refuseUnknownKinds(endpoint, call);
-      return (await handle(call, {
+      const answer: unknown = await handle(call, {
         query: query === undefined ? undefined : parseInput(query, call.query, 'query'),
         body: body === undefined ? undefined : parseInput(body, call.body, 'body'),
-      } as Input<Id>)) as object;
+      } as Input<OperationId>);
+      return (answer ?? {}) as object;
     },
   };
 }
 
 /** Before anything is said of the body: it was meant for another path. */
-function refuseUnknownKinds({ pathValues = {} }: Endpoint, call: AdminCall): void {
+function refuseUnknownKinds({ pathValues = {} }: GuardedEndpoint, call: AdminCall): void {
   for (const [name, values] of Object.entries(pathValues))
     if (!values.includes(pathParameter(call, camelCase(name))))
       throw new GatewayError('request.route_not_found');

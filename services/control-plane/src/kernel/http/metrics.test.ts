@@ -1,6 +1,6 @@
+import { adminEndpoints } from '@sluice/contracts/admin';
 import { createMetrics, metricsLinesMax } from '@sluice/telemetry';
 import { describe, expect, it } from 'vitest';
-import { operations } from '../access/table.ts';
 import { createAdminMetrics } from './metrics.ts';
 
 describe('the lines of /metrics', () => {
@@ -8,7 +8,7 @@ describe('the lines of /metrics', () => {
     const metrics = createMetrics({ app: 'control-plane', env: 'test' });
     const observe = createAdminMetrics(metrics);
     const names = [
-      ...Object.keys(operations),
+      ...Object.keys(adminEndpoints),
       ...Array.from({ length: 2000 }, (_, index) => `of-a-stranger-${index}.x`),
     ];
     for (const operation of names)

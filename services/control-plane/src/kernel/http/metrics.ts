@@ -6,14 +6,13 @@ import {
   statusClass,
   statusClasses,
 } from '@sluice/telemetry';
-import { operations } from '../access/table.ts';
 
 /** Told of every answer: its operation, its status and when its request came, by `performance.now()`. */
 export type ObserveOperation = (operation: string, status: number, startedAt: number) => void;
 
 /** Counts of every operation, and durations of every kind of resource: a histogram has many lines. */
 export function createAdminMetrics({ registry }: Metrics): ObserveOperation {
-  const names = new Set([...Object.keys(operations), ...Object.keys(adminEndpoints)]);
+  const names = new Set(Object.keys(adminEndpoints));
   const count = addCounter(
     registry,
     'sluice_admin_requests_total',

@@ -1,10 +1,9 @@
-import type { EndpointId, ErrorForm } from '@sluice/contracts/admin';
+import type { EndpointId, GuardedEndpoint, OperationId } from '@sluice/contracts/admin';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { authorise, isPermitted } from '../access/authorise.ts';
 import type { Authenticate, Caller } from '../access/caller.ts';
-import { type OperationId, operationRule } from '../access/table.ts';
 import type { NewAuditEntry } from '../audit/chain.ts';
 import { type Change, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
@@ -35,14 +34,9 @@ export interface AdminCall {
 /** One public operation. The handler returns the body of a 200, or throws. */
 export interface Operation {
   readonly id: OperationId;
-  readonly method: 'get' | 'post' | 'put' | 'delete';
+  readonly endpoint: GuardedEndpoint;
+  /** As Express writes it. */
   readonly path: string;
-  /** Not below /v1. */
-  readonly atRoot?: boolean;
-  /** How its errors are written; the usual way unless told. */
-  readonly errorForm?: ErrorForm | undefined;
-  /** A bearer token is no credential here. */
-  readonly keyHeaderOnly?: boolean;
   readonly handle: (call: AdminCall) => Promise<object>;
 }
 
@@ -55,7 +49,7 @@ export interface OperationParts {
   /** Where callers reach us; unset = where this one did. */
   publicUrl: string | undefined;
   /** Told of every answer, for metrics. */
-  observe: (id: EndpointId | OperationId, status: number, startedAt: number) => void;
+  observe: (id: EndpointId, status: number, startedAt: number) => void;
 }
 
 /** The operation behind a mounted handler, for the test that walks the routes. */
@@ -76,8 +70,9 @@ export function mountOperations(
   for (const operation of list) {
     const handler: RequestHandler = (req, res) => answer(operation, req, res, parts);
     operationOf.set(handler, operation.id);
-    const router = operation.atRoot === true ? mounts.root : mounts.v1;
-    router[operation.method](operation.path, handler);
+    const { atRoot, method } = operation.endpoint;
+    const router = atRoot === true ? mounts.root : mounts.v1;
+    router[method](operation.path, handler);
   }
 }
 
@@ -88,24 +83,24 @@ async function answer(
   parts: OperationParts,
 ): Promise<void> {
   const startedAt = performance.now();
-  res.locals.errorForm = operation.errorForm;
+  const { method, access, audit, errorForm } = operation.endpoint;
+  res.locals.errorForm = errorForm;
   let call: (AdminCall & { entry(status: number): NewAuditEntry }) | undefined;
   try {
-    if (operation.keyHeaderOnly === true && !req.headers['x-service-api-key'])
+    if (access.keyHeaderOnly === true && !req.headers['x-service-api-key'])
       throw new GatewayError('auth.missing_key');
     const caller = await parts.authenticate(req);
     call = createCall(operation, caller, req, res, parts);
-    if (operation.method === 'post' || operation.method === 'put')
-      await readBody(req, res, parts.jsonBody);
+    if (method === 'post' || method === 'put') await readBody(req, res, parts.jsonBody);
     refuseUnstorableText([req.params, req.query]);
-    authorise(caller, operation.id);
+    authorise(caller, access);
     const body = await operation.handle(call);
     parts.observe(operation.id, 200, startedAt);
     res.status(200).json(body);
   } catch (caught) {
     const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
-    if (call !== undefined && operationRule(operation.id).audit !== undefined)
+    if (call !== undefined && audit !== undefined)
       await recordRefusal(call.entry(error.status), parts);
     throw error;
   }
@@ -119,6 +114,7 @@ function createCall(
   parts: OperationParts,
 ) {
   const now = parts.now();
+  const { access, audit } = operation.endpoint;
   const asked: AskedFor = {
     organisationId: caller.organisationId,
     timestamp: now,
@@ -127,8 +123,8 @@ function createCall(
     apiKeyId: caller.token === undefined ? caller.keyId : null,
     ...(caller.token === undefined ? {} : { detail: { subject: caller.token.subject ?? null } }),
     workspaceId: caller.workspaceId ?? null,
-    resourceType: operationRule(operation.id).audit?.resourceType ?? '',
-    action: operationRule(operation.id).audit?.action ?? '',
+    resourceType: audit?.resourceType ?? '',
+    action: audit?.action ?? '',
   };
   const entry = (status: number) => auditEntryOf(req, res, asked, status);
   return {
@@ -144,8 +140,8 @@ function createCall(
     },
     db: parts.client,
     now,
-    permit: (variant: string) => authorise(caller, operation.id, variant),
-    permits: (variant: string) => isPermitted(caller, operation.id, variant),
+    permit: (variant: string) => authorise(caller, access, variant),
+    permits: (variant: string) => isPermitted(caller, access, variant),
     change: <T>(work: (change: Change) => Promise<T>) =>
       commitChange(parts.client, entry(200), work),
     entry,

@@ -24,23 +24,19 @@ export interface PublicCall {
   change<T>(organisationId: string, work: (change: Change) => Promise<T>): Promise<T>;
 }
 
-/** An operation without a caller; it has no row in the authorisation table. */
+/** An operation without a caller. */
 export interface PublicOperation {
   readonly id: EndpointId;
-  /** What its changes are called in the audit log. */
-  readonly audit?: { readonly resourceType: string; readonly action: string };
   readonly handle: (call: PublicCall, body: unknown) => Promise<object>;
 }
 
 /** Joins what is published of a public operation to what it does. */
 export function implementPublic<Id extends EndpointId>(
   id: Id,
-  audit: PublicOperation['audit'],
   handle: (call: PublicCall, body: BodyOf<Id>) => Promise<AnswerOf<Id>>,
 ): PublicOperation {
   return {
     id,
-    ...(audit === undefined ? {} : { audit }),
     handle: async (call, body) => (await handle(call, body as BodyOf<Id>)) as object,
   };
 }
@@ -63,7 +59,7 @@ export function mountPublicOperations(
         if (endpoint.body !== undefined) await readBody(req, res, readJson);
         const body =
           endpoint.body === undefined ? undefined : parseInput(endpoint.body, req.body, 'body');
-        const answer = await operation.handle(createCall(operation, req, res, parts), body);
+        const answer = await operation.handle(createCall(endpoint, req, res, parts), body);
         parts.observe(operation.id, 200, startedAt);
         res.status(200).json(answer);
       } catch (caught) {
@@ -77,7 +73,7 @@ export function mountPublicOperations(
 }
 
 function createCall(
-  operation: PublicOperation,
+  { audit }: Endpoint,
   req: Request,
   res: Response,
   parts: Pick<OperationParts, 'client' | 'now' | 'logger'>,
@@ -93,8 +89,8 @@ function createCall(
         userId: null,
         userType: 'user',
         apiKeyId: null,
-        resourceType: operation.audit?.resourceType ?? '',
-        action: operation.audit?.action ?? '',
+        resourceType: audit?.resourceType ?? '',
+        action: audit?.action ?? '',
       };
       try {
         return await commitChange(parts.client, auditEntryOf(req, res, asked, 200), work);

@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http';
 import type { KeyType } from '@sluice/contracts';
 import {
+  type Access,
   adminEndpoints,
   type Endpoint,
   type ErrorForm,
   errorBodies,
 } from '@sluice/contracts/admin';
-import { type OperationRule, operations } from '../access/table.ts';
 import { errorStatuses } from './error-statuses.ts';
 import { answerSchema, requestSchema } from './json-schema.ts';
 import { pathParameters, queryParameters } from './parameters.ts';
@@ -15,8 +15,8 @@ type Json = Readonly<Record<string, unknown>>;
 
 /**
  * The OpenAPI description of the admin API, made of what checks its input, of
- * what its answers are typed by, and of the authorisation table: it cannot say
- * anything else than what is done.
+ * what its answers are typed by, and of what authorises its callers: it cannot
+ * say anything else than what is done.
  */
 export function buildDocument(options: { version: string; headerPrefix: string }): Json {
   const paths: Record<string, Record<string, unknown>> = {};
@@ -53,12 +53,11 @@ export function buildDocument(options: { version: string; headerPrefix: string }
 const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } } };
 
 function describe(id: string, endpoint: Endpoint): Json {
-  const { body } = endpoint;
-  const rule = (operations as Readonly<Record<string, OperationRule>>)[id];
+  const { access, body } = endpoint;
   return {
     operationId: endpoint.operationId,
     summary: summaryOf(id),
-    ...(rule === undefined ? {} : { description: whoMay(rule) }),
+    ...(access === undefined ? {} : { description: whoMay(access) }),
     tags: [endpoint.tag],
     parameters: parametersOf(endpoint),
     ...(body === undefined
@@ -76,7 +75,9 @@ function describe(id: string, endpoint: Endpoint): Json {
       ),
     },
     ...(endpoint.plane === 'public' ? { security: [] } : {}),
-    ...(rule === undefined ? {} : { 'x-required-scopes': rule.scopes, 'x-key-types': rule.keys }),
+    ...(access === undefined
+      ? {}
+      : { 'x-required-scopes': access.scopes, 'x-key-types': access.keys }),
     ...(endpoint.added === undefined ? {} : { 'x-added': endpoint.added }),
   };
 }
@@ -100,7 +101,7 @@ const keyNames: Readonly<Record<KeyType, string>> = {
   'workspace-user': 'workspace user',
 };
 
-function whoMay({ keys, scopes }: OperationRule): string {
+function whoMay({ keys, scopes }: Access): string {
   const accepted = Array.isArray(scopes) ? scopes : Object.values(scopes).flat();
   const kinds = keys.map((key) => keyNames[key]).join(', ');
   return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;

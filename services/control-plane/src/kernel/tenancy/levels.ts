@@ -1,6 +1,6 @@
 import type { AdminCall } from '../http/operation.ts';
 
-/** Of what was asked for, the levels whose scope the caller holds; the table let them in with one of the two. */
+/** Of what was asked for, the levels whose scope the caller holds; they were let in with one of the two. */
 export function visibleLevel(call: AdminCall, asked: 'workspace' | 'organisation' | 'all') {
   const organisation = call.permits('organisation');
   const workspace = call.permits('workspace');

@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { AnalyticsQuery } from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { Caller } from '../../kernel/access/caller.ts';
@@ -7,7 +7,11 @@ import type { Caller } from '../../kernel/access/caller.ts';
 type Filter = MessageInitShape<typeof analytics.FilterSchema>;
 
 /** The published query as the ledger's filter, within what the caller may see. */
-export function toFilter(query: AnalyticsQuery, caller: Caller, workspaceId: string): Filter {
+export function toFilter(
+  query: QueryOf<'analytics.graphs.requests'>,
+  caller: Caller,
+  workspaceId: string,
+): Filter {
   refuseFeedbackFilter(query);
   return {
     organisationId: caller.organisationId,
@@ -37,7 +41,7 @@ export function toFilter(query: AnalyticsQuery, caller: Caller, workspaceId: str
 }
 
 /** There is no feedback in the ledger yet: a filter that leaves something out would be a wrong answer. */
-function refuseFeedbackFilter(query: AnalyticsQuery): void {
+function refuseFeedbackFilter(query: QueryOf<'analytics.graphs.requests'>): void {
   if ((query.weighted_feedback_min ?? -10) > -10)
     throw invalidField('query.weighted_feedback_min', 'cannot be filtered by yet');
   if ((query.weighted_feedback_max ?? 10) < 10)

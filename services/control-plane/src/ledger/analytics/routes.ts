@@ -1,8 +1,8 @@
-import type { AnalyticsQuery } from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
-import { implement } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
 import {
   findDefaultWorkspace,
@@ -13,11 +13,11 @@ import type { Ledger } from './ledger.ts';
 
 const { Graph, Group } = analytics;
 
-export function analyticsOperations(ledger: Ledger): readonly Operation[] {
+export function analyticsOperations(ledger: Ledger) {
   /** A graph, of the numbers that it shows in its summary and at each point. */
   async function showGraph<const Name extends string>(
     call: AdminCall,
-    query: AnalyticsQuery,
+    query: QueryOf<'analytics.graphs.requests'>,
     graph: analytics.Graph,
     names: readonly Name[],
   ) {
@@ -32,39 +32,36 @@ export function analyticsOperations(ledger: Ledger): readonly Operation[] {
     };
   }
 
-  return [
-    implement('analytics.graphs.requests', (call, { query }) =>
-      showGraph(call, query, Graph.REQUESTS, ['total']),
-    ),
-    implement('analytics.graphs.cost', (call, { query }) =>
-      showGraph(call, query, Graph.COST, ['total', 'avg']),
-    ),
-    implement('analytics.graphs.tokens', (call, { query }) =>
-      showGraph(call, query, Graph.TOKENS, ['total', 'avg']),
-    ),
-    implement('analytics.graphs.latency', (call, { query }) =>
-      showGraph(call, query, Graph.LATENCY, ['avg', 'p50', 'p90', 'p99']),
-    ),
-    implement('analytics.groups.ai-models', async (call, { query }) => {
-      const { pageSize, currentPage } = query;
-      const answer = await ledger.listGroups({
-        group: Group.AI_MODELS,
-        filter: await filterOf(call, query),
-        pageSize,
-        currentPage,
-      });
-      const data = answer.rows.map((row) => ({
-        ai_model: row.value,
-        requests: row.requests.toString(),
-        object: 'analytics-group' as const,
-      }));
-      return listEnvelope(data, Number(answer.total));
+  return {
+    ...implementAll('analytics.graphs', {
+      requests: (call, { query }) => showGraph(call, query, Graph.REQUESTS, ['total']),
+      cost: (call, { query }) => showGraph(call, query, Graph.COST, ['total', 'avg']),
+      tokens: (call, { query }) => showGraph(call, query, Graph.TOKENS, ['total', 'avg']),
+      latency: (call, { query }) =>
+        showGraph(call, query, Graph.LATENCY, ['avg', 'p50', 'p90', 'p99']),
     }),
-  ];
+    ...implementAll('analytics.groups', {
+      'ai-models': async (call, { query }) => {
+        const { pageSize, currentPage } = query;
+        const answer = await ledger.listGroups({
+          group: Group.AI_MODELS,
+          filter: await filterOf(call, query),
+          pageSize,
+          currentPage,
+        });
+        const data = answer.rows.map((row) => ({
+          ai_model: row.value,
+          requests: row.requests.toString(),
+          object: 'analytics-group' as const,
+        }));
+        return listEnvelope(data, Number(answer.total));
+      },
+    }),
+  };
 }
 
 /** Workspace keys see their own workspace, organisation keys the one they name or the default one. */
-async function filterOf(call: AdminCall, query: AnalyticsQuery) {
+async function filterOf(call: AdminCall, query: QueryOf<'analytics.graphs.requests'>) {
   const { organisationId, workspaceId } = call.caller;
   if (workspaceId !== undefined) return toFilter(query, call.caller, workspaceId);
   const workspace =

@@ -1,14 +1,13 @@
 import { GatewayError } from '@sluice/errors';
-import { implement } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll } from '../../kernel/http/implement.ts';
 import { findWorkspaceOfAnyStatus } from '../../kernel/tenancy/find-workspace.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
 import { presentEntry, presentVerification } from './present.ts';
 import { listAuditEntries } from './store.ts';
 import { verifyOrganisation } from './verify-organisation.ts';
 
-export const auditLogOperations: readonly Operation[] = [
-  implement('audit-logs.list', async (call, { query }) => {
+export const auditLogOperations = implementAll('audit-logs', {
+  list: async (call, { query }) => {
     const { organisationId } = call.caller;
     requireOwnOrganisation(call.caller, query.organisation_id);
     const workspace =
@@ -23,9 +22,9 @@ export const auditLogOperations: readonly Operation[] = [
       query,
     );
     return { records: rows.map(presentEntry), total, object: 'analytics-graph' as const };
-  }),
-  implement('audit-logs.verify', async (call) => {
+  },
+  verify: async (call) => {
     const { organisationId } = call.caller;
     return presentVerification(organisationId, await verifyOrganisation(call.db, organisationId));
-  }),
-];
+  },
+});

@@ -1,4 +1,4 @@
-import type { ListAuditLogsQuery } from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import { type AuditEntry, Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { paged } from '../../kernel/http/shapes.ts';
@@ -10,7 +10,7 @@ export type AuditRow = AuditEntry;
 export async function listAuditEntries(
   db: Database,
   scope: { organisationId: string; workspaceId: string | undefined },
-  query: ListAuditLogsQuery,
+  query: QueryOf<'audit-logs.list'>,
 ): Promise<{ rows: AuditRow[]; total: number }> {
   const where: Prisma.AuditEntryWhereInput = {
     organisationId: scope.organisationId,

@@ -48,7 +48,7 @@ export async function changeFeedback(
   if (!isChanged) throw new GatewayError('admin.not_found');
 }
 
-/** The authorisation table lets in workspace keys only. */
+/** Workspace keys alone are let in. */
 function workspaceOf({ caller }: AdminCall): string {
   if (caller.workspaceId === undefined) throw new GatewayError('auth.wrong_key_type');
   return caller.workspaceId;

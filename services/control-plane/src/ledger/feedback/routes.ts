@@ -1,14 +1,13 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import { changeFeedback, createFeedback } from './operations.ts';
 
-export const feedbackOperations: readonly Operation[] = [
-  implement('feedback.create', async (call, { body }) => ({
+export const feedbackOperations = implementAll('feedback', {
+  create: async (call, { body }) => ({
     status: 'success',
     message: 'Feedback successfully saved',
     feedback_ids: await createFeedback(call, body),
-  })),
-  implement('feedback.update', async (call, { body }) => {
+  }),
+  update: async (call, { body }) => {
     const id = pathParameter(call, 'id');
     await changeFeedback(call, id, body);
     return {
@@ -16,5 +15,5 @@ export const feedbackOperations: readonly Operation[] = [
       message: 'Feedback successfully updated',
       feedback_ids: [id.toLowerCase()],
     };
-  }),
-];
+  },
+});

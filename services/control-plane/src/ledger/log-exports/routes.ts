@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import {
   cancelLogExport,
@@ -14,14 +14,14 @@ import { presentLogExport, presentWritten } from './present.ts';
 import { listDeniedFields } from './restrictions.ts';
 import { listLogExports } from './store.ts';
 
-export const logExportOperations: readonly Operation[] = [
+export const logExportOperations = implementAll('log-exports', {
   // Before the route that would take the last part for an id.
-  implement('log-exports.field-restrictions', async (call) => {
+  'field-restrictions': async (call) => {
     const workspaceId = await workspaceIdOf(call);
     const denied = await listDeniedFields(call.db, call.caller.organisationId, workspaceId);
     return { deniedFields: [...denied] };
-  }),
-  implement('log-exports.list', async (call, { query }) => {
+  },
+  list: async (call, { query }) => {
     const { rows, total } = await listLogExports(
       call.db,
       {
@@ -32,23 +32,17 @@ export const logExportOperations: readonly Operation[] = [
       query,
     );
     return { object: 'list', total, data: rows.map(presentLogExport) };
-  }),
-  implement('log-exports.create', async (call, { body }) =>
-    presentWritten(await createLogExport(call, body)),
-  ),
-  implement('log-exports.read', async (call) =>
-    presentLogExport(await reachLogExport(call, call.db, idOf(call))),
-  ),
-  implement('log-exports.update', async (call, { body }) =>
-    presentWritten(await changeLogExport(call, idOf(call), body)),
-  ),
-  implement('log-exports.start', (call) => startLogExport(call, idOf(call))),
-  implement('log-exports.cancel', async (call) => {
+  },
+  create: async (call, { body }) => presentWritten(await createLogExport(call, body)),
+  read: async (call) => presentLogExport(await reachLogExport(call, call.db, idOf(call))),
+  update: async (call, { body }) => presentWritten(await changeLogExport(call, idOf(call), body)),
+  start: (call) => startLogExport(call, idOf(call)),
+  cancel: async (call) => {
     await cancelLogExport(call, idOf(call));
     return { message: 'Export stopped', object: 'export' };
-  }),
-  implement('log-exports.download', (call) => downloadLogExport(call, idOf(call))),
-];
+  },
+  download: (call) => downloadLogExport(call, idOf(call)),
+});
 
 async function workspaceIdOf(call: AdminCall): Promise<string | undefined> {
   const named = namedWorkspace(undefined, call.query);

@@ -1,7 +1,4 @@
-import type {
-  CreateRateLimitsPolicyBody,
-  UpdateRateLimitsPolicyBody,
-} from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
@@ -24,7 +21,10 @@ export async function reachPolicy(
   return requirePolicy(call, await findPolicy(db, id), status);
 }
 
-export function createPolicy(call: AdminCall, body: CreateRateLimitsPolicyBody): Promise<string> {
+export function createPolicy(
+  call: AdminCall,
+  body: BodyOf<'rate-limits-policies.create'>,
+): Promise<string> {
   const { caller, now } = call;
   requireOwnOrganisation(caller, body.organisation_id);
   return call.change(async ({ db, describe, touchWorkspace }) => {
@@ -55,7 +55,10 @@ export function createPolicy(call: AdminCall, body: CreateRateLimitsPolicyBody):
 }
 
 /** What the body leaves out stays. */
-export function changePolicy(call: AdminCall, body: UpdateRateLimitsPolicyBody): Promise<void> {
+export function changePolicy(
+  call: AdminCall,
+  body: BodyOf<'rate-limits-policies.update'>,
+): Promise<void> {
   return change(call, async (db, policy) => {
     requireConditionsFor(policy.target === 'mcp_tools' ? 'mcp_tools' : 'llm', body.conditions);
     return updatePolicy(db, policy.id, {

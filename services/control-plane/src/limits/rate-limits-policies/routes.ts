@@ -1,32 +1,24 @@
-import { implement } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll } from '../../kernel/http/implement.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { archivePolicy, changePolicy, createPolicy, reachPolicy } from './operations.ts';
 import { object, presentRateLimitsPolicy } from './present.ts';
 import { listPolicies } from './store.ts';
 
-export const rateLimitsPolicyOperations: readonly Operation[] = [
-  implement('rate-limits-policies.create', async (call, { body }) => ({
+export const rateLimitsPolicyOperations = implementAll('rate-limits-policies', {
+  create: async (call, { body }) => ({
     id: await createPolicy(call, body),
     object,
-  })),
-  implement('rate-limits-policies.list', async (call, { query }) => {
+  }),
+  list: async (call, { query }) => {
     const { caller, db } = call;
     const workspace = await targetWorkspace(db, caller, namedWorkspace(undefined, call.query));
     const scope = { organisationId: caller.organisationId, workspaceId: workspace?.id };
     const { rows, total } = await listPolicies(db, scope, query);
     return listEnvelope(rows.map(presentRateLimitsPolicy), total);
-  }),
-  implement('rate-limits-policies.read', async (call, { query }) =>
+  },
+  read: async (call, { query }) =>
     presentRateLimitsPolicy(await reachPolicy(call, call.db, query.status)),
-  ),
-  implement('rate-limits-policies.update', async (call, { body }) => {
-    await changePolicy(call, body);
-    return {};
-  }),
-  implement('rate-limits-policies.delete', async (call) => {
-    await archivePolicy(call);
-    return {};
-  }),
-];
+  update: (call, { body }) => changePolicy(call, body),
+  delete: (call) => archivePolicy(call),
+});

@@ -1,4 +1,4 @@
-import type { ListRateLimitsPoliciesQuery } from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import type { Prisma, RateLimitsPolicy } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { paged } from '../../kernel/http/shapes.ts';
@@ -12,7 +12,7 @@ export function findPolicy(db: Database, id: string): Promise<RateLimitsPolicyRo
 export async function listPolicies(
   db: Database,
   scope: { organisationId: string; workspaceId: string | undefined },
-  query: ListRateLimitsPoliciesQuery,
+  query: QueryOf<'rate-limits-policies.list'>,
 ): Promise<{ rows: RateLimitsPolicyRow[]; total: number }> {
   const where: Prisma.RateLimitsPolicyWhereInput = {
     organisationId: scope.organisationId,

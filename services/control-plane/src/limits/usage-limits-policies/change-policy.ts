@@ -1,4 +1,4 @@
-import type { UpdateUsageLimitsPolicyBody, UsageLimitsPolicyType } from '@sluice/contracts/admin';
+import type { BodyOf, UsageLimitsPolicyType } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { planUsageReset, type UsageReset } from '../usage-limits/usage-reset.ts';
@@ -8,7 +8,10 @@ import { presentUsageLimitsPolicy } from './present.ts';
 import { findEntity, type UsageLimitsPolicyRow, updateEntities, updatePolicy } from './store.ts';
 
 /** What the body leaves out stays, null clears. What has been counted stays too. */
-export function changePolicy(call: AdminCall, body: UpdateUsageLimitsPolicyBody): Promise<void> {
+export function changePolicy(
+  call: AdminCall,
+  body: BodyOf<'usage-limits-policies.update'>,
+): Promise<void> {
   const { now } = call;
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const policy = await reachPolicy(call, db, 'active');

@@ -1,4 +1,4 @@
-import type { CreateUsageLimitsPolicyBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -32,7 +32,10 @@ export async function reachPolicy(
   return requirePolicy(call, await findPolicy(db, id), status);
 }
 
-export function createPolicy(call: AdminCall, body: CreateUsageLimitsPolicyBody): Promise<string> {
+export function createPolicy(
+  call: AdminCall,
+  body: BodyOf<'usage-limits-policies.create'>,
+): Promise<string> {
   const { caller, now } = call;
   requireOwnOrganisation(caller, body.organisation_id);
   const alertThreshold = body.alert_threshold ?? null;

@@ -1,5 +1,4 @@
-import { implement } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll } from '../../kernel/http/implement.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { changePolicy } from './change-policy.ts';
@@ -10,41 +9,36 @@ import { largestEntities, listEntities, listPolicies } from './store.ts';
 /** A policy that counts by user may have very many counters; `entities` pages through all of them. */
 const usageMapMax = 1000;
 
-export const usageLimitsPolicyOperations: readonly Operation[] = [
-  implement('usage-limits-policies.create', async (call, { body }) => ({
-    id: await createPolicy(call, body),
-    object,
-  })),
-  implement('usage-limits-policies.list', async (call, { query }) => {
-    const { caller, db } = call;
-    const workspace = await targetWorkspace(db, caller, namedWorkspace(undefined, call.query));
-    const scope = { organisationId: caller.organisationId, workspaceId: workspace?.id };
-    const { rows, total } = await listPolicies(db, scope, query);
-    return listEnvelope(rows.map(presentUsageLimitsPolicy), total);
+export const usageLimitsPolicyOperations = {
+  ...implementAll('usage-limits-policies', {
+    create: async (call, { body }) => ({
+      id: await createPolicy(call, body),
+      object,
+    }),
+    list: async (call, { query }) => {
+      const { caller, db } = call;
+      const workspace = await targetWorkspace(db, caller, namedWorkspace(undefined, call.query));
+      const scope = { organisationId: caller.organisationId, workspaceId: workspace?.id };
+      const { rows, total } = await listPolicies(db, scope, query);
+      return listEnvelope(rows.map(presentUsageLimitsPolicy), total);
+    },
+    read: async (call, { query }) => {
+      const policy = await reachPolicy(call, call.db, query.status);
+      const shown = presentUsageLimitsPolicy(policy);
+      if (!query.include_usage) return shown;
+      const entities = await largestEntities(call.db, policy.id, usageMapMax);
+      const map = entities.map((entity) => [entity.valueKey, presentUsage(entity)] as const);
+      return { ...shown, value_key_usage_map: Object.fromEntries(map) };
+    },
+    update: (call, { body }) => changePolicy(call, body),
+    delete: (call) => archivePolicy(call),
   }),
-  implement('usage-limits-policies.read', async (call, { query }) => {
-    const policy = await reachPolicy(call, call.db, query.status);
-    const shown = presentUsageLimitsPolicy(policy);
-    if (!query.include_usage) return shown;
-    const entities = await largestEntities(call.db, policy.id, usageMapMax);
-    const map = entities.map((entity) => [entity.valueKey, presentUsage(entity)] as const);
-    return { ...shown, value_key_usage_map: Object.fromEntries(map) };
+  ...implementAll('usage-limits-policies.entities', {
+    list: async (call, { query }) => {
+      const policy = await reachPolicy(call, call.db, 'active');
+      const { rows, total } = await listEntities(call.db, policy.id, query);
+      return listEnvelope(rows.map(presentEntity), total);
+    },
+    reset: (call) => resetEntity(call),
   }),
-  implement('usage-limits-policies.update', async (call, { body }) => {
-    await changePolicy(call, body);
-    return {};
-  }),
-  implement('usage-limits-policies.delete', async (call) => {
-    await archivePolicy(call);
-    return {};
-  }),
-  implement('usage-limits-policies.entities.list', async (call, { query }) => {
-    const policy = await reachPolicy(call, call.db, 'active');
-    const { rows, total } = await listEntities(call.db, policy.id, query);
-    return listEnvelope(rows.map(presentEntity), total);
-  }),
-  implement('usage-limits-policies.entities.reset', async (call) => {
-    await resetEntity(call);
-    return {};
-  }),
-];
+};

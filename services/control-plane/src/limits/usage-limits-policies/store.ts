@@ -1,7 +1,4 @@
-import type {
-  ListUsageLimitsEntitiesQuery,
-  ListUsageLimitsPoliciesQuery,
-} from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import type {
   Prisma,
   UsageLimitsEntity,
@@ -23,7 +20,7 @@ export function findPolicy(db: Database, id: string): Promise<UsageLimitsPolicyR
 export async function listPolicies(
   db: Database,
   scope: { organisationId: string; workspaceId: string | undefined },
-  query: ListUsageLimitsPoliciesQuery,
+  query: QueryOf<'usage-limits-policies.list'>,
 ): Promise<{ rows: UsageLimitsPolicyRow[]; total: number }> {
   const where: Prisma.UsageLimitsPolicyWhereInput = {
     organisationId: scope.organisationId,
@@ -64,7 +61,7 @@ export function findEntity(
 export async function listEntities(
   db: Database,
   policyId: string,
-  query: ListUsageLimitsEntitiesQuery,
+  query: QueryOf<'usage-limits-policies.entities.list'>,
 ): Promise<{ rows: UsageLimitsEntityRow[]; total: number }> {
   const where: Prisma.UsageLimitsEntityWhereInput = {
     policyId,

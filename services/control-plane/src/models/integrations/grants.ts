@@ -1,7 +1,4 @@
-import type {
-  GlobalWorkspaceAccess,
-  UpdateIntegrationWorkspacesBody,
-} from '@sluice/contracts/admin';
+import type { BodyOf, GlobalWorkspaceAccess } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Change } from '../../kernel/database/change.ts';
@@ -39,7 +36,7 @@ export async function grantGlobalIntegrations(
 export async function changeGrants(
   change: Change,
   integration: IntegrationRow,
-  body: UpdateIntegrationWorkspacesBody,
+  body: BodyOf<'integrations.workspaces.update'>,
   now: Date,
 ): Promise<void> {
   const { db } = change;

@@ -1,4 +1,4 @@
-import type { SecretMapping, UpdateIntegrationModelsBody } from '@sluice/contracts/admin';
+import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
@@ -21,7 +21,7 @@ import {
 export function changeModels(
   call: AdminCall,
   reference: string,
-  body: UpdateIntegrationModelsBody,
+  body: BodyOf<'integrations.models.update'>,
   vault: CredentialVault,
 ): Promise<void> {
   const slugs = body.models.map((model) => model.slug);

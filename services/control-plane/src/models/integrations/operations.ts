@@ -1,9 +1,4 @@
-import type {
-  CreateIntegrationBody,
-  SecretMapping,
-  UpdateIntegrationBody,
-  UpdateIntegrationWorkspacesBody,
-} from '@sluice/contracts/admin';
+import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
@@ -38,7 +33,7 @@ export interface IntegrationParts {
 
 export function createIntegration(
   call: AdminCall,
-  body: CreateIntegrationBody,
+  body: BodyOf<'integrations.create'>,
   parts: IntegrationParts,
 ): Promise<{ id: string; slug: string }> {
   if (parts.catalogueId(body.ai_provider_id) === undefined)
@@ -91,7 +86,7 @@ export function createIntegration(
 export function changeIntegration(
   call: AdminCall,
   reference: string,
-  body: UpdateIntegrationBody,
+  body: BodyOf<'integrations.update'>,
   parts: IntegrationParts,
 ): Promise<void> {
   return changeReached(call, reference, showDetail, async ({ db }, integration) => {
@@ -133,7 +128,7 @@ export function deleteIntegration(call: AdminCall, reference: string): Promise<v
 export function changeWorkspaces(
   call: AdminCall,
   reference: string,
-  body: UpdateIntegrationWorkspacesBody,
+  body: BodyOf<'integrations.workspaces.update'>,
 ): Promise<void> {
   return changeReached(call, reference, showAccess, async (change, integration) => {
     if (integration.workspaceId !== null)
@@ -160,7 +155,7 @@ export function changeWorkspaces(
 function mappingsOf(
   db: Database,
   { organisationId, workspaceId }: Pick<IntegrationRow, 'organisationId' | 'workspaceId'>,
-  body: UpdateIntegrationBody,
+  body: BodyOf<'integrations.update'>,
 ) {
   return checkMappings(
     db,

@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { visibleLevel } from '../../kernel/tenancy/levels.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
@@ -20,67 +20,58 @@ import {
 import { reachIntegration } from './reach.ts';
 import { countGrants, listGrants, listIntegrations, listModels } from './store.ts';
 
-export function integrationOperations(parts: IntegrationParts): readonly Operation[] {
-  return [
-    implement('integrations.list', async (call, { query }) => {
-      const workspace = await targetWorkspace(
-        call.db,
-        call.caller,
-        namedWorkspace(undefined, call.query),
-      );
-      const { rows, total } = await listIntegrations(
-        call.db,
-        {
-          organisationId: call.caller.organisationId,
-          workspaceId: workspace?.id,
-          type: visibleLevel(call, query.type),
-          tags: query.tags,
-        },
-        query,
-      );
-      return listEnvelope(rows.map(presentIntegration), total);
+export function integrationOperations(parts: IntegrationParts) {
+  return {
+    ...implementAll('integrations', {
+      list: async (call, { query }) => {
+        const workspace = await targetWorkspace(
+          call.db,
+          call.caller,
+          namedWorkspace(undefined, call.query),
+        );
+        const { rows, total } = await listIntegrations(
+          call.db,
+          {
+            organisationId: call.caller.organisationId,
+            workspaceId: workspace?.id,
+            type: visibleLevel(call, query.type),
+            tags: query.tags,
+          },
+          query,
+        );
+        return listEnvelope(rows.map(presentIntegration), total);
+      },
+      create: (call, { body }) => createIntegration(call, body, parts),
+      read: async (call) => {
+        const integration = await reachIntegration(call, call.db, slugOf(call));
+        return presentIntegrationDetail(integration, await countGrants(call.db, integration.id));
+      },
+      update: (call, { body }) => changeIntegration(call, slugOf(call), body, parts),
+      delete: (call) => deleteIntegration(call, slugOf(call)),
     }),
-    implement('integrations.create', (call, { body }) => createIntegration(call, body, parts)),
-    implement('integrations.read', async (call) => {
-      const integration = await reachIntegration(call, call.db, slugOf(call));
-      return presentIntegrationDetail(integration, await countGrants(call.db, integration.id));
+    ...implementAll('integrations.models', {
+      list: async (call, { query }) => {
+        const integration = await reachIntegration(call, call.db, slugOf(call));
+        const { rows, total } = await listModels(call.db, integration.id, query);
+        return { total, models: rows.map(presentModel) };
+      },
+      update: (call, { body }) => changeModels(call, slugOf(call), body, parts.vault),
+      delete: (call, { query }) => deleteModels(call, slugOf(call), query.slugs),
     }),
-    implement('integrations.update', async (call, { body }) => {
-      await changeIntegration(call, slugOf(call), body, parts);
-      return {};
+    ...implementAll('integrations.workspaces', {
+      list: async (call, { query }) => {
+        const integration = await reachIntegration(call, call.db, slugOf(call));
+        // A workspace does not learn who else uses an integration.
+        const { rows, total } = await listGrants(
+          call.db,
+          { integrationId: integration.id, workspaceId: call.caller.workspaceId },
+          query,
+        );
+        return { total, workspaces: rows.map(presentGrant) };
+      },
+      update: (call, { body }) => changeWorkspaces(call, slugOf(call), body),
     }),
-    implement('integrations.delete', async (call) => {
-      await deleteIntegration(call, slugOf(call));
-      return {};
-    }),
-    implement('integrations.models.list', async (call, { query }) => {
-      const integration = await reachIntegration(call, call.db, slugOf(call));
-      const { rows, total } = await listModels(call.db, integration.id, query);
-      return { total, models: rows.map(presentModel) };
-    }),
-    implement('integrations.models.update', async (call, { body }) => {
-      await changeModels(call, slugOf(call), body, parts.vault);
-      return {};
-    }),
-    implement('integrations.models.delete', async (call, { query }) => {
-      await deleteModels(call, slugOf(call), query.slugs);
-      return {};
-    }),
-    implement('integrations.workspaces.list', async (call, { query }) => {
-      const integration = await reachIntegration(call, call.db, slugOf(call));
-      // A workspace does not learn who else uses an integration.
-      const { rows, total } = await listGrants(
-        call.db,
-        { integrationId: integration.id, workspaceId: call.caller.workspaceId },
-        query,
-      );
-      return { total, workspaces: rows.map(presentGrant) };
-    }),
-    implement('integrations.workspaces.update', async (call, { body }) => {
-      await changeWorkspaces(call, slugOf(call), body);
-      return {};
-    }),
-  ];
+  };
 }
 
 function slugOf(call: AdminCall): string {

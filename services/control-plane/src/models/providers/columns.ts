@@ -1,4 +1,4 @@
-import type { CreateProviderBody, UpdateProviderBody, UsageLimits } from '@sluice/contracts/admin';
+import type { BodyOf, UsageLimits } from '@sluice/contracts/admin';
 import { noJson } from '../../kernel/database/no-json.ts';
 import { plannedUsageLimits, raisesCredit } from '../../limits/usage-limits/usage-limits.ts';
 import type { ProviderRow } from './store.ts';
@@ -7,7 +7,7 @@ type Common = 'note' | 'usage_limits' | 'rate_limits' | 'expires_at';
 
 /** The columns that a new provider and a new virtual key have in common. */
 export function createdColumns(
-  body: Pick<CreateProviderBody, Common | 'name'>,
+  body: Pick<BodyOf<'providers.create'>, Common | 'name'>,
   workspace: { id: string; organisationId: string },
   now: Date,
 ) {
@@ -28,7 +28,7 @@ export function createdColumns(
 /** What a field leaves out stays; an explicit null clears. Whoever may spend more is active again. */
 export function changedColumns(
   provider: ProviderRow,
-  body: Pick<UpdateProviderBody, Common | 'name' | 'reset_usage'>,
+  body: Pick<BodyOf<'providers.update'>, Common | 'name' | 'reset_usage'>,
   now: Date,
 ) {
   const stored = provider.usageLimits as UsageLimits | null;

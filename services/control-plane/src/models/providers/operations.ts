@@ -1,4 +1,4 @@
-import type { CreateProviderBody, UpdateProviderBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -30,7 +30,7 @@ export async function reachProvider(
 
 export function createProvider(
   call: AdminCall,
-  body: CreateProviderBody,
+  body: BodyOf<'providers.create'>,
 ): Promise<{ id: string; slug: string }> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(
@@ -57,7 +57,7 @@ export function createProvider(
 export function changeProvider(
   call: AdminCall,
   reference: string,
-  body: UpdateProviderBody,
+  body: BodyOf<'providers.update'>,
 ): Promise<{ id: string; slug: string }> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const before = await reachProvider(call, db, reference);

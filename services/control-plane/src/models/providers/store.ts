@@ -1,4 +1,4 @@
-import type { ListProvidersQuery, Page } from '@sluice/contracts/admin';
+import type { Page, QueryOf } from '@sluice/contracts/admin';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { taggedWith } from '../../kernel/database/tagged-with.ts';
@@ -52,7 +52,7 @@ export async function findProviderOf(
 export async function listProviders(
   db: Database,
   workspaceId: string,
-  query: Page & Pick<ListProvidersQuery, 'tags'>,
+  query: Page & Pick<QueryOf<'providers.list'>, 'tags'>,
 ): Promise<{ rows: ProviderRow[]; total: number }> {
   const where: Prisma.ProviderWhereInput = {
     workspaceId,

@@ -1,8 +1,4 @@
-import type {
-  CreateVirtualKeyBody,
-  SecretMapping,
-  UpdateVirtualKeyBody,
-} from '@sluice/contracts/admin';
+import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Change } from '../../kernel/database/change.ts';
@@ -36,7 +32,7 @@ import { presentVirtualKey } from './present.ts';
 /** A virtual key is an integration of the workspace and its provider, made in one step. */
 export function createVirtualKey(
   call: AdminCall,
-  body: CreateVirtualKeyBody,
+  body: BodyOf<'virtual-keys.create'>,
   parts: IntegrationParts,
 ): Promise<string> {
   const aiProviderId = parts.catalogueId(body.provider);
@@ -85,7 +81,7 @@ export function createVirtualKey(
 export function changeVirtualKey(
   call: AdminCall,
   reference: string,
-  body: UpdateVirtualKeyBody,
+  body: BodyOf<'virtual-keys.update'>,
   parts: IntegrationParts,
 ): Promise<void> {
   return call.change(async (change) => {
@@ -122,7 +118,7 @@ async function changeCredentials(
   call: AdminCall,
   change: Change,
   provider: ProviderRow,
-  body: UpdateVirtualKeyBody,
+  body: BodyOf<'virtual-keys.update'>,
   parts: IntegrationParts,
 ): Promise<void> {
   const settings = toConfigurations(body);
@@ -163,7 +159,7 @@ async function mappingsOf(
   { db }: Change,
   organisationId: string,
   workspaceId: string,
-  body: UpdateVirtualKeyBody,
+  body: BodyOf<'virtual-keys.update'>,
 ) {
   const checked = await checkMappings(
     db,

@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
@@ -9,9 +9,9 @@ import { changeVirtualKey, createVirtualKey, deleteVirtualKey } from './operatio
 import { presentVirtualKey } from './present.ts';
 
 /** Providers under the name they had before integrations: the same rows, credentials included. */
-export function virtualKeyOperations(parts: IntegrationParts): readonly Operation[] {
-  return [
-    implement('virtual-keys.list', async (call, { query }) => {
+export function virtualKeyOperations(parts: IntegrationParts) {
+  return implementAll('virtual-keys', {
+    list: async (call, { query }) => {
       const workspace = await requireWorkspace(
         call.db,
         call.caller,
@@ -22,23 +22,16 @@ export function virtualKeyOperations(parts: IntegrationParts): readonly Operatio
         rows.map((row) => presentVirtualKey(row, call.now)),
         total,
       );
-    }),
-    implement('virtual-keys.create', async (call, { body }) => ({
+    },
+    create: async (call, { body }) => ({
       success: true as const,
       data: { slug: await createVirtualKey(call, body, parts) },
-    })),
-    implement('virtual-keys.read', async (call) =>
+    }),
+    read: async (call) =>
       presentVirtualKey(await reachProvider(call, call.db, slugOf(call)), call.now),
-    ),
-    implement('virtual-keys.update', async (call, { body }) => {
-      await changeVirtualKey(call, slugOf(call), body, parts);
-      return {};
-    }),
-    implement('virtual-keys.delete', async (call) => {
-      await deleteVirtualKey(call, slugOf(call));
-      return {};
-    }),
-  ];
+    update: (call, { body }) => changeVirtualKey(call, slugOf(call), body, parts),
+    delete: (call) => deleteVirtualKey(call, slugOf(call)),
+  });
 }
 
 function slugOf(call: AdminCall): string {

@@ -1,10 +1,5 @@
 import { type KeyType, maskServiceKey } from '@sluice/contracts';
-import type {
-  CreateApiKeyBody,
-  Page,
-  UpdateApiKeyBody,
-  UsageLimits,
-} from '@sluice/contracts/admin';
+import type { BodyOf, Page, UsageLimits } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -58,7 +53,7 @@ export async function visibleApiKeys(
 export function createApiKey(
   call: AdminCall,
   type: KeyType,
-  body: CreateApiKeyBody,
+  body: BodyOf<'api-keys.create'>,
   mintKey: MintKey,
 ): Promise<{ id: string; key: string }> {
   call.permit(type);
@@ -115,7 +110,11 @@ export function createApiKey(
 }
 
 /** What a field leaves out stays; an explicit null clears. */
-export function changeApiKey(call: AdminCall, id: string, body: UpdateApiKeyBody): Promise<void> {
+export function changeApiKey(
+  call: AdminCall,
+  id: string,
+  body: BodyOf<'api-keys.update'>,
+): Promise<void> {
   const { now } = call;
   return call.change(async ({ db, describe, touchKey }) => {
     const key = await reachApiKey(call, db, id, 'manage');

@@ -1,7 +1,7 @@
 import { type KeyType, keyTypes } from '@sluice/contracts';
 import { invalidField } from '@sluice/errors';
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
 import { changeApiKey, createApiKey, deleteApiKey, visibleApiKeys } from './operations.ts';
 import { presentApiKey } from './present.ts';
@@ -11,10 +11,10 @@ import type { MintKey } from './secrets.ts';
 
 const object = 'api-key' as const;
 
-export function apiKeyOperations(mintKey: MintKey): readonly Operation[] {
-  return [
+export function apiKeyOperations(mintKey: MintKey) {
+  return implementAll('api-keys', {
     // Before the two-part create path, which would take `rotate` for a kind of key.
-    implement('api-keys.rotate', async (call, { body }) => {
+    rotate: async (call, { body }) => {
       const transitionMs = body.key_transition_period_ms;
       const { overlapEndsAt, ...made } = await rotateApiKey(
         call,
@@ -23,31 +23,24 @@ export function apiKeyOperations(mintKey: MintKey): readonly Operation[] {
         mintKey,
       );
       return { ...made, key_transition_expires_at: instant(overlapEndsAt) };
-    }),
-    implement('api-keys.create', async (call, { body }) => ({
+    },
+    create: async (call, { body }) => ({
       ...(await createApiKey(call, keyTypeOf(call), body, mintKey)),
       object,
-    })),
-    implement('api-keys.list', async (call, { query }) => {
+    }),
+    list: async (call, { query }) => {
       const types = keyTypes.filter((type) => call.permits(type));
       const { rows, total } = await visibleApiKeys(call, types, query);
       return listEnvelope(
         rows.map((row) => presentApiKey(row, call.now)),
         total,
       );
-    }),
-    implement('api-keys.read', async (call) =>
+    },
+    read: async (call) =>
       presentApiKey(await reachApiKey(call, call.db, idOf(call), 'view'), call.now),
-    ),
-    implement('api-keys.update', async (call, { body }) => {
-      await changeApiKey(call, idOf(call), body);
-      return {};
-    }),
-    implement('api-keys.delete', async (call) => {
-      await deleteApiKey(call, idOf(call));
-      return {};
-    }),
-  ];
+    update: (call, { body }) => changeApiKey(call, idOf(call), body),
+    delete: (call) => deleteApiKey(call, idOf(call)),
+  });
 }
 
 function idOf(call: AdminCall): string {

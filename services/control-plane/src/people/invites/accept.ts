@@ -1,5 +1,5 @@
 import type { WorkspaceRole } from '@sluice/contracts';
-import type { AcceptInviteBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { PublicCall } from '../../kernel/http/public-operation.ts';
@@ -25,7 +25,7 @@ export interface Accepted {
  */
 export async function acceptInvite(
   call: PublicCall,
-  body: AcceptInviteBody,
+  body: BodyOf<'invites.accept'>,
   provision: ProvisionUserKey,
 ): Promise<Accepted> {
   const hash = hashInviteToken(body.token);
@@ -70,7 +70,7 @@ interface Person {
 async function welcomeUser(
   change: Change,
   invite: InviteRow,
-  names: AcceptInviteBody,
+  names: BodyOf<'invites.accept'>,
   now: Date,
 ): Promise<Person> {
   const { db } = change;

@@ -1,4 +1,4 @@
-import type { CreateInviteBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import { bytes } from '../../kernel/database/change.ts';
@@ -33,7 +33,7 @@ export async function reachInvite(call: AdminCall, db: Database, id: string): Pr
 /** Holds a place ready for somebody; returns the link that they take it by. */
 export function createInvite(
   call: AdminCall,
-  body: CreateInviteBody,
+  body: BodyOf<'invites.create'>,
   base: string,
 ): Promise<{ id: string; link: string }> {
   const { caller, now } = call;
@@ -143,7 +143,7 @@ async function refuseTakenEmail(
 async function invitedWorkspaces(
   db: Database,
   organisationId: string,
-  named: CreateInviteBody['workspaces'],
+  named: BodyOf<'invites.create'>['workspaces'],
 ): Promise<{ id: string; role: InvitedWorkspace['role'] }[]> {
   const places = new Map<string, InvitedWorkspace['role']>();
   for (const [index, { id: reference, role }] of named.entries()) {

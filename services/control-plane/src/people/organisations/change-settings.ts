@@ -1,9 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type ChangeOrganisationSettingsBody,
-  defaultSettings,
-  type SettingsChange,
-} from '@sluice/contracts/admin';
+import { type BodyOf, defaultSettings, type SettingsChange } from '@sluice/contracts/admin';
 import { openSections, type StoredSettings } from '../../kernel/tenancy/settings.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -11,7 +7,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** What is stored after a change of the organisation: only what differs from the defaults. */
 export function changedOrganisationSettings(
   stored: StoredSettings,
-  { workspace_overrides: switches, ...change }: ChangeOrganisationSettingsBody,
+  { workspace_overrides: switches, ...change }: BodyOf<'organisation.settings.update'>,
 ): StoredSettings {
   const sections = changedSections(stored, change, (section, name, value) =>
     isDeepStrictEqual((defaultSettings as Record<string, Values>)[section]?.[name], value),

@@ -1,4 +1,4 @@
-import type { UpdateOrganisationDefaultsBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -34,7 +34,7 @@ async function guardrailsOf(
 /** What the body leaves out stays; null and an empty list clear. */
 export function changeDefaults(
   call: AdminCall,
-  body: UpdateOrganisationDefaultsBody,
+  body: BodyOf<'organisation.defaults.update'>,
 ): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const organisation = await readOrganisation(db, call.caller.organisationId);
@@ -56,7 +56,7 @@ export function changeDefaults(
 async function slugsOf(
   db: Database,
   organisationId: string,
-  body: UpdateOrganisationDefaultsBody,
+  body: BodyOf<'organisation.defaults.update'>,
   list: 'input_guardrails' | 'output_guardrails',
 ): Promise<string[] | undefined> {
   const references = body[list];

@@ -1,4 +1,4 @@
-import type { UpdateExclusionsBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -28,7 +28,7 @@ export async function presentExclusions(
 export function changeExclusions(
   call: AdminCall,
   exemption: Exemption,
-  body: UpdateExclusionsBody,
+  body: BodyOf<'exclusions.input-guardrails.update'>,
 ): Promise<void> {
   const { organisationId } = call.caller;
   requireOwnOrganisation(call.caller, body.organisation_id);

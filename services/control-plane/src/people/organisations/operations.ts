@@ -1,11 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { roleAllowsScope, scopesOf } from '@sluice/contracts';
-import type {
-  ChangeOrganisationSettingsBody,
-  Settings,
-  SettingsChange,
-  SettingsSection,
-} from '@sluice/contracts/admin';
+import type { BodyOf, Settings, SettingsChange, SettingsSection } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -51,7 +46,7 @@ export function renameOrganisation(call: AdminCall, name: string | undefined): P
 /** What a section leaves out stays. A section that is closed takes with it what workspaces decided in it. */
 export function changeOrganisationSettings(
   call: AdminCall,
-  body: ChangeOrganisationSettingsBody,
+  body: BodyOf<'organisation.settings.update'>,
 ): Promise<void> {
   return call.change(async (change) => {
     const { db, describe } = change;

@@ -1,5 +1,6 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
 import { reachWorkspace } from '../workspaces/operations.ts';
 import { changeDefaults, presentDefaults } from './defaults.ts';
@@ -16,53 +17,44 @@ import {
 } from './present.ts';
 import { countContents, readOrganisation } from './store.ts';
 
-export const organisationOperations: readonly Operation[] = [
-  implement('organisation.read', async (call) => {
-    const organisation = await ownOrganisation(call);
-    return presentOrganisation(organisation, await countContents(call.db, organisation.id));
+export const organisationOperations = {
+  ...implementAll('organisation', {
+    read: async (call) => {
+      const organisation = await ownOrganisation(call);
+      return presentOrganisation(organisation, await countContents(call.db, organisation.id));
+    },
+    update: (call, { body }) => renameOrganisation(call, body.name),
   }),
-  implement('organisation.update', async (call, { body }) => {
-    await renameOrganisation(call, body.name);
-    return {};
+  ...implementAll('organisation.settings', {
+    read: async (call) => presentOrganisationSettings((await ownOrganisation(call)).settings),
+    update: (call, { body }) => changeOrganisationSettings(call, body),
   }),
-  implement('organisation.settings.read', async (call) =>
-    presentOrganisationSettings((await ownOrganisation(call)).settings),
-  ),
-  implement('organisation.settings.update', async (call, { body }) => {
-    await changeOrganisationSettings(call, body);
-    return {};
+  ...implementAll('workspaces.settings', {
+    read: async (call) =>
+      presentWorkspaceSettings(
+        await reachWorkspace(call, call.db, pathParameter(call, 'workspaceId')),
+      ),
+    update: (call, { body }) =>
+      changeWorkspaceSettings(call, pathParameter(call, 'workspaceId'), body),
   }),
-  implement('workspaces.settings.read', async (call) =>
-    presentWorkspaceSettings(
-      await reachWorkspace(call, call.db, pathParameter(call, 'workspaceId')),
-    ),
-  ),
-  implement('workspaces.settings.update', async (call, { body }) => {
-    await changeWorkspaceSettings(call, pathParameter(call, 'workspaceId'), body);
-    return {};
+  ...implementAll('organisation.defaults', {
+    read: async (call) => presentDefaults(call.db, await ownOrganisation(call)),
+    update: (call, { body }) => changeDefaults(call, body),
   }),
-  implement('organisation.defaults.read', async (call) =>
-    presentDefaults(call.db, await ownOrganisation(call)),
-  ),
-  implement('organisation.defaults.update', async (call, { body }) => {
-    await changeDefaults(call, body);
-    return {};
-  }),
-  ...exclusionOperations('input', 'skipsInputGuardrails'),
-  ...exclusionOperations('output', 'skipsOutputGuardrails'),
-];
+  ...implementAll('exclusions.input-guardrails', exclusionHandlers('skipsInputGuardrails')),
+  ...implementAll('exclusions.output-guardrails', exclusionHandlers('skipsOutputGuardrails')),
+};
 
-function exclusionOperations(side: 'input' | 'output', exemption: Exemption): Operation[] {
-  return [
-    implement(`exclusions.${side}-guardrails.read`, (call, { query }) => {
+/** Both sides are asked for and answered in the same words. */
+function exclusionHandlers(exemption: Exemption) {
+  return {
+    read: (call: AdminCall, { query }: { query: QueryOf<'exclusions.input-guardrails.read'> }) => {
       requireOwnOrganisation(call.caller, query.organisation_id);
       return presentExclusions(call.db, call.caller.organisationId, exemption);
-    }),
-    implement(`exclusions.${side}-guardrails.update`, async (call, { body }) => {
-      await changeExclusions(call, exemption, body);
-      return {};
-    }),
-  ];
+    },
+    update: (call: AdminCall, { body }: { body: BodyOf<'exclusions.input-guardrails.update'> }) =>
+      changeExclusions(call, exemption, body),
+  };
 }
 
 function ownOrganisation(call: AdminCall) {

@@ -1,4 +1,4 @@
-import type { CreateScimMappingBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -17,7 +17,10 @@ import {
 } from './store.ts';
 
 /** Maps a group to a workspace. The same again is the same mapping; a group has one role wherever it is. */
-export function createMapping(call: AdminCall, body: CreateScimMappingBody): Promise<MappingRow> {
+export function createMapping(
+  call: AdminCall,
+  body: BodyOf<'scim-workspaces.create'>,
+): Promise<MappingRow> {
   return call.change(async (change) => {
     const { db, describe } = change;
     const workspace = await requireWorkspace(
@@ -69,7 +72,7 @@ export function deleteMapping(call: AdminCall, id: string): Promise<void> {
 async function groupOf(
   call: AdminCall,
   change: Change,
-  { scim_group_id: id, scim_group_name: name }: CreateScimMappingBody,
+  { scim_group_id: id, scim_group_name: name }: BodyOf<'scim-workspaces.create'>,
 ): Promise<GroupRow> {
   const { db } = change;
   const { organisationId } = call.caller;

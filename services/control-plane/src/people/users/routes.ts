@@ -1,13 +1,12 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { activeWorkspaceIds } from '../workspaces/store.ts';
 import { changeUser, deleteUser, reachUser } from './operations.ts';
 import { presentUser } from './present.ts';
 import { listUsers } from './store.ts';
 
-export const userOperations: readonly Operation[] = [
-  implement('users.list', async (call, { query }) => {
+export const userOperations = implementAll('users', {
+  list: async (call, { query }) => {
     const { organisationId } = call.caller;
     const [{ rows, total }, workspaces] = await Promise.all([
       listUsers(call.db, organisationId, query, query),
@@ -17,17 +16,11 @@ export const userOperations: readonly Operation[] = [
       rows.map((row) => presentUser(row, workspaces)),
       total,
     );
-  }),
-  implement('users.read', async (call) => {
+  },
+  read: async (call) => {
     const user = await reachUser(call, call.db, pathParameter(call, 'userId'));
     return presentUser(user, await activeWorkspaceIds(call.db, user.organisationId));
-  }),
-  implement('users.update', async (call, { body }) => {
-    await changeUser(call, pathParameter(call, 'userId'), body.role);
-    return {};
-  }),
-  implement('users.delete', async (call) => {
-    await deleteUser(call, pathParameter(call, 'userId'));
-    return {};
-  }),
-];
+  },
+  update: (call, { body }) => changeUser(call, pathParameter(call, 'userId'), body.role),
+  delete: (call) => deleteUser(call, pathParameter(call, 'userId')),
+});

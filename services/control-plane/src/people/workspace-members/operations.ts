@@ -1,5 +1,5 @@
 import { mayGrantRole, type WorkspaceRole } from '@sluice/contracts';
-import type { AddMembersBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
@@ -28,7 +28,7 @@ export async function reachMember(
 export function addMembers(
   call: AdminCall,
   reference: string,
-  { users }: AddMembersBody,
+  { users }: BodyOf<'workspace-members.create'>,
   provision: ProvisionUserKey,
 ): Promise<void> {
   return call.change(async (change) => {

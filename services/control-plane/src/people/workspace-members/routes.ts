@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { reachWorkspace } from '../workspaces/operations.ts';
@@ -7,41 +7,35 @@ import { addMembers, changeMember, deleteMember, reachMember } from './operation
 import { presentMember } from './present.ts';
 import { listMembers } from './store.ts';
 
-export function workspaceMemberOperations(provision: ProvisionUserKey): readonly Operation[] {
-  return [
-    implement('workspace-members.list', async (call, { query }) => {
+export function workspaceMemberOperations(provision: ProvisionUserKey) {
+  return implementAll('workspace-members', {
+    list: async (call, { query }) => {
       const workspace = await workspaceOf(call);
       const { rows, total } = await listMembers(call.db, workspace.id, query, query);
       return listEnvelope(
         rows.map((row) => presentMember(workspace, row)),
         total,
       );
-    }),
-    implement('workspace-members.create', async (call, { body }) => {
-      await addMembers(call, pathParameter(call, 'workspaceId'), body, provision);
-      return {};
-    }),
-    implement('workspace-members.read', async (call) => {
+    },
+    create: (call, { body }) =>
+      addMembers(call, pathParameter(call, 'workspaceId'), body, provision),
+    read: async (call) => {
       const workspace = await workspaceOf(call);
       return presentMember(
         workspace,
         await reachMember(call.db, workspace, pathParameter(call, 'userId')),
       );
-    }),
-    implement('workspace-members.update', async (call, { body }) => {
-      await changeMember(
+    },
+    update: (call, { body }) =>
+      changeMember(
         call,
         pathParameter(call, 'workspaceId'),
         pathParameter(call, 'userId'),
         body.role,
-      );
-      return {};
-    }),
-    implement('workspace-members.delete', async (call) => {
-      await deleteMember(call, pathParameter(call, 'workspaceId'), pathParameter(call, 'userId'));
-      return {};
-    }),
-  ];
+      ),
+    delete: (call) =>
+      deleteMember(call, pathParameter(call, 'workspaceId'), pathParameter(call, 'userId')),
+  });
 }
 
 function workspaceOf(call: AdminCall) {

@@ -1,8 +1,4 @@
-import type {
-  CreateWorkspaceBody,
-  UpdateWorkspaceBody,
-  UsageLimits,
-} from '@sluice/contracts/admin';
+import type { BodyOf, UsageLimits } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
@@ -37,7 +33,7 @@ export type ProvisionWorkspace = (
 /** Creates a workspace and gives it what the organisation gives every new one. */
 export function createWorkspace(
   call: AdminCall,
-  body: CreateWorkspaceBody,
+  body: BodyOf<'workspaces.create'>,
   provision: ProvisionWorkspace,
 ): Promise<WorkspaceRow> {
   return call.change(async ({ db, describe, touchOrganisation }) => {
@@ -89,7 +85,7 @@ export async function reachWorkspace(call: AdminCall, db: AdminCall['db'], refer
 export function changeWorkspace(
   call: AdminCall,
   reference: string,
-  body: UpdateWorkspaceBody,
+  body: BodyOf<'workspaces.update'>,
 ): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await reachActiveWorkspace(call, db, reference);
@@ -177,7 +173,7 @@ async function guardrailColumns(
   db: AdminCall['db'],
   workspace: { id: string; organisationId: string },
   defaults: Pick<
-    NonNullable<UpdateWorkspaceBody['defaults']>,
+    NonNullable<BodyOf<'workspaces.update'>['defaults']>,
     'input_guardrails' | 'output_guardrails'
   >,
 ) {

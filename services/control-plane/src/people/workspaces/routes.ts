@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import {
   changeWorkspace,
@@ -12,12 +12,11 @@ import {
 import { presentWorkspace, presentWorkspaceDetail } from './present.ts';
 import { listWorkspaces } from './store.ts';
 
-export function workspaceOperations(provision: ProvisionWorkspace): readonly Operation[] {
-  return [
-    implement('workspaces.create', async (call, { body }) =>
+export function workspaceOperations(provision: ProvisionWorkspace) {
+  return implementAll('workspaces', {
+    create: async (call, { body }) =>
       presentWorkspace(await createWorkspace(call, body, provision)),
-    ),
-    implement('workspaces.list', async (call, { query }) => {
+    list: async (call, { query }) => {
       const { workspaceId, organisationId } = call.caller;
       if (workspaceId !== undefined && query.status?.includes('archived'))
         throw new GatewayError('auth.wrong_key_type', {
@@ -29,19 +28,12 @@ export function workspaceOperations(provision: ProvisionWorkspace): readonly Ope
         query,
       );
       return listEnvelope(rows.map(presentWorkspace), total);
-    }),
-    implement('workspaces.read', async (call, { query }) =>
+    },
+    read: async (call, { query }) =>
       presentWorkspaceDetail(await reachWorkspace(call, call.db, idOf(call)), query.name_format),
-    ),
-    implement('workspaces.update', async (call, { body }) => {
-      await changeWorkspace(call, idOf(call), body);
-      return {};
-    }),
-    implement('workspaces.delete', async (call) => {
-      await deleteWorkspace(call, idOf(call));
-      return {};
-    }),
-  ];
+    update: (call, { body }) => changeWorkspace(call, idOf(call), body),
+    delete: (call) => deleteWorkspace(call, idOf(call)),
+  });
 }
 
 function idOf(call: AdminCall): string {

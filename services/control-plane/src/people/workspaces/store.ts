@@ -1,4 +1,4 @@
-import type { ListWorkspacesQuery } from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { literally } from '../../kernel/database/literally.ts';
@@ -17,7 +17,7 @@ export function listWorkspaceNames(db: Database, organisationId: string) {
 export async function listWorkspaces(
   db: Database,
   scope: { organisationId: string; onlyId: string | undefined },
-  query: ListWorkspacesQuery,
+  query: QueryOf<'workspaces.list'>,
 ): Promise<{ rows: WorkspaceRow[]; total: number }> {
   const where: Prisma.WorkspaceWhereInput = {
     organisationId: scope.organisationId,

@@ -1,8 +1,4 @@
-import type {
-  AgentCard,
-  CreateAgentIntegrationBody,
-  UpdateAgentIntegrationBody,
-} from '@sluice/contracts/admin';
+import type { AgentCard, BodyOf } from '@sluice/contracts/admin';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -21,7 +17,7 @@ export function agentRegistry(parts: RegistryParts): AgentRegistry {
 export function createAgentIntegration(
   call: AdminCall,
   registry: AgentRegistry,
-  body: CreateAgentIntegrationBody,
+  body: BodyOf<'agent-integrations.create'>,
 ) {
   const own = { agentCard: cardColumn(body.agent_card ?? null) };
   return createIntegration(call, registry, body, own, ({ db }, row) =>
@@ -34,7 +30,7 @@ export function changeAgentIntegration(
   call: AdminCall,
   registry: AgentRegistry,
   reference: string,
-  body: UpdateAgentIntegrationBody,
+  body: BodyOf<'agent-integrations.update'>,
 ): Promise<void> {
   const card = body.agent_card;
   const own = card === undefined ? {} : { agentCard: cardColumn(card) };

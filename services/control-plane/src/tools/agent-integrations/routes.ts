@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { changeWorkspaces, listWorkspaces } from '../registry/grants.ts';
 import { deleteIntegration, listReachable, reachIntegration } from '../registry/integrations.ts';
@@ -20,58 +20,51 @@ import {
 const named = (call: AdminCall) => pathParameter(call, 'agentIntegrationId');
 const reach = (call: AdminCall) => reachIntegration(call, call.db, 'agent', named(call));
 
-export function agentIntegrationOperations(parts: RegistryParts): readonly Operation[] {
+export function agentIntegrationOperations(parts: RegistryParts) {
   const registry = agentRegistry(parts);
-  return [
-    implement('agent-integrations.list', async (call, { query }) => {
-      const { rows, total } = await listReachable(call, 'agent', query);
-      const data = rows.map(({ row, workspaceCount }) => ({
-        ...presentAgentIntegration(row),
-        workspaces_count: workspaceCount,
-      }));
-      return withMore(data, total, query);
+  return {
+    ...implementAll('agent-integrations', {
+      list: async (call, { query }) => {
+        const { rows, total } = await listReachable(call, 'agent', query);
+        const data = rows.map(({ row, workspaceCount }) => ({
+          ...presentAgentIntegration(row),
+          workspaces_count: workspaceCount,
+        }));
+        return withMore(data, total, query);
+      },
+      create: (call, { body }) => createAgentIntegration(call, registry, body),
+      'fetch-card': async (call, { body }) => {
+        const card = await fetchCard(parts.fetch, body.url);
+        await call.change(async ({ describe }) => describe({ detail: { url: body.url } }));
+        return card;
+      },
+      read: async (call) => {
+        const row = await reach(call);
+        const global_workspace_access = presentGlobalAccess(row);
+        return { ...presentAgentIntegrationDetail(row), global_workspace_access };
+      },
+      update: (call, { body }) => changeAgentIntegration(call, registry, named(call), body),
+      delete: (call) => deleteIntegration(call, registry, named(call)),
     }),
-    implement('agent-integrations.create', (call, { body }) =>
-      createAgentIntegration(call, registry, body),
-    ),
-    implement('agent-integrations.fetch-card', async (call, { body }) => {
-      const card = await fetchCard(parts.fetch, body.url);
-      await call.change(async ({ describe }) => describe({ detail: { url: body.url } }));
-      return card;
+    ...implementAll('agent-integrations.workspaces', {
+      list: (call, { query }) => listWorkspaces(call, 'agent', named(call), query),
+      update: (call, { body }) => changeWorkspaces(call, registry, named(call), body),
     }),
-    implement('agent-integrations.read', async (call) => {
-      const row = await reach(call);
-      const global_workspace_access = presentGlobalAccess(row);
-      return { ...presentAgentIntegrationDetail(row), global_workspace_access };
+    ...implementAll('agent-integrations.skills', {
+      list: async (call, { query }) => {
+        const { id } = await reach(call);
+        const found = await listOffers(call.db, 'agent', { integrationId: id }, {}, query);
+        return {
+          ...withMore(found.rows.map(presentSkill), found.total, query),
+          counts: presentSkillCounts(found.counts),
+        };
+      },
+      update: async (call, { body }) => {
+        await switchOffers(call, registry, named(call), settingsOf(body.skills));
+        return { success: true };
+      },
     }),
-    implement('agent-integrations.update', async (call, { body }) => {
-      await changeAgentIntegration(call, registry, named(call), body);
-      return {};
-    }),
-    implement('agent-integrations.delete', async (call) => {
-      await deleteIntegration(call, registry, named(call));
-      return {};
-    }),
-    implement('agent-integrations.workspaces.list', (call, { query }) =>
-      listWorkspaces(call, 'agent', named(call), query),
-    ),
-    implement('agent-integrations.workspaces.update', async (call, { body }) => {
-      await changeWorkspaces(call, registry, named(call), body);
-      return {};
-    }),
-    implement('agent-integrations.skills.list', async (call, { query }) => {
-      const { id } = await reach(call);
-      const found = await listOffers(call.db, 'agent', { integrationId: id }, {}, query);
-      return {
-        ...withMore(found.rows.map(presentSkill), found.total, query),
-        counts: presentSkillCounts(found.counts),
-      };
-    }),
-    implement('agent-integrations.skills.update', async (call, { body }) => {
-      await switchOffers(call, registry, named(call), settingsOf(body.skills));
-      return { success: true };
-    }),
-  ];
+  };
 }
 
 /** Skills as the tables of both registries know what is offered. */

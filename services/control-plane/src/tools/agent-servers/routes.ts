@@ -1,8 +1,8 @@
 import type { AgentCard } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isServiceKey } from '../../kernel/access/caller.ts';
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { cardBehindGateway } from '../agent-integrations/card.ts';
 import { presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';
@@ -23,46 +23,44 @@ import { changeAccess, listAccess } from '../registry/user-access.ts';
 const named = (call: AdminCall) => pathParameter(call, 'agentServerId');
 const reach = (call: AdminCall) => reachServer(call, call.db, 'agent', named(call));
 
-export const agentServerOperations: readonly Operation[] = [
-  implement('agent-servers.list', async (call, { query }) => {
-    const { rows, total } = await listReachableServers(call, 'agent', query);
-    return { data: rows.map((row) => presentAgentServer(row, call.base)), total };
+export const agentServerOperations = {
+  ...implementAll('agent-servers', {
+    list: async (call, { query }) => {
+      const { rows, total } = await listReachableServers(call, 'agent', query);
+      return { data: rows.map((row) => presentAgentServer(row, call.base)), total };
+    },
+    create: (call, { body }) => createServer(call, 'agent', body, body.agent_integration_id),
+    read: async (call) => presentAgentServer(await reach(call), call.base),
+    update: (call, { body }) => renameServer(call, 'agent', named(call), body),
+    delete: (call) => deleteServer(call, 'agent', named(call)),
   }),
-  implement('agent-servers.create', (call, { body }) =>
-    createServer(call, 'agent', body, body.agent_integration_id),
-  ),
-  implement('agent-servers.read', async (call) => presentAgentServer(await reach(call), call.base)),
-  implement('agent-servers.update', async (call, { body }) => {
-    await renameServer(call, 'agent', named(call), body);
-    return {};
+  ...implementAll('agent-servers.skills', {
+    list: async (call, { query }) => {
+      const { id, integrationId } = await reach(call);
+      const of = { integrationId, serverId: id };
+      const found = await listOffers(call.db, 'agent', of, {}, query);
+      const data = found.rows.map((row) => ({
+        ...presentSkill(row),
+        integration_enabled: isServiceKey(call.caller) ? row.integrationEnabled : null,
+      }));
+      return { ...withMore(data, found.total, query), counts: presentSkillCounts(found.counts) };
+    },
+    update: async (call, { body }) => {
+      await switchServerOffers(call, 'agent', named(call), settingsOf(body.skills));
+      return { success: true };
+    },
   }),
-  implement('agent-servers.delete', async (call) => {
-    await deleteServer(call, 'agent', named(call));
-    return {};
+  ...implementAll('agent-servers.user-access', {
+    list: async (call, { query }) => listAccess(call, 'agent', await reach(call), query),
+    update: async (call, { body }) => {
+      await changeAccess(call, 'agent', named(call), body);
+      return { success: true };
+    },
   }),
-  implement('agent-servers.skills.list', async (call, { query }) => {
-    const { id, integrationId } = await reach(call);
-    const of = { integrationId, serverId: id };
-    const found = await listOffers(call.db, 'agent', of, {}, query);
-    const data = found.rows.map((row) => ({
-      ...presentSkill(row),
-      integration_enabled: isServiceKey(call.caller) ? row.integrationEnabled : null,
-    }));
-    return { ...withMore(data, found.total, query), counts: presentSkillCounts(found.counts) };
+  ...implementAll('agent-servers.card', {
+    read: readCard,
   }),
-  implement('agent-servers.skills.update', async (call, { body }) => {
-    await switchServerOffers(call, 'agent', named(call), settingsOf(body.skills));
-    return { success: true };
-  }),
-  implement('agent-servers.user-access.list', async (call, { query }) =>
-    listAccess(call, 'agent', await reach(call), query),
-  ),
-  implement('agent-servers.user-access.update', async (call, { body }) => {
-    await changeAccess(call, 'agent', named(call), body);
-    return { success: true };
-  }),
-  implement('agent-servers.card.read', readCard),
-];
+};
 
 async function readCard(call: AdminCall): Promise<AgentCard> {
   const server = await reach(call);

@@ -1,4 +1,4 @@
-import type { CreateMcpIntegrationBody, UpdateMcpIntegrationBody } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import {
   changeIntegration,
@@ -21,7 +21,7 @@ export function mcpRegistry(parts: RegistryParts): McpRegistry {
 export function createMcpIntegration(
   call: AdminCall,
   registry: McpRegistry,
-  body: CreateMcpIntegrationBody,
+  body: BodyOf<'mcp-integrations.create'>,
 ) {
   return createIntegration(call, registry, body, { transport: body.transport });
 }
@@ -31,7 +31,7 @@ export function changeMcpIntegration(
   call: AdminCall,
   registry: McpRegistry,
   reference: string,
-  body: UpdateMcpIntegrationBody,
+  body: BodyOf<'mcp-integrations.update'>,
 ): Promise<void> {
   return changeIntegration(call, registry, reference, body, {
     transport: body.transport,

@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { changeWorkspaces, listWorkspaces } from '../registry/grants.ts';
 import { deleteIntegration, listReachable, reachIntegration } from '../registry/integrations.ts';
@@ -22,53 +22,48 @@ import {
 
 const named = (call: AdminCall) => pathParameter(call, 'mcpIntegrationId');
 
-export function mcpIntegrationOperations(parts: RegistryParts): readonly Operation[] {
+export function mcpIntegrationOperations(parts: RegistryParts) {
   const registry = mcpRegistry(parts);
   const reach = (call: AdminCall) => reachIntegration(call, call.db, 'mcp', named(call));
-  return [
-    implement('mcp-integrations.list', async (call, { query }) => {
-      const { rows, total } = await listReachable(call, 'mcp', query);
-      const data = rows.map(({ row, workspaceCount }) => ({
-        ...presentMcpIntegration(row),
-        workspaces_count: workspaceCount,
-      }));
-      return withMore(data, total, query);
+  return {
+    ...implementAll('mcp-integrations', {
+      list: async (call, { query }) => {
+        const { rows, total } = await listReachable(call, 'mcp', query);
+        const data = rows.map(({ row, workspaceCount }) => ({
+          ...presentMcpIntegration(row),
+          workspaces_count: workspaceCount,
+        }));
+        return withMore(data, total, query);
+      },
+      create: (call, { body }) => createMcpIntegration(call, registry, body),
+      read: async (call) => {
+        const row = await reach(call);
+        return { ...presentMcpIntegration(row), global_workspace_access: presentGlobalAccess(row) };
+      },
+      update: (call, { body }) => changeMcpIntegration(call, registry, named(call), body),
+      delete: (call) => deleteIntegration(call, registry, named(call)),
+      test: (call) => testIntegration(call, registry, named(call)),
     }),
-    implement('mcp-integrations.create', (call, { body }) =>
-      createMcpIntegration(call, registry, body),
-    ),
-    implement('mcp-integrations.read', async (call) => {
-      const row = await reach(call);
-      return { ...presentMcpIntegration(row), global_workspace_access: presentGlobalAccess(row) };
+    ...implementAll('mcp-integrations.workspaces', {
+      list: (call, { query }) => listWorkspaces(call, 'mcp', named(call), query),
+      update: (call, { body }) => changeWorkspaces(call, registry, named(call), body),
     }),
-    implement('mcp-integrations.update', async (call, { body }) => {
-      await changeMcpIntegration(call, registry, named(call), body);
-      return {};
+    ...implementAll('mcp-integrations.capabilities', {
+      list: async (call, { query }) => {
+        const { id } = await reach(call);
+        const found = await listOffers(call.db, 'mcp', { integrationId: id }, query, query);
+        return {
+          ...withMore(found.rows.map(presentCapability), found.total, query),
+          counts: presentCounts(found.counts),
+        };
+      },
+      update: async (call, { body }) => {
+        await switchOffers(call, registry, named(call), body.capabilities);
+        return { success: true };
+      },
     }),
-    implement('mcp-integrations.delete', async (call) => {
-      await deleteIntegration(call, registry, named(call));
-      return {};
+    ...implementAll('mcp-integrations.metadata', {
+      read: async (call) => presentMetadata(await reach(call)),
     }),
-    implement('mcp-integrations.workspaces.list', (call, { query }) =>
-      listWorkspaces(call, 'mcp', named(call), query),
-    ),
-    implement('mcp-integrations.workspaces.update', async (call, { body }) => {
-      await changeWorkspaces(call, registry, named(call), body);
-      return {};
-    }),
-    implement('mcp-integrations.capabilities.list', async (call, { query }) => {
-      const { id } = await reach(call);
-      const found = await listOffers(call.db, 'mcp', { integrationId: id }, query, query);
-      return {
-        ...withMore(found.rows.map(presentCapability), found.total, query),
-        counts: presentCounts(found.counts),
-      };
-    }),
-    implement('mcp-integrations.capabilities.update', async (call, { body }) => {
-      await switchOffers(call, registry, named(call), body.capabilities);
-      return { success: true };
-    }),
-    implement('mcp-integrations.metadata.read', async (call) => presentMetadata(await reach(call))),
-    implement('mcp-integrations.test', (call) => testIntegration(call, registry, named(call))),
-  ];
+  };
 }

@@ -1,5 +1,5 @@
-import { implement, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall, Operation } from '../../kernel/http/operation.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminCall } from '../../kernel/http/operation.ts';
 import { instant, withMore } from '../../kernel/http/shapes.ts';
 import { askServer } from '../mcp-integrations/ask-server.ts';
 import { presentCounts, presentMetadata } from '../mcp-integrations/present.ts';
@@ -21,79 +21,77 @@ import { presentMcpServer, presentMcpServerDetail, presentServerCapability } fro
 const named = (call: AdminCall) => pathParameter(call, 'mcpServerId');
 const reach = (call: AdminCall) => reachServer(call, call.db, 'mcp', named(call));
 
-export function mcpServerOperations(parts: RegistryParts): readonly Operation[] {
-  return [
-    implement('mcp-servers.list', async (call, { query }) => {
-      const { rows, total } = await listReachableServers(call, 'mcp', query);
-      return { data: rows.map((row) => presentMcpServer(row, call.base)), total };
+export function mcpServerOperations(parts: RegistryParts) {
+  return {
+    ...implementAll('mcp-servers', {
+      list: async (call, { query }) => {
+        const { rows, total } = await listReachableServers(call, 'mcp', query);
+        return { data: rows.map((row) => presentMcpServer(row, call.base)), total };
+      },
+      create: (call, { body }) => createServer(call, 'mcp', body, body.mcp_integration_id),
+      read: async (call) => presentMcpServerDetail(await reach(call), call.base, call.caller),
+      update: (call, { body }) => renameServer(call, 'mcp', named(call), body),
+      delete: (call) => deleteServer(call, 'mcp', named(call)),
+      // Asks and tells; what the integration knows of the server is its owner's to renew.
+      test: async (call) => {
+        const { id, slug, workspaceId, integration } = await reach(call);
+        const { answer } = await askServer(parts, integration);
+        await call.change(async ({ describe }) =>
+          describe({ resourceId: id, workspaceId, detail: { slug, success: answer.success } }),
+        );
+        return answer;
+      },
     }),
-    implement('mcp-servers.create', (call, { body }) =>
-      createServer(call, 'mcp', body, body.mcp_integration_id),
-    ),
-    implement('mcp-servers.read', async (call) =>
-      presentMcpServerDetail(await reach(call), call.base, call.caller),
-    ),
-    implement('mcp-servers.update', async (call, { body }) => {
-      await renameServer(call, 'mcp', named(call), body);
-      return {};
+    ...implementAll('mcp-servers.capabilities', {
+      list: async (call, { query }) => {
+        const { id, integrationId } = await reach(call);
+        const of = { integrationId, serverId: id };
+        const found = await listOffers(call.db, 'mcp', of, query, query);
+        const data = found.rows.map((row) => presentServerCapability(row, call.caller));
+        return { ...withMore(data, found.total, query), counts: presentCounts(found.counts) };
+      },
+      update: async (call, { body }) => {
+        await switchServerOffers(call, 'mcp', named(call), body.capabilities);
+        return { success: true };
+      },
     }),
-    implement('mcp-servers.delete', async (call) => {
-      await deleteServer(call, 'mcp', named(call));
-      return {};
+    ...implementAll('mcp-servers.user-access', {
+      list: async (call, { query }) => {
+        const server = await reach(call);
+        const access = await listAccess(call, 'mcp', server, query);
+        const ids = access.data.map((user) => user.user_id);
+        const connected = await connectedUsers(call.db, server.id, ids);
+        const data = access.data.map((user) => ({
+          ...user,
+          connection_status: connected.has(user.user_id)
+            ? ('connected' as const)
+            : ('not_connected' as const),
+        }));
+        return { ...access, data };
+      },
+      update: async (call, { body }) => {
+        await changeAccess(call, 'mcp', named(call), body);
+        return { success: true };
+      },
     }),
-    // Asks and tells; what the integration knows of the server is its owner's to renew.
-    implement('mcp-servers.test', async (call) => {
-      const { id, slug, workspaceId, integration } = await reach(call);
-      const { answer } = await askServer(parts, integration);
-      await call.change(async ({ describe }) =>
-        describe({ resourceId: id, workspaceId, detail: { slug, success: answer.success } }),
-      );
-      return answer;
+    ...implementAll('mcp-servers.connections', {
+      list: async (call, { query }) => {
+        const { rows, total } = await listSignIns(call, named(call), query);
+        const data = rows.map((row) => ({
+          user_id: row.userId,
+          connected: row.connected,
+          created_at: instant(row.createdAt),
+          last_updated_at: instant(row.updatedAt),
+        }));
+        return withMore(data, total, query);
+      },
+      delete: async (call, { query }) => {
+        await removeSignIn(call, named(call), query);
+        return { success: true };
+      },
     }),
-    implement('mcp-servers.capabilities.list', async (call, { query }) => {
-      const { id, integrationId } = await reach(call);
-      const of = { integrationId, serverId: id };
-      const found = await listOffers(call.db, 'mcp', of, query, query);
-      const data = found.rows.map((row) => presentServerCapability(row, call.caller));
-      return { ...withMore(data, found.total, query), counts: presentCounts(found.counts) };
+    ...implementAll('mcp-servers.metadata', {
+      read: async (call) => presentMetadata((await reach(call)).integration),
     }),
-    implement('mcp-servers.capabilities.update', async (call, { body }) => {
-      await switchServerOffers(call, 'mcp', named(call), body.capabilities);
-      return { success: true };
-    }),
-    implement('mcp-servers.user-access.list', async (call, { query }) => {
-      const server = await reach(call);
-      const access = await listAccess(call, 'mcp', server, query);
-      const ids = access.data.map((user) => user.user_id);
-      const connected = await connectedUsers(call.db, server.id, ids);
-      const data = access.data.map((user) => ({
-        ...user,
-        connection_status: connected.has(user.user_id)
-          ? ('connected' as const)
-          : ('not_connected' as const),
-      }));
-      return { ...access, data };
-    }),
-    implement('mcp-servers.user-access.update', async (call, { body }) => {
-      await changeAccess(call, 'mcp', named(call), body);
-      return { success: true };
-    }),
-    implement('mcp-servers.connections.list', async (call, { query }) => {
-      const { rows, total } = await listSignIns(call, named(call), query);
-      const data = rows.map((row) => ({
-        user_id: row.userId,
-        connected: row.connected,
-        created_at: instant(row.createdAt),
-        last_updated_at: instant(row.updatedAt),
-      }));
-      return withMore(data, total, query);
-    }),
-    implement('mcp-servers.connections.delete', async (call, { query }) => {
-      await removeSignIn(call, named(call), query);
-      return { success: true };
-    }),
-    implement('mcp-servers.metadata.read', async (call) =>
-      presentMetadata((await reach(call)).integration),
-    ),
-  ];
+  };
 }

@@ -1,4 +1,4 @@
-import type { AnswerOf, IntegrationWorkspacesBody, QueryOf } from '@sluice/contracts/admin';
+import type { AnswerOf, BodyOf, QueryOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
@@ -54,7 +54,7 @@ export function changeWorkspaces<K extends RegistryKind>(
   call: AdminCall,
   registry: Registry<K>,
   reference: string,
-  body: IntegrationWorkspacesBody,
+  body: BodyOf<'mcp-integrations.workspaces.update'>,
 ): Promise<void> {
   return changeReached(call, registry, reference, async (change, row) => {
     if (row.workspaceId !== null)
@@ -75,7 +75,7 @@ async function openAndClose(
   { db, touchWorkspace }: Change,
   kind: RegistryKind,
   integration: IntegrationRow,
-  body: IntegrationWorkspacesBody,
+  body: BodyOf<'mcp-integrations.workspaces.update'>,
   now: Date,
 ): Promise<void> {
   const workspaces = await listActiveWorkspaces(db, integration.organisationId);

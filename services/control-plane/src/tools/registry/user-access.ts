@@ -1,4 +1,4 @@
-import type { QueryOf, UserAccessBody } from '@sluice/contracts/admin';
+import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
@@ -47,7 +47,7 @@ export function changeAccess(
   call: AdminCall,
   kind: RegistryKind,
   reference: string,
-  body: UserAccessBody,
+  body: BodyOf<'mcp-servers.user-access.update'>,
 ): Promise<void> {
   return changeServer(call, kind, reference, async ({ db, describe }, server) => {
     const named = body.user_access ?? [];
