@@ -10,7 +10,8 @@ import {
 import { fromUnknown, GatewayError, gatewayErrorBody } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
-import type { Exchange, Reply } from './exchange/exchange.ts';
+import type { Exchange } from './exchange/exchange.ts';
+import type { Reply } from './exchange/reply.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';

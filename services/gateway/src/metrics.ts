@@ -7,7 +7,7 @@ import {
   statusLabel,
   statusLabels,
 } from '@sluice/telemetry';
-import type { CacheStatus, ReplySummary } from './exchange/exchange.ts';
+import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
 
 export interface GatewayMetrics {
   observeRequest(

@@ -1,5 +1,5 @@
 import type { CacheRequest } from '../src/cache/request.ts';
-import type { ReplySink, StreamReply } from '../src/exchange/exchange.ts';
+import type { ReplySink, StreamReply } from '../src/exchange/reply.ts';
 
 /** A chat request whose rule lets it be answered from the cache. */
 export function exampleCacheRequest(over: Partial<CacheRequest> = {}): CacheRequest {

@@ -1,8 +1,11 @@
+import type { Readable } from 'node:stream';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { type CompiledBundle, compileBundle } from '../src/compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
-import type { Exchange, Reply } from '../src/exchange/exchange.ts';
+import { type ModelExchange, openExchange } from '../src/exchange/exchange.ts';
+import type { Reply } from '../src/exchange/reply.ts';
+import { type EndpointRoute, modelCall } from '../src/exchange/subject.ts';
 import { emptyTables } from '../src/held/bundle-tables.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
 import { uuidText, uuidV7 } from '../src/usage/uuid.ts';
@@ -44,23 +47,26 @@ export interface ExampleRequest {
   headers?: Record<string, string>;
   body?: string | Buffer;
   isProxy?: boolean;
-  endpoint?: Exchange['route']['endpoint'];
+  endpoint?: EndpointRoute['endpoint'];
   method?: string;
   pathname?: string;
+  search?: string;
+  bodyStream?: () => Readable;
   key?: ResolvedKey;
   bundle?: CompiledBundle;
 }
 
 /** A request as the stages find it, without a socket. */
-export function exampleExchange(request: ExampleRequest = {}): Exchange {
+export function exampleExchange(request: ExampleRequest = {}): ModelExchange {
   const headers = request.headers ?? {};
   const caller = readCallerHeaders(headers);
   const requestId = uuidV7(1_700_000_000_000);
-  return {
-    route: { endpoint: request.endpoint ?? 'chatComplete', isProxy: request.isProxy ?? false },
+  const pathname = request.pathname ?? '/v1/chat/completions';
+  const search = request.search ?? '';
+  const arrival = {
     method: request.method ?? 'POST',
-    pathname: request.pathname ?? '/v1/chat/completions',
-    search: '',
+    pathname,
+    search,
     headers,
     caller,
     requestId,
@@ -72,35 +78,17 @@ export function exampleExchange(request: ExampleRequest = {}): Exchange {
     callerAddress: () => '192.0.2.1',
     readBody: async () => Buffer.from(request.body ?? ''),
     holdBytes: () => true,
-    bodyStream: () => {
-      throw new Error('this request has no stream');
-    },
-    key: request.key,
-    bundle: request.bundle,
-    metadata: caller.metadata,
-    isSavedOnly: false,
-    config: undefined,
-    prompt: undefined,
-    limits: undefined,
-    limitStates: [],
-    body: undefined,
-    json: undefined,
-    form: undefined,
-    model: '',
-    wantsStream: false,
-    isRouting: false,
-    target: undefined,
-    attempts: 0,
-    refusals: 0,
-    tries: 0,
-    stoppedBy: undefined,
-    waitedMs: 0,
-    retryCount: 0,
-    cacheStatus: 'DISABLED',
-    decisionJson: '',
-    hookVerdicts: [],
-    summary: undefined,
+    bodyStream:
+      request.bodyStream ??
+      (() => {
+        throw new Error('this request has no stream');
+      }),
   };
+  const route = { endpoint: request.endpoint ?? 'chatComplete', isProxy: request.isProxy ?? false };
+  const exchange = openExchange(arrival, modelCall(route, pathname, search));
+  exchange.key = request.key;
+  exchange.bundle = request.bundle;
+  return exchange;
 }
 
 export const exampleReply: Reply = {

@@ -211,6 +211,86 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
       await scenario.admin('DELETE', `/policies/rate-limits/${policy.id}`);
     });
 
+    describe('after a fallback', () => {
+      const policies: { id: string }[] = [];
+      beforeAll(async () => {
+        for (const [model, value] of [
+          ['few', 3],
+          ['many', 1000],
+        ])
+          policies.push(
+            await newPolicy({
+              type: 'requests',
+              unit: 'rpd',
+              value,
+              conditions: [{ key: 'model', value: `@openai/${model}` }],
+              group_by: [{ key: 'api_key' }, { key: 'model' }],
+            }),
+          );
+        const { key } = await newKey();
+        const told = async () => {
+          const answer = await scenario.chat({ key, body: { ...chatBody, model: 'many' } });
+          return answer.headers.has(limit) ? answer : new Response(null, { status: 299 });
+        };
+        await becomes(200, told);
+        scenario.upstream.handle((call) =>
+          String(call.body).includes('"few"')
+            ? json(503, { error: { message: 'busy' } })
+            : json(200, chatReply),
+        );
+      });
+      afterAll(async () => {
+        scenario.upstream.handle(json(200, chatReply));
+        for (const { id } of policies)
+          await scenario.admin('DELETE', `/policies/rate-limits/${id}`);
+      });
+      const limit = 'x-service-ratelimit-limit-requests';
+      const remaining = 'x-service-ratelimit-remaining-requests';
+      /** `few` is asked first and fails. */
+      const fallTo = async (model: string, key: string) => {
+        const targets = ['few', model].map((each) => ({
+          provider: 'openai',
+          api_key: 'sk-upstream',
+          custom_host: `${scenario.upstream.url}/v1`,
+          override_params: { model: each },
+        }));
+        const config = { strategy: { mode: 'fallback' }, targets };
+        const { headers, status } = await scenario.chat({
+          key,
+          host: null,
+          headers: { 'x-service-config': JSON.stringify(config) },
+        });
+        return {
+          status,
+          from: headers.get('x-service-last-used-option-index'),
+          limit: headers.get(limit),
+          remaining: headers.get(remaining),
+        };
+      };
+
+      it('headers tell the limits of the target that answered', async () => {
+        const { key } = await newKey();
+        const answered = { status: 200, from: 'config.targets[1]' };
+        expect(await fallTo('many', key)).toEqual({
+          ...answered,
+          limit: '1000',
+          remaining: '999',
+        });
+        expect(await fallTo('unlimited', key)).toEqual({
+          ...answered,
+          limit: null,
+          remaining: null,
+        });
+      });
+
+      it('headers tell the limits of the request as well, whatever target answered', async () => {
+        const rate_limits = [{ type: 'requests', unit: 'rpd', value: 500 }];
+        const { key } = await newKey({ rate_limits });
+        expect(await fallTo('many', key)).toMatchObject({ limit: '500', remaining: '499' });
+        expect(await fallTo('unlimited', key)).toMatchObject({ limit: '500', remaining: '498' });
+      });
+    });
+
     it('a limit on the key itself counts too', async () => {
       const { key } = await newKey({ rate_limits: [{ type: 'requests', unit: 'rpd', value: 2 }] });
       const statuses = [];

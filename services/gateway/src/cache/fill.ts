@@ -1,6 +1,6 @@
 import type { Endpoint } from '@sluice/contracts';
 import { GrowingBytes } from '@sluice/json';
-import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
+import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import type { Lead } from './flights.ts';
 import { deliver, isAnswer } from './forms.ts';
 import type { CacheFill } from './request.ts';

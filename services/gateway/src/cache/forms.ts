@@ -5,7 +5,7 @@ import {
   replayAsStream,
   type StreamableFormat,
 } from '@sluice/providers';
-import type { Reply, ReplySink } from '../exchange/exchange.ts';
+import type { Reply, ReplySink } from '../exchange/reply.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import type { CacheRequest } from './request.ts';
 import type { CachedReply, ReplyForm } from './store.ts';

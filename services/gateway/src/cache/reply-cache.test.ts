@@ -5,7 +5,7 @@ import {
   manualStream,
   RecordingSink,
 } from '../../test/cache-request.ts';
-import type { Reply } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
 import { MemoryCache } from './memory.ts';
 import { type CacheLookup, type CacheRequest, ReplyCache } from './reply-cache.ts';
 import type { CachedReply, CacheStore } from './store.ts';

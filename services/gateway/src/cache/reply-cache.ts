@@ -12,7 +12,7 @@ import { cacheKey } from './key.ts';
 import type { CacheLookup, CacheRequest } from './request.ts';
 import type { CachedReply, CacheStore } from './store.ts';
 
-export type { CacheStatus } from '../exchange/exchange.ts';
+export type { CacheStatus } from '../exchange/visit.ts';
 export type { CacheFill, CacheLookup, CacheRequest } from './request.ts';
 
 export interface ReplyCacheOptions {

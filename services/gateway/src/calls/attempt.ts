@@ -8,13 +8,14 @@ import {
   type StreamReader,
   type Translation,
 } from '@sluice/providers';
-import type { BodyReply, Exchange, Reply, StreamReply } from '../exchange/exchange.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
 import { inTurn, largeBytes } from '../http/large-work.ts';
 import { overloaded } from '../http/read-body.ts';
 import { type Authoriser, isMadeForEachCall } from '../upstream-auth/authoriser.ts';
 import type { AttemptRecord, UsageRecorder } from '../usage/record-attempt.ts';
-import type { Target } from '../visit/target/resolve-target.ts';
-import type { Outgoing } from './prepare/prepare-call.ts';
 import { replyHeaders } from './reply-headers.ts';
 import { rawReply } from './streams/raw-reply.ts';
 import { streamReply } from './streams/stream-reply.ts';
@@ -58,9 +59,9 @@ const { Outcome } = usage;
 
 /** One call of one upstream: send, decode, record. Never throws; leaves exactly one usage record. */
 export async function attempt(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   context: AttemptContext,
   deps: AttemptDeps,
 ): Promise<AttemptResult> {
@@ -80,7 +81,7 @@ export async function attempt(
       body: sent.body,
       timeoutMs: target.timeoutMs ?? deps.requestTimeoutMs,
       idleTimeoutMs: target.planned.idleTimeoutMs ?? deps.streamIdleTimeoutMs,
-      signal: context.signal ?? exchange.signal,
+      signal: context.signal ?? exchange.arrival.signal,
     });
     await call.head;
     return await receive(exchange, target, outgoing, call, context, deps);
@@ -101,13 +102,13 @@ export async function attempt(
   }
 }
 
-type Sent = Pick<Outgoing, 'origin' | 'headers' | 'body'>;
+type Sent = Pick<PreparedCall, 'origin' | 'headers' | 'body'>;
 
 /** The request as it is sent: with the proof of who asks, where that is made for each call. */
 function authorised(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   context: AttemptContext,
   deps: AttemptDeps,
 ): Promise<Sent> | Sent {
@@ -125,12 +126,12 @@ function authorised(
     method,
     headers,
     body,
-    signal: context.signal ?? exchange.signal,
+    signal: context.signal ?? exchange.arrival.signal,
   });
 }
 
 /** As it wins: the workspace's, the key's, then what the request adds. */
-function metadataByRank({ bundle, key, metadata }: Exchange) {
+function metadataByRank({ bundle, key, metadata }: ModelExchange) {
   return [bundle?.source.metadata ?? {}, key?.source.metadata ?? {}, metadata];
 }
 
@@ -161,30 +162,31 @@ function answered(call: UpstreamCall, reply: Reply, isFinal = false): AttemptRes
 }
 
 async function receive(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   call: UpstreamCall,
   context: AttemptContext,
   deps: AttemptDeps,
 ): Promise<AttemptResult> {
   const { record } = context;
   record.firstByte();
-  const wire = outgoing.call;
+  const translation = outgoing.translation;
   const isSuccess = call.status >= 200 && call.status < 300;
   const compressed =
     call.headers['content-encoding'] !== undefined &&
     call.headers['content-encoding'] !== 'identity';
 
   const passesOn =
-    exchange.route.isProxy ||
+    exchange.subject.route.isProxy ||
     // Sound is heard while it is made.
-    (wire?.callerFormat === 'openai-speech' &&
-      (wire.mode === 'native' || (isSuccess && isSound(call)))) ||
+    (translation?.callerFormat === 'openai-speech' &&
+      (translation.mode === 'native' || (isSuccess && isSound(call)))) ||
     // An answer without a body is not of any format.
-    exchange.method === 'HEAD' ||
-    (compressed && wire?.mode === 'native');
-  if (wire === undefined || passesOn) return answered(call, rawReply(outgoing, call, record));
+    exchange.arrival.method === 'HEAD' ||
+    (compressed && translation?.mode === 'native');
+  if (translation === undefined || passesOn)
+    return answered(call, rawReply(outgoing, call, record));
   if (compressed) {
     call.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
@@ -192,14 +194,14 @@ async function receive(
     });
   }
   if (isSuccess && call.isEventStream) {
-    const reader = wire.openStream(outgoing.context, outgoing.sentJson);
+    const reader = translation.openStream(outgoing.context, outgoing.sentJson);
     return answered(call, await streamed(target, outgoing, reader, call, context, deps));
   }
 
   const bytesMax = isSuccess ? deps.replyBytesMax : Math.min(deps.replyBytesMax, errorBytesMax);
-  const bytes = await call.readOrLeave(bytesMax, exchange.holdBytes);
+  const bytes = await call.readOrLeave(bytesMax, exchange.arrival.holdBytes);
   if (!Buffer.isBuffer(bytes)) {
-    if (mayPassUnread(target, wire, isSuccess))
+    if (mayPassUnread(target, translation, isSuccess))
       return answered(call, rawReply(outgoing, call, record));
     const refused = unreadError(bytes, bytesMax);
     call.abort(refused);
@@ -208,8 +210,8 @@ async function receive(
   // The whole answer is here: what follows cannot fail for the upstream's sake.
   const decode = () =>
     isSuccess
-      ? wire.decode(bytes, outgoing.context, { status: call.status, headers: call.headers })
-      : wire.decodeError(call.status, bytes, outgoing.context);
+      ? translation.decode(bytes, outgoing.context, { status: call.status, headers: call.headers })
+      : translation.decodeError(call.status, bytes, outgoing.context);
   const decoded =
     bytes.length < largeBytes
       ? decode()
@@ -237,11 +239,11 @@ async function receive(
 const errorBytesMax = 1024 * 1024;
 
 /** Bytes that are the caller's as they came, and that nobody has to look at first. */
-function mayPassUnread({ planned }: Target, wire: Translation, isSuccess: boolean): boolean {
+function mayPassUnread({ planned }: Target, translation: Translation, isSuccess: boolean): boolean {
   return (
-    wire.mode === 'native' &&
+    translation.mode === 'native' &&
     planned.hooks === undefined &&
-    (isSuccess || wire.entry.envelope?.translatesErrors !== true)
+    (isSuccess || translation.entry.envelope?.translatesErrors !== true)
   );
 }
 
@@ -283,22 +285,25 @@ async function inspected(
 /** Waits for the first content event: until then a fault is an ordinary error, not a broken stream. */
 async function streamed(
   target: Target,
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   reader: StreamReader,
   call: UpstreamCall,
   { record }: AttemptContext,
   deps: AttemptDeps,
 ): Promise<StreamReply> {
-  const headers = replyHeaders(call.headers, outgoing.call?.mode === 'native');
+  const headers = replyHeaders(call.headers, outgoing.translation?.mode === 'native');
   headers['content-type'] = String(call.headers['content-type'] ?? 'text/event-stream');
-  if (outgoing.call?.mode === 'translated' || outgoing.call?.entry.envelope?.openUnframer)
+  if (
+    outgoing.translation?.mode === 'translated' ||
+    outgoing.translation?.entry.envelope?.openUnframer
+  )
     headers['content-type'] = 'text/event-stream; charset=utf-8';
   const stream = streamReply({
     call,
     reader,
     record,
     passesOverload:
-      outgoing.call?.upstreamFormat === 'anthropic-messages' && !inspectsOverload(target),
+      outgoing.translation?.upstreamFormat === 'anthropic-messages' && !inspectsOverload(target),
   });
   const timeoutMs = target.planned.firstByteTimeoutMs ?? deps.firstByteTimeoutMs;
   if (timeoutMs === 0) await stream.committed;

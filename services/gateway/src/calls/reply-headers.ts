@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { CacheStatus, ReplyHeaders } from '../exchange/exchange.ts';
-import type { Target } from '../visit/target/resolve-target.ts';
+import type { ReplyHeaders } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import type { CacheStatus } from '../exchange/visit.ts';
 import { connectionTokens, hopByHop, isOurs } from './prepare/upstream-headers.ts';
 
 /** What of the upstream's head reaches the caller. `keepsBytes` when the body is passed on as it came. */

@@ -1,4 +1,4 @@
-import type { Exchange } from '../exchange/exchange.ts';
+import type { Progress, RoutingStop } from '../exchange/progress.ts';
 
 /** How much one request may make the gateway do, whatever its config says. */
 export interface RequestBounds {
@@ -8,15 +8,14 @@ export interface RequestBounds {
   routingTimeoutMs: number;
 }
 
-/** Why a request went no further although its config would have. */
-export type RoutingStop = 'attempts' | 'time';
-
 /**
  * Whether anything more may be tried for this request; undefined = yes. The first try always may.
+ * @param startedAt when the request arrived, as `performance.now()` has it
  * @param waitMs what would be waited before
  */
 export function stopOf(
-  { tries, startedAt }: Exchange,
+  { tries }: Progress,
+  startedAt: number,
   { attemptsMax, routingTimeoutMs }: RequestBounds,
   waitMs = 0,
 ): RoutingStop | undefined {

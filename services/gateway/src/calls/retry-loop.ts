@@ -1,15 +1,17 @@
 import { afterCall, type RetryProgress } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import type { BodyReply, Exchange, Reply } from '../exchange/exchange.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import { canResend, type PreparedCall } from '../exchange/prepared-call.ts';
+import { type BodyReply, discard } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import type { Visit } from '../exchange/visit.ts';
 import { scopeOf } from '../routing/plan-request.ts';
 import { failsBreaker, heardOf, isOnConfigsTerms } from '../routing/providers-doing.ts';
 import type { CircuitBreakers } from '../routing/state/circuit-breakers.ts';
 import type { HedgeBudget } from '../routing/state/hedge-budget.ts';
 import type { Latencies } from '../routing/state/latencies.ts';
 import type { AttemptObserver, AttemptRecord } from '../usage/record-attempt.ts';
-import type { Target } from '../visit/target/resolve-target.ts';
 import { type AttemptDeps, type AttemptResult, attempt } from './attempt.ts';
-import type { Outgoing } from './prepare/prepare-call.ts';
 import { type RequestBounds, stopOf } from './request-bounds.ts';
 
 export interface CallDeps extends AttemptDeps {
@@ -30,7 +32,7 @@ export interface RoutingMetrics {
 /** One prepared request to one target, as often as it has to be made. */
 export interface Calling {
   target: Target;
-  outgoing: Outgoing;
+  outgoing: PreparedCall;
   /** Counters of the target, settled with the tokens of each call. */
   counters: AttemptRecord['counters'];
   inspect: ((body: Buffer) => Promise<BodyReply | undefined>) | undefined;
@@ -38,44 +40,50 @@ export interface Calling {
 
 /**
  * Calls a target until it answers well enough or the rule of retries says that
- * it is over. Sets `exchange.retryCount`. Never throws once a call was made.
+ * it is over. Sets `visit.retryCount`. Never throws once a call was made.
  * @throws GatewayError `gateway.ledger_full` when a call cannot be noted
  */
 export async function callTarget(
-  exchange: Exchange,
+  visit: Visit,
   calling: Calling,
   deps: CallDeps,
 ): Promise<AttemptResult> {
+  const { exchange } = visit;
   const { planned } = calling.target;
-  const progress: RetryProgress = { retries: 0, waitedMs: exchange.waitedMs };
+  const progress: RetryProgress = { retries: 0, waitedMs: exchange.progress.waitedMs };
   const isHedged = planned.hedge !== undefined && canResend(calling.outgoing);
   for (;;) {
     const result = isHedged
-      ? await hedged(exchange, calling, progress.retries, deps)
-      : await single(exchange, calling, progress.retries, deps).result;
+      ? await hedged(visit, calling, progress.retries, deps)
+      : await single(visit, calling, progress.retries, deps).result;
     const decision = afterCall(
       endsRequest(result.error) || !canResend(calling.outgoing) ? undefined : planned.retry,
       progress,
       result,
     );
     if (decision.action === 'stop') {
-      exchange.retryCount = decision.attemptCount;
+      visit.retryCount = decision.attemptCount;
       return result;
     }
-    exchange.stoppedBy = stopOf(exchange, deps.bounds, decision.waitMs);
-    if (exchange.stoppedBy !== undefined) {
-      exchange.retryCount = progress.retries;
+    exchange.progress.stoppedBy = stopOf(
+      exchange.progress,
+      exchange.arrival.startedAt,
+      deps.bounds,
+      decision.waitMs,
+    );
+    if (exchange.progress.stoppedBy !== undefined) {
+      visit.retryCount = progress.retries;
       return result;
     }
-    letGo(result.reply);
+    discard(result.reply);
     progress.retries++;
     if (result.waitHintMs !== undefined && planned.retry?.usesWaitHints === true) {
       progress.waitedMs += decision.waitMs;
-      exchange.waitedMs = progress.waitedMs;
+      exchange.progress.waitedMs = progress.waitedMs;
     }
     deps.metrics.retried();
-    if (!(await waited(decision.waitMs, exchange.signal))) {
-      exchange.retryCount = progress.retries;
+    if (!(await waited(decision.waitMs, exchange.arrival.signal))) {
+      visit.retryCount = progress.retries;
       return failed(new GatewayError('request.aborted'));
     }
   }
@@ -87,16 +95,6 @@ export function endsRequest(error: GatewayError | undefined): boolean {
 }
 
 const ending: ReadonlySet<string> = new Set(['internal', 'request.aborted', 'gateway.ledger_full']);
-
-/** A body that flows through can be sent only once. */
-export function canResend({ body }: Outgoing): boolean {
-  return body === null || body === undefined || Buffer.isBuffer(body);
-}
-
-/** Ends an answer that is not the request's. */
-export function letGo(reply: Reply | undefined): void {
-  if (reply?.kind === 'stream') reply.discard();
-}
 
 function failed(error: GatewayError): AttemptResult {
   return {
@@ -132,23 +130,24 @@ interface Launched {
 }
 
 function single(
-  exchange: Exchange,
+  visit: Visit,
   { target, outgoing, counters, inspect }: Calling,
   retryCount: number,
   deps: CallDeps,
   signal?: AbortSignal,
 ): Launched {
+  const { exchange } = visit;
   let record: AttemptRecord | undefined;
   const run = async (): Promise<AttemptResult> => {
     record = await deps.recorder.beginAttempt(
-      exchange,
+      visit,
       target,
       retryCount,
       observer(exchange, target, deps),
     );
     record.counters = counters;
-    exchange.attempts++;
-    exchange.tries++;
+    exchange.progress.attempts++;
+    exchange.progress.tries++;
     const mayRetry = (target.planned.retry?.attempts ?? 0) > 0;
     return attempt(exchange, target, outgoing, { record, signal, mayRetry, inspect }, deps);
   };
@@ -156,7 +155,11 @@ function single(
 }
 
 /** Tells circuits and averages what a call came to; undefined when nobody wants to know, or may. */
-function observer(exchange: Exchange, target: Target, deps: CallDeps): AttemptObserver | undefined {
+function observer(
+  exchange: ModelExchange,
+  target: Target,
+  deps: CallDeps,
+): AttemptObserver | undefined {
   const { breakers, latencies } = deps;
   const { path, latencyPaths, breaker: rule } = target.planned;
   const configId = exchange.config?.saved?.id;
@@ -183,17 +186,18 @@ function observer(exchange: Exchange, target: Target, deps: CallDeps): AttemptOb
 
 /** A second call when the first has not begun to answer in time. The first good answer is taken. */
 async function hedged(
-  exchange: Exchange,
+  visit: Visit,
   calling: Calling,
   retryCount: number,
   deps: CallDeps,
 ): Promise<AttemptResult> {
+  const { exchange } = visit;
   const rule = calling.target.planned.hedge;
-  if (rule === undefined) return single(exchange, calling, retryCount, deps).result;
+  if (rule === undefined) return single(visit, calling, retryCount, deps).result;
   const launch = () => {
     const own = new AbortController();
-    const signal = AbortSignal.any([exchange.signal, own.signal]);
-    return { own, ...single(exchange, calling, retryCount, deps, signal) };
+    const signal = AbortSignal.any([exchange.arrival.signal, own.signal]);
+    return { own, ...single(visit, calling, retryCount, deps, signal) };
   };
   // What callers make slow on terms of their own must not use up what the others may hedge.
   const terms = isOnConfigsTerms(exchange, calling.target) ? '' : 'own:';
@@ -208,8 +212,8 @@ async function hedged(
   if (early !== 'slow') return early;
   if (
     first.record()?.hasFirstByte === true ||
-    exchange.signal.aborted ||
-    stopOf(exchange, deps.bounds) !== undefined ||
+    exchange.arrival.signal.aborted ||
+    stopOf(exchange.progress, exchange.arrival.startedAt, deps.bounds) !== undefined ||
     !deps.hedgeBudget.take(budgetKey, rule.budgetPercentage)
   )
     return first.result;
@@ -222,14 +226,14 @@ async function hedged(
   const isGood = result.error === undefined && result.status < 400;
   if (!isGood) {
     const last = await other.result;
-    if (last.error === undefined) letGo(result.reply);
-    else letGo(last.reply);
+    if (last.error === undefined) discard(result.reply);
+    else discard(last.reply);
     // Of two failures the one with an answer tells more.
     return last.error !== undefined && result.error === undefined ? result : last;
   }
   other.own.abort(new GatewayError('request.superseded'));
   other.result.then(
-    (late) => letGo(late.reply),
+    (late) => discard(late.reply),
     // What could not even be noted was not made.
     () => {},
   );

@@ -1,8 +1,7 @@
-import type { Endpoint } from '@sluice/contracts';
-import { operations } from '@sluice/contracts';
+import { type Endpoint, operations } from '@sluice/contracts';
 import { errorBodies, GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
-import type { BodyReply } from '../exchange/exchange.ts';
+import type { BodyReply } from '../exchange/reply.ts';
 import { type HookResult, hasRun } from './hook-results.ts';
 
 /** How a 200 is told from one that some guardrail failed without denying it. */

@@ -1,6 +1,6 @@
 import { createLogger } from '@sluice/telemetry';
 import { describe, expect, it } from 'vitest';
-import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
+import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import { type HookItemOptions, withHookItems } from './hook-stream.ts';
 
 const logger = createLogger({ service: 'test', level: 'silent' });

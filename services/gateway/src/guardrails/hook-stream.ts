@@ -1,7 +1,7 @@
 import type { Endpoint } from '@sluice/contracts';
 import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
-import type { ReplySink, StreamReply } from '../exchange/exchange.ts';
+import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import { withDeadline } from './deadline.ts';
 import { StreamText } from './stream-text.ts';
 

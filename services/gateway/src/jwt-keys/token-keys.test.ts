@@ -67,7 +67,7 @@ function tokens(over: Partial<TokenKeysOptions> = {}): TokenKeys {
 const carrying = (token: string, header = 'x-service-api-key') =>
   exampleExchange({
     headers: { [header]: header === 'authorization' ? `Bearer ${token}` : token },
-  });
+  }).arrival;
 const find = (keys: TokenKeys, token: string, header?: string) =>
   keys.find(token, carrying(token, header));
 

@@ -10,7 +10,7 @@ import {
   tokenNotAccepted,
   userOf,
 } from '@sluice/jwt';
-import type { Exchange } from '../exchange/exchange.ts';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type HeldOrganisation, workspaceOf } from '../held/held-organisation.ts';
 import type { Organisations } from '../held/organisations.ts';
 import { type TokenKey, tokenKey } from './token-key.ts';
@@ -50,22 +50,22 @@ export class TokenKeys {
    * The key of a token; undefined for one that is not meant for us.
    * @throws GatewayError 401, 403, or 503 when who vouches for it cannot be asked
    */
-  async find(token: string, exchange: Exchange): Promise<TokenKey | undefined> {
+  async find(token: string, request: ArrivedRequest): Promise<TokenKey | undefined> {
     const payload = peekToken(token)?.payload;
     const named = payload && organisationOf(payload);
     // In our own header every token is ours; elsewhere it may be a provider's, and is nobody's business.
-    if (named === undefined && exchange.headers['x-service-api-key'] !== token) return undefined;
+    if (named === undefined && request.headers['x-service-api-key'] !== token) return undefined;
     const id = this.#organisationId(named);
     const organisation = await this.#options.organisations.find(id);
     if (organisation === undefined)
       throw invalidToken('The organisation of the token does not exist.');
     try {
       return await this.#cache.load(nameToken(token), () =>
-        this.#resolve(token, organisation, exchange.callerAddress()),
+        this.#resolve(token, organisation, request.callerAddress()),
       );
     } catch (error) {
       if (error instanceof GatewayError && (error.status === 401 || error.status === 403))
-        this.#report(token, id, error, exchange);
+        this.#report(token, id, error, request);
       throw error;
     }
   }
@@ -98,17 +98,22 @@ export class TokenKeys {
     return tokenKey({ token, identity, verified, organisationId, workspace, defaultScopes });
   }
 
-  #report(token: string, organisationId: string, error: GatewayError, exchange: Exchange): void {
+  #report(
+    token: string,
+    organisationId: string,
+    error: GatewayError,
+    request: ArrivedRequest,
+  ): void {
     const peeked = peekToken(token);
     this.#options.refusals.add(organisationId, {
       token: maskToken(token),
       reason: error.message,
       status: error.status,
       subject: (peeked && userOf(peeked.payload)) ?? '',
-      method: exchange.method,
-      path: exchange.pathname.slice(0, 2048),
-      requestId: exchange.requestIdText,
-      clientIp: exchange.callerAddress(),
+      method: request.method,
+      path: request.pathname.slice(0, 2048),
+      requestId: request.requestIdText,
+      clientIp: request.callerAddress(),
     });
   }
 }

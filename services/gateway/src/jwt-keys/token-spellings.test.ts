@@ -67,8 +67,8 @@ const sign = (alg: Algorithm, sub: string) =>
 /** What the limit of a token is counted by, as the pipeline finds it; undefined = it does not get in. */
 async function counterOf(token: string): Promise<string | undefined> {
   const held = keys.held(token, Date.now());
-  const exchange = exampleExchange({ headers: { 'x-service-api-key': token } });
-  const key = held ?? (await keys.find(token, exchange).catch(() => undefined));
+  const { arrival } = exampleExchange({ headers: { 'x-service-api-key': token } });
+  const key = held ?? (await keys.find(token, arrival).catch(() => undefined));
   return key?.counters[0]?.key;
 }
 

@@ -1,12 +1,5 @@
 import type { Counter } from '@sluice/engine';
-
-/** How far each counter is after a check, in the order asked. */
-export interface CounterState {
-  counter: Counter;
-  remaining: number;
-  /** Unix ms at which the window ends. */
-  resetAtMs: number;
-}
+import type { CounterState } from '../exchange/limits.ts';
 
 export type Reservation =
   | { admitted: true; states: CounterState[] }

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type Counter, windowEndMs } from '@sluice/engine';
-import type { CounterState, LimitStore, Reservation } from './limit-store.ts';
+import type { CounterState } from '../exchange/limits.ts';
+import type { LimitStore, Reservation } from './limit-store.ts';
 
 const windowsMax = 200_000;
 /** Groups of one policy that have counters of their own in a window. */

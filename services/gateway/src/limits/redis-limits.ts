@@ -1,7 +1,8 @@
 import { type Counter, windowEndMs, windowMs, windowOffsetMs } from '@sluice/engine';
 import type { Logger } from '@sluice/telemetry';
 import type { Redis } from 'ioredis';
-import type { CounterState, LimitStore, Reservation } from './limit-store.ts';
+import type { CounterState } from '../exchange/limits.ts';
+import type { LimitStore, Reservation } from './limit-store.ts';
 import { limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
 
 /**

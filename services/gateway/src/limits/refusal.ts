@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { CounterState } from './limit-store.ts';
+import type { CounterState } from '../exchange/limits.ts';
 
 const unitWords: Readonly<Record<string, string>> = {
   rps: 'second',

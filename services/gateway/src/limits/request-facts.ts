@@ -1,5 +1,6 @@
 import type { RequestFacts } from '@sluice/engine';
 import type { Exchange } from '../exchange/exchange.ts';
+import type { Subject } from '../exchange/subject.ts';
 import { isInlineConfig } from '../http/inline-config.ts';
 
 /** What policies may look at before a target is chosen. Runs once key and workspace are known. */
@@ -13,16 +14,21 @@ export function requestFacts(exchange: Exchange): RequestFacts {
     workspaceSlug: bundle.source.workspaceSlug,
     apiKeyId: key.source.id,
     apiKeySlug: key.source.slug === '' ? key.source.name : key.source.slug,
-    endpoint: exchange.route.endpoint,
+    endpoint: exchange.subject.route.endpoint,
     metadata: exchange.metadata,
     configSlug: configSlug(exchange),
-    promptSlug: exchange.prompt?.slug,
+    promptSlug: promptIn(exchange.subject)?.slug,
   };
+}
+
+function promptIn(subject: Subject) {
+  return subject.kind === 'model-call' ? subject.prompt : undefined;
 }
 
 /** The saved config the request will use, by name only: it is compiled later. */
 function configSlug(exchange: Exchange): string | undefined {
-  const { bundle, caller, key } = exchange;
+  const { bundle, key, arrival } = exchange;
+  const { caller } = arrival;
   const configs = bundle?.configs;
   if (caller.config !== undefined) {
     if (isInlineConfig(caller.config)) return undefined;

@@ -8,21 +8,17 @@ import {
 } from '@sluice/engine';
 import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
-import type { CounterState, LimitStore } from './limit-store.ts';
+import type {
+  CounterState,
+  LimitCheck,
+  LimitsOfRequest,
+  TargetReservation,
+} from '../exchange/limits.ts';
+import type { LimitStore } from './limit-store.ts';
 import { rateLimitError } from './refusal.ts';
 
-/** What one limit would say to a request; nothing is taken by asking. */
-export interface LimitCheck {
-  /** Undefined = a limit that is set on the key, the workspace or the provider itself. */
-  policy: CompiledPolicy | undefined;
-  /** Undefined = the policy does not apply. */
-  state: CounterState | undefined;
-  /** The key of the first condition that the request does not meet. */
-  unmet: string | undefined;
-}
-
 /** The limits of one request: reserved before, settled after. */
-export class RequestLimits {
+export class RequestLimits implements LimitsOfRequest {
   private readonly store: LimitStore;
   private readonly bundle: CompiledBundle;
   private readonly facts: RequestFacts;
@@ -45,14 +41,19 @@ export class RequestLimits {
   }
 
   /** Limits that depend on the target; the counters are needed again to settle. @throws GatewayError 429 */
-  async reserveTarget(
+  reserveTarget(
     target: TargetFacts,
     saved: SavedProvider | undefined,
-  ): Promise<{ counters: Counter[]; states: CounterState[] }> {
-    const counters = saved === undefined ? [] : [...saved.counters];
-    if (this.bundle.hasTargetPolicies)
-      counters.push(...matchPolicies(this.bundle.policies, 'target', this.facts, target));
-    return { counters, states: counters.length === 0 ? [] : await this.reserve(counters) };
+  ): TargetReservation | Promise<TargetReservation> {
+    const ofProvider = saved?.counters ?? [];
+    const counters = this.bundle.hasTargetPolicies
+      ? [...ofProvider, ...matchPolicies(this.bundle.policies, 'target', this.facts, target)]
+      : ofProvider;
+    if (counters.length === 0) return nothingReserved;
+    const states = this.reserve(counters);
+    return states instanceof Promise
+      ? states.then((known) => ({ counters, states: known }))
+      : { counters, states };
   }
 
   /** The limits of `reserveRequest`, in its order, and the policies that do not apply. */
@@ -104,6 +105,8 @@ export class RequestLimits {
     return outcome instanceof Promise ? outcome.then(admittedStates) : admittedStates(outcome);
   }
 }
+
+const nothingReserved: TargetReservation = Object.freeze({ counters: [], states: [] });
 
 function admittedStates(reservation: Awaited<ReturnType<LimitStore['reserve']>>): CounterState[] {
   if (!reservation.admitted) throw rateLimitError(reservation.refusedBy, Date.now());

@@ -1,7 +1,11 @@
 import { canonicalHeaderPrefixes, headerPrefixes, spellingOf } from '@sluice/contracts';
+import type { ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
+import { findProvider } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
 import { exampleExchange } from '../../test/exchange.ts';
+import type { Target } from '../exchange/target.ts';
+import { Visit } from '../exchange/visit.ts';
 import { errorBody, errorHeaders } from './error-reply.ts';
 
 const counter = {
@@ -28,7 +32,9 @@ describe('errorHeaders', () => {
   it('names the provider once it is known, and marks faults of ours as exceptions', () => {
     const exchange = exampleExchange();
     exchange.isRouting = true;
-    exchange.target = { provider: 'openai', path: 'config.targets[0]' };
+    const visit = new Visit(exchange, { path: 'config.targets[0]' } as ResolvedTarget);
+    visit.target = { entry: findProvider('openai') } as Target;
+    exchange.visits.push(visit);
     const ours = errorHeaders(new GatewayError('internal'), exchange);
     expect(ours).toMatchObject({
       'x-service-provider': 'openai',
@@ -41,7 +47,9 @@ describe('errorHeaders', () => {
 
   it('tells what is left of the limits; a refusal’s own numbers win', () => {
     const exchange = exampleExchange();
-    exchange.limitStates = [{ counter, remaining: 4, resetAtMs: exchange.startedAtMs + 30_000 }];
+    exchange.limitStates = [
+      { counter, remaining: 4, resetAtMs: exchange.arrival.startedAtMs + 30_000 },
+    ];
     const remaining = 'x-service-ratelimit-remaining-requests';
     expect(errorHeaders(new GatewayError('upstream.reset'), exchange)[remaining]).toBe('4');
     const refused = new GatewayError('limit.rate_exceeded', { headers: { [remaining]: '0' } });

@@ -1,6 +1,6 @@
 import { type HeaderSpelling, operations } from '@sluice/contracts';
 import { errorBodies, type GatewayError } from '@sluice/errors';
-import type { Exchange } from '../exchange/exchange.ts';
+import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts';
 import { spelledError } from '../http/header-names.ts';
 import { remainingHeaders } from '../limits/refusal.ts';
 
@@ -10,28 +10,33 @@ export function errorBody(
   exchange: Exchange,
   spelling: HeaderSpelling,
 ): Buffer {
-  const shape = errorBodies[operations[exchange.route.endpoint].errors];
-  return Buffer.from(JSON.stringify(shape(spelledError(error, spelling), exchange.requestIdText)));
+  const shape = errorBodies[operations[exchange.subject.route.endpoint].errors];
+  return Buffer.from(
+    JSON.stringify(shape(spelledError(error, spelling), exchange.arrival.requestIdText)),
+  );
 }
 
 /** What a reply would have told about its way, as far as the request got. The error's own headers win. */
 export function errorHeaders(error: GatewayError, exchange: Exchange): Record<string, string> {
+  const visit = lastVisit(exchange);
   const headers: Record<string, string> = {
     'content-type': 'application/json',
-    'x-service-request-id': exchange.requestIdText,
-    'x-service-trace-id': headerText(exchange.traceId),
-    'x-service-retry-attempt-count': String(exchange.retryCount),
-    'x-service-cache-status': exchange.cacheStatus,
+    'x-service-request-id': exchange.arrival.requestIdText,
+    'x-service-trace-id': headerText(exchange.arrival.traceId),
+    'x-service-retry-attempt-count': String(visit?.retryCount ?? 0),
+    'x-service-cache-status': visit?.cacheStatus ?? 'DISABLED',
   };
-  if (exchange.target !== undefined) {
-    headers['x-service-provider'] = exchange.target.provider;
-    headers['x-service-last-used-option-index'] = exchange.target.path;
+  // Without a config there is nothing to point at but the provider, once it is known.
+  if (visit !== undefined && (visit.target !== undefined || exchange.config !== undefined)) {
+    headers['x-service-provider'] = visit.target?.entry.id ?? '';
+    headers['x-service-last-used-option-index'] = visit.planned.path;
   }
   // A fault of ours at a target must not be taken for the target's: fallbacks stop here.
   if (exchange.isRouting && error.code === 'internal')
     headers['x-service-gateway-exception'] = 'true';
-  if (exchange.limitStates.length > 0)
-    Object.assign(headers, remainingHeaders(exchange.limitStates, exchange.startedAtMs));
+  const states = limitStatesOf(exchange);
+  if (states.length > 0)
+    Object.assign(headers, remainingHeaders(states, exchange.arrival.startedAtMs));
   return Object.assign(headers, error.headers);
 }
 

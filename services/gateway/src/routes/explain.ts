@@ -1,7 +1,11 @@
 import { type HeaderSpelling, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { Exchange, Reply, Stage } from '../exchange/exchange.ts';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { type Exchange, type ModelExchange, openExchange } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
+import { type ModelCall, modelCall } from '../exchange/subject.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
 import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 
 /**
@@ -12,8 +16,7 @@ import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 export function createExplain(deps: ExplainDeps & { authenticate: Stage }) {
   return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> =>
     deps.authenticate(exchange, async () => {
-      const asked: Exchange = { ...exchange, ...askedEndpoint(exchange), search: '' };
-      const explanation = await explain(asked, spelling, deps);
+      const explanation = await explain(aboutTheSame(exchange), spelling, deps);
       return {
         kind: 'body',
         status: 200,
@@ -23,14 +26,23 @@ export function createExplain(deps: ExplainDeps & { authenticate: Stage }) {
     });
 }
 
+/** The request that is asked about: the same arrival and who asks, and none of this one's state. */
+function aboutTheSame({ arrival, key, bundle, metadata }: Exchange): ModelExchange {
+  const asked = openExchange(arrival, askedCall(arrival));
+  asked.key = key;
+  asked.bundle = bundle;
+  asked.metadata = metadata;
+  return asked;
+}
+
 /**
  * From the path, else the query, else the header; chat completions otherwise.
  * @throws GatewayError `request.invalid_field` naming where it was said
  */
-function askedEndpoint(exchange: Exchange): Pick<Exchange, 'route' | 'pathname'> {
-  const inPath = exchange.pathname.slice('/v1/explain'.length).replace(/^\/|\/$/g, '');
-  const inQuery = new URLSearchParams(exchange.search).get('endpoint');
-  const inHeader = exchange.headers['x-service-explain-endpoint'];
+function askedCall({ pathname, search, headers }: ArrivedRequest): ModelCall {
+  const inPath = pathname.slice('/v1/explain'.length).replace(/^\/|\/$/g, '');
+  const inQuery = new URLSearchParams(search).get('endpoint');
+  const inHeader = headers['x-service-explain-endpoint'];
   const [field, asked] =
     inPath !== ''
       ? ['path', inPath]
@@ -43,7 +55,7 @@ function askedEndpoint(exchange: Exchange): Pick<Exchange, 'route' | 'pathname'>
       field,
       message: `Requests to "${asked?.slice(0, 80)}" cannot be explained; ${known} can.`,
     });
-  return { route: { endpoint: found.id, isProxy: false }, pathname: pathnameOf(found) };
+  return modelCall({ endpoint: found.id, isProxy: false }, pathnameOf(found), '');
 }
 
 /** By id, or by path with or without `/v1`. */

@@ -1,5 +1,7 @@
 import { GatewayError } from '@sluice/errors';
-import type { Exchange, Reply, Stage } from '../exchange/exchange.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { Reply } from '../exchange/reply.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
 
 /**
  * `GET /v1/models` without a provider: the models this workspace may use, as
@@ -8,10 +10,10 @@ import type { Exchange, Reply, Stage } from '../exchange/exchange.ts';
  * none of its own here, and is asked for them by naming it.
  */
 export const listOwnModels: Stage = async (exchange, next) => {
-  const { caller } = exchange;
+  const { caller } = exchange.arrival;
   const compiled = exchange.config?.compiled;
   const forced =
-    exchange.headers['x-service-fetch-integrated-models'] === 'true' ||
+    exchange.arrival.headers['x-service-fetch-integrated-models'] === 'true' ||
     compiled?.fetchIntegratedModels === true;
   const namesProvider = caller.provider !== undefined || compiled?.namesProvider === true;
   return namesProvider && !forced ? next() : ownModels(exchange);
@@ -21,7 +23,10 @@ export const listOwnModels: Stage = async (exchange, next) => {
  * The saved providers that the request names, by config or else by header;
  * undefined = all. A target may name its provider in its model, `@slug/model`.
  */
-function namedProviders({ caller, config }: Exchange): ReadonlySet<string> | undefined {
+function namedProviders({
+  arrival: { caller },
+  config,
+}: Exchange): ReadonlySet<string> | undefined {
   const targets = config?.compiled.targets ?? [];
   if (targets.some(({ passthrough }) => passthrough)) return undefined;
   const references = targets.flatMap(({ provider, overrideParams }) => [

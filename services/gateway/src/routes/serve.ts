@@ -8,7 +8,10 @@ import {
 } from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
-import type { EndpointRoute, Exchange, Reply, ReplySink } from '../exchange/exchange.ts';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
+import type { Reply, ReplySink } from '../exchange/reply.ts';
+import { type EndpointRoute, modelCall } from '../exchange/subject.ts';
 import { bodyStream } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
@@ -66,7 +69,10 @@ export function serve(
         sendError(fromUnknown(caught), exchange, spelling, req, res, deps);
       })
       .catch((fault: unknown) => {
-        deps.logger.error({ err: fault, request_id: exchange.requestIdText }, 'no answer was sent');
+        deps.logger.error(
+          { err: fault, request_id: exchange.arrival.requestIdText },
+          'no answer was sent',
+        );
         res.destroy();
       });
   };
@@ -99,11 +105,12 @@ function createExchange(
     res.once('close', () => holding?.release());
     return holding.grow(held);
   };
-  const exchange: Exchange = {
-    route,
+  const pathname = query < 0 ? url : url.slice(0, query);
+  const search = query < 0 ? '' : url.slice(query);
+  const arrival: ArrivedRequest = {
     method: req.method ?? 'GET',
-    pathname: query < 0 ? url : url.slice(0, query),
-    search: query < 0 ? '' : url.slice(query),
+    pathname,
+    search,
     headers,
     caller,
     requestId,
@@ -117,32 +124,8 @@ function createExchange(
       readBody(req, { bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
     holdBytes: hold,
     bodyStream: () => bodyStream(req),
-    key: undefined,
-    bundle: undefined,
-    metadata: caller.metadata,
-    isSavedOnly: false,
-    config: undefined,
-    prompt: undefined,
-    limits: undefined,
-    limitStates: [],
-    body: undefined,
-    json: undefined,
-    form: undefined,
-    model: '',
-    wantsStream: false,
-    isRouting: false,
-    target: undefined,
-    attempts: 0,
-    refusals: 0,
-    tries: 0,
-    stoppedBy: undefined,
-    waitedMs: 0,
-    retryCount: 0,
-    cacheStatus: 'DISABLED',
-    decisionJson: '',
-    hookVerdicts: [],
-    summary: undefined,
   };
+  const exchange = openExchange(arrival, modelCall(route, pathname, search));
   return exchange;
 }
 
@@ -155,8 +138,8 @@ function send(
   deps: Serving,
 ): void {
   const { headers } = reply;
-  headers['x-service-request-id'] = exchange.requestIdText;
-  headers['x-service-trace-id'] = headerText(exchange.traceId);
+  headers['x-service-request-id'] = exchange.arrival.requestIdText;
+  headers['x-service-trace-id'] = headerText(exchange.arrival.traceId);
   if (deps.isDraining()) headers.connection = 'close';
   if (res.destroyed) {
     observe(exchange, 499, '', deps);
@@ -217,7 +200,7 @@ function sendError(
 ): void {
   if (error.status >= 500 && error.code === 'internal')
     deps.logger.error(
-      { err: error.cause ?? error, request_id: exchange.requestIdText },
+      { err: error.cause ?? error, request_id: exchange.arrival.requestIdText },
       'a request failed on our side',
     );
   observe(exchange, error.status, error.code, deps);
@@ -240,33 +223,36 @@ function sendError(
 
 /** One wide event and the request's metrics. */
 function observe(exchange: Exchange, status: number, errorCode: string, deps: Serving): void {
-  const latencyMs = performance.now() - exchange.startedAt;
-  const { summary } = exchange;
+  const latencyMs = performance.now() - exchange.arrival.startedAt;
+  const summary = summaryOf(exchange);
+  const { subject } = exchange;
+  const call = subject.kind === 'model-call' ? subject : undefined;
+  const wantsStream = call?.wantsStream === true;
   deps.metrics.observeRequest(
-    exchange.method,
+    exchange.arrival.method,
     deps.name,
     status,
-    exchange.wantsStream,
+    wantsStream,
     latencyMs,
     summary,
-    exchange.cacheStatus,
+    lastVisit(exchange)?.cacheStatus ?? 'DISABLED',
   );
   if (deps.requestLogger === undefined) return;
   deps.requestLogger.info(
     {
-      request_id: exchange.requestIdText,
-      trace_id: exchange.traceId,
+      request_id: exchange.arrival.requestIdText,
+      trace_id: exchange.arrival.traceId,
       endpoint: deps.name,
-      method: exchange.method,
+      method: exchange.arrival.method,
       status,
       error_code: errorCode === '' ? undefined : errorCode,
       organisation_id: exchange.key?.source.organisationId,
       workspace_id: exchange.key?.source.workspaceId,
       api_key_id: exchange.key?.source.id,
       provider: summary?.provider,
-      model: summary?.model ?? exchange.model,
-      stream: exchange.wantsStream,
-      attempts: exchange.attempts,
+      model: summary?.model ?? call?.model,
+      stream: wantsStream,
+      attempts: exchange.progress.attempts,
       input_tokens: summary?.inputTokens,
       output_tokens: summary?.outputTokens,
       cost_nano_usd: summary?.costNanoUsd,

@@ -11,7 +11,7 @@ import {
   stickyKeys,
 } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
-import type { Exchange } from '../exchange/exchange.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
 import { resolveTarget } from '../visit/target/resolve-target.ts';
 import type { CircuitBreakers } from './state/circuit-breakers.ts';
 import type { Latencies } from './state/latencies.ts';
@@ -41,7 +41,7 @@ export interface PlanOptions {
  * assignment may be known to another gateway and not yet to this one.
  */
 export function planRequest(
-  exchange: Exchange,
+  exchange: ModelExchange,
   deps: PlanDeps,
   options: PlanOptions = {},
 ): RoutePlan | Promise<RoutePlan> {
@@ -56,7 +56,7 @@ export function planRequest(
 }
 
 function decide(
-  exchange: Exchange,
+  exchange: ModelExchange,
   config: CompiledConfig,
   facts: RoutingFacts,
   deps: PlanDeps,
@@ -65,7 +65,7 @@ function decide(
   const { scope } = facts;
   const savedId = exchange.config?.saved?.id;
   const state: RoutingState = {
-    nowMs: exchange.startedAtMs,
+    nowMs: exchange.arrival.startedAtMs,
     random: Math.random,
     openTargets:
       config.hasBreakers && savedId !== undefined ? deps.breakers.openTargets(savedId) : undefined,
@@ -80,10 +80,10 @@ function decide(
 }
 
 /** Tokens are only estimated when a strategy asks what a target would cost. */
-function costEstimator(exchange: Exchange, deps: PlanDeps): RoutingState['costNanoUsd'] {
+function costEstimator(exchange: ModelExchange, deps: PlanDeps): RoutingState['costNanoUsd'] {
   let tokens: ReturnType<typeof estimateTokens> | undefined;
   return (planned: ResolvedTarget) => {
-    tokens ??= estimateTokens(exchange.json ?? {});
+    tokens ??= estimateTokens(exchange.subject.json ?? {});
     try {
       return deps.estimateCost(resolveTarget(exchange, planned), tokens);
     } catch {
@@ -93,18 +93,18 @@ function costEstimator(exchange: Exchange, deps: PlanDeps): RoutingState['costNa
   };
 }
 
-export function routingFacts(exchange: Exchange): RoutingFacts {
-  const { metadataValues } = exchange.caller;
+export function routingFacts(exchange: ModelExchange): RoutingFacts {
+  const { metadataValues } = exchange.arrival.caller;
   return {
     scope: scopeOf(exchange),
     // What an admin set wins, and is text; the caller's own values keep their types.
     metadata:
       metadataValues === exchange.metadata
         ? metadataValues
-        : typed(metadataValues, exchange.caller.metadata, exchange.metadata),
-    params: exchange.json ?? noParams,
-    headers: exchange.headers,
-    pathname: exchange.pathname,
+        : typed(metadataValues, exchange.arrival.caller.metadata, exchange.metadata),
+    params: exchange.subject.json ?? noParams,
+    headers: exchange.arrival.headers,
+    pathname: exchange.subject.pathname,
   };
 }
 
@@ -122,11 +122,11 @@ function typed(
 const noParams: JsonObject = Object.freeze({});
 
 /** Whose averages and assignments these are: a saved config's, or those of the very text of an inline one. */
-export function scopeOf(exchange: Exchange): string {
+export function scopeOf(exchange: ModelExchange): string {
   const { config } = exchange;
   const workspaceId = exchange.bundle?.source.workspaceId ?? '';
   if (config === undefined) return workspaceId;
-  return `${workspaceId}:${config.saved?.id ?? inlineId(config.compiled, exchange.caller.config ?? '')}`;
+  return `${workspaceId}:${config.saved?.id ?? inlineId(config.compiled, exchange.arrival.caller.config ?? '')}`;
 }
 
 /** The same in every gateway. Made once for a compiled document, which is kept while it is in use. */

@@ -15,7 +15,7 @@ const bundle = exampleBundle({
 /** One target of a config, for a request with these headers. */
 function asked(config: object, headers: Record<string, string> = {}, isProxy = false) {
   const exchange = exampleExchange({ bundle, key: exampleKey(), headers, isProxy });
-  exchange.model = 'gpt-4o';
+  exchange.subject.model = 'gpt-4o';
   const [planned] = compileConfig(config as never).targets;
   if (planned === undefined) throw new Error('a config has a target');
   return { exchange, target: resolveTarget(exchange, planned) };

@@ -17,20 +17,20 @@
 import { type BreakerRule, countsAsFailure } from '@sluice/engine';
 import { usage } from '@sluice/proto-stubs';
 import { readSettings } from '@sluice/providers';
-import type { Exchange } from '../exchange/exchange.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { Target } from '../exchange/target.ts';
 import { prefix } from '../http/caller-headers.ts';
 import { accountHeaders, credentialNames } from '../visit/credential-of.ts';
-import type { Target } from '../visit/target/resolve-target.ts';
 
 const { Outcome } = usage;
 
 /** True when nothing but the content of the request is the caller's. */
-export function isOnConfigsTerms(exchange: Exchange, target: Target): boolean {
-  const { caller, route } = exchange;
+export function isOnConfigsTerms(exchange: ModelExchange, target: Target): boolean {
+  const { caller } = exchange.arrival;
   const { planned } = target;
   return (
     // Passed through, all headers and the path are the caller's, and the pace of the body.
-    !route.isProxy &&
+    !exchange.subject.route.isProxy &&
     caller.customHost === undefined &&
     caller.forwardHeaders === undefined &&
     !bringsKey(exchange, target) &&
@@ -41,7 +41,7 @@ export function isOnConfigsTerms(exchange: Exchange, target: Target): boolean {
   );
 }
 
-function bringsKey({ caller }: Exchange, { planned, saved }: Target): boolean {
+function bringsKey({ arrival: { caller } }: ModelExchange, { planned, saved }: Target): boolean {
   return planned.apiKey === undefined && saved === undefined && caller.upstreamKey !== undefined;
 }
 
@@ -56,7 +56,10 @@ function forwardsCredential(names: readonly string[] | undefined): boolean {
   return names?.some((name) => credentialNames.includes(name.toLowerCase())) === true;
 }
 
-function changesSettings({ headers }: Exchange, { entry, configurations, setting }: Target) {
+function changesSettings(
+  { arrival: { headers } }: ModelExchange,
+  { entry, configurations, setting }: Target,
+) {
   const names = entry.settings?.filter((name) => headers[prefix + name] ?? headers[name]);
   if (names === undefined || names.length === 0) return false;
   const own = readSettings(entry, configurations, {});
@@ -78,7 +81,7 @@ export interface CallOutcome {
  */
 export function heardOf(
   { outcome, status, errorCode }: CallOutcome,
-  exchange: Exchange,
+  exchange: ModelExchange,
   { planned }: Target,
   requestTimeoutMs: number,
 ): Heard {
@@ -103,7 +106,7 @@ export function heardOf(
 }
 
 function isHurried(
-  { caller }: Exchange,
+  { arrival: { caller } }: ModelExchange,
   planned: Target['planned'],
   requestTimeoutMs: number,
 ): boolean {

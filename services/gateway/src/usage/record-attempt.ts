@@ -6,7 +6,8 @@ import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, ReplyUnits, Usage } from '@sluice/providers';
 import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
 import type { Exchange } from '../exchange/exchange.ts';
-import type { Target } from '../visit/target/resolve-target.ts';
+import type { Target } from '../exchange/target.ts';
+import type { Visit } from '../exchange/visit.ts';
 import type { Outbox } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
@@ -28,20 +29,20 @@ export class UsageRecorder {
 
   /** @throws GatewayError `gateway.ledger_full` when the attempt cannot be noted; it must not be made then. */
   async beginAttempt(
-    exchange: Exchange,
+    visit: Visit,
     target: Target,
     retryCount: number,
     observer: AttemptObserver | undefined,
   ): Promise<AttemptRecord> {
-    const record = this.blankFor(exchange, target);
-    record.attempt = exchange.attempts;
+    const record = this.blankFor(visit, target);
+    record.attempt = visit.exchange.progress.attempts;
     record.retryCount = retryCount;
     try {
       await this.outbox.begin(record.id, this.encoder.encode(record));
     } catch (error) {
       throw new GatewayError('gateway.ledger_full', { cause: error });
     }
-    return new AttemptRecord(this, record, exchange, target, observer);
+    return new AttemptRecord(this, record, visit, target, observer);
   }
 
   /** A request, or one target of it, that never got as far as an attempt. */
@@ -49,8 +50,10 @@ export class UsageRecorder {
     // What room is left belongs to attempts, which cost money; refusals cost none.
     if (this.outbox.isFull) return;
     const record =
-      at?.target === undefined ? this.blank(exchange) : this.blankFor(exchange, at.target);
-    if (at?.target === undefined) record.model = exchange.model;
+      at?.visit?.target === undefined
+        ? this.blank(exchange, at?.visit)
+        : this.blankFor(at.visit, at.visit.target);
+    if (at?.visit?.target === undefined) record.model = modelOf(exchange);
     if (at !== undefined) record.optionPath = at.path;
     record.outcome =
       error.code === 'request.aborted'
@@ -60,19 +63,20 @@ export class UsageRecorder {
           : Outcome.DENIED;
     record.statusCode = error.status;
     record.errorCode = error.code;
-    record.latencyMs = performance.now() - exchange.startedAt;
+    record.latencyMs = performance.now() - exchange.arrival.startedAt;
     record.gatewayMs = record.latencyMs;
     return this.outbox.end(record.id, this.encoder.encode(record));
   }
 
   /** An answer from the cache: nobody was called, nothing was spent. */
-  async answerFromCache(exchange: Exchange, target: Target, status: number): Promise<void> {
-    const record = this.blankFor(exchange, target);
+  async answerFromCache(visit: Visit, target: Target, status: number): Promise<void> {
+    const { exchange } = visit;
+    const record = this.blankFor(visit, target);
     record.outcome = Outcome.SUCCESS;
     record.statusCode = status;
-    record.latencyMs = performance.now() - exchange.startedAt;
+    record.latencyMs = performance.now() - exchange.arrival.startedAt;
     record.gatewayMs = record.latencyMs;
-    exchange.summary = {
+    visit.summary = {
       provider: record.provider,
       model: record.model,
       inputTokens: 0,
@@ -147,41 +151,42 @@ export class UsageRecorder {
     return this.price(target, target.servedModel, counted, Date.now())?.cost.totalNanoUsd;
   }
 
-  private blank(exchange: Exchange): UsageRecord {
-    const { key, bundle, config, caller } = exchange;
+  private blank(exchange: Exchange, visit: Visit | undefined): UsageRecord {
+    const { key, bundle, config, subject } = exchange;
+    const { caller } = exchange.arrival;
     const record = emptyRecord();
     record.id = uuidV7(Date.now());
-    record.requestId = exchange.requestId;
-    record.traceId = exchange.traceId;
+    record.requestId = exchange.arrival.requestId;
+    record.traceId = exchange.arrival.traceId;
     record.spanId = caller.spanId;
     record.parentSpanId = caller.parentSpanId;
     record.spanName = caller.spanName;
     record.replicaId = this.replicaId;
     record.sequence = ++this.sequence;
-    record.createdAtMs = exchange.startedAtMs;
+    record.createdAtMs = exchange.arrival.startedAtMs;
     record.organisationId = key?.source.organisationId ?? '';
     record.workspaceId = key?.source.workspaceId ?? '';
     record.workspaceSlug = bundle?.source.workspaceSlug ?? '';
     record.apiKeyId = key?.source.id ?? '';
     record.userId = key?.source.userId ?? '';
-    record.method = exchange.method;
-    record.requestUrl = clipped(exchange.pathname);
-    record.endpoint = exchange.route.endpoint;
-    record.isProxyCall = exchange.route.isProxy;
-    record.stream = exchange.wantsStream;
+    record.method = exchange.arrival.method;
+    record.requestUrl = clipped(exchange.subject.pathname);
+    record.endpoint = exchange.subject.route.endpoint;
+    record.isProxyCall = exchange.subject.route.isProxy;
+    record.stream = subject.kind === 'model-call' && subject.wantsStream;
     record.configId = config?.saved?.id ?? '';
     record.configSlug = config?.saved?.slug ?? '';
     record.configVersionId = config?.saved?.versionId ?? '';
     record.strategyMode = config?.compiled.strategyMode ?? 'single';
     record.bundleHash = bundle?.source.hash ?? '';
-    record.cacheStatus = exchange.cacheStatus;
+    record.cacheStatus = visit?.cacheStatus ?? 'DISABLED';
     record.metadata = exchange.metadata;
-    record.decisionJson = decisionOf(exchange);
+    record.decisionJson = decisionOf(exchange, visit);
     return record;
   }
 
-  private blankFor(exchange: Exchange, target: Target): UsageRecord {
-    const record = this.blank(exchange);
+  private blankFor(visit: Visit, target: Target): UsageRecord {
+    const record = this.blank(visit.exchange, visit);
     record.provider = target.entry.id;
     record.providerSlug = target.saved?.slug ?? '';
     record.model = clipped(target.servedModel);
@@ -191,7 +196,9 @@ export class UsageRecorder {
 }
 
 /** The choices of the plan, what checks said of this target, and what ended the request before its plan did. */
-function decisionOf({ decisionJson, hookVerdicts, stoppedBy, tries }: Exchange): string {
+function decisionOf({ decisionJson, progress }: Exchange, visit: Visit | undefined): string {
+  const { stoppedBy, tries } = progress;
+  const hookVerdicts = visit?.hookVerdicts ?? [];
   let json = decisionJson;
   if (hookVerdicts.length > 0)
     json = withMember(json, `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`);
@@ -206,10 +213,15 @@ function withMember(json: string, member: string): string {
 
 const hooksMax = 50;
 
+function modelOf({ subject }: Exchange): string {
+  return subject.kind === 'model-call' ? subject.model : '';
+}
+
 /** Where a request was refused before anybody was called; the target when it got so far. */
 export interface Refused {
   path: string;
-  target: Target | undefined;
+  /** Undefined where the target was never asked. */
+  visit: Visit | undefined;
 }
 
 /** Learns what each call came to, for circuits and averages. `firstByteMs` 0 = nothing arrived. */
@@ -233,7 +245,7 @@ const ratesTtlMs = 5 * 60_000;
 export class AttemptRecord {
   private readonly recorder: UsageRecorder;
   private readonly record: UsageRecord;
-  private readonly exchange: Exchange;
+  private readonly visit: Visit;
   private readonly target: Target;
   private readonly startedAt = performance.now();
   /** Counters of the target, to be settled with the tokens. */
@@ -244,13 +256,13 @@ export class AttemptRecord {
   constructor(
     recorder: UsageRecorder,
     record: UsageRecord,
-    exchange: Exchange,
+    visit: Visit,
     target: Target,
     observer: AttemptObserver | undefined,
   ) {
     this.recorder = recorder;
     this.record = record;
-    this.exchange = exchange;
+    this.visit = visit;
     this.target = target;
     this.observer = observer;
   }
@@ -297,15 +309,16 @@ export class AttemptRecord {
   ): Promise<void> {
     if (this.isDone) return Promise.resolve();
     this.isDone = true;
-    const { record, exchange } = this;
+    const { record, visit } = this;
+    const { exchange } = visit;
     const now = performance.now();
     record.outcome = outcome;
     record.statusCode = status;
     record.errorCode = errorCode;
-    record.latencyMs = now - exchange.startedAt;
-    record.gatewayMs = this.startedAt - exchange.startedAt;
+    record.latencyMs = now - exchange.arrival.startedAt;
+    record.gatewayMs = this.startedAt - exchange.arrival.startedAt;
     this.observer?.(outcome, status, errorCode, record.timeToFirstByteMs);
-    if (exchange.hookVerdicts.length > 0) record.decisionJson = decisionOf(exchange);
+    if (visit.hookVerdicts.length > 0) record.decisionJson = decisionOf(exchange, visit);
     record.finishReason = clipped(facts?.finishReason ?? '');
     record.responseModel = clipped(facts?.model ?? '');
     const tokens = facts?.usage;
@@ -318,7 +331,7 @@ export class AttemptRecord {
     });
     // A cancelled second call must not stand for the one that answered.
     if (errorCode !== 'request.superseded')
-      exchange.summary = {
+      visit.summary = {
         provider: record.provider,
         model: record.model,
         inputTokens: record.inputTokens,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Target } from '../exchange/target.ts';
 import { credentialOf } from './credential-of.ts';
-import type { Target } from './target/resolve-target.ts';
 
 interface Example {
   saved?: string;

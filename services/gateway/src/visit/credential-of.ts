@@ -1,6 +1,6 @@
 import { declaredSettings, isPlain } from '@sluice/providers';
-import type { Outgoing } from '../calls/prepare/prepare-call.ts';
-import type { Target } from './target/resolve-target.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Target } from '../exchange/target.ts';
 
 /**
  * Whose account answers: a saved provider's, under its name, or the very
@@ -8,7 +8,7 @@ import type { Target } from './target/resolve-target.ts';
  * another, so all that a caller or a config adds to the credential counts.
  * Holds secrets: for hashing only.
  */
-export function credentialOf(target: Target, { headers }: Pick<Outgoing, 'headers'>): string {
+export function credentialOf(target: Target, { headers }: Pick<PreparedCall, 'headers'>): string {
   const settings = addedSettings(target);
   const isCallers = target.planned.apiKey !== undefined || target.saved === undefined;
   const isForwarded = target.forwardHeaders?.some((name) =>

@@ -1,7 +1,8 @@
 import { GatewayError } from '@sluice/errors';
-import type { Outgoing } from '../calls/prepare/prepare-call.ts';
-import type { Exchange, ReplyHeaders } from '../exchange/exchange.ts';
-import type { Target } from './target/resolve-target.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { ReplyHeaders } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
 
 /**
  * What of a request the provider's format cannot carry: told in a header, or
@@ -10,14 +11,14 @@ import type { Target } from './target/resolve-target.ts';
  * @throws GatewayError `request.params_dropped`
  */
 export function refuseDropped(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
-  { droppedParams }: Outgoing,
+  { droppedParams }: PreparedCall,
   { strictParams }: { strictParams: boolean },
 ): void {
   if (droppedParams.length === 0) return;
   const isStrict =
-    strictParams || exchange.caller.strictParams || target.planned.strictParams === true;
+    strictParams || exchange.arrival.caller.strictParams || target.planned.strictParams === true;
   if (!isStrict) return;
   throw new GatewayError('request.params_dropped', {
     field: droppedParams[0],
@@ -26,7 +27,7 @@ export function refuseDropped(
 }
 
 /** Names them in the reply. */
-export function tellDropped(headers: ReplyHeaders, { droppedParams }: Outgoing): void {
+export function addDroppedHeader(headers: ReplyHeaders, { droppedParams }: PreparedCall): void {
   if (droppedParams.length > 0)
     headers['x-service-dropped-params'] = listOf(droppedParams, ',').replace(/[^\x20-\x7e]/g, '?');
 }

@@ -2,7 +2,9 @@ import type { TargetHooks } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { CacheFill } from '../cache/reply-cache.ts';
-import type { BodyReply, Exchange, StreamReply } from '../exchange/exchange.ts';
+import type { BodyReply, StreamReply } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import type { Visit } from '../exchange/visit.ts';
 import {
   deniedReply,
   hookResultsItem,
@@ -15,11 +17,10 @@ import { type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
-import type { Target } from './target/resolve-target.ts';
 
 /** The hooks of one target around one request, and what they change of the answer. */
 export class TargetChecks {
-  private readonly exchange: Exchange;
+  private readonly visit: Visit;
   private readonly target: Target;
   private readonly request: JsonObject;
   private readonly guardrails: Guardrails;
@@ -28,17 +29,17 @@ export class TargetChecks {
   private isLarge: boolean;
 
   constructor(
-    exchange: Exchange,
+    visit: Visit,
     target: Target,
     request: JsonObject,
     deps: { guardrails: Guardrails; logger: Logger },
   ) {
-    this.exchange = exchange;
+    this.visit = visit;
     this.target = target;
     this.request = request;
     this.guardrails = deps.guardrails;
     this.logger = deps.logger;
-    this.isLarge = (exchange.body?.length ?? 0) >= largeBytes;
+    this.isLarge = (visit.exchange.subject.body?.length ?? 0) >= largeBytes;
   }
 
   before(): Promise<HookRun> | undefined {
@@ -75,8 +76,8 @@ export class TargetChecks {
       const after = run?.results ?? [];
       if (run?.denied === true)
         return deniedReply(
-          this.exchange.route.endpoint,
-          this.exchange.requestIdText,
+          this.visit.exchange.subject.route.endpoint,
+          this.visit.exchange.arrival.requestIdText,
           before,
           after,
         );
@@ -109,7 +110,7 @@ export class TargetChecks {
   onStream(reply: StreamReply, checksOutput = true): StreamReply {
     const { hooks } = this.target.planned;
     if (hooks === undefined) return reply;
-    const { endpoint } = this.exchange.route;
+    const { endpoint } = this.visit.exchange.subject.route;
     const tells = !this.target.strictOpenAiCompliance;
     const run = this.beforeRun;
     const status = statusWithHooks(reply.status, run?.failed === true);
@@ -154,24 +155,29 @@ export class TargetChecks {
       .filter(hasRun)
       .map(({ id, verdict, deny }) => ({ id, event, verdict, deny }));
     if (ran.length === 0) return;
-    this.exchange.hookVerdicts = [...this.exchange.hookVerdicts, ...ran];
+    this.visit.hookVerdicts = [...this.visit.hookVerdicts, ...ran];
     this.logger.info(
-      { request_id: this.exchange.requestIdText, hook_event: event, hook_verdicts: ran },
+      {
+        request_id: this.visit.exchange.arrival.requestIdText,
+        hook_event: event,
+        hook_verdicts: ran,
+      },
       'the checks of a target ran',
     );
   }
 
   private subject(): HookSubject {
-    const { exchange, target } = this;
+    const { target } = this;
+    const { exchange } = this.visit;
     return {
-      requestId: exchange.requestIdText,
-      endpoint: exchange.route.endpoint,
+      requestId: exchange.arrival.requestIdText,
+      endpoint: exchange.subject.route.endpoint,
       request: this.request,
       provider: target.entry.id,
       metadata: exchange.metadata,
-      headers: exchange.headers,
+      headers: exchange.arrival.headers,
       nowMs: Date.now(),
-      signal: exchange.signal,
+      signal: exchange.arrival.signal,
       largeOwner: this.isLarge ? (exchange.bundle?.source.workspaceId ?? '') : undefined,
     };
   }

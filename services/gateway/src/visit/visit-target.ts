@@ -3,19 +3,23 @@ import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
 import type { Logger } from '@sluice/telemetry';
 import type { CacheFill, ReplyCache } from '../cache/reply-cache.ts';
-import { type Outgoing, prepareOutgoing } from '../calls/prepare/prepare-call.ts';
+import { prepareOutgoing } from '../calls/prepare/prepare-call.ts';
 import { addGatewayHeaders } from '../calls/reply-headers.ts';
-import { type CallDeps, callTarget, canResend, endsRequest } from '../calls/retry-loop.ts';
-import type { Exchange, Reply } from '../exchange/exchange.ts';
+import { type CallDeps, callTarget, endsRequest } from '../calls/retry-loop.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import { canResend, type PreparedCall } from '../exchange/prepared-call.ts';
+import type { Reply } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import { Visit } from '../exchange/visit.ts';
 import { deniedReply } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookRun } from '../guardrails/hook-results.ts';
 import { outputChecks } from '../guardrails/output-checks.ts';
 import { inTurn, largeBytes } from '../http/large-work.ts';
 import { credentialOf } from './credential-of.ts';
-import { refuseDropped, tellDropped } from './dropped-params.ts';
+import { addDroppedHeader, refuseDropped } from './dropped-params.ts';
 import { sentBody, servedBody, shapedBody } from './sent-body.ts';
-import { resolveTarget, type Target } from './target/resolve-target.ts';
+import { resolveTarget } from './target/resolve-target.ts';
 import { checkSentModels } from './target/served-model.ts';
 import { TargetChecks } from './target-hooks-run.ts';
 
@@ -29,7 +33,7 @@ export interface VisitDeps extends CallDeps {
 }
 
 /** What asking one target came to: an answer, or the error that stands for it. */
-export interface Visit extends TargetResult {
+export interface TargetAnswer extends TargetResult {
   reply: Reply | undefined;
   error: GatewayError | undefined;
 }
@@ -40,40 +44,35 @@ export interface Visit extends TargetResult {
  * any call leaves a record of its own.
  */
 export async function visitTarget(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   deps: VisitDeps,
-): Promise<Visit> {
-  exchange.retryCount = 0;
-  exchange.cacheStatus = 'DISABLED';
-  exchange.hookVerdicts = noVerdicts;
-  let target: Target | undefined;
+): Promise<TargetAnswer> {
+  const visit = new Visit(exchange, planned);
+  exchange.visits.push(visit);
   try {
-    target = resolveTarget(exchange, planned);
-    exchange.target = { provider: target.entry.id, path: target.path };
-    return await ask(exchange, target, deps);
+    const target = resolveTarget(exchange, planned);
+    visit.target = target;
+    return await ask(visit, target, deps);
   } catch (caught) {
     const error = fromUnknown(caught);
-    if (target === undefined && exchange.config !== undefined)
-      exchange.target = { provider: '', path: planned.path };
-    exchange.refusals++;
-    exchange.tries++;
-    await deps.recorder.refuse(exchange, error, { path: planned.path, target }).catch(() => {
+    exchange.progress.refusals++;
+    exchange.progress.tries++;
+    await deps.recorder.refuse(exchange, error, { path: planned.path, visit }).catch(() => {
       // The disk refuses; a refusal cost nothing, and the caller learns of it all the same.
     });
     return { status: error.status, stops: endsRequest(error), reply: undefined, error };
   }
 }
 
-const noVerdicts: Exchange['hookVerdicts'] = [];
-
-async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise<Visit> {
+async function ask(visit: Visit, target: Target, deps: VisitDeps): Promise<TargetAnswer> {
+  const { exchange } = visit;
   let shaped = shapedBody(exchange, target);
-  const checks = new TargetChecks(exchange, target, shaped ?? servedBody(exchange, target), deps);
+  const checks = new TargetChecks(visit, target, shaped ?? servedBody(exchange, target), deps);
   const before = checks.before();
   if (before !== undefined) {
     const run = await before;
-    if (run.denied) return denied(exchange, target, run, deps);
+    if (run.denied) return denied(visit, target, run, deps);
     shaped = run.request ?? shaped;
   }
   const prepare = () => {
@@ -88,48 +87,55 @@ async function ask(exchange: Exchange, target: Target, deps: VisitDeps): Promise
   const { outgoing, looking } =
     large === undefined ? prepare() : await inTurn(large.owner, large.bytes, prepare);
   const found = looking instanceof Promise ? await looking : looking;
-  if (found !== undefined) exchange.cacheStatus = found.status;
+  if (found !== undefined) visit.cacheStatus = found.status;
   if (found?.reply !== undefined)
-    return fromCache(exchange, target, outgoing, found.reply, checks, deps);
+    return fromCache(visit, target, outgoing, found.reply, checks, deps);
   try {
-    return await call(exchange, target, outgoing, checks, found?.fill, deps);
+    return await call(visit, target, outgoing, checks, found?.fill, deps);
   } finally {
     found?.fill?.release();
   }
 }
 
 /** Whose it is, when work on the request's body has to wait for its turn. */
-export function largeRequest({ body, bundle }: Exchange) {
+export function largeRequest({ subject: { body }, bundle }: ModelExchange) {
   if (body === undefined || body.length < largeBytes) return undefined;
   return { owner: bundle?.source.workspaceId ?? '', bytes: body.length };
 }
 
 /** Refused before any call: an answer all the same, since checks explain themselves. */
 async function denied(
-  exchange: Exchange,
+  visit: Visit,
   target: Target,
   run: HookRun,
   deps: VisitDeps,
-): Promise<Visit> {
-  exchange.refusals++;
-  exchange.tries++;
+): Promise<TargetAnswer> {
+  const { exchange } = visit;
+  exchange.progress.refusals++;
+  exchange.progress.tries++;
   await deps.recorder.refuse(exchange, new GatewayError('guardrail.denied'), {
     path: target.path,
-    target,
+    visit,
   });
-  const reply = deniedReply(exchange.route.endpoint, exchange.requestIdText, run.results, []);
-  return finished(exchange, target, reply, false);
+  const reply = deniedReply(
+    exchange.subject.route.endpoint,
+    exchange.arrival.requestIdText,
+    run.results,
+    [],
+  );
+  return finished(visit, target, reply, false);
 }
 
 async function call(
-  exchange: Exchange,
+  visit: Visit,
   target: Target,
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   checks: TargetChecks,
   fill: CacheFill | undefined,
   deps: VisitDeps,
-): Promise<Visit> {
-  const reserved = await exchange.limits?.reserveTarget(
+): Promise<TargetAnswer> {
+  const { exchange } = visit;
+  const reserving = exchange.limits?.reserveTarget(
     {
       provider: target.entry.id,
       providerSlug: target.saved?.slug,
@@ -138,10 +144,10 @@ async function call(
     },
     target.saved,
   );
-  if (reserved !== undefined && reserved.states.length > 0)
-    exchange.limitStates = [...exchange.limitStates, ...reserved.states];
+  const reserved = reserving instanceof Promise ? await reserving : reserving;
+  if (reserved !== undefined) visit.limitStates = reserved.states;
   const result = await callTarget(
-    exchange,
+    visit,
     { target, outgoing, counters: reserved?.counters ?? [], inspect: checks.inspector(fill) },
     deps,
   );
@@ -156,19 +162,21 @@ async function call(
       reply = fill.keepStream(reply, wasWhole);
     reply = checks.onStream(reply);
   }
-  tellDropped(reply.headers, outgoing);
-  return finished(exchange, target, reply, stops);
+  addDroppedHeader(reply.headers, outgoing);
+  return finished(visit, target, reply, stops);
 }
 
-function finished(exchange: Exchange, target: Target, reply: Reply, stops: boolean): Visit {
-  addGatewayHeaders(reply.headers, target, exchange.retryCount, exchange.cacheStatus);
+function finished(visit: Visit, target: Target, reply: Reply, stops: boolean): TargetAnswer {
+  addGatewayHeaders(reply.headers, target, visit.retryCount, visit.cacheStatus);
   return { status: reply.status, stops, reply, error: undefined };
 }
 
-function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: VisitDeps) {
-  const { bundle, caller, route } = exchange;
+function lookUp(exchange: ModelExchange, target: Target, outgoing: PreparedCall, deps: VisitDeps) {
+  const { bundle } = exchange;
+  const { caller } = exchange.arrival;
+  const { route } = exchange.subject;
   // Pass-through is not ours to repeat, and a caller who is not tracked leaves nothing behind.
-  if (route.isProxy || outgoing.call === undefined || !caller.debug || bundle === undefined)
+  if (route.isProxy || outgoing.translation === undefined || !caller.debug || bundle === undefined)
     return undefined;
   return deps.cache.lookUp({
     rule: target.planned.cache,
@@ -190,23 +198,23 @@ function lookUp(exchange: Exchange, target: Target, outgoing: Outgoing, deps: Vi
     // Not every format says so in the body.
     wantsStream: outgoing.context.stream,
     forceRefresh: caller.cacheForceRefresh,
-    signal: exchange.signal,
+    signal: exchange.arrival.signal,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
   });
 }
 
 /** A kept answer. Its output was checked when it was kept; what the input's checks found is told with it. */
 async function fromCache(
-  exchange: Exchange,
+  visit: Visit,
   target: Target,
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   kept: Reply,
   checks: TargetChecks,
   deps: VisitDeps,
-): Promise<Visit> {
+): Promise<TargetAnswer> {
   const reply = kept.kind === 'body' ? checks.onKeptBody(kept) : checks.onStream(kept, false);
-  exchange.tries++;
-  await deps.recorder.answerFromCache(exchange, target, reply.status);
-  tellDropped(reply.headers, outgoing);
-  return finished(exchange, target, reply, false);
+  visit.exchange.progress.tries++;
+  await deps.recorder.answerFromCache(visit, target, reply.status);
+  addDroppedHeader(reply.headers, outgoing);
+  return finished(visit, target, reply, false);
 }

@@ -5,11 +5,12 @@ import { parseConfigDocument } from '@sluice/contracts';
 import { compileConfig, directConfig, type ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
-import { type Outgoing, prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
-import type { Exchange } from '../../src/exchange/exchange.ts';
+import { prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
+import type { PreparedCall } from '../../src/exchange/prepared-call.ts';
+import type { Target } from '../../src/exchange/target.ts';
 import { readProxyRequest, readRequest } from '../../src/pipeline/stages/read-request.ts';
 import { sentBody, shapedBody } from '../../src/visit/sent-body.ts';
-import { resolveTarget, type Target } from '../../src/visit/target/resolve-target.ts';
+import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
 import { checkSentModels } from '../../src/visit/target/served-model.ts';
 import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
 
@@ -231,7 +232,7 @@ export function limitedTo(
 
 export interface Sent {
   target: Target;
-  outgoing: Outgoing;
+  outgoing: PreparedCall;
 }
 
 /** What would be sent, by the gateway's own stages up to the socket; or the code of the refusal. */
@@ -241,24 +242,22 @@ export async function send(
 ): Promise<Sent | string> {
   const body = Buffer.from(request.body ?? '');
   const chunked = request.headers?.['transfer-encoding'] !== undefined;
-  const exchange: Exchange = {
-    ...exampleExchange({
-      bundle,
-      key: exampleKey(),
-      body,
-      isProxy: request.isProxy,
-      endpoint: request.endpoint,
-      pathname: request.pathname,
-      method: request.method,
-      headers: {
-        'x-service-provider': '@few',
-        ...(body.length === 0 || chunked ? {} : { 'content-length': String(body.length) }),
-        ...(request.headers ?? { 'content-type': 'application/json' }),
-      },
-    }),
-    search: request.search ?? '',
+  const exchange = exampleExchange({
+    bundle,
+    key: exampleKey(),
+    body,
+    isProxy: request.isProxy,
+    endpoint: request.endpoint,
+    pathname: request.pathname,
+    search: request.search,
+    method: request.method,
+    headers: {
+      'x-service-provider': '@few',
+      ...(body.length === 0 || chunked ? {} : { 'content-length': String(body.length) }),
+      ...(request.headers ?? { 'content-type': 'application/json' }),
+    },
     bodyStream: () => Readable.from([body]),
-  };
+  });
   if (request.config !== undefined) {
     const parsed = parseConfigDocument(request.config, 'ignore');
     if (!parsed.ok) throw new Error(parsed.faults.join());

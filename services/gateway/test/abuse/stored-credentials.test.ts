@@ -287,15 +287,15 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
       ...attack.headers,
     },
   });
-  exchange.json = {
+  exchange.subject.json = {
     model: 'a-model',
     messages: [{ role: 'user', content: 'x' }],
     input: 'x',
     prompt: 'x',
     ...attack.body,
   } as never;
-  exchange.body = Buffer.from(JSON.stringify(exchange.json));
-  exchange.model = 'a-model';
+  exchange.subject.body = Buffer.from(JSON.stringify(exchange.subject.json));
+  exchange.subject.model = 'a-model';
   const cloud = defineEnv(cloudSettings, {
     AWS_ACCESS_KEY_ID: 'AKIDMACHINE',
     AWS_SECRET_ACCESS_KEY: 'machine-STORED',

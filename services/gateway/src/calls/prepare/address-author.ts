@@ -1,5 +1,5 @@
 import type { AddressAuthor } from '@sluice/outbound';
-import type { Target } from '../../visit/target/resolve-target.ts';
+import type { Target } from '../../exchange/target.ts';
 
 /**
  * Who decided where this target is: an admin, by saving it, or the caller. An

@@ -23,9 +23,9 @@ const bundle = exampleBundle({
 function sent(body: object, shaped?: object) {
   const text = JSON.stringify(body);
   const exchange = exampleExchange({ bundle, key: exampleKey(), body: text });
-  exchange.body = Buffer.from(text);
-  exchange.json = JSON.parse(text);
-  exchange.model = String(exchange.json?.model ?? '');
+  exchange.subject.body = Buffer.from(text);
+  exchange.subject.json = JSON.parse(text);
+  exchange.subject.model = String(exchange.subject.json?.model ?? '');
   const target = resolveTarget(exchange, directConfig.targets[0] as ResolvedTarget);
   const outgoing = prepareOutgoing(exchange, target, shaped as never, rules);
   return { ...outgoing, text: String(outgoing.body) };

@@ -1,7 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { type AddressAuthor, checkUpstreamUrl, type HostRules } from '@sluice/outbound';
 import {
-  type AuthRecipe,
   baseUrlOf,
   type CallContext,
   type CallFacts,
@@ -15,35 +14,17 @@ import {
   withRequestHeaders,
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
-import type { Exchange } from '../../exchange/exchange.ts';
+import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { PreparedCall } from '../../exchange/prepared-call.ts';
+import type { Target } from '../../exchange/target.ts';
 import { carriesBody } from '../../http/body-stream.ts';
 import { replaceTopLevelString } from '../../http/edit-json.ts';
 import { formFields, writeForm } from '../../http/form-fields.ts';
 import { hasDotSegment, withoutTrailingSlashes } from '../../http/request-target.ts';
 import { sentBody } from '../../visit/sent-body.ts';
-import type { Target } from '../../visit/target/resolve-target.ts';
 import { proxyPathOf } from '../../visit/target/served-model.ts';
 import { addressAuthor } from './address-author.ts';
 import { proxyHeaders, unifiedHeaders } from './upstream-headers.ts';
-
-/** What will be sent, decided before anything is reserved or spent. */
-export interface Outgoing {
-  /** Undefined on pass-through of a format we do not know. */
-  call: Translation | undefined;
-  origin: string;
-  /** Who decided on the origin. */
-  addressBy: AddressAuthor;
-  path: string;
-  method: Dispatcher.HttpMethod;
-  headers: Record<string, string | string[]>;
-  body: Dispatcher.DispatchOptions['body'];
-  /** How the provider learns who asks, beyond the headers above. */
-  auth: AuthRecipe;
-  /** The JSON as the upstream gets it, for readers that need to know what was asked. */
-  sentJson: JsonObject;
-  droppedParams: readonly string[];
-  context: CallContext;
-}
 
 /**
  * Turns an exchange and its target into one HTTP request: address, headers,
@@ -52,45 +33,45 @@ export interface Outgoing {
  * @throws GatewayError for hosts that may not be called and endpoints the provider lacks
  */
 export function prepareOutgoing(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
   shaped: JsonObject | undefined,
   rules: HostRules,
-): Outgoing {
-  return exchange.route.isProxy
+): PreparedCall {
+  return exchange.subject.route.isProxy
     ? prepareProxy(exchange, target, rules)
     : prepareUnified(exchange, target, shaped, rules);
 }
 
 /** The call of a unified endpoint and where it goes; nothing is encoded yet. */
 export function addressCall(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
   body: JsonObject,
   rules: HostRules,
-): { call: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
+): { translation: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
   const context = contextOf(exchange, target, body);
-  const call = findTranslation(target.entry, exchange.route.endpoint, context);
+  const translation = findTranslation(target.entry, exchange.subject.route.endpoint, context);
   const addressBy = addressAuthor(target);
   return {
-    call,
-    base: checkedBase(target, call.entry, context, rules, addressBy),
+    translation,
+    base: checkedBase(target, translation.entry, context, rules, addressBy),
     addressBy,
     context,
   };
 }
 
-function contextOf(exchange: Exchange, target: Target, request: JsonObject): CallContext {
+function contextOf(exchange: ModelExchange, target: Target, request: JsonObject): CallContext {
   return {
     provider: target.entry,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
-    nowMs: exchange.startedAtMs,
+    nowMs: exchange.arrival.startedAtMs,
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
     accountIsSettled: target.credentialBy === 'admin',
     request,
-    ...(exchange.form === undefined ? {} : { form: exchange.form }),
+    ...(exchange.subject.form === undefined ? {} : { form: exchange.subject.form }),
   };
 }
 
@@ -107,27 +88,27 @@ function checkedBase(
 }
 
 function prepareUnified(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
   shaped: JsonObject | undefined,
   rules: HostRules,
-): Outgoing {
-  const json = shaped ?? exchange.json ?? {};
-  const { call, base, addressBy, context } = addressCall(exchange, target, json, rules);
+): PreparedCall {
+  const json = shaped ?? exchange.subject.json ?? {};
+  const { translation, base, addressBy, context } = addressCall(exchange, target, json, rules);
   const common = {
-    call,
+    translation,
     context,
     origin: base.origin,
     addressBy,
-    method: call.entry.method ?? (exchange.method as Dispatcher.HttpMethod),
-    path: joinPaths(base, pathOf(call.entry, context), exchange.search),
-    auth: call.entry.auth ?? target.entry.auth,
+    method: translation.entry.method ?? (exchange.arrival.method as Dispatcher.HttpMethod),
+    path: joinPaths(base, pathOf(translation.entry, context), exchange.subject.search),
+    auth: translation.entry.auth ?? target.entry.auth,
   };
-  const headers = unifiedHeaders(exchange, target, call.entry);
-  if (exchange.body === undefined || exchange.json === undefined)
+  const headers = unifiedHeaders(exchange, target, translation.entry);
+  if (exchange.subject.body === undefined || exchange.subject.json === undefined)
     return { ...common, headers, body: null, sentJson: {}, droppedParams: [] };
   const asked = sentBody(exchange, target, shaped);
-  const encoded = call.encode(asked, context);
+  const encoded = translation.encode(asked, context);
   const edits = {
     target,
     shaped: shaped === undefined ? undefined : asked,
@@ -137,9 +118,11 @@ function prepareUnified(
   return {
     ...common,
     headers: withRequestHeaders(headers, encoded.headers),
-    body: encoded.bytes?.data ?? sentBytes(exchange.body, exchange.form, call, edits, headers),
+    body:
+      encoded.bytes?.data ??
+      sentBytes(exchange.subject.body, exchange.subject.form, translation, edits, headers),
     // A dialect makes its reply of both, so that what it used up decides over the answer, too.
-    sentJson: call.entry.dialect === undefined ? (encoded.body ?? asked) : asked,
+    sentJson: translation.entry.dialect === undefined ? (encoded.body ?? asked) : asked,
     droppedParams: encoded.dropped,
   };
 }
@@ -157,12 +140,12 @@ interface Edits {
 function sentBytes(
   received: Buffer,
   form: readonly FormPart[] | undefined,
-  call: Translation,
+  translation: Translation,
   edits: Edits,
   headers: Record<string, string | string[]>,
 ): Buffer {
   if (form === undefined) return bodyBytes(received, edits);
-  if (call.mode === 'translated' && edits.encoded !== undefined) {
+  if (translation.mode === 'translated' && edits.encoded !== undefined) {
     headers['content-type'] = 'application/json';
     return Buffer.from(JSON.stringify(edits.encoded));
   }
@@ -201,44 +184,50 @@ function bodyBytes(received: Buffer, { target, shaped, encoded }: Edits): Buffer
 }
 
 /** Everything after `/v1` (and `/proxy`) is the provider's, with its query. */
-function prepareProxy(exchange: Exchange, target: Target, rules: HostRules): Outgoing {
-  const rest = proxyPathOf(exchange.pathname);
+function prepareProxy(exchange: ModelExchange, target: Target, rules: HostRules): PreparedCall {
+  const rest = proxyPathOf(exchange.subject.pathname);
   if (hasDotSegment(rest))
     throw new GatewayError('request.invalid_field', {
       field: 'path',
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
-  const context = { ...contextOf(exchange, target, exchange.json ?? {}), proxyPath: rest };
+  const context = { ...contextOf(exchange, target, exchange.subject.json ?? {}), proxyPath: rest };
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
   const base = checkedBase(target, entry, context, rules, addressBy);
-  const call = findPassThroughTranslation(target.entry, rest);
+  const translation = findPassThroughTranslation(target.entry, rest);
   const bodyless =
-    exchange.method === 'GET' || exchange.method === 'DELETE' || exchange.method === 'HEAD';
-  const headers = proxyHeaders(exchange, target, call !== undefined);
+    exchange.arrival.method === 'GET' ||
+    exchange.arrival.method === 'DELETE' ||
+    exchange.arrival.method === 'HEAD';
+  const headers = proxyHeaders(exchange, target, translation !== undefined);
   let body: Dispatcher.DispatchOptions['body'] = null;
   if (bodyless) body = null;
-  else if (exchange.body !== undefined)
+  else if (exchange.subject.body !== undefined)
     body = target.rewritesModel
-      ? replaceTopLevelString(exchange.body, 'model', target.model)
-      : exchange.body;
-  else if (carriesBody(exchange.headers)) {
-    body = exchange.bodyStream();
+      ? replaceTopLevelString(exchange.subject.body, 'model', target.model)
+      : exchange.subject.body;
+  else if (carriesBody(exchange.arrival.headers)) {
+    body = exchange.arrival.bodyStream();
     // A declared length is kept, so that the upstream sees the request as it was sent.
-    const length = exchange.headers['content-length'];
+    const length = exchange.arrival.headers['content-length'];
     if (length !== undefined) headers['content-length'] = length;
   }
   return {
-    call,
+    translation,
     context,
     origin: base.origin,
     addressBy,
-    method: exchange.method as Dispatcher.HttpMethod,
-    path: joinPaths(base, entry === undefined ? rest : pathOf(entry, context), exchange.search),
-    auth: call?.entry.auth ?? target.entry.auth,
+    method: exchange.arrival.method as Dispatcher.HttpMethod,
+    path: joinPaths(
+      base,
+      entry === undefined ? rest : pathOf(entry, context),
+      exchange.subject.search,
+    ),
+    auth: translation?.entry.auth ?? target.entry.auth,
     headers,
     body,
-    sentJson: exchange.json ?? {},
+    sentJson: exchange.subject.json ?? {},
     droppedParams: [],
   };
 }

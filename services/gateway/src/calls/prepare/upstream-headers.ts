@@ -1,8 +1,8 @@
 import { authHeaders, type EndpointEntry } from '@sluice/providers';
-import type { Exchange } from '../../exchange/exchange.ts';
+import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { Target } from '../../exchange/target.ts';
 import { prefix } from '../../http/caller-headers.ts';
 import { isHeldBack } from '../../visit/target/credential-rule.ts';
-import type { Target } from '../../visit/target/resolve-target.ts';
 
 /** Headers that belong to one connection, never to the next. */
 export const hopByHop = new Set([
@@ -37,20 +37,20 @@ const proofs = ['authorization', 'x-api-key', 'api-key', 'x-goog-api-key'] as co
 
 /** Unified endpoints: credentials and type of ours, and what the caller asked to forward. */
 export function unifiedHeaders(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
   entry: EndpointEntry,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = { accept: '*/*', 'user-agent': 'sluice' };
-  if (exchange.body !== undefined)
+  if (exchange.subject.body !== undefined)
     headers['content-type'] =
-      exchange.form === undefined
+      exchange.subject.form === undefined
         ? 'application/json'
-        : (exchange.headers['content-type'] as string);
+        : (exchange.arrival.headers['content-type'] as string);
   Object.assign(headers, credentialHeaders(target, entry), target.customHeaders);
   for (const listed of target.forwardHeaders ?? []) {
     const name = listed.toLowerCase();
-    const value = exchange.headers[name];
+    const value = exchange.arrival.headers[name];
     if (value === undefined || neverForwarded.has(name) || isOurs(name)) continue;
     // The service key must not travel on, even when it is asked to.
     if (!carriesServiceKey(exchange, value)) headers[name] = value;
@@ -63,15 +63,15 @@ export function unifiedHeaders(
  * the connection. The gateway's credentials win over the caller's.
  */
 export function proxyHeaders(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
   readsReply: boolean,
 ): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {};
-  const named = connectionTokens(exchange.headers.connection);
+  const named = connectionTokens(exchange.arrival.headers.connection);
   const credential = credentialHeaders(target, undefined);
   const own = { ...credential, ...target.customHeaders };
-  for (const [name, value] of Object.entries(exchange.headers)) {
+  for (const [name, value] of Object.entries(exchange.arrival.headers)) {
     if (value === undefined || hopByHop.has(name) || named?.has(name) || isOurs(name)) continue;
     if (isHeldBack(name, exchange, target, own)) continue;
     // The service key must not travel on, wherever it was sent.
@@ -99,8 +99,8 @@ function credentialHeaders(
   );
 }
 
-function carriesServiceKey(exchange: Exchange, value: string | string[] | undefined): boolean {
-  const secret = exchange.caller.serviceKey;
+function carriesServiceKey(exchange: ModelExchange, value: string | string[] | undefined): boolean {
+  const secret = exchange.arrival.caller.serviceKey;
   return secret !== undefined && typeof value === 'string' && value.includes(secret);
 }
 

@@ -8,9 +8,9 @@ import type {
   StreamReader,
   Translation,
 } from '@sluice/providers';
-import type { StreamReply } from '../../exchange/exchange.ts';
+import type { PreparedCall } from '../../exchange/prepared-call.ts';
+import type { StreamReply } from '../../exchange/reply.ts';
 import type { AttemptRecord } from '../../usage/record-attempt.ts';
-import type { Outgoing } from '../prepare/prepare-call.ts';
 import { replyHeaders } from '../reply-headers.ts';
 import type { UpstreamCall } from '../upstream-call.ts';
 
@@ -22,7 +22,7 @@ const { Outcome } = usage;
  * the format says is still the caller's.
  */
 export function rawReply(
-  outgoing: Outgoing,
+  outgoing: PreparedCall,
   call: UpstreamCall,
   record: AttemptRecord,
 ): StreamReply {
@@ -78,16 +78,16 @@ interface Tap {
   end(): { facts: ReplyFacts | undefined; isComplete: boolean };
 }
 
-function openTap(outgoing: Outgoing, call: UpstreamCall): Tap | undefined {
-  const wire = outgoing.call;
+function openTap(outgoing: PreparedCall, call: UpstreamCall): Tap | undefined {
+  const translation = outgoing.translation;
   const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
-  if (wire === undefined || !isPlain || call.status >= 300) return undefined;
+  if (translation === undefined || !isPlain || call.status >= 300) return undefined;
   if (call.isEventStream)
-    return new StreamTap(wire.openStream(outgoing.context, outgoing.sentJson));
+    return new StreamTap(translation.openStream(outgoing.context, outgoing.sentJson));
   const head = { status: call.status, headers: call.headers };
   // What speech costs stands in the request: hours of it need not be kept.
-  const bytesMax = wire.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
-  return new BodyTap(wire, outgoing.context, head, bytesMax);
+  const bytesMax = translation.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
+  return new BodyTap(translation, outgoing.context, head, bytesMax);
 }
 
 class StreamTap implements Tap {
@@ -109,7 +109,7 @@ class StreamTap implements Tap {
 
 /** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
 class BodyTap implements Tap {
-  private readonly wire: Translation;
+  private readonly translation: Translation;
   private readonly context: CallContext;
   private readonly head: ReplyHead;
   private readonly bytesMax: number;
@@ -117,8 +117,8 @@ class BodyTap implements Tap {
   private skim: SkimmedJson | undefined;
 
   /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
-  constructor(wire: Translation, context: CallContext, head: ReplyHead, bytesMax: number) {
-    this.wire = wire;
+  constructor(translation: Translation, context: CallContext, head: ReplyHead, bytesMax: number) {
+    this.translation = translation;
     this.context = context;
     this.head = head;
     this.bytesMax = bytesMax;
@@ -130,7 +130,7 @@ class BodyTap implements Tap {
     if (this.bytes === undefined) return;
     this.bytes.add(chunk);
     if (this.bytes.length <= this.bytesMax) return;
-    if (this.wire.skim !== undefined) {
+    if (this.translation.skim !== undefined) {
       this.skim = new SkimmedJson();
       for (const piece of this.bytes.takePieces()) this.skim.add(piece);
     }
@@ -139,10 +139,10 @@ class BodyTap implements Tap {
 
   end() {
     if (this.skim !== undefined)
-      return { facts: this.wire.skim?.(this.skim.object()), isComplete: true };
+      return { facts: this.translation.skim?.(this.skim.object()), isComplete: true };
     if (this.bytes === undefined) return { facts: undefined, isComplete: true };
     try {
-      const { facts } = this.wire.decode(this.bytes.take(), this.context, this.head);
+      const { facts } = this.translation.decode(this.bytes.take(), this.context, this.head);
       return { facts, isComplete: true };
     } catch {
       // Not the format after all: nothing to read, nothing to refuse.

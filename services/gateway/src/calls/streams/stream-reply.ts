@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
 import type { StreamFault, StreamReader } from '@sluice/providers';
-import type { ReplySink } from '../../exchange/exchange.ts';
+import type { ReplySink } from '../../exchange/reply.ts';
 import type { AttemptRecord } from '../../usage/record-attempt.ts';
 import type { UpstreamCall } from '../upstream-call.ts';
 

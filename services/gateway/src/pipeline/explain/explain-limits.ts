@@ -1,6 +1,6 @@
 import type { GatewayError } from '@sluice/errors';
+import type { LimitCheck } from '../../exchange/limits.ts';
 import { rateLimitError } from '../../limits/refusal.ts';
-import type { LimitCheck } from '../../limits/request-limits.ts';
 import type { ExplainedLimit } from './explanation.ts';
 
 /** Limits as they stand, for one target or, with null, for the request. */

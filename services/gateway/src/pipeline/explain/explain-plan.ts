@@ -16,12 +16,13 @@ import type { HostRules } from '@sluice/outbound';
 import { addressCall } from '../../calls/prepare/prepare-call.ts';
 import type { RequestBounds } from '../../calls/request-bounds.ts';
 import { endsRequest } from '../../calls/retry-loop.ts';
-import type { Exchange } from '../../exchange/exchange.ts';
+import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { LimitCheck } from '../../exchange/limits.ts';
+import type { Target } from '../../exchange/target.ts';
 import { spelledError } from '../../http/header-names.ts';
-import type { LimitCheck } from '../../limits/request-limits.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { sentBody, shapedBody } from '../../visit/sent-body.ts';
-import { resolveTarget, type Target } from '../../visit/target/resolve-target.ts';
+import { resolveTarget } from '../../visit/target/resolve-target.ts';
 import { checkSentModels } from '../../visit/target/served-model.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import {
@@ -65,7 +66,7 @@ interface Judged {
 
 /** The plan of a request by the planner of real ones; nothing is remembered of it. */
 export async function explainPlan(
-  exchange: Exchange,
+  exchange: ModelExchange,
   spelling: HeaderSpelling,
   deps: ExplainPlanDeps,
 ): Promise<ExplainedPlan> {
@@ -146,7 +147,7 @@ function reasonsOf(path: string, choices: readonly Choice[]): string[] {
 }
 
 /** Circuits of which something is known; those of configs that are not saved have no memory. */
-function circuitsOf(exchange: Exchange, deps: ExplainPlanDeps): Map<string, BreakerPhase> {
+function circuitsOf(exchange: ModelExchange, deps: ExplainPlanDeps): Map<string, BreakerPhase> {
   const configId = exchange.config?.saved?.id;
   const known = configId === undefined ? [] : deps.plan.breakers.list(configId);
   return new Map(known.map(({ path, phase }) => [path, phase]));
@@ -154,7 +155,7 @@ function circuitsOf(exchange: Exchange, deps: ExplainPlanDeps): Map<string, Brea
 
 /** The checks that come before a call, in their order: who, where, whether it can, and its limits. */
 async function judge(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget | PlannedVisit,
   deps: ExplainPlanDeps,
 ): Promise<Judged> {
@@ -164,7 +165,7 @@ async function judge(
   try {
     target = resolveTarget(exchange, planned);
     checkSentModels(exchange, target, sentBody(exchange, target, shapedBody(exchange, target)));
-    ({ base } = addressCall(exchange, target, exchange.json ?? {}, deps.hostRules));
+    ({ base } = addressCall(exchange, target, exchange.subject.json ?? {}, deps.hostRules));
   } catch (caught) {
     return { target, base, limits: [], fault: fromUnknown(caught) };
   }
@@ -222,11 +223,11 @@ function whoAndWhere(
 }
 
 function estimate(
-  exchange: Exchange,
+  exchange: ModelExchange,
   target: Target,
   deps: ExplainPlanDeps,
 ): ExplainedStep['estimate'] {
-  const json = exchange.json ?? {};
+  const json = exchange.subject.json ?? {};
   const tokens = estimateTokens(shapeParams(target.planned, json) ?? json);
   return {
     input_tokens: tokens.inputTokens,
@@ -239,7 +240,7 @@ function estimate(
 const noRules = { retry: null, cache: null, hedge: null, timeouts: null };
 
 function rules(
-  { caller }: Exchange,
+  { arrival: { caller } }: ModelExchange,
   planned: ResolvedTarget,
   deps: ExplainPlanDeps,
 ): Pick<ExplainedStep, 'retry' | 'cache' | 'hedge' | 'timeouts'> {

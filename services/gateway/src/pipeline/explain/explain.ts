@@ -1,10 +1,12 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
-import type { Exchange, Reply, Stage } from '../../exchange/exchange.ts';
+import type { Exchange, ModelExchange } from '../../exchange/exchange.ts';
+import type { Reply } from '../../exchange/reply.ts';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
 import { requestFacts } from '../../limits/request-facts.ts';
 import { RequestLimits } from '../../limits/request-limits.ts';
+import type { Stage } from '../pipeline.ts';
 import { readRequest } from '../stages/read-request.ts';
 import { explainedLimits, limitRefusal } from './explain-limits.ts';
 import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';
@@ -24,15 +26,16 @@ export interface ExplainDeps extends ExplainPlanDeps {
  * @throws GatewayError when the body cannot be read
  */
 export async function explain(
-  exchange: Exchange,
+  exchange: ModelExchange,
   spelling: HeaderSpelling,
   deps: ExplainDeps,
 ): Promise<Explanation> {
   const { key, bundle } = exchange;
   if (key === undefined || bundle === undefined)
     throw new Error('explain runs after authentication');
-  exchange.limits = new RequestLimits(deps.limits, key, bundle, requestFacts(exchange));
-  const checks = await exchange.limits.peekRequest();
+  const limits = new RequestLimits(deps.limits, key, bundle, requestFacts(exchange));
+  exchange.limits = limits;
+  const checks = await limits.peekRequest();
   const configFault = await faultOf(deps.resolveConfig, exchange);
   const bodyFault = await faultOf(readRequest, exchange);
   if (bodyFault !== undefined && isUnreadable(bodyFault)) throw bodyFault;
@@ -44,8 +47,8 @@ export async function explain(
   const shown = refusal === undefined ? undefined : spelledError(refusal, spelling);
   return {
     object: 'explain',
-    request_id: exchange.requestIdText,
-    endpoint: exchange.route.endpoint,
+    request_id: exchange.arrival.requestIdText,
+    endpoint: exchange.subject.route.endpoint,
     key: {
       id: key.source.id,
       name: key.source.name,
@@ -86,20 +89,11 @@ function isUnreadable(error: GatewayError): boolean {
   return error.code !== 'request.invalid_field' || error.field === 'body';
 }
 
-function explainedConfig({ caller, config, key }: Exchange): ExplainedConfig | null {
+function explainedConfig({ config }: Exchange): ExplainedConfig | null {
   if (config === undefined) return null;
   const { saved } = config;
-  const isKeyDefault =
-    saved !== undefined && [saved.slug, saved.id].includes(key?.source.configSlug ?? '');
   return {
-    source:
-      saved === undefined
-        ? 'inline'
-        : caller.config !== undefined
-          ? 'header-slug'
-          : isKeyDefault
-            ? 'key-default'
-            : 'workspace-default',
+    source: config.source,
     id: saved?.id ?? null,
     slug: saved?.slug ?? null,
     version_id: saved?.versionId ?? null,

@@ -2,9 +2,10 @@ import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
-import type { Exchange, Stage } from '../../exchange/exchange.ts';
+import type { Exchange } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import type { TokenKeys } from '../../jwt-keys/token-keys.ts';
+import type { Stage } from '../pipeline.ts';
 
 /** Who calls: key or token, scope, workspace. Waits only for what was never seen before. */
 export function authenticate(
@@ -14,11 +15,12 @@ export function authenticate(
   scopes?: readonly string[],
 ): Stage {
   return async (exchange, next) => {
-    const secret = exchange.caller.serviceKey;
+    const secret = exchange.arrival.caller.serviceKey;
     if (secret === undefined) throw new GatewayError('auth.missing_key');
     const key =
       tokens !== undefined && isTokenShaped(secret)
-        ? (tokens.held(secret, exchange.startedAtMs) ?? (await tokens.find(secret, exchange)))
+        ? (tokens.held(secret, exchange.arrival.startedAtMs) ??
+          (await tokens.find(secret, exchange.arrival)))
         : (store.heldKey(secret) ?? (await store.findKey(secret)));
     if (key === undefined) throw new GatewayError('auth.invalid_key');
     checkKey(exchange, key, scopes);
@@ -28,7 +30,7 @@ export function authenticate(
     if (exchange.bundle === undefined)
       throw new GatewayError('auth.invalid_key', { message: 'The workspace of this key is gone.' });
     exchange.metadata = mergeMetadata(
-      exchange.caller.metadata,
+      exchange.arrival.caller.metadata,
       key.source.metadata,
       exchange.bundle.source.metadata,
     );
@@ -41,13 +43,13 @@ function checkKey(
   key: ResolvedKey,
   scopes: readonly string[] | undefined,
 ): void {
-  if (key.expiresAtMs !== 0 && key.expiresAtMs <= exchange.startedAtMs)
+  if (key.expiresAtMs !== 0 && key.expiresAtMs <= exchange.arrival.startedAtMs)
     throw new GatewayError('auth.expired_key');
   if (!key.isWorkspaceKey)
     throw new GatewayError('auth.wrong_key_type', {
       message: 'An organisation key cannot call models; use a workspace key.',
     });
-  const accepted = scopes ?? operations[exchange.route.endpoint].scopes;
+  const accepted = scopes ?? operations[exchange.subject.route.endpoint].scopes;
   if (!accepted.some((scope) => key.scopes.has(scope)))
     throw new GatewayError('auth.missing_scope', { detail: { accepted } });
 }

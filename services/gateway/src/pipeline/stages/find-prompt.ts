@@ -1,15 +1,17 @@
 import { GatewayError } from '@sluice/errors';
 import type { PromptCompiler } from '../../compiled/prompt-compiler.ts';
-import type { Stage } from '../../exchange/exchange.ts';
+import { expectModelCall } from '../../exchange/exchange.ts';
+import type { Stage } from '../pipeline.ts';
 
 /** The saved prompt that the path names. It says which endpoint its request is for. */
 export function findPrompt(prompts: PromptCompiler): Stage {
   return (exchange, next) => {
+    expectModelCall(exchange);
     if (exchange.bundle === undefined) throw new Error('findPrompt runs after authenticate');
-    const prompt = prompts.find(exchange.bundle, referenceIn(exchange.pathname));
-    exchange.prompt = prompt;
+    const prompt = prompts.find(exchange.bundle, referenceIn(exchange.subject.pathname));
+    exchange.subject.prompt = prompt;
     const endpoint = prompt.template.kind === 'text' ? 'complete' : 'chatComplete';
-    exchange.route = { endpoint, isProxy: false };
+    exchange.subject.route = { endpoint, isProxy: false };
     return next();
   };
 }

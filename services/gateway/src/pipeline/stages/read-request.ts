@@ -1,17 +1,19 @@
 import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
-import type { Exchange, Stage } from '../../exchange/exchange.ts';
+import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
 import { parseForm } from '../../http/multipart.ts';
+import type { Stage } from '../pipeline.ts';
 
 /** The JSON body of a unified endpoint: parsed once, the bytes kept for sending on. */
 export const readJsonRequest: Stage = async (exchange, next) => {
+  expectModelCall(exchange);
   checkContentType(exchange);
-  const body = await exchange.readBody();
-  exchange.body = body;
+  const body = await exchange.arrival.readBody();
+  exchange.subject.body = body;
   const parsed =
     body.length < largeBytes
       ? parseJsonBody(body)
@@ -26,14 +28,15 @@ function ownerOf({ bundle }: Exchange): string {
 
 /** A multipart body, whose text fields stand for the JSON; without one, JSON is taken as well. */
 const readFormRequest: Stage = async (exchange, next) => {
-  const type = exchange.headers['content-type'];
+  expectModelCall(exchange);
+  const type = exchange.arrival.headers['content-type'];
   if (type === undefined || !/^multipart\/form-data\b/i.test(type))
     return readJsonRequest(exchange, next);
   checkEncoding(exchange);
-  const body = await exchange.readBody('form');
-  exchange.body = body;
-  exchange.form = await inTurn(ownerOf(exchange), body.length, () => parseForm(body, type));
-  noteRequest(exchange, formFields(exchange.form));
+  const body = await exchange.arrival.readBody('form');
+  exchange.subject.body = body;
+  exchange.subject.form = await inTurn(ownerOf(exchange), body.length, () => parseForm(body, type));
+  noteRequest(exchange, formFields(exchange.subject.form));
   return next();
 };
 
@@ -41,12 +44,12 @@ const readFormRequest: Stage = async (exchange, next) => {
 export const readRequest: Stage = (exchange, next) =>
   takesForm(exchange) ? readFormRequest(exchange, next) : readJsonRequest(exchange, next);
 
-function takesForm({ route }: Exchange): boolean {
-  return operations[route.endpoint].body === 'form';
+function takesForm({ subject }: Exchange): boolean {
+  return operations[subject.route.endpoint].body === 'form';
 }
 
 /** Keeps the body as JSON, and what others want to know of it without looking. */
-export function noteRequest(exchange: Exchange, json: JsonObject): void {
+export function noteRequest(exchange: ModelExchange, json: JsonObject): void {
   const { model, stream, user } = json;
   if (model !== undefined && typeof model !== 'string')
     throw invalid('body.model', 'must be a string');
@@ -56,9 +59,9 @@ export function noteRequest(exchange: Exchange, json: JsonObject): void {
     throw invalid('body.model', 'must not have half a character');
   if (stream !== undefined && stream !== null && typeof stream !== 'boolean')
     throw invalid('body.stream', 'must be a boolean');
-  exchange.json = json;
-  exchange.model = model ?? '';
-  exchange.wantsStream = stream === true;
+  exchange.subject.json = json;
+  exchange.subject.model = model ?? '';
+  exchange.subject.wantsStream = stream === true;
   // A caller's `user` is its end user unless the metadata says otherwise.
   if (typeof user === 'string' && exchange.metadata._user === undefined)
     exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128).toWellFormed() };
@@ -68,7 +71,7 @@ export function noteRequest(exchange: Exchange, json: JsonObject): void {
 const modelLengthMax = 1024;
 
 function checkContentType(exchange: Exchange): void {
-  const type = exchange.headers['content-type'];
+  const type = exchange.arrival.headers['content-type'];
   // Clients that leave the type out mean JSON.
   if (type !== undefined && !/^application\/(?:[\w.+-]+\+)?json\b/i.test(type))
     throw new GatewayError('request.unsupported_content_type', {
@@ -81,7 +84,7 @@ function checkContentType(exchange: Exchange): void {
 }
 
 function checkEncoding(exchange: Exchange): void {
-  const encoding = exchange.headers['content-encoding'];
+  const encoding = exchange.arrival.headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity')
     throw new GatewayError('request.unsupported_content_type', {
       field: 'content-encoding',
@@ -98,18 +101,19 @@ const inspectBytesMax = 4 * 1024 * 1024;
 
 /** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
 export const readProxyRequest: Stage = async (exchange, next) => {
-  const length = Number(exchange.headers['content-length']);
+  expectModelCall(exchange);
+  const length = Number(exchange.arrival.headers['content-length']);
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
-    exchange.headers['content-type'] ?? '',
+    exchange.arrival.headers['content-type'] ?? '',
   );
   if (
     isJson &&
     length > 0 &&
     length <= inspectBytesMax &&
-    exchange.headers['content-encoding'] === undefined
+    exchange.arrival.headers['content-encoding'] === undefined
   ) {
-    exchange.body = await exchange.readBody();
-    const { body } = exchange;
+    const body = await exchange.arrival.readBody();
+    exchange.subject.body = body;
     await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
   }
   return next();
@@ -119,14 +123,14 @@ function canBeModel(name: string): boolean {
   return name.length <= modelLengthMax && name.isWellFormed();
 }
 
-function inspect(exchange: Exchange, body: Buffer): void {
+function inspect(exchange: ModelExchange, body: Buffer): void {
   try {
     const json = parseJsonBody(body);
     // A name that cannot be a model's leaves the body unread: the upstream judges it.
     if (typeof json.model === 'string' && !canBeModel(json.model)) return;
-    exchange.json = json;
-    if (typeof json.model === 'string') exchange.model = json.model;
-    exchange.wantsStream = json.stream === true;
+    exchange.subject.json = json;
+    if (typeof json.model === 'string') exchange.subject.model = json.model;
+    exchange.subject.wantsStream = json.stream === true;
   } catch {
     // The upstream judges its own bodies; ours is only to pass them on.
   }

@@ -1,7 +1,7 @@
 import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
-import type { Stage } from '../../exchange/exchange.ts';
 import type { UsageRecorder } from '../../usage/record-attempt.ts';
+import type { Stage } from '../pipeline.ts';
 
 /**
  * Outermost, so that every outcome is counted once: a request of a known tenant
@@ -15,12 +15,15 @@ export function recordOutcome(recorder: UsageRecorder, logger: Logger): Stage {
       return await next();
     } catch (caught) {
       const error = fromUnknown(caught);
-      if (exchange.attempts + exchange.refusals === 0 && exchange.bundle !== undefined) {
+      if (
+        exchange.progress.attempts + exchange.progress.refusals === 0 &&
+        exchange.bundle !== undefined
+      ) {
         try {
           await recorder.refuse(exchange, error);
         } catch (failure) {
           logger.error(
-            { err: failure, request_id: exchange.requestIdText },
+            { err: failure, request_id: exchange.arrival.requestIdText },
             'a usage record could not be stored',
           );
         }

@@ -6,29 +6,35 @@ import {
   type PromptCompiler,
   promptFault,
 } from '../../compiled/prompt-compiler.ts';
-import type { Stage } from '../../exchange/exchange.ts';
+import { expectModelCall } from '../../exchange/exchange.ts';
+import type { Stage } from '../pipeline.ts';
 import { noteRequest } from './read-request.ts';
 
 /** Puts the request that prompt and variables make in the place of the body that was sent. */
 export function renderRequest(prompts: PromptCompiler): Stage {
   return (exchange, next) => {
-    const { bundle, prompt, json } = exchange;
+    expectModelCall(exchange);
+    const { bundle, subject } = exchange;
+    const { prompt, json } = subject;
     if (bundle === undefined || prompt === undefined || json === undefined)
       throw new Error('renderRequest runs once the prompt is found and the body is read');
     const request = requestOf(prompt, json, prompts.partialsOf(bundle));
-    exchange.body = Buffer.from(JSON.stringify(request));
+    exchange.subject.body = Buffer.from(JSON.stringify(request));
     noteRequest(exchange, request);
     return next();
   };
 }
 
 /** The end of a request that only asks what would be sent. */
-export const answerRendered: Stage = async (exchange) => ({
-  kind: 'body',
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  body: Buffer.from(JSON.stringify({ success: true, data: exchange.json })),
-});
+export const answerRendered: Stage = async (exchange) => {
+  expectModelCall(exchange);
+  return {
+    kind: 'body',
+    status: 200,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify({ success: true, data: exchange.subject.json })),
+  };
+};
 
 /** Saved parameters under the rendered template under whatever the caller sent beside the variables. */
 function requestOf(prompt: FoundPrompt, sent: JsonObject, findPartial: FindPartial): JsonObject {

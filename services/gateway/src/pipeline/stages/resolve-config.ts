@@ -2,9 +2,11 @@ import { type ErrorCode, GatewayError } from '@sluice/errors';
 import { addressSettings } from '@sluice/providers';
 import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import type { ConfigCompiler } from '../../compiled/config-compiler.ts';
-import type { ConfigOrigin, Exchange, Stage } from '../../exchange/exchange.ts';
+import type { ArrivedRequest } from '../../exchange/arrived-request.ts';
+import type { ConfigOrigin, Exchange } from '../../exchange/exchange.ts';
 import { prefix, validateCallerHeaders } from '../../http/caller-headers.ts';
 import { isInlineConfig } from '../../http/inline-config.ts';
+import type { Stage } from '../pipeline.ts';
 
 /** Saved-only check, header validation, then the config: of the request, the key or the workspace. */
 export function resolveConfig(options: {
@@ -14,15 +16,15 @@ export function resolveConfig(options: {
   return (exchange, next) => {
     exchange.isSavedOnly =
       options.blockInlineConfig || exchange.bundle?.source.blockInlineConfig === true;
-    if (exchange.isSavedOnly) refuseInline(exchange);
-    validateCallerHeaders(exchange.caller);
+    if (exchange.isSavedOnly) refuseInline(exchange.arrival);
+    validateCallerHeaders(exchange.arrival.caller);
     exchange.config = findConfig(exchange, options.configs);
     return next();
   };
 }
 
 /** First violation found; runs before any routing. */
-function refuseInline({ caller, headers }: Exchange): void {
+function refuseInline({ caller, headers }: ArrivedRequest): void {
   if (caller.config !== undefined && isInlineConfig(caller.config))
     throw blocked('inline_config_blocked', 'x-service-config');
   if (caller.provider !== undefined && !caller.provider.startsWith('@'))
@@ -42,7 +44,7 @@ function blocked(code: ErrorCode, field: string): GatewayError {
 /** Request over key over workspace; the first that is there counts alone. */
 function findConfig(exchange: Exchange, configs: ConfigCompiler): Exchange['config'] {
   const { bundle, key } = exchange;
-  const sent = exchange.caller.config;
+  const sent = exchange.arrival.caller.config;
   if (bundle === undefined || key === undefined)
     throw new Error('resolveConfig runs after authenticate');
   const keyDefault = key.source.configSlug;

@@ -11,10 +11,11 @@ import {
   refusal,
 } from '../../../test/exchange.ts';
 import { ConfigCompiler } from '../../compiled/config-compiler.ts';
-import type { Exchange, Stage } from '../../exchange/exchange.ts';
+import type { Exchange, ModelExchange } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import { requestFacts } from '../../limits/request-facts.ts';
 import type { UsageRecorder } from '../../usage/record-attempt.ts';
+import type { Stage } from '../pipeline.ts';
 import { authenticate } from './authenticate.ts';
 import { readJsonRequest, readProxyRequest } from './read-request.ts';
 import { recordOutcome } from './record-outcome.ts';
@@ -238,7 +239,7 @@ describe('readProxyRequest', () => {
       },
     });
 
-  it.each<[string, Exchange, string, boolean]>([
+  it.each<[string, ModelExchange, string, boolean]>([
     ['small JSON is read', proxied('{"model":"m"}'), 'm', true],
     ['broken JSON is only kept', proxied('{"model":'), '', true],
     ['a name that is none is not taken', proxied(`{"model":"${'m'.repeat(2000)}"}`), '', true],
@@ -247,7 +248,7 @@ describe('readProxyRequest', () => {
     ['a large body is left', proxied('{}', { 'content-length': '9999999' }), '', false],
   ])('%s', async (_name, exchange, model, isHeld) => {
     await run(readProxyRequest, exchange);
-    expect([exchange.model, exchange.body !== undefined]).toEqual([model, isHeld]);
+    expect([exchange.subject.model, exchange.subject.body !== undefined]).toEqual([model, isHeld]);
   });
 });
 
@@ -276,7 +277,7 @@ describe('recordOutcome', () => {
   it('leaves attempts to record themselves, and strangers unrecorded', async () => {
     const attempted = failing((exchange) => {
       exchange.bundle = exampleBundle();
-      exchange.attempts = 1;
+      exchange.progress.attempts = 1;
     });
     expect((await attempted()).recorded).toEqual([]);
     expect((await failing(() => {})()).recorded).toEqual([]);

@@ -46,7 +46,7 @@ interface Request {
 
 function settle({ headers = {}, config, saves, savedOnly, model = 'm' }: Request) {
   const exchange = exampleExchange({ bundle, key: exampleKey(), headers });
-  exchange.model = model;
+  exchange.subject.model = model;
   exchange.isSavedOnly = savedOnly === true;
   const parsed = config === undefined ? undefined : parseConfigDocument(config, 'ignore');
   if (parsed?.ok === false) throw new Error(parsed.faults.join());

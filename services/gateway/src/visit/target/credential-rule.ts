@@ -1,6 +1,15 @@
+/**
+ * The one rule for credentials: either all of credential, address, role, scope,
+ * region, account and deployment are an admin's, or none of the credential is.
+ *
+ * An admin's is what is saved: provider, model, config. A caller's is what comes
+ * with the request: headers, an inline config, the body. Where anything saved is
+ * a secret, or makes one, the target's credential is stored, and what the caller
+ * adds to it is refused here, before an address is made. All adapters and all
+ * recipes of authorisation get their settings from here and from nowhere else.
+ */
 import type { Author, ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import type { TlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import {
   accountHeaders,
@@ -17,51 +26,8 @@ import {
 import { coveredBy, isSameAddress } from '../../compiled/allowed-hosts.ts';
 import { lowerCased, type SavedProvider } from '../../compiled/compiled-bundle.ts';
 import { holdsCredential, nameOf } from '../../compiled/holds-credential.ts';
-import type { Exchange } from '../../exchange/exchange.ts';
-
-/**
- * The one rule for credentials: either all of credential, address, role, scope,
- * region, account and deployment are an admin's, or none of the credential is.
- *
- * An admin's is what is saved: provider, model, config. A caller's is what comes
- * with the request: headers, an inline config, the body. Where anything saved is
- * a secret, or makes one, the target's credential is stored, and what the caller
- * adds to it is refused here, before an address is made. All adapters and all
- * recipes of authorisation get their settings from here and from nowhere else.
- */
-export interface Settled {
-  /** Whose the credential is. */
-  credentialBy: Author;
-  apiKey: string;
-  configurations: Readonly<Record<string, unknown>>;
-  /** Of the caller's headers those that may say something to the provider. */
-  settingHeaders: SettingHeaders;
-  setting: ReadSetting;
-  /**
-   * The settings of a saved provider as admins wrote them; undefined where a
-   * caller has a say in who is asked or as whom. The identity of the machine we
-   * run on is lent by these alone.
-   */
-  savedSetting: ReadSetting | undefined;
-  customHeaders: Readonly<Record<string, string>>;
-  customHost: CustomHost | undefined;
-  /** The request says more to the provider than options: so a host made of settings is the caller's. */
-  callerAdds: boolean;
-  /** Never shown at a caller's address. */
-  tls: TlsIdentity | undefined;
-  forwardHeaders: readonly string[] | undefined;
-}
-
-export interface CustomHost {
-  /** As it was given, not yet checked. */
-  url: string;
-  /** Where that was, for error messages. */
-  field: string;
-  /** Who named it, or vouches for it; what is saved is an admin's, headers and inline configs are the caller's. */
-  by: Author;
-}
-
-export type SettingHeaders = Readonly<Record<string, string | string[] | undefined>>;
+import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { CustomHost, SettingHeaders, Settled } from '../../exchange/target.ts';
 
 /** Who serves the target, and who said so. */
 export interface Named {
@@ -84,7 +50,7 @@ export type SettledSettings = Pick<
 
 /** @throws GatewayError `credential.mixed` */
 export function settleSettings(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   named: Named,
 ): SettledSettings {
@@ -95,7 +61,7 @@ export function settleSettings(
 
 /** @throws GatewayError `host.not_allowed` */
 export function settleAddress(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   named: NamedWithModel,
   settings: SettledSettings,
@@ -128,7 +94,7 @@ export function settleAddress(
 
 /** Where the request names a host, whoever may vouch for it; undefined = it names none that counts. */
 export function callersHostField(
-  { caller }: Exchange,
+  { arrival: { caller } }: ModelExchange,
   planned: ResolvedTarget,
 ): string | undefined {
   if (caller.customHost !== undefined) return callersHostHeader;
@@ -147,24 +113,26 @@ function isStored(planned: ResolvedTarget, { saved }: Named): boolean {
 
 /** Nothing secret is saved: the request may say all of it. */
 function callersSettings(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   { entry, saved }: Named,
 ): SettledSettings {
-  const settingHeaders = exchange.isSavedOnly ? protocolHeaders(exchange, entry) : exchange.headers;
+  const settingHeaders = exchange.isSavedOnly
+    ? protocolHeaders(exchange, entry)
+    : exchange.arrival.headers;
   const configurations = merged(saved?.configurations, planned.configurations);
   return {
     credentialBy: 'caller',
-    apiKey: planned.apiKey ?? saved?.apiKey ?? exchange.caller.upstreamKey ?? '',
+    apiKey: planned.apiKey ?? saved?.apiKey ?? exchange.arrival.caller.upstreamKey ?? '',
     configurations,
     settingHeaders,
     setting: readSettings(entry, configurations, settingHeaders),
-    forwardHeaders: exchange.caller.forwardHeaders ?? planned.forwardHeaders,
+    forwardHeaders: exchange.arrival.caller.forwardHeaders ?? planned.forwardHeaders,
   };
 }
 
 function storedSettings(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   named: Named,
 ): SettledSettings {
@@ -207,14 +175,14 @@ function withOptions(
  * in saved-only mode not heard.
  */
 function allowedHeaders(
-  exchange: Exchange,
+  exchange: ModelExchange,
   { entry, saved }: Named,
   admins: ReadSetting,
 ): SettingHeaders {
   if (exchange.isSavedOnly) return protocolHeaders(exchange, entry);
   let allowed: Record<string, string | string[]> | undefined;
   for (const setting of declaredSettings(entry)) {
-    const value = sent(exchange.headers, setting);
+    const value = sent(exchange.arrival.headers, setting);
     if (value === undefined) continue;
     if (isPlain(setting.kind)) {
       allowed ??= {};
@@ -226,7 +194,10 @@ function allowedHeaders(
 }
 
 /** Headers of the vendor's format alone: they configure nothing of ours. */
-function protocolHeaders({ headers }: Exchange, entry: ProviderEntry): SettingHeaders {
+function protocolHeaders(
+  { arrival: { headers } }: ModelExchange,
+  entry: ProviderEntry,
+): SettingHeaders {
   let allowed: Record<string, string | string[]> | undefined;
   for (const setting of declaredSettings(entry)) {
     if (setting.kind !== 'protocol') continue;
@@ -260,7 +231,7 @@ function callerAdds(
 
 /** Request header, then config, then model, then the saved provider. */
 function hostOf(
-  { caller }: Exchange,
+  { arrival: { caller } }: ModelExchange,
   planned: ResolvedTarget,
   named: NamedWithModel,
 ): CustomHost | undefined {
@@ -287,7 +258,7 @@ function savedHost({ saved, modelRow }: NamedWithModel): CustomHost | undefined 
  * @throws GatewayError `host.not_allowed`
  */
 function storedHost(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   named: NamedWithModel,
 ): CustomHost | undefined {
@@ -310,11 +281,11 @@ function storedHost(
 
 /** A caller's list of headers to forward says nothing about whose account is used. */
 function storedForwards(
-  exchange: Exchange,
+  exchange: ModelExchange,
   planned: ResolvedTarget,
   { entry, saved }: Named,
 ): readonly string[] | undefined {
-  const { caller } = exchange;
+  const { caller } = exchange.arrival;
   const list = caller.forwardHeaders ?? planned.forwardHeaders;
   if (list === undefined || !isCallersList(exchange, planned)) return list;
   const names = list.map((name) => name.toLowerCase());
@@ -329,7 +300,7 @@ function storedForwards(
   throw mixed(field, `lists ${account}, which says whose account is used`, whoseIs(saved));
 }
 
-function isCallersList({ caller }: Exchange, planned: ResolvedTarget): boolean {
+function isCallersList({ arrival: { caller } }: ModelExchange, planned: ResolvedTarget): boolean {
   return caller.forwardHeaders !== undefined || planned.forwardHeadersBy === 'caller';
 }
 
@@ -340,7 +311,7 @@ function isCallersList({ caller }: Exchange, planned: ResolvedTarget): boolean {
  */
 export function isHeldBack(
   name: string,
-  { isSavedOnly }: Pick<Exchange, 'isSavedOnly'>,
+  { isSavedOnly }: Pick<ModelExchange, 'isSavedOnly'>,
   {
     credentialBy,
     apiKey,

@@ -61,8 +61,8 @@ function resolve(
   request: ExampleRequest & { model?: string; json?: object; config?: object; saves?: boolean },
 ) {
   const exchange = exampleExchange({ bundle, key: exampleKey(), ...request });
-  exchange.model = request.model ?? '';
-  if (request.json !== undefined) exchange.json = request.json as never;
+  exchange.subject.model = request.model ?? '';
+  if (request.json !== undefined) exchange.subject.json = request.json as never;
   if (request.config !== undefined) {
     const parsed = parseConfigDocument(request.config, 'ignore');
     if (!parsed.ok) throw new Error(parsed.faults.join());

@@ -2,39 +2,17 @@ import type { Author, ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
 import type { SavedProvider } from '../../compiled/compiled-bundle.ts';
-import type { Exchange } from '../../exchange/exchange.ts';
-import {
-  callersHostField,
-  type Settled,
-  settleAddress,
-  settleSettings,
-} from './credential-rule.ts';
+import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { Target } from '../../exchange/target.ts';
+import { callersHostField, settleAddress, settleSettings } from './credential-rule.ts';
 import { checkServedModels, refuseCallersAddress, servedModel } from './served-model.ts';
-
-/** Where one attempt goes: provider, credential and address, as the one rule for credentials settled them. */
-export interface Target extends Settled {
-  /** What the config says of it: rules of retries, cache, parameters. */
-  planned: ResolvedTarget;
-  /** JSON path in the config, `config` when there is none. */
-  path: string;
-  entry: ProviderEntry;
-  saved: SavedProvider | undefined;
-  /** The model to ask for, without `@slug/`; empty when the request names none. */
-  model: string;
-  /** The model that serves it, as records, prices and limits name it (`served-model.ts`). */
-  servedModel: string;
-  /** True when the body's `model` differs from `model` and must be rewritten. */
-  rewritesModel: boolean;
-  timeoutMs: number | undefined;
-  strictOpenAiCompliance: boolean;
-}
 
 /**
  * Resolves one target of the plan: the config's provider, then provider
  * headers, then a `@slug/model` in the body, then what a prompt was saved with.
  * @throws GatewayError naming what is missing, unknown, or not available in this release
  */
-export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Target {
+export function resolveTarget(exchange: ModelExchange, planned: ResolvedTarget): Target {
   if (planned.unavailable !== undefined)
     throw new GatewayError('config.invalid', {
       field: planned.unavailable.path,
@@ -63,11 +41,12 @@ export function resolveTarget(exchange: Exchange, planned: ResolvedTarget): Targ
     saved,
     model,
     servedModel: served,
-    rewritesModel: exchange.model !== '' && model !== exchange.model,
-    timeoutMs: exchange.caller.requestTimeoutMs ?? planned.requestTimeoutMs,
+    rewritesModel: exchange.subject.model !== '' && model !== exchange.subject.model,
+    timeoutMs: exchange.arrival.caller.requestTimeoutMs ?? planned.requestTimeoutMs,
     // Off in either place means off; the header cannot switch it on again.
     strictOpenAiCompliance:
-      exchange.caller.strictOpenAiCompliance !== false && planned.strictOpenAiCompliance !== false,
+      exchange.arrival.caller.strictOpenAiCompliance !== false &&
+      planned.strictOpenAiCompliance !== false,
   };
 }
 
@@ -80,20 +59,22 @@ interface NamedProvider {
   by: Author;
 }
 
-function nameProvider(exchange: Exchange, planned: ResolvedTarget): NamedProvider {
+function nameProvider(exchange: ModelExchange, planned: ResolvedTarget): NamedProvider {
   if (planned.provider !== undefined)
     return splitReference(planned.provider, `${planned.path}.provider`, planned.by);
   const override = planned.overrideParams?.model;
   if (isReference(override))
     return splitReference(override, `${planned.path}.override_params`, planned.by);
-  if (exchange.caller.provider !== undefined)
-    return splitReference(exchange.caller.provider, 'x-service-provider', 'caller');
+  if (exchange.arrival.caller.provider !== undefined)
+    return splitReference(exchange.arrival.caller.provider, 'x-service-provider', 'caller');
   const model =
-    typeof override === 'string' ? override : exchange.model || planned.defaultParams?.model;
+    typeof override === 'string'
+      ? override
+      : exchange.subject.model || planned.defaultParams?.model;
   if (isReference(model)) return splitReference(model, 'body.model', 'caller');
-  if (exchange.prompt !== undefined)
+  if (exchange.subject.prompt !== undefined)
     return {
-      reference: exchange.prompt.provider,
+      reference: exchange.subject.prompt.provider,
       model: undefined,
       field: 'prompt.virtual_key',
       by: 'admin',
@@ -118,26 +99,26 @@ function splitReference(reference: string, field: string, by: Author): NamedProv
 }
 
 /** The model to ask for: an override, else the body's, freed from a leading `@slug/`. */
-function upstreamModel(exchange: Exchange, planned: ResolvedTarget): string {
+function upstreamModel(exchange: ModelExchange, planned: ResolvedTarget): string {
   const override = planned.overrideParams?.model;
   const fallback = planned.defaultParams?.model;
   const model =
     typeof override === 'string'
       ? override
-      : exchange.model === '' && typeof fallback === 'string'
+      : exchange.subject.model === '' && typeof fallback === 'string'
         ? fallback
-        : exchange.model;
+        : exchange.subject.model;
   return splitReference(model, 'body.model', 'caller').model ?? model;
 }
 
-function findSaved(exchange: Exchange, slug: string): SavedProvider {
+function findSaved(exchange: ModelExchange, slug: string): SavedProvider {
   const saved = exchange.bundle?.providers.get(slug);
   if (saved === undefined)
     throw new GatewayError('provider.not_found', {
       field: 'x-service-provider',
       message: `No provider "@${slug.slice(0, 80)}" exists in this workspace.`,
     });
-  const expired = saved.expiresAtMs !== 0 && saved.expiresAtMs <= exchange.startedAtMs;
+  const expired = saved.expiresAtMs !== 0 && saved.expiresAtMs <= exchange.arrival.startedAtMs;
   if (expired || saved.status === 'expired' || saved.status === 'exhausted')
     throw new GatewayError('provider.unavailable', {
       field: 'x-service-provider',

@@ -53,9 +53,9 @@ function resolve(provider: string, { model = '', path, headers, config }: Asked)
     pathname: `/v1/proxy${path ?? ''}`,
     body: '{}',
   });
-  exchange.model = model;
-  exchange.body = Buffer.from('{}');
-  exchange.json = model === '' ? {} : { model };
+  exchange.subject.model = model;
+  exchange.subject.body = Buffer.from('{}');
+  exchange.subject.json = model === '' ? {} : { model };
   const parsed = parseConfigDocument(config ?? {}, 'ignore');
   if (!parsed.ok) throw new Error(parsed.faults.join());
   const { targets } =

@@ -11,7 +11,8 @@ import {
 } from '@sluice/providers';
 import type { SavedProvider } from '../../compiled/compiled-bundle.ts';
 import { modelKey } from '../../compiled/model-key.ts';
-import type { Exchange } from '../../exchange/exchange.ts';
+import type { ModelExchange } from '../../exchange/exchange.ts';
+import type { ModelCall } from '../../exchange/subject.ts';
 import { carriesBody } from '../../http/body-stream.ts';
 import { repeatedMember } from '../../http/repeated-members.ts';
 import { choosesModel, memberAt, modelsInBody, type NamedModel } from './named-models.ts';
@@ -32,8 +33,8 @@ export interface ModelFacts {
  * admins did not choose, else the model that is asked for. Empty when nothing
  * tells it.
  */
-export function servedModel(exchange: Exchange, facts: ModelFacts): string {
-  const path = exchange.route.isProxy ? pathOf(exchange) : undefined;
+export function servedModel(exchange: ModelExchange, facts: ModelFacts): string {
+  const path = exchange.subject.route.isProxy ? pathOf(exchange) : undefined;
   const [first] = path?.names ?? [];
   if (first !== undefined) return rowOf(facts, path?.names ?? []) ?? first;
   const [deployment] = chosenDeployments(facts);
@@ -47,7 +48,7 @@ export function servedModel(exchange: Exchange, facts: ModelFacts): string {
  * read at all. `checkSentModels` does the same for the body that is sent.
  * @throws GatewayError `provider.model_not_allowed`, `provider.model_unreadable`, `request.ambiguous_member`
  */
-export function checkServedModels(exchange: Exchange, facts: ModelFacts): void {
+export function checkServedModels(exchange: ModelExchange, facts: ModelFacts): void {
   const { saved } = facts;
   if (saved?.limitsModels !== true || namesNoModel(exchange)) return;
   if (facts.model !== '') requireAllowed(facts, { name: facts.model, field: 'body.model' });
@@ -55,7 +56,7 @@ export function checkServedModels(exchange: Exchange, facts: ModelFacts): void {
     requireAllowed(facts, { name, field: 'x-service-provider' });
   for (const named of modelsInQuery(exchange)) requireAllowed(facts, named);
   for (const named of modelsInHeaders(exchange, facts)) requireAllowed(facts, named);
-  if (exchange.route.isProxy) checkPassThrough(exchange, facts);
+  if (exchange.subject.route.isProxy) checkPassThrough(exchange, facts);
   else if (facts.model === '' && servedBy(facts, facts.setting).length === 0)
     throw unreadable(saved, 'body.model', 'the request names none');
 }
@@ -65,14 +66,19 @@ export function checkServedModels(exchange: Exchange, facts: ModelFacts): void {
  * changed it: `model` stands in it as it is sent.
  * @throws GatewayError as `checkServedModels`
  */
-export function checkSentModels(exchange: Exchange, facts: ModelFacts, body: JsonObject): void {
+export function checkSentModels(
+  exchange: ModelExchange,
+  facts: ModelFacts,
+  body: JsonObject,
+): void {
   const { saved } = facts;
-  if (saved?.limitsModels !== true || exchange.route.isProxy || namesNoModel(exchange)) return;
+  if (saved?.limitsModels !== true || exchange.subject.route.isProxy) return;
+  if (namesNoModel(exchange)) return;
   checkBody(exchange, facts, body);
 }
 
-function namesNoModel({ route }: Exchange): boolean {
-  return operations[route.endpoint].names.model === 'nowhere';
+function namesNoModel({ subject }: ModelExchange): boolean {
+  return operations[subject.route.endpoint].names.model === 'nowhere';
 }
 
 /**
@@ -85,12 +91,12 @@ export function refuseCallersAddress(saved: SavedProvider | undefined, field: st
     throw unreadable(saved, field, 'an address of your own may serve any model');
 }
 
-function checkPassThrough(exchange: Exchange, facts: ModelFacts): void {
+function checkPassThrough(exchange: ModelExchange, facts: ModelFacts): void {
   const saved = facts.saved as SavedProvider;
   const path = pathOf(exchange);
   if (path !== undefined && path.names.length > 0) requireOneAllowed(facts, path.names, 'path');
   // What only reads or removes is served by no model.
-  if (bodyless.has(exchange.method)) return;
+  if (bodyless.has(exchange.arrival.method)) return;
   if (path === undefined)
     throw unreadable(saved, 'path', 'no model is known to be named at this path');
   if (path.from === 'files') return;
@@ -99,8 +105,8 @@ function checkPassThrough(exchange: Exchange, facts: ModelFacts): void {
       throw unreadable(saved, 'query.model', 'the query names none');
     if (sendsSound(exchange)) return;
   }
-  if (exchange.json === undefined || exchange.body === undefined) {
-    if (path.from === 'nobody' && !carriesBody(exchange.headers)) return;
+  if (exchange.subject.json === undefined || exchange.subject.body === undefined) {
+    if (path.from === 'nobody' && !carriesBody(exchange.arrival.headers)) return;
     throw unreadable(
       saved,
       'body',
@@ -108,19 +114,19 @@ function checkPassThrough(exchange: Exchange, facts: ModelFacts): void {
     );
   }
   const json =
-    facts.model === '' || exchange.model === '' || facts.model === exchange.model
-      ? exchange.json
-      : { ...exchange.json, model: facts.model };
+    facts.model === '' || exchange.subject.model === '' || facts.model === exchange.subject.model
+      ? exchange.subject.json
+      : { ...exchange.subject.json, model: facts.model };
   checkBody(exchange, facts, json);
   if (path.from === 'body' && memberAt(json, path.members) === undefined)
     throw unreadable(saved, `body.${path.members[0]}`, 'the body does not name one there');
 }
 
-function checkBody(exchange: Exchange, facts: ModelFacts, json: JsonObject): void {
+function checkBody(exchange: ModelExchange, facts: ModelFacts, json: JsonObject): void {
   for (const named of modelsInBody(json)) requireAllowed(facts, named);
   // A form's fields are looked at one by one; only JSON hides a value behind another.
-  if (exchange.body === undefined || exchange.form !== undefined) return;
-  const repeated = repeatedMember(exchange.body);
+  if (exchange.subject.body === undefined || exchange.subject.form !== undefined) return;
+  const repeated = repeatedMember(exchange.subject.body);
   if (repeated !== undefined)
     throw new GatewayError('request.ambiguous_member', {
       field: 'body',
@@ -129,20 +135,20 @@ function checkBody(exchange: Exchange, facts: ModelFacts, json: JsonObject): voi
 }
 
 /** Nothing that a vendor reads for its words. */
-function sendsSound({ headers }: Exchange): boolean {
+function sendsSound({ arrival: { headers } }: ModelExchange): boolean {
   return /^(?:audio|video)\//i.test(headers['content-type'] ?? '');
 }
 
 const bodyless: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE']);
 
 /** The same path for all targets of a request: read once. */
-const paths = new WeakMap<Exchange, { path: ModelPath | undefined }>();
+const paths = new WeakMap<ModelCall, { path: ModelPath | undefined }>();
 
-function pathOf(exchange: Exchange): ModelPath | undefined {
-  let known = paths.get(exchange);
+function pathOf({ subject }: ModelExchange): ModelPath | undefined {
+  let known = paths.get(subject);
   if (known === undefined) {
-    known = { path: readModelPath(proxyPathOf(exchange.pathname)) };
-    paths.set(exchange, known);
+    known = { path: readModelPath(proxyPathOf(subject.pathname)) };
+    paths.set(subject, known);
   }
   return known.path;
 }
@@ -152,7 +158,7 @@ export function proxyPathOf(pathname: string): string {
   return pathname.replace(/^\/v1(?:\/proxy)?(?=\/|$)/, '');
 }
 
-function modelsInQuery({ search }: Exchange): NamedModel[] {
+function modelsInQuery({ subject: { search } }: ModelExchange): NamedModel[] {
   if (search === '') return [];
   const named: NamedModel[] = [];
   for (const [name, value] of new URLSearchParams(search))
@@ -161,8 +167,9 @@ function modelsInQuery({ search }: Exchange): NamedModel[] {
 }
 
 /** Headers that vendors read a model from, as far as they travel on. */
-function modelsInHeaders({ headers, route }: Exchange, facts: ModelFacts): NamedModel[] {
-  const names = route.isProxy
+function modelsInHeaders({ arrival, subject }: ModelExchange, facts: ModelFacts): NamedModel[] {
+  const { headers } = arrival;
+  const names = subject.route.isProxy
     ? Object.keys(headers)
     : (facts.forwardHeaders ?? []).map((name) => name.toLowerCase());
   const named: NamedModel[] = [];

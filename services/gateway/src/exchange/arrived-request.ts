@@ -1,0 +1,30 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { CallerHeaders } from '../http/caller-headers.ts';
+
+/** A request as it came, and its caller's side of the connection. Nothing here changes. */
+export interface ArrivedRequest {
+  readonly method: string;
+  /** Path with `/v1`, without the query. */
+  readonly pathname: string;
+  /** With the question mark, or empty. */
+  readonly search: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly caller: CallerHeaders;
+  readonly requestId: Buffer;
+  readonly requestIdText: string;
+  readonly traceId: string;
+  /** `performance.now()` and Unix ms at arrival. */
+  readonly startedAt: number;
+  readonly startedAtMs: number;
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+  /** Where the connection comes from. */
+  readonly callerAddress: () => string;
+  /** Reads the whole body; may be called once. Forms may be larger than JSON, which is parsed. */
+  readonly readBody: (kind?: 'json' | 'form') => Promise<Buffer>;
+  /** Counts bytes of a reply that are held until the request is over; false = they must not be. */
+  readonly holdBytes: (bytes: number) => boolean;
+  /** The unread body, for passing on without holding it; may be called once. */
+  readonly bodyStream: () => Readable;
+}

@@ -1,0 +1,40 @@
+import type { ErrorCode } from '@sluice/errors';
+
+export type ReplyHeaders = Record<string, string | string[]>;
+
+/** What a stage returns. Only the route turns it into HTTP. */
+export type Reply = BodyReply | StreamReply;
+
+export interface BodyReply {
+  kind: 'body';
+  status: number;
+  headers: ReplyHeaders;
+  body: Buffer;
+}
+
+export interface StreamReply {
+  kind: 'stream';
+  status: number;
+  headers: ReplyHeaders;
+  /** Starts the flow; bytes come as the upstream sends them. */
+  pipeTo(sink: ReplySink): void;
+  /** Lets go of an answer that nobody will read: another target is asked instead. */
+  discard(): void;
+  /** True once the terminal event has passed: what ended before it is not the whole answer. */
+  wasWhole(): boolean;
+}
+
+/** The caller's side of a stream. */
+export interface ReplySink {
+  /** False when the caller reads too slowly; `onDrain` tells when to go on. */
+  write(chunk: Buffer): boolean;
+  onDrain(listener: () => void): void;
+  end(): void;
+  /** Cuts the connection: the only honest end when the format has no error event. */
+  cut(code: ErrorCode): void;
+}
+
+/** Ends an answer that is not the request's. */
+export function discard(reply: Reply | undefined): void {
+  if (reply?.kind === 'stream') reply.discard();
+}

@@ -1,0 +1,72 @@
+import type { Endpoint } from '@sluice/contracts';
+import type { FormPart, JsonObject } from '@sluice/providers';
+import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
+
+/** The endpoints of the data plane, as routes know them. */
+export interface EndpointRoute {
+  endpoint: Endpoint;
+  /** Passed through untouched: no translation, any body. */
+  isProxy: boolean;
+}
+
+/**
+ * What a request asks for. Entrance, limits and records read what all kinds
+ * share; only the stages of a kind narrow. So far there are requests to models:
+ * the other three get their fields with the stages that will read them.
+ */
+export type Subject = ModelCall | ToolCall | AgentCall | Session;
+
+/** What every request asks for: an operation, at a path. */
+interface Asked {
+  route: EndpointRoute;
+  /** Path with `/v1`, without the query. Another than the one that arrived where a request is about a request. */
+  readonly pathname: string;
+  /** With the question mark, or empty. */
+  readonly search: string;
+}
+
+/** One call of a model, or of whatever a provider has beside its models. */
+export interface ModelCall extends Asked {
+  readonly kind: 'model-call';
+  /** The body as received; undefined while unread or when it is streamed through. */
+  body: Buffer | undefined;
+  json: JsonObject | undefined;
+  /** The parts of a multipart body; `json` has its text fields then. */
+  form: readonly FormPart[] | undefined;
+  /** As the caller wrote it. */
+  model: string;
+  wantsStream: boolean;
+  /** The saved prompt that the request is made from; the route is its own, once it is known. */
+  prompt: FoundPrompt | undefined;
+}
+
+/** One call of a tool of an MCP server. */
+export interface ToolCall extends Asked {
+  readonly kind: 'tool-call';
+}
+
+/** One message to an agent. */
+export interface AgentCall extends Asked {
+  readonly kind: 'agent-call';
+}
+
+/** A connection that stays: many calls on one authentication. */
+export interface Session extends Asked {
+  readonly kind: 'session';
+}
+
+/** A model call of which nothing is read yet. */
+export function modelCall(route: EndpointRoute, pathname: string, search: string): ModelCall {
+  return {
+    kind: 'model-call',
+    route,
+    pathname,
+    search,
+    body: undefined,
+    json: undefined,
+    form: undefined,
+    model: '',
+    wantsStream: false,
+    prompt: undefined,
+  };
+}

@@ -1,0 +1,48 @@
+import type { ResolvedTarget } from '@sluice/engine';
+import type { ModelExchange } from './exchange.ts';
+import type { CounterState } from './limits.ts';
+import type { Target } from './target.ts';
+
+/** One target of the plan being asked: all that is known of it and of nothing else. */
+export class Visit {
+  readonly exchange: ModelExchange;
+  readonly planned: ResolvedTarget;
+  /** Undefined until it is known who serves it, and for good where that is refused. */
+  target: Target | undefined = undefined;
+  cacheStatus: CacheStatus = 'DISABLED';
+  /** Retries made, -1 = all were used up in vain. */
+  retryCount = 0;
+  /** What the target's checks came to, for the record. */
+  hookVerdicts: readonly HookVerdict[] = noVerdicts;
+  /** Of the limits that depend on the target. */
+  limitStates: readonly CounterState[] = noStates;
+  /** Of the call that gave the answer, for the request's log event. */
+  summary: ReplySummary | undefined = undefined;
+
+  constructor(exchange: ModelExchange, planned: ResolvedTarget) {
+    this.exchange = exchange;
+    this.planned = planned;
+  }
+}
+
+export interface HookVerdict {
+  id: string;
+  event: 'before' | 'after';
+  verdict: boolean;
+  deny: boolean;
+}
+
+/** As the response header says it. */
+export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED';
+
+export interface ReplySummary {
+  provider: string;
+  model: string;
+  inputTokens: number;
+  outputTokens: number;
+  costNanoUsd: number;
+  upstreamMs: number;
+}
+
+const noVerdicts: readonly HookVerdict[] = [];
+const noStates: readonly CounterState[] = [];
