@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findImportFaults } from './import-directions.ts';
+import { controlPlaneFolderRules } from './import-rules.ts';
 import { importsOf } from './source-imports.ts';
 
 const declared = {
@@ -43,6 +44,16 @@ describe('findImportFaults', () => {
       'a route reaching through to upstream',
       'services/gateway/src/routes/chat.ts',
       "import { call } from '../upstream/call.ts';",
+    ],
+    [
+      'a domain using the kernel, and a domain listed for it',
+      'services/control-plane/src/people/users/routes.ts',
+      "import { a } from '../../kernel/http/shapes.ts';\nimport { b } from '../../limits/policy.ts';",
+    ],
+    [
+      'folders of one domain using each other',
+      'services/control-plane/src/people/users/routes.ts',
+      "import { a } from '../workspaces/store.ts';",
     ],
     [
       'NATS in a publisher',
@@ -89,6 +100,30 @@ describe('findImportFaults', () => {
       'services/gateway/src/limits/limit-store.ts',
       "import { x } from '../routes/chat.ts';",
       'limits may not import routes',
+    ],
+    [
+      'a domain importing one that stands on it, if only its types',
+      'services/control-plane/src/models/providers/store.ts',
+      "import type { Row } from '../../people/users/store.ts';",
+      'models may not import people',
+    ],
+    [
+      'the kernel importing a domain',
+      'services/control-plane/src/kernel/http/operation.ts',
+      "import type { Row } from '../../people/users/store.ts';",
+      'kernel/http may not import people',
+    ],
+    [
+      'a domain importing what wires it',
+      'services/control-plane/src/people/users/store.ts',
+      "import type { Env } from '../../env.ts';",
+      'what stands above the domains',
+    ],
+    [
+      'a domain that nobody described',
+      'services/control-plane/src/pigeons/store.ts',
+      "import { a } from '../kernel/http/shapes.ts';",
+      'pigeons has no row',
     ],
     [
       'a relative path into another package',
@@ -141,6 +176,13 @@ describe('findImportFaults', () => {
       findImportFaults([file('a', "import type { b } from './b.ts';"), other], declared),
     ).toEqual([]);
   });
+});
+
+it('no domain of the control plane reaches itself', () => {
+  const below = (folder: string): string[] =>
+    (controlPlaneFolderRules[folder] ?? []).flatMap((next) => [next, ...below(next)]);
+  for (const folder of Object.keys(controlPlaneFolderRules))
+    expect(below(folder)).not.toContain(folder);
 });
 
 describe('importsOf', () => {

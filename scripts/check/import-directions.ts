@@ -1,5 +1,11 @@
 import { dirname, join, normalize } from 'node:path/posix';
-import { gatewayFolderRules, packageRules, partRules, testOnlyParts } from './import-rules.ts';
+import {
+  controlPlaneFolderRules,
+  gatewayFolderRules,
+  packageRules,
+  partRules,
+  testOnlyParts,
+} from './import-rules.ts';
 import { exportAllLines, importsOf, type SourceImport } from './source-imports.ts';
 
 /** A source file: its path from the root of the repository, with forward slashes, and its text. */
@@ -70,6 +76,7 @@ const sideDoors: Readonly<Record<string, string>> = {
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {
   const target = normalize(join(dirname(path), entry.specifier));
   if (!target.startsWith(`${part}/`)) return 'a relative import may not leave its package';
+  if (part === 'services/control-plane') return domainFault(path, target);
   // A type leaves nothing behind at run time; values are handed in by wiring.
   if (isTest(path) || entry.isType || part !== 'services/gateway') return undefined;
   const from = gatewayFolder(path);
@@ -77,6 +84,26 @@ function relativeFault(path: string, part: string, entry: SourceImport): string 
   if (from === to || gatewayFolderRules[from] === undefined || gatewayFolderRules[to] === undefined)
     return undefined;
   return reaches(gatewayFolderRules, from, to) ? undefined : `${from} may not import ${to}`;
+}
+
+/** Who wires the domains together stands above them, beside their folders. */
+function domainFault(path: string, target: string): string | undefined {
+  const [from, to] = [domainOf(path), domainOf(target)];
+  if (isTest(path) || from === undefined || from === to) return undefined;
+  if (to === undefined)
+    return target.includes('/src/generated/') || !isServiceSource(target)
+      ? undefined
+      : `${from} may not import what stands above the domains`;
+  if (controlPlaneFolderRules[from] === undefined)
+    return `${from} has no row in scripts/check/import-rules.ts`;
+  return reaches(controlPlaneFolderRules, from, to) ? undefined : `${from} may not import ${to}`;
+}
+
+/** `services/control-plane/src/kernel/http/shapes.ts` → `kernel/http`, `…/src/people/users/store.ts` → `people`. */
+function domainOf(path: string): string | undefined {
+  const [, , , domain, folder, file] = path.split('/');
+  if (!isServiceSource(path) || folder === undefined || domain === 'generated') return undefined;
+  return domain === 'kernel' && file !== undefined ? `kernel/${folder}` : domain;
 }
 
 function packageFault(path: string, name: string, isType: boolean): string | undefined {

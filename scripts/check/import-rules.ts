@@ -90,6 +90,35 @@ export const gatewayFolderRules: Readonly<Record<string, readonly string[]>> = {
   usage: [],
 };
 
+/**
+ * Inside the control plane, types included: a domain, or a folder of the kernel,
+ * may import those that are listed for it, and what those list. Folders inside a
+ * domain are its own affair.
+ */
+export const controlPlaneFolderRules: Readonly<Record<string, readonly string[]>> = {
+  // What is made with others: they know nothing of it.
+  provisioning: ['people', 'tools'],
+  'config-sync': ['people', 'ledger'],
+  // Keys and workspaces name configs and guardrails, and have limits.
+  people: ['documents'],
+  // A prompt names a provider.
+  documents: ['models'],
+  // Settings of servers and agents come from secret managers, too.
+  tools: ['models'],
+  models: ['limits'],
+  limits: ['kernel/tenancy'],
+  ledger: ['kernel/tenancy'],
+  'kernel/tenancy': ['kernel/http'],
+  'kernel/http': ['kernel/access', 'kernel/database'],
+  'kernel/openapi': [],
+  'kernel/access': [],
+  'kernel/migrations': [],
+  'kernel/database': ['kernel/audit', 'kernel/credentials'],
+  'kernel/audit': ['kernel/names'],
+  'kernel/credentials': [],
+  'kernel/names': [],
+};
+
 /** Packages from npm that only some files may import. `files` are path prefixes or endings. */
 export const packageRules: readonly PackageRule[] = [
   {

@@ -73,3 +73,12 @@ export function checkMetadata(
     throw invalidField(`${fieldPath}.${missing}`, 'is required by the organisation');
   return Object.fromEntries(complete);
 }
+
+/** Metadata travels in headers, where everything is text. */
+export function textMetadata(
+  metadata: Readonly<Record<string, unknown>> | null | undefined,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(metadata ?? {}).map(([key, value]) => [key, String(value)]),
+  );
+}

@@ -3,8 +3,7 @@ import type { Settings } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { checkMetadata } from '../../kernel/tenancy/settings.ts';
-import { textMetadata } from '../workspaces/operations.ts';
+import { checkMetadata, textMetadata } from '../../kernel/tenancy/settings.ts';
 
 /**
  * The metadata of a key as the organisation's schema wants it. Organisation

@@ -8,8 +8,8 @@ import { isUuid } from '../../kernel/names/ids.ts';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { removeUserKeys, touchUserKeys } from '../api-keys/user-keys.ts';
 import { reachActiveWorkspace } from '../workspaces/operations.ts';
+import { type MembersWorkspace, presentMember } from '../workspaces/present-member.ts';
 import { knownUserIds } from '../workspaces/store.ts';
-import { type MembersWorkspace, presentMember } from './present.ts';
 import { findMember, type MemberRow, putMember, removeMember } from './store.ts';
 
 /** The member a path names; who is none is not found, even if they act as admin everywhere. */

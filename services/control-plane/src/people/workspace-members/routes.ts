@@ -3,8 +3,8 @@ import type { AdminCall } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { reachWorkspace } from '../workspaces/operations.ts';
+import { presentMember } from '../workspaces/present-member.ts';
 import { addMembers, changeMember, deleteMember, reachMember } from './operations.ts';
-import { presentMember } from './present.ts';
 import { listMembers } from './store.ts';
 
 export function workspaceMemberOperations(provision: ProvisionUserKey) {

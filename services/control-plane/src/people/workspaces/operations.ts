@@ -9,7 +9,7 @@ import {
   findWorkspaceOfAnyStatus,
   type WorkspaceRow,
 } from '../../kernel/tenancy/find-workspace.ts';
-import { checkMetadata, effectiveSettings } from '../../kernel/tenancy/settings.ts';
+import { checkMetadata, effectiveSettings, textMetadata } from '../../kernel/tenancy/settings.ts';
 import { plannedUsageLimitsList } from '../../limits/usage-limits/usage-limits.ts';
 import { guardrailSlugs } from './guardrails.ts';
 import { presentWorkspaceDetail } from './present.ts';
@@ -210,13 +210,4 @@ async function keptMetadata(
     await readOrganisationSettings(db, organisationId),
   );
   return checkMetadata(schemas.workspaces, textMetadata(sent), 'body.defaults.metadata');
-}
-
-/** Metadata travels in headers, where everything is text. */
-export function textMetadata(
-  metadata: Readonly<Record<string, unknown>> | null | undefined,
-): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata ?? {}).map(([key, value]) => [key, String(value)]),
-  );
 }

@@ -5,7 +5,7 @@ import type {
   WorkspaceRow,
 } from '../../kernel/tenancy/find-workspace.ts';
 import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
-import { presentMember } from '../workspace-members/present.ts';
+import { presentMember } from './present-member.ts';
 
 type Shown = AnswerOf<'workspaces.create'>;
 type ShownDetail = AnswerOf<'workspaces.read'>;

@@ -5,9 +5,11 @@ import {
   standingIn,
   type WorkspaceRole,
 } from '@sluice/contracts';
+import type { User, WorkspaceMember } from '../../generated/prisma/client.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
-import type { MemberRow } from './store.ts';
+
+type MemberRow = WorkspaceMember & { user: User };
 
 /** What decides the scopes of a workspace's members. */
 export interface MembersWorkspace {
