@@ -1,6 +1,7 @@
 /** Logs, their field names and redaction, and metrics. Loggers are created once per service and handed down. */
-export { createLogger, createRequestLogger, flushLogger, type Logger } from './logger.ts';
+export { createLogger, flushLogger, type Logger, logsAt } from './logger.ts';
 export { createMetrics, type Metrics, metricsLinesMax } from './metrics.ts';
+export { RequestLog, type RequestLogOptions } from './request-log.ts';
 export {
   addCounter,
   addGauges,

@@ -21,30 +21,25 @@ const redactedPaths = [
  * for its user. Messages are constant sentences, variables are fields.
  */
 export function createLogger(options: { service: string; level: string }): Logger {
-  return create(options, { paths: redactedPaths, censor: '[redacted]' });
-}
-
-/**
- * For the one event a request, whose fields are a fixed list without secrets:
- * walking the redaction paths would cost more than writing the line.
- */
-export function createRequestLogger(options: { service: string; level: string }): Logger {
-  return create(options, undefined);
-}
-
-function create(
-  options: { service: string; level: string },
-  redact: { paths: string[]; censor: string } | undefined,
-): Logger {
   return pino(
     {
       level: options.level,
       base: { service: options.service },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      ...(redact === undefined ? {} : { redact }),
+      redact: { paths: redactedPaths, censor: '[redacted]' },
     },
-    pino.destination({ fd: 2, sync: false }),
+    pino.destination({ fd: 2, sync: false, maxLength: heldBytesMax }),
+  );
+}
+
+/** What waits for a reader that is too slow; what comes on top is dropped. */
+const heldBytesMax = 8 << 20;
+
+/** Whether events of this weight are written at that level. */
+export function logsAt(level: string, event: 'info'): boolean {
+  return (
+    (pino.levels.values[level] ?? Number.POSITIVE_INFINITY) <= (pino.levels.values[event] ?? 0)
   );
 }
 

@@ -26,10 +26,11 @@ import { clientTls, createRpcClient, type RpcClient, type RpcClientOptions } fro
 import {
   createLogger,
   createMetrics,
-  createRequestLogger,
   type Logger,
+  logsAt,
   type Metrics,
   type MetricsListener,
+  RequestLog,
   serveMetrics,
 } from '@sluice/telemetry';
 import { Redis } from 'ioredis';
@@ -253,6 +254,18 @@ export function wire(env: Env): Gateway {
   const namedPrompt = findPrompt(prompts);
   const rendered = renderRequest(prompts);
 
+  const requestLog =
+    env.LOG_REQUESTS && logsAt(env.LOG_LEVEL, 'info')
+      ? new RequestLog({
+          service: 'gateway',
+          onDropped: (lines) =>
+            logger.warn(
+              { lines },
+              'lines of the request log were dropped: nobody read them in time',
+            ),
+        })
+      : undefined;
+
   let draining = false;
   let metricsListener: MetricsListener | undefined;
   const app = createApp({
@@ -267,9 +280,7 @@ export function wire(env: Env): Gateway {
     }),
     heldBytes: new HeldBytes(env.HELD_BODY_BYTES_MAX),
     headerPrefixes: prefixes,
-    requestLogger: env.LOG_REQUESTS
-      ? createRequestLogger({ service: 'gateway', level: env.LOG_LEVEL })
-      : undefined,
+    requestLog,
     isDraining: () => draining,
     pipelines: {
       unified: pipeline([...entrance, readRequest, route]),
@@ -345,6 +356,7 @@ export function wire(env: Env): Gateway {
         () => jwt?.close(),
         () => store.stop(),
         () => outbox.close(),
+        () => requestLog?.flush(500),
       ])
         try {
           await close();

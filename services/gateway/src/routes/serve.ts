@@ -7,7 +7,7 @@ import {
   spellingOf,
 } from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
-import type { Logger } from '@sluice/telemetry';
+import type { Logger, RequestLog } from '@sluice/telemetry';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
@@ -34,7 +34,7 @@ export interface ServeDeps {
   heldBytes: HeldBytes;
   headerPrefixes: HeaderPrefixes;
   /** For the one event a request; undefined = none is written. */
-  requestLogger: Logger | undefined;
+  requestLog: RequestLog | undefined;
   isDraining: () => boolean;
   readArrival: (req: IncomingMessage) => Arrival;
 }
@@ -167,14 +167,21 @@ function send(
   });
   // An upstream may answer before it has the whole request.
   if (!req.complete) res.once('finish', () => discardRest(req));
-  reply.pipeTo(responseSink(res, (code) => (cutCode = code)));
+  const sink = responseSink(res, (code) => (cutCode = code));
+  reply.pipeTo(sink);
+  // The head goes with what there is already, and does not wait for a first byte that may be long in coming.
+  if (!sink.hasWritten()) res.flushHeaders();
 }
 
-function responseSink(res: ServerResponse, onCut: (code: ErrorCode) => void): ReplySink {
-  // The head must not wait for a first byte that may be long in coming.
-  res.flushHeaders();
+function responseSink(
+  res: ServerResponse,
+  onCut: (code: ErrorCode) => void,
+): ReplySink & { hasWritten(): boolean } {
+  let hasWritten = false;
   return {
+    hasWritten: () => hasWritten,
     write(chunk) {
+      hasWritten = true;
       notePassingBytes(chunk.length);
       return res.write(chunk);
     },
@@ -237,9 +244,8 @@ function observe(exchange: Exchange, status: number, errorCode: string, deps: Se
     summary,
     lastVisit(exchange)?.cacheStatus ?? 'DISABLED',
   );
-  if (deps.requestLogger === undefined) return;
-  deps.requestLogger.info(
-    {
+  if (deps.requestLog === undefined) return;
+  deps.requestLog.add({
       request_id: exchange.arrival.requestIdText,
       trace_id: exchange.arrival.traceId,
       endpoint: deps.name,
@@ -258,9 +264,7 @@ function observe(exchange: Exchange, status: number, errorCode: string, deps: Se
       cost_nano_usd: summary?.costNanoUsd,
       latency_ms: round(latencyMs),
       upstream_ms: summary === undefined ? undefined : round(summary.upstreamMs),
-    },
-    'request',
-  );
+  });
 }
 
 function round(ms: number): number {
