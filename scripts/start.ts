@@ -4,6 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { portsFrom, type Sluice, type SupervisionEvent, startSluice } from '@sluice/stack';
+import { currentBuild } from './build.ts';
 import { takenPortsMessage } from './start/check-ports.ts';
 import {
   DataDirError,
@@ -71,6 +72,8 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       ? 'First start: creating the databases and keys.'
       : 'Starting Sluice.',
   );
+  const gatewayEntry = currentBuild();
+  if (gatewayEntry !== undefined) say('  the gateway runs as built by npm run build');
   const sluice = await startSluice(
     {
       dataDir,
@@ -80,6 +83,7 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       restart: true,
       onCredentials: (created) => writeCredentials(dataDir, created),
       environment: process.env,
+      gatewayEntry,
       compileCacheDir: join(dataDir, 'cache'),
       onEvent(event) {
         if (event.kind === 'ready') run.note(event.name, event.pid);

@@ -9,7 +9,7 @@ import { Pool } from 'undici';
  * nothing else. A child of `main.ts`; its arguments are the upstream's URL and a port.
  */
 const pool = new Pool(new URL(process.argv[2]!).origin, {
-  connections: 512,
+  connections: 10_000,
   pipelining: 1,
   allowH2: false,
   headersTimeout: 0,

@@ -2,7 +2,7 @@
 export interface Figure {
   subject: string;
   figure: string;
-  unit: 'µs' | 'ms' | 'MB' | 's' | 'RPS';
+  unit: 'µs' | 'ms' | 'kB' | 'MB' | 's' | 'RPS';
   measured: number;
   /** The bare proxy's value in the same run; absent for the bare proxy itself. */
   bare?: number;
@@ -66,8 +66,9 @@ export function renderTable(figures: readonly Figure[]): string {
 
 function targetText({ target, unit, judged }: Figure): string {
   if (target === undefined) return '';
-  if (judged === 'ratio') return `≤ ${target} ×`;
-  return `${unit === 'RPS' ? '≥' : '≤'} ${target.toLocaleString('en')} ${unit}`;
+  const bound = unit === 'RPS' ? '≥' : '≤';
+  if (judged === 'ratio') return `${bound} ${target} ×`;
+  return `${bound} ${target.toLocaleString('en')} ${unit}`;
 }
 
 function round(value: number): string {

@@ -8,6 +8,7 @@ export const measurementNames = [
   'saturation',
   'latency',
   'ttfb',
+  'open',
   'rss',
   'cold',
   'admin',

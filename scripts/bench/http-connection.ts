@@ -47,6 +47,11 @@ export class HttpConnection {
     this.#socket.write(request);
   }
 
+  /** A body has begun and not ended. */
+  get isReceiving(): boolean {
+    return this.#onReply !== undefined && this.#isInBody;
+  }
+
   close(): void {
     this.#onReply = undefined;
     this.#socket?.destroy();

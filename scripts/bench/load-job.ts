@@ -12,6 +12,8 @@ export interface LoadJob {
   /** Whichever is reached first ends the job. */
   requestsMax: number;
   durationMsMax: number;
+  /** Cuts every connection after so long, in ms, and ends the job: for streams that are only held open. */
+  cutAfterMs?: number;
   /** A reply must be 200, have at least this many bytes and end with this text, or it is a fault. */
   replyBytesMin: number;
   replyEndsWith: string;
@@ -38,6 +40,8 @@ export interface LoadResult {
   /** The first fault, for the message. */
   faultSample?: string;
   elapsedMs: number;
+  /** Replies that had begun and not ended when the job was cut. */
+  cut: number;
   /** From sending to the last byte; with a rate, from when a request was due if no connection was free. */
   latencyMs: Distribution;
   /** From sending to the first byte of the body. */

@@ -33,6 +33,7 @@ function run(job: LoadJob): Promise<LoadResult> {
       clearInterval(ticking);
       finish();
     }, job.durationMsMax + unansweredMs);
+    if (job.cutAfterMs !== undefined) setTimeout(finish, job.cutAfterMs);
     const isOver = () =>
       started >= job.requestsMax || performance.now() - startedAt >= job.durationMsMax;
 
@@ -40,15 +41,20 @@ function run(job: LoadJob): Promise<LoadResult> {
       if (inFlight === 0 && isOver() && ticking === undefined) finish();
     }
 
+    let isFinished = false;
     function finish(): void {
+      if (isFinished) return;
+      isFinished = true;
       clearTimeout(hangTimer);
       const elapsedMs = performance.now() - startedAt;
+      const cut = connections.filter((connection) => connection.isReceiving).length;
       for (const connection of connections) connection.close();
       resolve({
         requests: latencies.length,
         faults,
         faultSample,
         elapsedMs,
+        cut,
         latencyMs: distribution(latencies),
         firstByteMs: distribution(firstBytes),
       });

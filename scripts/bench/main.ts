@@ -8,6 +8,7 @@ import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
+import { measureOpenStreams } from './measure/open-streams.ts';
 import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
 import { startPart } from './parts.ts';
@@ -72,6 +73,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('latency', () => measureLatency(bench));
   await measure('ttfb', () => measureFirstByte(bench));
   await measure('rss', () => measureLoadedMemory(bench));
+  await measure('open', () => measureOpenStreams(bench));
   await measure('admin', () => measureAdminLists(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));

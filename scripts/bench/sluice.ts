@@ -10,9 +10,10 @@ import { openRoutingWorkspace } from './routing-workspace.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
 
 /**
- * All of Sluice, the gateway built as for an image, with what a request costs in earnest:
- * key authentication, one rate limit, a saved provider, a usage record sent to
- * the data service, metrics. Only the gateway counts and has the measured core.
+ * All of Sluice as users run it, at its default settings, the gateway built as
+ * for an image: key authentication, two policies, a saved provider, a usage
+ * record sent to the data service, metrics, a line of the log. Only the gateway
+ * counts and has the measured core.
  */
 export async function startWholeSluice(
   { upstreamOrigin, core, signal }: SubjectPlace,
@@ -35,11 +36,7 @@ export async function startWholeSluice(
         secrets: createSecrets(),
         restart: false,
         gatewayEntry,
-        // Lines written for each request would measure the terminal.
-        partEnvironment: {
-          gateway: { LOG_REQUESTS: 'false', ...wideConfigs },
-          'control-plane': wideConfigs,
-        },
+        partEnvironment: { gateway: wideConfigs, 'control-plane': wideConfigs },
       },
       signal,
     );
@@ -60,7 +57,8 @@ export async function startWholeSluice(
     const call = adminCaller({ baseUrl, adminKey });
     await createProvider(call, workspaceId, upstreamOrigin, 'openai', 'bench');
     await createProvider(call, workspaceId, upstreamOrigin, 'anthropic', 'claude');
-    await createRateLimit(call, workspaceId);
+    await createRateLimit(call, workspaceId, 'requests');
+    await createRateLimit(call, workspaceId, 'tokens');
     const url = `${baseUrl}/chat/completions`;
     const headers = { 'x-service-api-key': key, 'x-service-provider': '@bench' };
     const pid = (): number => {
@@ -123,11 +121,15 @@ async function createProvider(
 }
 
 /** Wide enough never to refuse: the counting is what is measured. */
-async function createRateLimit(call: AdminCall, workspaceId: string): Promise<void> {
+async function createRateLimit(
+  call: AdminCall,
+  workspaceId: string,
+  type: 'requests' | 'tokens',
+): Promise<void> {
   await call('POST', '/policies/rate-limits', {
-    name: 'Bench limit',
+    name: `Bench limit of ${type}`,
     workspace_id: workspaceId,
-    type: 'requests',
+    type,
     unit: 'rpm',
     value: 100_000_000,
     conditions: [{ key: 'workspace_id', value: workspaceId }],

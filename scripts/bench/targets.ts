@@ -1,16 +1,19 @@
 /** What Sluice's gateway is held to; the bare proxy and other gateways are shown beside it without a target. */
 export const targets = {
-  unaryCpuRatio: 2,
-  streamCpuRatio: 1.15,
+  unaryCpuRatio: 1.7,
+  streamCpuRatio: 1.1,
   translatedUnaryCpuRatio: 2.5,
   translatedStreamCpuRatio: 1.6,
-  saturationRps: 8_000,
+  /** Of the bare proxy's requests a second. */
+  saturationRatio: 0.6,
   addedLatencyP50Ms: 0.5,
-  addedLatencyP99Ms: 2,
-  addedFirstByteP50Ms: 1,
-  rssIdleMb: 90,
-  rssLoadedMb: 150,
-  coldStartS: 0.7,
+  addedLatencyP99Ms: 2.5,
+  addedFirstByteP50Ms: 0.8,
+  addedFirstByteP99Ms: 3,
+  rssIdleMb: 130,
+  rssLoadedMb: 200,
+  openStreamKb: 40,
+  coldStartS: 0.4,
   planUs: 10,
   adminPageMs: 200,
 } as const;

@@ -51,6 +51,8 @@ export interface Shape {
   requestsPerSecond?: number;
   /** Makes the requests streams, with one event each so many ms. */
   eventEveryMs?: number;
+  /** Cuts the streams after so long, in ms: they are only held open. */
+  cutAfterMs?: number;
 }
 
 /** Sends one batch of requests. @throws Error when one request of a hundred or more fails: such figures mean nothing. */
@@ -66,12 +68,13 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     headers: place.headers,
     varied: place.varied,
     body: stream ? streamRequest(eventEveryMs) : unaryRequest,
-    rampMs: (eventEveryMs ?? 0) * streamEvents.length,
+    rampMs: (shape.cutAfterMs ?? (eventEveryMs ?? 0) * streamEvents.length * 2) / 2,
     replyBytesMin: expected.bytesMin,
     replyEndsWith: expected.endsWith,
   });
   const after = place.pid === undefined ? undefined : usageOf(place.pid());
-  if (result.requests === 0 || result.faults > result.requests / 100) {
+  const answered = result.requests + result.cut;
+  if (answered === 0 || result.faults > answered / 100) {
     throw new Error(
       `${place.name}: ${result.faults} faults in ${result.requests + result.faults} requests; the first: ${result.faultSample}`,
     );

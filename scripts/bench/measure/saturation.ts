@@ -29,6 +29,9 @@ export async function measureSaturation(bench: Workbench): Promise<Figure[]> {
       note: place.pid === undefined ? 'the bench’s own ceiling' : `core ${share} % busy`,
     };
     if (index === 0 || place.pid === undefined) return common;
-    return { ...common, bare, judged: 'measured', target: targets.saturationRps };
+    const pairedRatio = median(
+      values.map((value, round) => value / results[0]![round]!.requestsPerSecond),
+    );
+    return { ...common, bare, pairedRatio, judged: 'ratio', target: targets.saturationRatio };
   });
 }

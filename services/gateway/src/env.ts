@@ -128,7 +128,7 @@ export const env = defineEnv(
       96 * 1024 * 1024,
       1024 * 1024,
     ),
-    UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 512, 1),
+    UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 10_000, 1),
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',
     ),
