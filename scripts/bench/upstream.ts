@@ -10,8 +10,8 @@ import { messageEvents, messageReply, paceMark, streamEvents, unaryReply } from 
  * Events leave one at a time, because written at once they would arrive
  * together and hide what a proxy spends on each. The caller chooses the pace
  * by the request's `user`: `bench-every-10` is one event each 10 ms, and
- * `bench-every-0` writes them one after another without a pause, as a provider
- * does that is faster than the network.
+ * `bench-every-0` one each turn of the event loop, as a provider sends that is
+ * faster than its caller.
  */
 interface OpenStream {
   res: ServerResponse;
@@ -48,8 +48,14 @@ function startStream(res: ServerResponse, events: readonly Buffer[], everyMs: nu
   // The role comes with the first token, as vendors send it: they have nothing to say before.
   res.write(Buffer.concat(events.slice(0, 2)));
   if (everyMs === 0) {
-    for (const event of events.slice(2)) res.write(event);
-    res.end();
+    let sent = 2;
+    const next = (): void => {
+      res.write(events[sent]);
+      sent += 1;
+      if (sent < events.length && !res.destroyed) setImmediate(next);
+      else res.end();
+    };
+    setImmediate(next);
     return;
   }
   const stream = { res, events, sent: 2, everyMs, nextAt: performance.now() + everyMs };

@@ -11,6 +11,9 @@ export async function measureOpenStreams(bench: Workbench): Promise<Figure[]> {
   const opened: number[] = [];
   const kb: number[] = [];
   for (const subject of bench.subjects) {
+    // In a process that has no room left over from another load.
+    await subject.restart();
+    await runRound(bench, subject, { connections: 32, requestsMax: 4_000, durationMsMax: 20_000 });
     const before = usageOf(subject.pid()).rssMb;
     const load = runRound(bench, subject, {
       connections: streams,
