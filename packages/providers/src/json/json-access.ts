@@ -32,7 +32,16 @@ export function countOf(value: unknown): number {
 }
 
 export function parseObject(source: string | Buffer): JsonObject | undefined {
+  // Every stream ends in a `[DONE]`, and an error of JSON.parse costs more than twenty events.
+  if (typeof source === 'string' && !mayBeObject(source)) return undefined;
   return objectOf(parseJson(source));
+}
+
+/** Whether the first byte that is no blank opens an object. */
+function mayBeObject(text: string): boolean {
+  let at = 0;
+  while (text.charCodeAt(at) <= 0x20) at++;
+  return text.charCodeAt(at) === 0x7b;
 }
 
 /**

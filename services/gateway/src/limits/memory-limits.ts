@@ -1,4 +1,6 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { type Counter, windowEndMs } from '@sluice/engine';
 import type { CounterState } from '../exchange/limits.ts';
 import type { LimitStore, Reservation } from './limit-store.ts';
@@ -33,6 +35,7 @@ export class MemoryLimits implements LimitStore {
   private readonly path: string | undefined;
   private readonly timer: NodeJS.Timeout | undefined;
   private dirty = false;
+  private saving: Promise<void> | undefined;
   private savedAt = 0;
   private saveTookMs = 0;
 
@@ -42,7 +45,11 @@ export class MemoryLimits implements LimitStore {
     this.path = options.path;
     if (this.path !== undefined) {
       this.load(this.path);
-      this.timer = setInterval(() => this.saveNowAndThen(), 1000);
+      this.timer = setInterval(() => {
+        this.saving ??= this.saveNowAndThen().finally(() => {
+          this.saving = undefined;
+        });
+      }, 1000);
       this.timer.unref();
     }
   }
@@ -94,6 +101,8 @@ export class MemoryLimits implements LimitStore {
 
   async close(): Promise<void> {
     clearInterval(this.timer);
+    // Or it would replace the last one.
+    await this.saving;
     this.save();
   }
 
@@ -163,12 +172,25 @@ export class MemoryLimits implements LimitStore {
     for (const [name, pool] of this.pools) if (pool.endsAtMs <= nowMs) this.pools.delete(name);
   }
 
-  /** The more there is, the rarer: at most a twentieth of the time goes into it. */
-  private saveNowAndThen(): void {
+  /** The more there is, the rarer: at most a twentieth of the time goes into it, and little in one go. */
+  private async saveNowAndThen(): Promise<void> {
+    if (this.path === undefined || !this.dirty) return;
     if (performance.now() - this.savedAt < this.saveTookMs * 20) return;
     const startedAt = performance.now();
+    this.dirty = false;
     try {
-      this.save();
+      this.sweep(this.now());
+      const pieces: string[] = [];
+      let rows: string[] = [];
+      for (const entry of this.windows) {
+        if (rows.push(rowOf(entry)) < rowsInOneGo) continue;
+        pieces.push(rows.join());
+        rows = [];
+        await turn();
+      }
+      if (rows.length > 0) pieces.push(rows.join());
+      await writeFile(`${this.path}.new`, `[${pieces.join()}]`, { mode: 0o600 });
+      await rename(`${this.path}.new`, this.path);
     } catch {
       // The disk refuses: counting goes on, and the next second tries again.
       this.dirty = true;
@@ -178,11 +200,10 @@ export class MemoryLimits implements LimitStore {
   }
 
   private save(): void {
-    if (this.path === undefined || !this.dirty) return;
-    this.dirty = false;
+    if (this.path === undefined) return;
     this.sweep(this.now());
-    const rows = [...this.windows].map(([key, window]) => [key, window.used, window.endsAtMs]);
-    writeFileSync(`${this.path}.tmp`, JSON.stringify(rows), { mode: 0o600 });
+    const rows = Array.from(this.windows, rowOf);
+    writeFileSync(`${this.path}.tmp`, `[${rows.join()}]`, { mode: 0o600 });
     renameSync(`${this.path}.tmp`, this.path);
   }
 
@@ -199,6 +220,13 @@ export class MemoryLimits implements LimitStore {
       // None yet, or torn by a crash: counting starts anew.
     }
   }
+}
+
+/** So many are written down in well under a millisecond. */
+const rowsInOneGo = 1000;
+
+function rowOf([name, window]: [string, Window]): string {
+  return JSON.stringify([name, window.used, window.endsAtMs]);
 }
 
 /** The organisation of a window. */

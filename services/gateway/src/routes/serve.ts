@@ -15,6 +15,7 @@ import { type EndpointRoute, modelCall } from '../exchange/subject.ts';
 import { bodyStream } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
+import { ChunkedBody } from '../http/chunked-body.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
@@ -177,16 +178,17 @@ function responseSink(
   res: ServerResponse,
   onCut: (code: ErrorCode) => void,
 ): ReplySink & { hasWritten(): boolean } {
+  const body = new ChunkedBody(res);
   let hasWritten = false;
   return {
     hasWritten: () => hasWritten,
     write(chunk) {
       hasWritten = true;
       notePassingBytes(chunk.length);
-      return res.write(chunk);
+      return body.write(chunk);
     },
     onDrain: (listener) => void res.on('drain', listener),
-    end: () => void res.end(),
+    end: () => body.end(),
     cut(code) {
       onCut(code);
       res.destroy();
