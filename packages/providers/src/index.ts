@@ -39,11 +39,8 @@ export {
 export { isFinalFault } from './final-faults.ts';
 export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
-export {
-  type ReplayOptions,
-  replayAsStream,
-  type StreamableFormat,
-} from './replay/replay-as-stream.ts';
+export { isStreamable, type KeptAnswers, keptAnswers } from './replay/kept-answers.ts';
+export { type ReplayOptions, replayAsStream } from './replay/replay-as-stream.ts';
 export {
   addressSettings,
   isPlain,
@@ -53,7 +50,15 @@ export {
   settingKinds,
 } from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
-export { type TextSource, type Texts, textsOf } from './texts/texts-of.ts';
+export { type HeardStream, listenTo } from './texts/heard-stream.ts';
+export {
+  encodeFurtherEvent,
+  openTextStream,
+  type Segment,
+  type TextStream,
+} from './texts/text-stream.ts';
+export type { Texts } from './texts/texts.ts';
+export { type TextSource, textsOf } from './texts/texts-of.ts';
 export {
   findPassThroughTranslation,
   findTranslation,

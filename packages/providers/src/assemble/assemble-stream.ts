@@ -4,9 +4,8 @@
  * model, so that fields unknown here survive; where a part cannot be carried
  * over faithfully there is no JSON. `replay/` goes the other way.
  */
-import type { JsonObject } from '@sluice/contracts';
+import type { JsonObject, StreamableFormat } from '@sluice/contracts';
 import { parseSseEvents, type SseEvent } from '../framing/sse.ts';
-import type { StreamableFormat } from '../replay/replay-as-stream.ts';
 import { assembleMessage } from './anthropic-messages.ts';
 import { assembleChat } from './openai-chat.ts';
 import { assembleCompletion } from './openai-completions.ts';

@@ -2,18 +2,11 @@
  * A whole reply told as a stream, for a caller that wants one where only the
  * JSON is at hand. `assemble/` goes the other way; the two are inverse.
  */
-import type { JsonObject } from '@sluice/contracts';
+import type { JsonObject, StreamableFormat } from '@sluice/contracts';
 import { replayMessage } from './anthropic-messages.ts';
 import { replayChat } from './openai-chat.ts';
 import { replayCompletion } from './openai-completions.ts';
 import { replayResponse } from './openai-responses.ts';
-
-/** Formats whose replies exist both as JSON and as a stream. */
-export type StreamableFormat =
-  | 'openai-chat'
-  | 'openai-completions'
-  | 'openai-responses'
-  | 'anthropic-messages';
 
 export interface ReplayOptions {
   /** The request's `stream_options.include_usage`; only OpenAI's chat and completions ask. */

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { JsonObject, JsonValue, StreamableFormat } from '@sluice/contracts';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fixtures, pretty } from '../../test/fixtures.ts';
@@ -6,7 +6,7 @@ import { assembleStream } from '../assemble/assemble-stream.ts';
 import { parseSseEvents } from '../framing/sse.ts';
 import { arrayOf, objectOf, parseObject } from '../json/json-access.ts';
 import { REPLAY_PIECE_MAX, textPieces } from './pieces.ts';
-import { replayAsStream, type StreamableFormat } from './replay-as-stream.ts';
+import { replayAsStream } from './replay-as-stream.ts';
 
 const streamed = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const;
 

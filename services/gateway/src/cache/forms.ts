@@ -1,53 +1,28 @@
-import type { Endpoint } from '@sluice/contracts';
-import {
-  assembleStream,
-  type JsonObject,
-  replayAsStream,
-  type StreamableFormat,
-} from '@sluice/providers';
+import { type Endpoint, operations } from '@sluice/contracts';
+import { assembleStream, isStreamable, keptAnswers, replayAsStream } from '@sluice/providers';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import type { CacheRequest } from './request.ts';
 import type { CachedReply, ReplyForm } from './store.ts';
 
-/** Endpoints whose answers may be stored, and the format in which callers get them. */
-const formats: Partial<Record<Endpoint, StreamableFormat | 'json-only'>> = {
-  chatComplete: 'openai-chat',
-  complete: 'openai-completions',
-  messages: 'anthropic-messages',
-  createModelResponse: 'openai-responses',
-  embed: 'json-only',
-  rerank: 'json-only',
-  moderate: 'json-only',
-  imageGenerate: 'json-only',
-  ocr: 'json-only',
-};
-
+/** Whether the answer to a request may be stored at all. */
 export function isEligible({ endpoint, sentJson }: CacheRequest): boolean {
-  // What goes on at the provider while nobody waits, or is written to there, is not only an answer.
-  if (endpoint === 'createModelResponse')
-    return sentJson.background !== true && (sentJson.conversation ?? null) === null;
-  return formats[endpoint] !== undefined;
+  const { cache, format } = operations[endpoint];
+  return cache !== 'none' && keptAnswers(format).isAllThatComes?.(sentJson) !== false;
 }
 
-/** Whether a whole answer with status 200 is one: a response says for itself how it ended. */
+/** Whether a whole reply with status 200 is an answer. */
 export function isAnswer(endpoint: Endpoint, body: Buffer): boolean {
-  if (endpoint !== 'createModelResponse') return true;
-  const status = jsonObjectIn(body)?.status;
-  return status === 'completed' || status === 'incomplete';
+  const answers = keptAnswers(operations[endpoint].format);
+  return answers.isAnswer === undefined || answers.isAnswer(jsonObjectIn(body) ?? {});
 }
 
 /** The form in which a request wants its answer. */
-export function wantedForm(request: CacheRequest): ReplyForm {
-  if (!request.wantsStream) return 'json';
-  const options = request.sentJson.stream_options;
-  // Messages and responses always tell their usage.
-  if (alwaysTellUsage.has(request.endpoint) || typeof options !== 'object' || options === null)
-    return 'stream';
-  return (options as JsonObject).include_usage === true ? 'stream-with-usage' : 'stream';
+export function wantedForm({ endpoint, sentJson, wantsStream }: CacheRequest): ReplyForm {
+  if (!wantsStream) return 'json';
+  const { format } = operations[endpoint];
+  return keptAnswers(format).asksForUsage(sentJson) ? 'stream-with-usage' : 'stream';
 }
-
-const alwaysTellUsage: ReadonlySet<Endpoint> = new Set(['messages', 'createModelResponse']);
 
 /** An answer in the form a request wants it. */
 export interface Delivery {
@@ -68,8 +43,8 @@ export function deliver(
 ): Delivery | undefined {
   if (held.form === wanted)
     return { isStream: wanted !== 'json', contentType: held.contentType, body: held.body };
-  const format = formats[endpoint];
-  if (format === undefined || format === 'json-only') return undefined;
+  const { format } = operations[endpoint];
+  if (!isStreamable(format)) return undefined;
   const json = held.form === 'json' ? jsonObjectIn(held.body) : assembleStream(format, held.body);
   if (json === undefined) return undefined;
   if (wanted === 'json')

@@ -1,6 +1,6 @@
 import { type Endpoint, operations } from '@sluice/contracts';
 import { errorBodies, GatewayError } from '@sluice/errors';
-import type { JsonObject } from '@sluice/providers';
+import { encodeFurtherEvent, type JsonObject } from '@sluice/providers';
 import type { BodyReply } from '../exchange/reply.ts';
 import { type HookResult, hasRun } from './hook-results.ts';
 
@@ -49,13 +49,9 @@ export function hookResultsItem(
   results: readonly HookResult[],
 ): Buffer | undefined {
   if (!results.some(hasRun)) return undefined;
-  const data = JSON.stringify({ hook_results: { [key]: results } });
-  const name = namedEvents.has(endpoint) ? 'event: hook_results\n' : '';
-  return Buffer.from(`${name}data: ${data}\n\n`);
+  const { format } = operations[endpoint];
+  return encodeFurtherEvent(format, 'hook_results', { hook_results: { [key]: results } });
 }
-
-/** Their streams name every event. */
-const namedEvents: ReadonlySet<Endpoint> = new Set(['messages', 'createModelResponse']);
 
 function resultsJson(before: readonly HookResult[], after: readonly HookResult[]): JsonObject {
   const results: unknown = { before_request_hooks: before, after_request_hooks: after };

@@ -1,9 +1,8 @@
-import type { Endpoint } from '@sluice/contracts';
-import type { JsonObject } from '@sluice/providers';
+import { type Endpoint, operations } from '@sluice/contracts';
+import { type HeardStream, type JsonObject, listenTo } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import { withDeadline } from './deadline.ts';
-import { StreamText } from './stream-text.ts';
 
 export interface HookItemOptions {
   readonly endpoint: Endpoint;
@@ -43,7 +42,13 @@ export function withHookItems(reply: StreamReply, options: HookItemOptions): Str
     wasWhole: () => reply.wasWhole(),
     pipeTo(sink) {
       if (first !== undefined) sink.write(first);
-      reply.pipeTo(onEnd === undefined ? sink : new ListeningSink(sink, options, onEnd));
+      const { format } = operations[options.endpoint];
+      const heard = onEnd === undefined ? undefined : listenTo(format, options.collectBytesMax);
+      reply.pipeTo(
+        heard === undefined || onEnd === undefined
+          ? sink
+          : new ListeningSink(sink, options, onEnd, heard),
+      );
     },
   };
 }
@@ -53,18 +58,19 @@ class ListeningSink implements ReplySink {
   private readonly sink: ReplySink;
   private readonly options: HookItemOptions;
   private readonly onEnd: NonNullable<HookItemOptions['onEnd']>;
-  private readonly heard: StreamText;
+  private readonly heard: HeardStream;
   private isOver = false;
 
   constructor(
     sink: ReplySink,
     options: HookItemOptions,
     onEnd: NonNullable<HookItemOptions['onEnd']>,
+    heard: HeardStream,
   ) {
     this.sink = sink;
     this.options = options;
     this.onEnd = onEnd;
-    this.heard = new StreamText(options.endpoint, options.collectBytesMax);
+    this.heard = heard;
   }
 
   write(chunk: Buffer): boolean {
@@ -114,7 +120,7 @@ class ListeningSink implements ReplySink {
   private ask(): Promise<Buffer | undefined> | undefined {
     const { heard } = this;
     try {
-      return this.onEnd(heard.text, heard.isWhole, heard.response());
+      return this.onEnd(heard.text, heard.isWhole, heard.reply());
     } catch (error) {
       return Promise.reject(error);
     }
