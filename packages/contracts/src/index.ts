@@ -72,12 +72,15 @@ export type {
   BodyKind,
   ErrorShape,
   HookKinds,
+  ModelOperation,
   Operation,
 } from './operations/operation.ts';
 export {
   type AnsweringFormat,
+  type AnsweringFormatOf,
   type CallerFormat,
   type CheckedFormat,
+  type CheckedFormatOf,
   type Endpoint,
   type EndpointOperation,
   endpoints,
@@ -85,6 +88,7 @@ export {
   operationIds,
   operations,
   type StreamableFormat,
+  type StreamableFormatOf,
 } from './operations/operations.ts';
 export { type RequestType, requestTypes } from './operations/request-types.ts';
 export {

@@ -201,18 +201,30 @@ export const endpoints: readonly EndpointOperation[] = operationIds.flatMap((id)
 export type CallerFormat = Rows[Endpoint]['format'];
 
 /** Formats whose texts hooks read. */
-export type CheckedFormat = {
-  [Id in Endpoint]: Rows[Id]['hooks']['input'] extends 'all' | 'guardrails'
-    ? Rows[Id]['format']
-    : never;
-}[Endpoint];
+export type CheckedFormat = CheckedFormatOf<Rows>;
 
 /** Formats whose texts hooks read in replies as well, streams included. */
-export type AnsweringFormat = {
-  [Id in Endpoint]: Rows[Id]['hooks']['output'] extends 'none' ? never : Rows[Id]['format'];
-}[Endpoint];
+export type AnsweringFormat = AnsweringFormatOf<Rows>;
 
 /** Formats whose replies are kept, and told as JSON or as a stream. */
-export type StreamableFormat = {
-  [Id in Endpoint]: Rows[Id]['cache'] extends 'stream' ? Rows[Id]['format'] : never;
-}[Endpoint];
+export type StreamableFormat = StreamableFormatOf<Rows>;
+
+/** Of any table, so that a test can ask what a further row would ask for. */
+export type CheckedFormatOf<Table> = {
+  [Id in keyof Table]: Table[Id] extends { hooks: { input: 'all' | 'guardrails' }; format: infer F }
+    ? F
+    : never;
+}[keyof Table];
+
+export type AnsweringFormatOf<Table> = {
+  [Id in keyof Table]: Table[Id] extends {
+    hooks: { output: 'all' | 'guardrails' };
+    format: infer F;
+  }
+    ? F
+    : never;
+}[keyof Table];
+
+export type StreamableFormatOf<Table> = {
+  [Id in keyof Table]: Table[Id] extends { cache: 'stream'; format: infer F } ? F : never;
+}[keyof Table];
