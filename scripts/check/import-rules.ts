@@ -150,6 +150,12 @@ export const packageRules: readonly PackageRule[] = [
     because: 'ClickHouse is met in sinks, queries and the clickhouse folder',
   },
   {
+    package: /^ioredis$/,
+    inService: true,
+    allowedIn: [/\/redis\//],
+    because: 'Redis is met in the redis folder',
+  },
+  {
     package: /^@prisma\/|^prisma(\/|$)/,
     inService: true,
     allowedIn: [

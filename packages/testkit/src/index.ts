@@ -11,7 +11,14 @@ export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
 export { startNats } from './nats.ts';
 export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';
-export { startRedis } from './redis.ts';
+export {
+  startRedis,
+  startRedisCluster,
+  startRedisSentinel,
+  type TestRedisCluster,
+  type TestRedisOptions,
+  type TestRedisSentinel,
+} from './redis.ts';
 export { temporaryFolder } from './run-folder.ts';
 export { type ServiceName, startService } from './service.ts';
 export type { SpawnedServer } from './spawned-server.ts';

@@ -15,6 +15,7 @@ import {
   uuids,
 } from '@sluice/env';
 import { cloudSettings } from './cloud-settings.ts';
+import { redisSettings } from './redis/redis-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -43,7 +44,7 @@ export const env = defineEnv(
       '127.0.0.1:8791',
     ),
     NATS_URL: optionalText('NATS server(s) for usage records, comma separated'),
-    REDIS_URL: optionalText('Redis for counters shared by several gateways'),
+    ...redisSettings,
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
     ...serverTlsSettings,

@@ -33,7 +33,6 @@ import {
   RequestLog,
   serveMetrics,
 } from '@sluice/telemetry';
-import { Redis } from 'ioredis';
 import { createApp } from './app.ts';
 import { MemoryCache } from './cache/memory.ts';
 import { RedisCache } from './cache/redis.ts';
@@ -50,7 +49,6 @@ import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 import { TokenKeys } from './jwt-keys/token-keys.ts';
-import type { LimitStore } from './limits/limit-store.ts';
 import { MemoryLimits } from './limits/memory-limits.ts';
 import { RedisLimits } from './limits/redis-limits.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
@@ -63,6 +61,9 @@ import { recordOutcome } from './pipeline/stages/record-outcome.ts';
 import { answerRendered, renderRequest } from './pipeline/stages/render-request.ts';
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
+import { connectRedis } from './redis/connect-redis.ts';
+import { readRedisPlace } from './redis/redis-settings.ts';
+import { SharedStore } from './redis/shared-store.ts';
 import { createAdminForwarder } from './routes/admin.ts';
 import { createExplain } from './routes/explain.ts';
 import { listOwnModels } from './routes/models.ts';
@@ -105,6 +106,7 @@ export function wire(env: Env): Gateway {
     allowInsecure: env.GRPC_ALLOW_INSECURE,
   };
 
+  const redisPlace = readRedisPlace(env);
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     trustedForCallers: env.TRUSTED_CALLER_HOSTS,
@@ -117,7 +119,7 @@ export function wire(env: Env): Gateway {
       env.CONTROL_PLANE_GRPC_URL,
       env.DATA_SERVICE_GRPC_URL,
       ...(env.NATS_URL?.split(',') ?? []),
-      env.REDIS_URL,
+      ...(redisPlace?.addresses.map(({ host, port }) => hostAndPort(host, port)) ?? []),
       env.KUBERNETES_SERVICE_HOST,
     ],
   });
@@ -160,37 +162,34 @@ export function wire(env: Env): Gateway {
     batchMax: 500,
     lingerMs: 50,
   });
-  const redis = env.REDIS_URL === undefined ? undefined : connectRedis(env.REDIS_URL, logger);
+  const connectStore = () =>
+    redisPlace && new SharedStore({ client: connectRedis(redisPlace, logger), logger });
+  const shared = connectStore();
   // Large answers must not stand in line before counters.
-  const cacheRedis = env.REDIS_URL === undefined ? undefined : connectRedis(env.REDIS_URL, logger);
+  const sharedCache = connectStore();
   const limits =
-    redis === undefined
+    shared === undefined
       ? new MemoryLimits({
           path: join(env.DATA_DIR, 'limits.json'),
           groupsMax: env.LIMIT_GROUPS_MAX,
         })
-      : new RedisLimits({
-          redis,
-          logger,
-          timeoutMs: 1000,
-          groupsMax: env.LIMIT_GROUPS_MAX,
-        });
+      : new RedisLimits({ store: shared, groupsMax: env.LIMIT_GROUPS_MAX });
   const breakers = new CircuitBreakers({
-    shared: redis === undefined ? undefined : new SharedCircuits({ redis, logger }),
+    shared: shared && new SharedCircuits({ store: shared }),
   });
   const latencies = new Latencies();
   const cache = new ReplyCache({
     store:
-      cacheRedis === undefined
+      sharedCache === undefined
         ? new MemoryCache({ bytesMax: env.CACHE_MEMORY_BYTES_MAX })
-        : new RedisCache({ redis: cacheRedis, logger }),
+        : new RedisCache({ store: sharedCache }),
     objectBytesMax: env.CACHE_OBJECT_BYTES_MAX,
     flightWaitMs: env.CACHE_FLIGHT_WAIT,
   });
   const plan: PlanDeps = {
     breakers,
     latencies,
-    sticky: new StickyChildren({ redis }),
+    sticky: new StickyChildren({ store: shared }),
     estimateCost: (target, tokens) => recorder.estimateCost(target, tokens),
   };
   const pools = createUpstreamPools({
@@ -321,7 +320,8 @@ export function wire(env: Env): Gateway {
       controlPlane: store.connected,
     }),
   });
-  observeState(metrics, { store, tokens: jwt?.tokens, outbox, publisher, limits, breakers });
+  observeState(metrics, { store, tokens: jwt?.tokens, outbox, publisher, breakers });
+  observeSharing(metrics, [shared, sharedCache]);
 
   return {
     app,
@@ -351,8 +351,7 @@ export function wire(env: Env): Gateway {
         () => publisher.stop(5000),
         () => breakers.close(),
         () => limits.close(),
-        () => redis?.quit().catch(() => redis.disconnect()),
-        () => cacheRedis?.quit().catch(() => cacheRedis.disconnect()),
+        () => Promise.all([shared?.close(), sharedCache?.close()]),
         () => jwt?.close(),
         () => store.stop(),
         () => outbox.close(),
@@ -408,20 +407,6 @@ function createSink(
   return createGrpcSink(client);
 }
 
-/** Fails at once while the server is away: nobody waits in line for it. */
-function connectRedis(url: string, logger: Logger): Redis {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    connectTimeout: 2000,
-    // A server that vanished without closing its connection must not be waited for.
-    socketTimeout: 10_000,
-    retryStrategy: (attempt) => Math.min(2000, attempt * 100),
-  });
-  redis.on('error', (error) => logger.warn({ err: error }, 'redis cannot be used at the moment'));
-  return redis;
-}
-
 /** Kept on disk, so that a replica has the same name after a restart. */
 function keptReplicaId(dir: string): string {
   const path = join(dir, 'replica-id');
@@ -441,7 +426,6 @@ function observeState(
     tokens: TokenKeys | undefined;
     outbox: Outbox;
     publisher: UsagePublisher;
-    limits: LimitStore;
     breakers: CircuitBreakers;
   },
 ): void {
@@ -472,7 +456,20 @@ function observeState(
     'Targets left out because their circuit is open or half-open',
     () => parts.breakers.openCount,
   );
-  gauge('sluice_limits_degraded', '1 while limits are counted by each gateway alone', () =>
-    Number(parts.limits instanceof RedisLimits && parts.limits.degraded),
-  );
+}
+
+/** What each part goes on with alone while Redis does not answer. */
+const aloneHelp = {
+  limits: '1 while limits are counted by each gateway alone',
+  circuits: '1 while circuits are counted by each gateway alone',
+  sticky: '1 while sticky assignments are remembered by each gateway alone',
+  cache: '1 while the shared cache is empty',
+};
+
+function observeSharing(metrics: Metrics, stores: readonly (SharedStore | undefined)[]): void {
+  for (const [part, help] of Object.entries(aloneHelp)) {
+    const metric = metrics.gauge(`sluice_${part}_degraded`, help);
+    const isDegraded = () => stores.some((store) => store?.isDegraded(part));
+    Object.assign(metric, { collect: () => metric.set(Number(isDegraded())) });
+  }
 }

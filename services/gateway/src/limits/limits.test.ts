@@ -6,6 +6,7 @@ import { createLogger } from '@sluice/telemetry';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SharedStore } from '../redis/shared-store.ts';
 import type { LimitStore } from './limit-store.ts';
 import { MemoryLimits } from './memory-limits.ts';
 import { RedisLimits } from './redis-limits.ts';
@@ -31,9 +32,9 @@ function redisLimits(groupsMax?: number): RedisLimits {
   });
   redis.on('error', () => {});
   connections.push(redis);
+  const logger = createLogger({ service: 'test', level: 'silent' });
   const store = new RedisLimits({
-    redis,
-    logger: createLogger({ service: 'test', level: 'silent' }),
+    store: new SharedStore({ client: redis, logger }),
     timeoutMs: 2000,
     groupsMax,
   });

@@ -1,7 +1,8 @@
 import { type Counter, windowEndMs, windowMs, windowOffsetMs } from '@sluice/engine';
-import type { Logger } from '@sluice/telemetry';
-import type { Redis } from 'ioredis';
 import type { CounterState } from '../exchange/limits.ts';
+import { sharedKeys } from '../redis/shared-keys.ts';
+import { sharedScript } from '../redis/shared-script.ts';
+import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
 import type { LimitStore, Reservation } from './limit-store.ts';
 import { limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
 
@@ -20,7 +21,7 @@ import { limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
  *       (requests) or "t" (tokens), group or ""
  * reply { refused index or 0, now ms, used… }
  */
-const script = `
+const countLimits = sharedScript<number[]>(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 local reserve = ARGV[1] == 'reserve'
@@ -68,13 +69,7 @@ for i = 1, #KEYS do
     redis.call('PEXPIREAT', names[i], (math.floor((now + offset) / length) + 1) * length - offset + 1000)
   end
 end
-return reply`;
-
-const restMs = 500;
-
-interface LimitCommands {
-  sluiceLimits(keyCount: number, ...args: (string | number)[]): Promise<number[]>;
-}
+return reply`);
 
 /**
  * Limits shared by several gateways. When Redis does not answer in time the
@@ -82,39 +77,30 @@ interface LimitCommands {
  * flows, limits are then per replica, `degraded` says so.
  */
 export class RedisLimits implements LimitStore {
-  private readonly redis: Redis & LimitCommands;
-  private readonly logger: Logger;
-  private readonly alone: MemoryLimits;
-  private readonly groupsMax: number;
-  private readonly timeoutMs: number;
-  degraded = false;
-  /** While Redis fails, one request in a while asks it; the others must not wait for it. */
-  private askAgainAtMs = 0;
+  readonly #part: SharedPart;
+  readonly #alone: MemoryLimits;
+  readonly #groupsMax: number;
 
-  constructor(options: {
-    redis: Redis;
-    logger: Logger;
-    timeoutMs: number;
-    groupsMax?: number;
-  }) {
-    this.groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
-    this.alone = new MemoryLimits({ groupsMax: this.groupsMax });
-    options.redis.defineCommand('sluiceLimits', { lua: script });
-    this.redis = options.redis as Redis & LimitCommands;
-    this.logger = options.logger;
-    this.timeoutMs = options.timeoutMs;
+  constructor(options: { store: SharedStore; timeoutMs?: number; groupsMax?: number }) {
+    this.#groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
+    this.#alone = new MemoryLimits({ groupsMax: this.#groupsMax });
+    this.#part = options.store.share({
+      name: 'limits',
+      deadlineMs: options.timeoutMs ?? 1000,
+      says: {
+        alone: 'limits are counted by each gateway alone until redis answers',
+        again: 'limits are shared again',
+      },
+    });
+  }
+
+  get degraded(): boolean {
+    return this.#part.degraded;
   }
 
   async reserve(scope: string, counters: readonly Counter[]): Promise<Reservation> {
-    if (this.isResting) return this.alone.reserve(scope, counters);
-    let reply: number[];
-    try {
-      reply = await this.run('reserve', scope, counters);
-    } catch (error) {
-      this.becomeDegraded(error);
-      return this.alone.reserve(scope, counters);
-    }
-    this.becomeHealthy();
+    const reply = await this.#run('reserve', scope, counters);
+    if (reply === undefined) return this.#alone.reserve(scope, counters);
     const [refused = 0] = reply;
     const refusing = counters[refused - 1];
     if (refused > 0 && refusing !== undefined)
@@ -129,36 +115,30 @@ export class RedisLimits implements LimitStore {
   }
 
   async peek(scope: string, counters: readonly Counter[]): Promise<CounterState[]> {
-    if (this.isResting) return this.alone.peek(scope, counters);
-    try {
-      const reply = await this.run('peek', scope, counters);
-      this.becomeHealthy();
-      return counters.map((counter, index) => stateIn(reply, counter, index));
-    } catch (error) {
-      this.becomeDegraded(error);
-      return this.alone.peek(scope, counters);
-    }
+    const reply = await this.#run('peek', scope, counters);
+    if (reply === undefined) return this.#alone.peek(scope, counters);
+    return counters.map((counter, index) => stateIn(reply, counter, index));
   }
 
   settle(scope: string, counters: readonly Counter[], tokens: number): void {
     if (!counters.some((counter) => counter.type === 'tokens') || tokens <= 0) return;
-    if (this.isResting) {
-      this.alone.settle(scope, counters, tokens);
-      return;
-    }
-    this.run(String(tokens), scope, counters).catch((error: unknown) => {
-      this.becomeDegraded(error);
-      this.alone.settle(scope, counters, tokens);
+    void this.#run(String(tokens), scope, counters).then((reply) => {
+      if (reply === undefined) this.#alone.settle(scope, counters, tokens);
     });
   }
 
   /** The connection is others' too; who made it closes it. */
   async close(): Promise<void> {}
 
-  private async run(mode: string, scope: string, counters: readonly Counter[]): Promise<number[]> {
-    if (this.redis.status !== 'ready') throw new Error(`redis is ${this.redis.status}`);
+  /** Undefined = Redis cannot be asked, and this gateway counts alone. Never rejects. */
+  async #run(
+    mode: string,
+    scope: string,
+    counters: readonly Counter[],
+  ): Promise<number[] | undefined> {
+    if (!this.#part.isUsable) return undefined;
     const keys = counters.map(({ pool, key }) =>
-      pool === undefined ? `sluice:{${scope}}:rl:${key}` : `sluice:{${scope}}:rl:${pool}:groups`,
+      pool === undefined ? sharedKeys.limit(scope, key) : sharedKeys.limitGroups(scope, pool),
     );
     const args = counters.flatMap((counter) => [
       counter.limit,
@@ -167,37 +147,14 @@ export class RedisLimits implements LimitStore {
       counter.type === 'requests' ? 'r' : 't',
       counter.pool === undefined ? '' : counter.key.slice(counter.pool.length + 1),
     ]);
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new Error('redis did not answer in time')), this.timeoutMs);
-    });
     try {
-      return await Promise.race([
-        this.redis.sluiceLimits(keys.length, ...keys, mode, this.groupsMax, ...args),
-        late,
-      ]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  private get isResting(): boolean {
-    return this.degraded && performance.now() < this.askAgainAtMs;
-  }
-
-  private becomeDegraded(error: unknown): void {
-    this.askAgainAtMs = performance.now() + restMs;
-    if (!this.degraded)
-      this.logger.error(
-        { err: error },
-        'limits are counted by each gateway alone until redis answers',
+      return await this.#part.call(keys[0] ?? '', (redis) =>
+        countLimits.run(redis, keys, [mode, this.#groupsMax, ...args]),
       );
-    this.degraded = true;
-  }
-
-  private becomeHealthy(): void {
-    if (this.degraded) this.logger.info('limits are shared again');
-    this.degraded = false;
+    } catch {
+      // The store has said so, and the part rests.
+      return undefined;
+    }
   }
 }
 

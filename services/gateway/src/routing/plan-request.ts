@@ -49,7 +49,13 @@ export function planRequest(
   if (config.staticPlan !== undefined && options.trace !== true) return config.staticPlan;
   const facts = routingFacts(exchange);
   const keys = stickyKeys(config, facts);
-  const loading = keys.length === 0 ? undefined : deps.sticky.load(keys.map(({ key }) => key));
+  const loading =
+    keys.length === 0
+      ? undefined
+      : deps.sticky.load(
+          organisationOf(exchange),
+          keys.map(({ key }) => key),
+        );
   return loading === undefined
     ? decide(exchange, config, facts, deps, options)
     : loading.then(() => decide(exchange, config, facts, deps, options));
@@ -75,8 +81,14 @@ function decide(
   };
   const plan = planRoutes(config, facts, state, { trace: options.trace === true });
   if (options.dryRun !== true)
-    for (const { key, child, ttlMs } of plan.sticky) deps.sticky.put(key, child, ttlMs);
+    for (const { key, child, ttlMs } of plan.sticky)
+      deps.sticky.put(organisationOf(exchange), key, child, ttlMs);
   return plan;
+}
+
+/** Whose assignments lie together in Redis. */
+function organisationOf(exchange: ModelExchange): string {
+  return exchange.key?.source.organisationId ?? '';
 }
 
 /** Tokens are only estimated when a strategy asks what a target would cost. */

@@ -1,3 +1,12 @@
+import { sharedScript } from '../../redis/shared-script.ts';
+
+export type CircuitsReply = [
+  epoch: string,
+  last: number,
+  hasMore: number,
+  ...changes: (string | number)[],
+];
+
 /**
  * One round trip: applies what happened at this gateway since the last one, by
  * the rule of `packages/engine/src/breaker.ts`, and tells what changed at all.
@@ -19,7 +28,7 @@
  *       name, closes in ms (0 or less = half-open) or "closed", cooldown ms }.
  *       The epoch is another one when Redis lost its memory.
  */
-export const sharedCircuitsScript = `
+export const exchangeCircuits = sharedScript<CircuitsReply>(`
 local changes, states, ends, meta = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local own, seen, page = ARGV[1], tonumber(ARGV[3]), tonumber(ARGV[4])
 local halfOpenKept, closedKept, circuitsMax, unusedKept = 3600000, 60000, 100000, 86400000
@@ -109,4 +118,4 @@ for i = 1, #read, 2 do
   end
 end
 if #read >= 2 * page then reply[3] = 1 end
-return reply`;
+return reply`);

@@ -5,6 +5,7 @@ import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SharedStore } from '../../redis/shared-store.ts';
 import { CircuitBreakers } from './circuit-breakers.ts';
 import { type CircuitKeeper, SharedCircuits } from './shared-circuits.ts';
 
@@ -57,7 +58,9 @@ class Gateway {
   /** Added to its clock. */
   skewMs = 0;
   readonly redis = connect();
-  readonly shared = new SharedCircuits({ redis: this.redis, logger });
+  readonly shared = new SharedCircuits({
+    store: new SharedStore({ client: this.redis, logger }),
+  });
   readonly breakers = new CircuitBreakers({
     shared: this.shared,
     now: () => performance.timeOrigin + performance.now() + this.skewMs,
@@ -168,7 +171,7 @@ describe('SharedCircuits', () => {
     );
     const expected = new Set<string>();
     const redis = await connected();
-    const counter = new SharedCircuits({ redis, logger });
+    const counter = new SharedCircuits({ store: new SharedStore({ client: redis, logger }) });
     const opened = new Set<string>();
     counter.start(keeperOf(opened));
     closers.unshift(() => counter.close());

@@ -1,6 +1,8 @@
+import { createLogger } from '@sluice/telemetry';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SharedStore } from '../../redis/shared-store.ts';
 import { StickyChildren } from './sticky-children.ts';
 
 describe('StickyChildren in memory', () => {
@@ -11,7 +13,7 @@ describe('StickyChildren in memory', () => {
 
   it('remember a child for its time to live', () => {
     const { clock, children } = setUp();
-    children.put('user-1', 'a', 60_000);
+    children.put('org', 'user-1', 'a', 60_000);
     clock.nowMs += 59_999;
     expect(children.get('user-1')).toBe('a');
     clock.nowMs += 1;
@@ -21,30 +23,30 @@ describe('StickyChildren in memory', () => {
 
   it('count the time to live from the first assignment', () => {
     const { clock, children } = setUp();
-    children.put('user-1', 'a', 60_000);
+    children.put('org', 'user-1', 'a', 60_000);
     clock.nowMs += 59_000;
-    children.put('user-1', 'a', 60_000);
+    children.put('org', 'user-1', 'a', 60_000);
     clock.nowMs += 1000;
     expect(children.get('user-1')).toBeUndefined();
   });
 
   it('give a key to another child, with a time to live of its own', () => {
     const { clock, children } = setUp();
-    children.put('user-1', 'a', 60_000);
+    children.put('org', 'user-1', 'a', 60_000);
     clock.nowMs += 30_000;
-    children.put('user-1', 'b', 60_000);
+    children.put('org', 'user-1', 'b', 60_000);
     clock.nowMs += 59_999;
     expect(children.get('user-1')).toBe('b');
   });
 
   it('have nothing to wait for', () => {
-    expect(setUp().children.load(['user-1'])).toBeUndefined();
+    expect(setUp().children.load('org', ['user-1'])).toBeUndefined();
   });
 
   it('hold no more keys than the cap, the most recent ones', () => {
     const { children } = setUp(100);
     for (let user = 0; user < 10_000; user++) {
-      children.put(`user-${user}`, 'a', 60_000);
+      children.put('org', `user-${user}`, 'a', 60_000);
       children.get('user-0');
     }
     expect(children.size).toBe(100);
@@ -81,28 +83,32 @@ describe('StickyChildren in Redis', () => {
     const redis = await connect();
     const clock = { skewMs: 0 };
     const now = () => performance.now() + clock.skewMs;
-    return { redis, clock, children: new StickyChildren({ redis, now }) };
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const store = new SharedStore({ client: redis, logger });
+    const children = new StickyChildren({ store, now });
+    await eventually(() => !children.degraded);
+    return { redis, clock, children };
   }
 
   let users = 0;
   const newUser = () => `user-${users++}`;
 
   async function isKept(redis: Redis, key: string, child: string): Promise<void> {
-    await eventually(async () => (await redis.get(`sluice:sticky:${key}`)) === child);
+    await eventually(async () => (await redis.get(`sluice:{org}:sticky:${key}`)) === child);
   }
 
   it('is asked once, and tells the other gateway the child and what is left of its time', async () => {
     const [one, other] = [await gateway(), await gateway()];
     const user = newUser();
-    await one.children.load([user]);
-    one.children.put(user, 'a', 60_000);
+    await one.children.load('org', [user]);
+    one.children.put('org', user, 'a', 60_000);
     await isKept(one.redis, user, 'a');
-    await one.redis.pexpire(`sluice:sticky:${user}`, 20_000);
+    await one.redis.pexpire(`sluice:{org}:sticky:${user}`, 20_000);
 
     expect(other.children.get(user)).toBeUndefined();
-    await other.children.load([user]);
+    await other.children.load('org', [user]);
     expect(other.children.get(user)).toBe('a');
-    expect(other.children.load([user])).toBeUndefined();
+    expect(other.children.load('org', [user])).toBeUndefined();
     other.clock.skewMs = 19_000;
     expect(other.children.get(user)).toBe('a');
     other.clock.skewMs = 20_000;
@@ -112,11 +118,11 @@ describe('StickyChildren in Redis', () => {
   it('is not asked again for a second when it has nothing', async () => {
     const { children, clock } = await gateway();
     const user = newUser();
-    await children.load([user]);
+    await children.load('org', [user]);
     expect(children.get(user)).toBeUndefined();
-    expect(children.load([user])).toBeUndefined();
+    expect(children.load('org', [user])).toBeUndefined();
     clock.skewMs = 1000;
-    const again = children.load([user]);
+    const again = children.load('org', [user]);
     expect(again).toBeInstanceOf(Promise);
     await again;
   });
@@ -124,19 +130,19 @@ describe('StickyChildren in Redis', () => {
   it('loads several keys at once', async () => {
     const [one, other] = [await gateway(), await gateway()];
     const keys = [newUser(), newUser(), newUser()] as const;
-    one.children.put(keys[0], 'a', 60_000);
-    one.children.put(keys[2], 'c', 60_000);
+    one.children.put('org', keys[0], 'a', 60_000);
+    one.children.put('org', keys[2], 'c', 60_000);
     await isKept(one.redis, keys[2], 'c');
-    await other.children.load(keys);
+    await other.children.load('org', keys);
     expect(keys.map((key) => other.children.get(key))).toEqual(['a', undefined, 'c']);
   });
 
   it('does not prolong an assignment', async () => {
     const [one, other] = [await gateway(), await gateway()];
     const user = newUser();
-    one.children.put(user, 'a', 10_000);
+    one.children.put('org', user, 'a', 10_000);
     await isKept(one.redis, user, 'a');
-    other.children.put(user, 'a', 60_000);
+    other.children.put('org', user, 'a', 60_000);
     const isGoneInTenSeconds = () => {
       other.clock.skewMs = 10_000;
       const isGone = other.children.get(user) === undefined;
@@ -145,18 +151,18 @@ describe('StickyChildren in Redis', () => {
     };
     // It learns what is left from the answer of Redis, for which nobody waits.
     await eventually(isGoneInTenSeconds);
-    expect(await one.redis.pttl(`sluice:sticky:${user}`)).toBeLessThanOrEqual(10_000);
+    expect(await one.redis.pttl(`sluice:{org}:sticky:${user}`)).toBeLessThanOrEqual(10_000);
   });
 
   it('makes two gateways that chose at the same moment agree on one child', async () => {
     const [one, other] = [await gateway(), await gateway()];
     for (let round = 0; round < 20; round++) {
       const user = newUser();
-      await Promise.all([one.children.load([user]), other.children.load([user])]);
-      one.children.put(user, 'a', 60_000);
-      other.children.put(user, 'b', 60_000);
+      await Promise.all([one.children.load('org', [user]), other.children.load('org', [user])]);
+      one.children.put('org', user, 'a', 60_000);
+      other.children.put('org', user, 'b', 60_000);
       await eventually(async () => {
-        const kept = await one.redis.get(`sluice:sticky:${user}`);
+        const kept = await one.redis.get(`sluice:{org}:sticky:${user}`);
         expect([one.children.get(user), other.children.get(user)]).toEqual([kept, kept]);
       });
     }
@@ -165,28 +171,28 @@ describe('StickyChildren in Redis', () => {
   it('tells the other gateway of a new child within half a minute', async () => {
     const [one, other] = [await gateway(), await gateway()];
     const user = newUser();
-    one.children.put(user, 'a', 600_000);
+    one.children.put('org', user, 'a', 600_000);
     await isKept(one.redis, user, 'a');
-    await other.children.load([user]);
-    one.children.put(user, 'b', 600_000);
+    await other.children.load('org', [user]);
+    one.children.put('org', user, 'b', 600_000);
     await isKept(one.redis, user, 'b');
     other.clock.skewMs = 29_000;
-    expect(other.children.load([user])).toBeUndefined();
+    expect(other.children.load('org', [user])).toBeUndefined();
     other.clock.skewMs = 30_000;
-    await other.children.load([user]);
+    await other.children.load('org', [user]);
     expect(other.children.get(user)).toBe('b');
   });
 
   it('may be dead: memory goes on, and tells what it remembers when Redis is back', async () => {
     const { redis, clock, children } = await gateway();
     const [before, during] = [newUser(), newUser()];
-    children.put(before, 'a', 600_000);
+    children.put('org', before, 'a', 600_000);
     await isKept(redis, before, 'a');
     await server.kill();
     try {
       await eventually(() => redis.status !== 'ready');
-      expect(children.load([before, during])).toBeUndefined();
-      children.put(during, 'b', 600_000);
+      expect(children.load('org', [before, during])).toBeUndefined();
+      children.put('org', during, 'b', 600_000);
       expect(children.get(before)).toBe('a');
       expect(children.degraded).toBe(true);
     } finally {
@@ -194,11 +200,11 @@ describe('StickyChildren in Redis', () => {
     }
     await eventually(() => redis.status === 'ready');
     clock.skewMs = 30_000;
-    await eventually(() => children.load([before, during]));
+    await eventually(() => children.load('org', [before, during]));
     expect(children.get(during)).toBe('b');
     await isKept(redis, before, 'a');
     await isKept(redis, during, 'b');
-    expect(await redis.pttl(`sluice:sticky:${during}`)).toBeLessThanOrEqual(570_000);
+    expect(await redis.pttl(`sluice:{org}:sticky:${during}`)).toBeLessThanOrEqual(570_000);
     expect(children.degraded).toBe(false);
   });
 
@@ -208,17 +214,17 @@ describe('StickyChildren in Redis', () => {
     process.kill(server.pid, 'SIGSTOP');
     try {
       const startedAtMs = performance.now();
-      const first = children.load([user]);
+      const first = children.load('org', [user]);
       expect(first).toBeInstanceOf(Promise);
       await first;
       const waitedMs = performance.now() - startedAtMs;
       expect(waitedMs).toBeGreaterThanOrEqual(95);
       expect(waitedMs).toBeLessThan(500);
       for (let request = 0; request < 5000; request++) {
-        expect(children.load([newUser()])).toBeUndefined();
-        children.put(newUser(), 'a', 60_000);
+        expect(children.load('org', [newUser()])).toBeUndefined();
+        children.put('org', newUser(), 'a', 60_000);
       }
-      children.put(user, 'a', 60_000);
+      children.put('org', user, 'a', 60_000);
       expect(children.get(user)).toBe('a');
       expect(children.degraded).toBe(true);
       expect(waitingCommands(redis)).toBeLessThanOrEqual(2);
@@ -232,7 +238,7 @@ describe('StickyChildren in Redis', () => {
     const { redis, children } = await gateway();
     process.kill(server.pid, 'SIGSTOP');
     try {
-      for (let request = 0; request < 5000; request++) children.put(newUser(), 'a', 60_000);
+      for (let request = 0; request < 5000; request++) children.put('org', newUser(), 'a', 60_000);
       expect(waitingCommands(redis)).toBeLessThanOrEqual(256);
     } finally {
       process.kill(server.pid, 'SIGCONT');

@@ -1,0 +1,61 @@
+import type { Logger } from '@sluice/telemetry';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import type { RedisPlace } from './redis-settings.ts';
+
+/** A client that connects now, and again for ever. Whoever gets it closes it. */
+export function connectRedis(place: RedisPlace, logger: Logger): Redis | Cluster {
+  const client = place.mode === 'cluster' ? connectCluster(place) : connectOne(place);
+  const tell = (error: unknown) =>
+    logger.warn({ err: error }, 'redis cannot be used at the moment');
+  client.on('error', tell);
+  client.on('node error', tell);
+  return client;
+}
+
+const retryStrategy = (attempt: number) => Math.min(2000, attempt * 100);
+
+/** Fails at once while the server is away: nobody waits in line for it. */
+function commonOptions({ username, password, tls }: RedisPlace): RedisOptions {
+  return {
+    username,
+    password,
+    tls,
+    maxRetriesPerRequest: 0,
+    connectTimeout: 2000,
+    // A server that vanished without closing its connection must not be waited for.
+    socketTimeout: 10_000,
+  };
+}
+
+function connectOne(place: RedisPlace): Redis {
+  const { addresses, db, sentinel, tls } = place;
+  return new Redis({
+    ...commonOptions(place),
+    db,
+    enableOfflineQueue: false,
+    retryStrategy,
+    ...(sentinel === undefined
+      ? addresses[0]
+      : {
+          sentinels: [...addresses],
+          name: sentinel.master,
+          sentinelUsername: sentinel.username,
+          sentinelPassword: sentinel.password,
+          sentinelTLS: tls,
+          enableTLSForSentinelMode: tls !== undefined,
+          sentinelRetryStrategy: retryStrategy,
+          // Told by the sentinels of another master, it does not wait for the old one to fail.
+          failoverDetector: true,
+        }),
+  });
+}
+
+function connectCluster(place: RedisPlace): Cluster {
+  return new Cluster([...place.addresses], {
+    redisOptions: commonOptions(place),
+    scaleReads: place.scaleReads,
+    clusterRetryStrategy: retryStrategy,
+    // Certificates are for names: looked up here, they would be compared with addresses.
+    dnsLookup: place.tls === undefined ? undefined : (host, found) => found(null, host),
+  });
+}

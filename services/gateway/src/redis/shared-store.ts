@@ -1,0 +1,233 @@
+import type { Logger } from '@sluice/telemetry';
+import type { Cluster, Redis } from 'ioredis';
+import { sharedKeys } from './shared-keys.ts';
+
+/** All that we ask of Redis, whichever way it is run. */
+export interface SharedCommands {
+  get(key: string): Promise<string | null>;
+  getBuffer(key: string): Promise<Buffer | null>;
+  pttl(key: string): Promise<number>;
+  set(key: string, value: string | Buffer, unit: 'PX', ttlMs: number): Promise<unknown>;
+  evalsha(sha: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
+  eval(lua: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
+}
+
+/** A part that shares something through Redis, and goes on alone without it. */
+export interface SharingPart {
+  /** One word; a metric has it in its name. */
+  name: string;
+  /** A call that takes longer has failed. */
+  deadlineMs: number;
+  /** Calls on their way; with as many, the part is told at once that the store is busy. */
+  callsMax?: number;
+  /** Of a part whose keys are all in one slot: one of them. */
+  keyOfSlot?: string;
+  /** What the log says when the part goes on alone, and when it shares again. */
+  says: { alone: string; again: string };
+}
+
+/** After a failure Redis is left alone for so long. */
+const restMs = 500;
+const probeTtlMs = 1000;
+const closeTimeoutMs = 1000;
+
+/**
+ * One connection to Redis, or to a cluster, and the parts that share through
+ * it. A failed or late call puts its part at rest: its calls are refused at
+ * once, so that no request waits for a server that is away. One prober, and no
+ * request, then finds out when the part may go on: it writes a key of the slot
+ * in which the call failed, and must be answered within the part's deadline.
+ */
+export class SharedStore {
+  readonly #client: Redis | Cluster;
+  readonly #logger: Logger;
+  readonly #shares: SharedPart[] = [];
+  /** Calls that missed their deadline and are still on their way: until then, more would only pile up. */
+  #lateCalls = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isProbing = false;
+  #isClosed = false;
+
+  constructor(options: { client: Redis | Cluster; logger: Logger }) {
+    this.#client = options.client;
+    this.#logger = options.logger;
+    this.#client.on('ready', () => this.#probeIn(0));
+    this.#client.on('close', () => {
+      if (this.#isClosed) return;
+      const error = new Error('the connection to redis was lost');
+      for (const part of this.#shares) part.rest(error);
+    });
+    if (this.#client.status === 'ready') this.#probeIn(0);
+  }
+
+  /** To be called once a part. It is alone until Redis has answered for the first time. */
+  share(part: SharingPart): SharedPart {
+    const shared = new SharedPart(part, {
+      client: this.#client,
+      logger: this.#logger,
+      onRest: () => this.#probeIn(restMs),
+      onLate: (late) => this.#countLate(late),
+    });
+    this.#shares.push(shared);
+    this.#probeIn(0);
+    return shared;
+  }
+
+  /** Whether a part goes on alone; one that does not share here does not. */
+  isDegraded(name: string): boolean {
+    return this.#shares.some((part) => part.name === name && part.degraded);
+  }
+
+  /** Ends the prober and the connection. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    const quit = this.#client.quit().catch(() => {
+      // It was not connected, or does not answer: what follows ends it all the same.
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, closeTimeoutMs);
+    });
+    await Promise.race([quit, late]);
+    clearTimeout(timer);
+    this.#client.disconnect();
+  }
+
+  #countLate(late: Promise<unknown>): void {
+    this.#lateCalls++;
+    const settle = () => {
+      this.#lateCalls--;
+      if (this.#lateCalls === 0) this.#probeIn(0);
+    };
+    late.then(settle, settle);
+  }
+
+  #probeIn(ms: number): void {
+    if (this.#isClosed || this.#isProbing) return;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#probe(), ms);
+    this.#timer.unref();
+  }
+
+  /** Never rejects. */
+  async #probe(): Promise<void> {
+    this.#isProbing = true;
+    for (const part of this.#shares.filter(({ degraded }) => degraded)) {
+      // A lost connection and late calls come back here by themselves.
+      if (this.#client.status !== 'ready' || this.#lateCalls > 0) break;
+      // The next round begins with the others: they may have a node that answers.
+      if (!(await part.probe())) this.#putLast(part);
+    }
+    this.#isProbing = false;
+    if (this.#lateCalls === 0 && this.#shares.some(({ degraded }) => degraded))
+      this.#probeIn(restMs);
+  }
+
+  #putLast(part: SharedPart): void {
+    this.#shares.splice(this.#shares.indexOf(part), 1);
+    this.#shares.push(part);
+  }
+}
+
+interface Surroundings {
+  client: Redis | Cluster;
+  logger: Logger;
+  onRest: () => void;
+  onLate: (late: Promise<unknown>) => void;
+}
+
+/** One part's view of the store. */
+export class SharedPart {
+  readonly name: string;
+  readonly #part: SharingPart;
+  readonly #callsMax: number;
+  readonly #around: Surroundings;
+  #callsOnTheirWay = 0;
+  #isResting = true;
+  #hasSaidAlone = false;
+  /** The slot to be tried is this key's. */
+  #failedKey: string;
+
+  constructor(part: SharingPart, around: Surroundings) {
+    this.name = part.name;
+    this.#part = part;
+    this.#callsMax = part.callsMax ?? Number.POSITIVE_INFINITY;
+    this.#failedKey = part.keyOfSlot ?? '';
+    this.#around = around;
+  }
+
+  /** The part goes on alone: each gateway has its own. */
+  get degraded(): boolean {
+    return this.#isResting || this.#around.client.status !== 'ready';
+  }
+
+  /** Whether a call would be sent. */
+  get isUsable(): boolean {
+    return !this.degraded && this.#callsOnTheirWay < this.#callsMax;
+  }
+
+  /**
+   * Sends commands about a key, and others of its slot. Rejects at once unless
+   * `isUsable`, and after the deadline; what is answered later is still seen
+   * by whoever made the promise.
+   */
+  call<T>(key: string, send: (redis: SharedCommands) => Promise<T>): Promise<T> {
+    if (!this.isUsable) return Promise.reject(new Error('redis is not asked at the moment'));
+    return this.#send(key, send);
+  }
+
+  /** Whether it was answered. For the store's prober: it alone may ask while the part rests. */
+  async probe(): Promise<boolean> {
+    try {
+      await this.#send(this.#failedKey, (redis) =>
+        redis.set(sharedKeys.probeBeside(this.#failedKey), '', 'PX', probeTtlMs),
+      );
+    } catch {
+      // The part knows, and goes on resting.
+      return false;
+    }
+    this.#isResting = false;
+    if (this.#hasSaidAlone) this.#around.logger.info(this.#part.says.again);
+    this.#hasSaidAlone = false;
+    return true;
+  }
+
+  /** @param key what could not be reached, where it is not the whole of Redis */
+  rest(error: unknown, key?: string): void {
+    this.#isResting = true;
+    if (key !== undefined) this.#failedKey = key;
+    if (!this.#hasSaidAlone) this.#around.logger.error({ err: error }, this.#part.says.alone);
+    this.#hasSaidAlone = true;
+    this.#around.onRest();
+  }
+
+  #send<T>(key: string, send: (redis: SharedCommands) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#callsOnTheirWay++;
+      const sent = send(this.#around.client);
+      const timer = setTimeout(() => {
+        const error = new Error('redis did not answer in time');
+        this.rest(error, key);
+        this.#around.onLate(sent);
+        reject(error);
+      }, this.#part.deadlineMs);
+      timer.unref();
+      const settle = () => {
+        clearTimeout(timer);
+        this.#callsOnTheirWay--;
+      };
+      sent.then(
+        (value) => {
+          settle();
+          resolve(value);
+        },
+        (error: unknown) => {
+          settle();
+          this.rest(error, key);
+          reject(error);
+        },
+      );
+    });
+  }
+}
