@@ -39,12 +39,13 @@ import { RedisCache } from './cache/redis.ts';
 import { ReplyCache } from './cache/reply-cache.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
-import { type ConfigSource, createConfigSource } from './config-sync/config-source.ts';
+import { createConfigSource } from './config-sync/create-config-source.ts';
 import type { Env } from './env.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
+import type { ConfigSource } from './held/config-source.ts';
 import { ConfigStore } from './held/config-store.ts';
 import { Organisations } from './held/organisations.ts';
-import { SnapshotFile } from './held/snapshot.ts';
+import { Snapshot } from './held/snapshot/snapshot.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
@@ -148,7 +149,12 @@ export function wire(env: Env): Gateway {
     : undefined;
   const store = new ConfigStore({
     source,
-    snapshot: new SnapshotFile(join(env.DATA_DIR, 'snapshot.bin'), env.SNAPSHOT_KEY),
+    snapshot: new Snapshot({
+      dir: join(env.DATA_DIR, 'held'),
+      key: env.SNAPSHOT_KEY,
+      releaseBefore: join(env.DATA_DIR, 'snapshot.bin'),
+      logger,
+    }),
     organisations: jwt?.organisations,
     pepper: env.KEY_PEPPER,
     logger,

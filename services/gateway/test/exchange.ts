@@ -6,7 +6,7 @@ import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
 import { type ModelExchange, openExchange } from '../src/exchange/exchange.ts';
 import type { Reply } from '../src/exchange/reply.ts';
 import { type EndpointRoute, modelCall } from '../src/exchange/subject.ts';
-import { emptyTables } from '../src/held/bundle-tables.ts';
+import { emptyTables } from '../src/held/sections/index.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
 import { uuidText, uuidV7 } from '../src/usage/uuid.ts';
 

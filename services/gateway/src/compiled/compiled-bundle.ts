@@ -3,10 +3,10 @@ import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
-import type { BundleTables } from '../held/bundle-tables.ts';
 import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { modelKey } from './model-key.ts';
+import type { BundleTables } from './tables.ts';
 
 /**
  * A workspace bundle made ready for requests: parsed and indexed once. Its
@@ -90,6 +90,11 @@ export function compileBundle(bundle: WholeBundle): CompiledBundle {
       source.workspaceSlug,
     ),
   };
+}
+
+/** The same workspace after a change of nothing but its tables: all else stays compiled. */
+export function withTables(before: CompiledBundle, bundle: WholeBundle): CompiledBundle {
+  return { ...before, ...bundle };
 }
 
 export function plainLimit(limit: config.RateLimit): { type: string; unit: string; value: number } {

@@ -5,10 +5,11 @@ import { create } from '@bufbuild/protobuf';
 import { createServiceKey, hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigSource } from '../config-sync/config-source.ts';
-import { emptyTables } from './bundle-tables.ts';
+import type { ConfigSource, WatchEvent } from './config-source.ts';
 import { ConfigStore, type ConfigStoreOptions } from './config-store.ts';
-import { SnapshotFile } from './snapshot.ts';
+import type { HeldBundle } from './held-bundle.ts';
+import { emptyTables } from './sections/index.ts';
+import { Snapshot } from './snapshot/snapshot.ts';
 
 const pepper = Buffer.alloc(32, 1);
 const logger = { info: () => {}, warn: () => {}, error: () => {} } as never;
@@ -27,12 +28,13 @@ afterEach(async () => {
 class FakeControlPlane implements ConfigSource {
   readonly keys = new Map<string, config.Key>();
   readonly bundles = new Map<string, config.Bundle>();
+  readonly passed: bigint[] = [];
   keyCalls = 0;
   bundleCalls = 0;
   isAway = false;
   /** When set, answers are computed at once and given when told. */
   heldBack: (() => void)[] | undefined;
-  private listener: ((event: config.WatchResponse['event']) => void) | undefined;
+  private listener: ((event: WatchEvent) => void) | undefined;
   private endStream: (() => void) | undefined;
 
   addKey(over: Partial<config.Key> = {}): string {
@@ -62,19 +64,31 @@ class FakeControlPlane implements ConfigSource {
     if (this.isAway) throw new Error('away');
     return this.answer(this.keys.get(hash.toString('hex')));
   }
-  async getBundle(workspaceId: string, knownHash: string): ReturnType<ConfigSource['getBundle']> {
+  async getBundle(
+    workspaceId: string,
+    held: HeldBundle | undefined,
+  ): ReturnType<ConfigSource['getBundle']> {
     this.bundleCalls++;
     if (this.isAway) throw new Error('away');
     const bundle = this.bundles.get(workspaceId);
     if (bundle === undefined) return this.answer<'gone'>('gone');
-    if (bundle.hash === knownHash) return this.answer<'unchanged'>('unchanged');
-    return this.answer({ source: bundle, ...emptyTables() });
+    if (bundle.hash === held?.source.hash) return this.answer<'unchanged'>('unchanged');
+    const { hash, revision } = bundle;
+    return this.answer({
+      core: bundle,
+      hash,
+      revision,
+      known: undefined,
+      since: '',
+      startedOver: emptyTables(),
+      changes: {},
+    });
   }
   async getOrganisation(): ReturnType<ConfigSource['getOrganisation']> {
     return 'gone';
   }
   async reportRefusedTokens(): Promise<void> {}
-  watch(onEvent: (event: config.WatchResponse['event']) => void) {
+  watch(onEvent: (event: WatchEvent) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isAway) resolve();
     else {
@@ -82,7 +96,11 @@ class FakeControlPlane implements ConfigSource {
       this.endStream = resolve;
       queueMicrotask(() => this.tell('ready', create(config.ReadySchema)));
     }
-    return { ended: promise, stop: resolve };
+    return {
+      ended: promise,
+      stop: resolve,
+      passed: (barrier: bigint) => this.passed.push(barrier),
+    };
   }
   close(): void {}
 
@@ -113,13 +131,21 @@ class FakeControlPlane implements ConfigSource {
   }
 }
 
+const snapshotUnder = (key: number) =>
+  new Snapshot({
+    dir: join(dir, 'held'),
+    key: Buffer.alloc(32, key),
+    releaseBefore: join(dir, 'snapshot.bin'),
+    logger,
+  });
+
 async function startStore(
   source: FakeControlPlane,
   over: Partial<ConfigStoreOptions> = {},
 ): Promise<ConfigStore> {
   const store = new ConfigStore({
     source,
-    snapshot: new SnapshotFile(join(dir, 'snapshot.bin'), Buffer.alloc(32, 2)),
+    snapshot: snapshotUnder(2),
     pepper,
     logger,
     retryMs: 10,
@@ -256,7 +282,7 @@ describe('bundles', () => {
     await expect.poll(async () => (await store.bundle('ws'))?.source.hash).toBe('h2');
   });
 
-  it('a change during a look-up repeats it', async () => {
+  it('a change during a look-up repeats it, before anybody is answered', async () => {
     const source = new FakeControlPlane();
     source.setBundle('h1');
     const store = await startStore(source);
@@ -264,8 +290,7 @@ describe('bundles', () => {
     const first = store.bundle('ws');
     source.setBundle('h2');
     source.release();
-    expect((await first)?.source.hash).toBe('h1');
-    await expect.poll(async () => (await store.bundle('ws'))?.source.hash).toBe('h2');
+    expect((await first)?.source.hash).toBe('h2');
   });
 
   it('have a cap', async () => {
@@ -277,6 +302,71 @@ describe('bundles', () => {
       await store.bundle(workspaceId);
     }
     expect(store.bundleCount).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('barriers', () => {
+  it('are passed when all that was told before them is in force, and not before', async () => {
+    const source = new FakeControlPlane();
+    const secret = source.addKey();
+    source.setBundle('h1');
+    const store = await startStore(source);
+    await store.findKey(secret);
+    await store.bundle('ws');
+    source.heldBack = [];
+    source.edit(secret, undefined);
+    source.keyChanged(secret);
+    source.setBundle('h2');
+    source.tell('barrier', { number: 7n });
+    await turn();
+    expect(source.passed).toEqual([]);
+    source.release();
+    await expect.poll(() => source.passed).toEqual([7n]);
+    expect(store.heldKey(secret)).toBeUndefined();
+    expect((await store.bundle('ws'))?.source.hash).toBe('h2');
+  });
+
+  it('do not wait for what was told after them, nor for what nobody holds', async () => {
+    const source = new FakeControlPlane();
+    source.setBundle('h1');
+    const store = await startStore(source);
+    source.tell('workspaceChanged', { workspaceId: 'not held' });
+    source.tell('keyChanged', { keyId: 'not held' });
+    source.tell('barrier', { number: 1n });
+    await expect.poll(() => source.passed).toEqual([1n]);
+    await store.bundle('ws');
+    source.tell('barrier', { number: 2n });
+    source.heldBack = [];
+    source.setBundle('h2');
+    await expect.poll(() => source.passed).toEqual([1n, 2n]);
+    source.release();
+  });
+
+  it('are not passed when a change could not be fetched', async () => {
+    const source = new FakeControlPlane();
+    source.setBundle('h1');
+    const store = await startStore(source);
+    await store.bundle('ws');
+    source.isAway = true;
+    source.setBundle('h2');
+    source.tell('barrier', { number: 1n });
+    source.isAway = false;
+    await expect.poll(async () => (await store.bundle('ws'))?.source.hash).toBe('h2');
+    expect(source.passed).toEqual([]);
+  });
+
+  it('a key that was looked for while it was made is not remembered as unknown', async () => {
+    const source = new FakeControlPlane();
+    const secret = source.addKey();
+    const key = source.keys.get(source.hash(secret));
+    source.edit(secret, undefined);
+    const store = await startStore(source);
+    source.heldBack = [];
+    const tooEarly = store.findKey(secret);
+    if (key !== undefined) source.keys.set(source.hash(secret), key);
+    source.keyChanged(secret);
+    source.release();
+    expect(await tooEarly).toBeDefined();
   });
 });
 
@@ -321,7 +411,7 @@ describe('the stream', () => {
     await first.findKey(secret);
     await first.stop();
     const other = await startStore(source, {
-      snapshot: new SnapshotFile(join(dir, 'snapshot.bin'), Buffer.alloc(32, 3)),
+      snapshot: snapshotUnder(3),
     });
     expect(other.keyCount).toBe(0);
     expect(await other.findKey(secret)).toBeDefined();

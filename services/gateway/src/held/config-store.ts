@@ -1,16 +1,17 @@
-import { hashServiceKey, isWellFormedServiceKey } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
-import { type CompiledBundle, compileBundle } from '../compiled/compiled-bundle.ts';
-import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
-import type { ConfigSource } from '../config-sync/config-source.ts';
+import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
+import type { ConfigSource, WatchEvent, Watching } from './config-source.ts';
+import { HeldBundles } from './held-bundles.ts';
+import { HeldKeys } from './held-keys.ts';
 import type { Organisations } from './organisations.ts';
-import type { SnapshotContent, SnapshotFile } from './snapshot.ts';
+import { updateEntries } from './snapshot/entries.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
 
 export interface ConfigStoreOptions {
   source: ConfigSource;
-  snapshot: SnapshotFile;
+  snapshot: Snapshot;
   /** Kept fresh and saved along with the rest; undefined = JWTs are no credentials here. */
   organisations?: Organisations | undefined;
   pepper: Buffer;
@@ -21,7 +22,6 @@ export interface ConfigStoreOptions {
   negativeTtlMs?: number;
   /** After a failed refresh, while the control plane is otherwise there. */
   retryMs?: number;
-  /** Look-ups of unknown keys under way at once; the rest is refused, so that a storm stays here. */
   lookupsMax?: number;
 }
 
@@ -31,57 +31,82 @@ export interface ConfigStoreOptions {
  * look-up. When the control plane is away the last state stays in force.
  */
 export class ConfigStore {
-  private readonly options: Required<Omit<ConfigStoreOptions, 'organisations'>>;
-  private readonly organisations: Organisations | undefined;
-  /** By the secret as sent, so that the usual request costs no HMAC. */
-  private readonly bySecret = new Map<string, ResolvedKey>();
-  private readonly byHash = new Map<string, ResolvedKey>();
-  private readonly bundles = new Map<string, CompiledBundle>();
-  /** Hash of a key that does not exist → when to ask again. */
-  private readonly unknown = new Map<string, number>();
-  private readonly keyLookups = new Map<string, Promise<ResolvedKey | undefined>>();
-  private readonly bundleLookups = new Map<string, Promise<CompiledBundle | undefined>>();
-  private readonly staleBundles = new Set<string>();
-  /** Keys being fetched again → whether they have changed meanwhile. */
-  private readonly keyRefreshes = new Map<string, boolean>();
-  private readonly retries = new Set<NodeJS.Timeout>();
-  private watching: { stop(): void } | undefined;
-  private stopped = false;
-  private saveTimer: NodeJS.Timeout | undefined;
-  private saving: Promise<void> = Promise.resolve();
+  readonly #source: ConfigSource;
+  readonly #snapshot: Snapshot;
+  readonly #organisations: Organisations | undefined;
+  readonly #logger: Logger;
+  readonly #retryMs: number;
+  readonly #keys: HeldKeys;
+  readonly #bundles: HeldBundles;
+  readonly #retries = new Set<NodeJS.Timeout>();
+  #watching: Watching | undefined;
+  /** What was told since the last barrier: whether it is in force here now. */
+  #toldSinceBarrier: Promise<boolean>[] = [];
+  #isStopped = false;
   /** Whether the watch stream is live, and since when it is not (Unix ms). */
   connected = false;
   disconnectedSinceMs = Date.now();
-  lookups = 0;
-  private onFirstReady: () => void = () => {};
-  private changes = 0;
-  private saveTookMs = 0;
+  #onFirstReady: () => void = () => {};
 
-  constructor({ organisations, ...options }: ConfigStoreOptions) {
-    this.organisations = organisations;
-    if (organisations !== undefined) organisations.onKeep = () => this.saveSoon();
-    this.options = {
-      keysMax: 100_000,
-      bundlesMax: 20_000,
-      retryMs: 1000,
-      negativeMax: 50_000,
-      negativeTtlMs: 60_000,
-      lookupsMax: 64,
-      ...options,
-    };
+  constructor(options: ConfigStoreOptions) {
+    const { source, snapshot, organisations, logger } = options;
+    this.#source = source;
+    this.#snapshot = snapshot;
+    this.#organisations = organisations;
+    this.#logger = logger;
+    this.#retryMs = options.retryMs ?? 1_000;
+    this.#keys = new HeldKeys({
+      source,
+      pepper: options.pepper,
+      countMax: options.keysMax ?? 100_000,
+      negativeMax: options.negativeMax ?? 50_000,
+      negativeTtlMs: options.negativeTtlMs ?? 60_000,
+      lookupsMax: options.lookupsMax ?? 64,
+      onChange: (hashHex, key) =>
+        snapshot.note([
+          key === undefined ? { kind: 'keyGone', hashHex } : { kind: 'key', hashHex, key },
+        ]),
+    });
+    this.#bundles = new HeldBundles({
+      source,
+      countMax: options.bundlesMax ?? 20_000,
+      onChange: (workspaceId, update) =>
+        snapshot.note(
+          update === undefined
+            ? [{ kind: 'bundleGone', workspaceId }]
+            : updateEntries(workspaceId, update),
+        ),
+    });
+    if (organisations !== undefined)
+      organisations.onKeep = (id) => {
+        const kept = organisations.keptOf(id);
+        snapshot.note([
+          kept === undefined ? { kind: 'organisationGone', id } : { kind: 'organisation', ...kept },
+        ]);
+      };
+    snapshot.content = () => ({
+      keys: this.#keys.all(),
+      bundles: this.#bundles.all(),
+      organisations: organisations?.kept() ?? [],
+    });
   }
 
   get keyCount(): number {
-    return this.byHash.size;
+    return this.#keys.size;
+  }
+
+  /** Keys asked of the control plane. */
+  get lookups(): number {
+    return this.#keys.lookups;
   }
 
   /** Whether some caller could be answered without the control plane. */
   get holdsAnything(): boolean {
-    return this.byHash.size > 0 || (this.organisations?.size ?? 0) > 0;
+    return this.#keys.size > 0 || (this.#organisations?.size ?? 0) > 0;
   }
 
   get bundleCount(): number {
-    return this.bundles.size;
+    return this.#bundles.size;
   }
 
   /**
@@ -89,13 +114,11 @@ export class ConfigStore {
    * for the control plane, since nothing could be answered anyway; else not at all.
    */
   async start(): Promise<void> {
-    const { content, reason } = await this.options.snapshot.load();
-    if (reason !== undefined) this.options.logger.warn({ reason }, 'the snapshot is not used');
-    if (content !== undefined) this.restore(content);
+    await this.#restore();
     const firstReady = new Promise<void>((resolve) => {
-      this.onFirstReady = resolve;
+      this.#onFirstReady = resolve;
     });
-    void this.watchForever();
+    void this.#watchForever();
     if (this.holdsAnything) return;
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([
@@ -106,246 +129,142 @@ export class ConfigStore {
   }
 
   async stop(): Promise<void> {
-    this.stopped = true;
-    this.watching?.stop();
-    for (const timer of this.retries) clearTimeout(timer);
-    this.organisations?.stop();
-    if (this.saveTimer !== undefined) {
-      clearTimeout(this.saveTimer);
-      this.saveTimer = undefined;
-      await this.save();
-    }
-    await this.saving;
-    this.options.source.close();
+    this.#isStopped = true;
+    this.#watching?.stop();
+    for (const timer of this.#retries) clearTimeout(timer);
+    this.#organisations?.stop();
+    await this.#snapshot.close();
+    this.#source.close();
   }
 
   /** The key, when it is held: no waiting. */
   heldKey(secret: string): ResolvedKey | undefined {
-    return this.bySecret.get(secret);
+    return this.#keys.held(secret);
   }
 
   /**
    * The key of a secret; undefined when there is none.
    * @throws GatewayError `auth.unavailable` when it is not known here and cannot be asked for.
    */
-  async findKey(secret: string): Promise<ResolvedKey | undefined> {
-    if (!isWellFormedServiceKey(secret)) return undefined;
-    const hash = hashServiceKey(secret, this.options.pepper);
-    const hashHex = hash.toString('hex');
-    const held = this.byHash.get(hashHex) ?? (await this.lookUpKey(hash, hashHex));
-    if (held !== undefined) this.bySecret.set(secret, held);
-    return held;
+  findKey(secret: string): Promise<ResolvedKey | undefined> {
+    return this.#keys.find(secret);
   }
 
   /** The bundle of a workspace; undefined when the workspace is gone. */
   bundle(workspaceId: string): CompiledBundle | Promise<CompiledBundle | undefined> {
-    const held = this.bundles.get(workspaceId);
+    const held = this.#bundles.held(workspaceId);
     if (held !== undefined) return held;
-    return this.fetchBundle(workspaceId, undefined, 'request').catch((error: unknown) => {
+    return this.#bundles.fetch(workspaceId).catch((error: unknown) => {
       throw new GatewayError('gateway.bundle_unavailable', { cause: error });
     });
   }
 
-  private async lookUpKey(hash: Buffer, hashHex: string): Promise<ResolvedKey | undefined> {
-    const askAgainAt = this.unknown.get(hashHex);
-    if (askAgainAt !== undefined && askAgainAt > Date.now()) return undefined;
-    const underWay = this.keyLookups.get(hashHex);
-    if (underWay !== undefined) return underWay;
-    if (this.keyLookups.size >= this.options.lookupsMax)
-      throw new GatewayError('auth.unavailable', { headers: { 'retry-after': '1' } });
-    this.lookups++;
-    const changesBefore = this.changes;
-    const lookup = this.options.source
-      .resolveKey(hash)
-      .then((key) => {
-        if (key === undefined) this.rememberUnknown(hashHex);
-        else {
-          this.holdKey(resolvedKey(hashHex, key));
-          // A change told meanwhile may be one of this very key.
-          if (this.changes !== changesBefore)
-            return this.refreshKey(resolvedKey(hashHex, key)).then(() => this.byHash.get(hashHex));
-        }
-        return this.byHash.get(hashHex);
-      })
-      .catch((error: unknown) => {
-        throw new GatewayError('auth.unavailable', {
-          cause: error,
-          headers: { 'retry-after': '1' },
-        });
-      })
-      .finally(() => this.keyLookups.delete(hashHex));
-    this.keyLookups.set(hashHex, lookup);
-    return lookup;
-  }
-
-  private rememberUnknown(hashHex: string): void {
-    if (this.unknown.size >= this.options.negativeMax)
-      dropOldest(this.unknown, this.options.negativeMax / 10);
-    this.unknown.set(hashHex, Date.now() + this.options.negativeTtlMs);
-  }
-
-  private holdKey(key: ResolvedKey): void {
-    if (this.byHash.size >= this.options.keysMax) {
-      dropOldest(this.byHash, this.options.keysMax / 10);
-      this.bySecret.clear();
-    }
-    this.byHash.set(key.hashHex, key);
-    this.unknown.delete(key.hashHex);
-    this.saveSoon();
-  }
-
-  private forgetKey(hashHex: string): void {
-    this.byHash.delete(hashHex);
-    // Secrets are not listed by key: the map is rebuilt by the next requests.
-    this.bySecret.clear();
-    this.saveSoon();
-  }
-
-  private fetchBundle(
-    workspaceId: string,
-    known: CompiledBundle | undefined,
-    reason: 'request' | 'change',
-  ): Promise<CompiledBundle | undefined> {
-    const underWay = this.bundleLookups.get(workspaceId);
-    if (underWay !== undefined) {
-      // The look-up may have read the state from before the change: it is repeated.
-      if (reason === 'change') this.staleBundles.add(workspaceId);
-      return underWay;
-    }
-    const lookup = this.options.source
-      .getBundle(workspaceId, known?.source.hash ?? '')
-      .then((answer) => {
-        if (answer === 'unchanged') return known;
-        if (answer === 'gone') {
-          this.bundles.delete(workspaceId);
-          return undefined;
-        }
-        const compiled = compileBundle(answer);
-        if (!this.bundles.has(workspaceId) && this.bundles.size >= this.options.bundlesMax)
-          dropOldest(this.bundles, this.options.bundlesMax / 10);
-        this.bundles.set(workspaceId, compiled);
-        this.saveSoon();
-        return compiled;
-      })
-      .finally(() => {
-        this.bundleLookups.delete(workspaceId);
-        if (this.staleBundles.delete(workspaceId)) void this.refreshBundle(workspaceId);
-      });
-    this.bundleLookups.set(workspaceId, lookup);
-    return lookup;
-  }
-
   /** Fetches a held bundle again before the old one is dropped; on failure the old one stays until the next `ready`. */
-  private async refreshBundle(workspaceId: string): Promise<void> {
-    const known = this.bundles.get(workspaceId);
-    if (known === undefined && !this.bundleLookups.has(workspaceId)) return;
-    try {
-      await this.fetchBundle(workspaceId, known, 'change');
-    } catch (error) {
-      this.options.logger.warn(
-        { workspace_id: workspaceId, err: error },
-        'a changed bundle could not be fetched',
-      );
-      this.tryAgain(() => this.refreshBundle(workspaceId));
-    }
+  #refreshBundle(workspaceId: string): Promise<boolean> {
+    return this.#refresh(
+      () => this.#bundles.changed(workspaceId),
+      (err) =>
+        this.#logger.warn(
+          { workspace_id: workspaceId, err },
+          'a changed bundle could not be fetched',
+        ),
+    );
   }
 
-  /**
-   * Fetches a held key again. One fetch a key at a time: of two under way the
-   * older answer could arrive last and revive a key that was deleted.
-   */
-  private async refreshKey(key: ResolvedKey): Promise<void> {
-    const { hashHex } = key;
-    if (this.keyRefreshes.has(hashHex)) return void this.keyRefreshes.set(hashHex, true);
-    do {
-      this.keyRefreshes.set(hashHex, false);
-      try {
-        const current = await this.options.source.resolveKey(Buffer.from(hashHex, 'hex'));
-        if (current === undefined) {
-          this.forgetKey(hashHex);
-          this.rememberUnknown(hashHex);
-        } else {
-          this.bySecret.clear();
-          this.holdKey(resolvedKey(hashHex, current));
-        }
-      } catch (error) {
-        this.options.logger.warn(
-          { api_key_id: key.source.id, err: error },
-          'a changed key could not be fetched',
-        );
-        this.tryAgain(() => this.refreshKey(key));
-        break;
-      }
-    } while (this.keyRefreshes.get(hashHex) === true);
-    this.keyRefreshes.delete(hashHex);
+  #refreshKey(keyId: string): Promise<boolean> {
+    return this.#refresh(
+      () => this.#keys.changed(keyId),
+      (err) => this.#logger.warn({ api_key_id: keyId, err }, 'a changed key could not be fetched'),
+    );
   }
 
   /** One failed fetch must not leave a revoked key in force. Without the stream `ready` repeats everything. */
-  private tryAgain(work: () => Promise<void>): void {
-    if (!this.connected || this.stopped) return;
-    const timer = setTimeout(() => {
-      this.retries.delete(timer);
-      if (this.connected && !this.stopped) void work();
-    }, this.options.retryMs);
-    timer.unref();
-    this.retries.add(timer);
+  async #refresh(work: () => Promise<void>, onFault: (error: unknown) => void): Promise<boolean> {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      onFault(error);
+      if (!this.connected || this.#isStopped) return false;
+      const timer = setTimeout(() => {
+        this.#retries.delete(timer);
+        if (this.connected && !this.#isStopped) void this.#refresh(work, onFault);
+      }, this.#retryMs);
+      timer.unref();
+      this.#retries.add(timer);
+      return false;
+    }
   }
 
-  private async watchForever(): Promise<void> {
-    for (let pauseMs = 100; !this.stopped; pauseMs = Math.min(pauseMs * 2, 1000)) {
+  async #watchForever(): Promise<void> {
+    for (let pauseMs = 100; !this.#isStopped; pauseMs = Math.min(pauseMs * 2, 1000)) {
       let lastEventAt = Date.now();
-      const stream = this.options.source.watch((event) => {
+      const stream = this.#source.watch((event) => {
         lastEventAt = Date.now();
         if (event.case === 'ready') pauseMs = 100;
-        this.onEvent(event);
+        this.#onEvent(event);
       });
-      this.watching = stream;
+      this.#watching = stream;
       // Heartbeats come every 5 s; a silent stream is a dead one.
       const watchdog = setInterval(() => {
         if (Date.now() - lastEventAt > 15_000) stream.stop();
       }, 1000);
       await stream.ended;
       clearInterval(watchdog);
-      this.organisations?.unwatched();
+      this.#toldSinceBarrier = [];
+      this.#organisations?.unwatched();
       if (this.connected) {
         this.connected = false;
         this.disconnectedSinceMs = Date.now();
-        if (!this.stopped)
-          this.options.logger.warn('the control plane is away; the last state stays in force');
+        if (!this.#isStopped)
+          this.#logger.warn('the control plane is away; the last state stays in force');
       }
-      if (!this.stopped) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (!this.#isStopped) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }
 
-  private onEvent(event: config.WatchResponse['event']): void {
-    if (event.case === 'ready') {
-      this.connected = true;
-      this.onFirstReady();
-      this.options.logger.info(
-        { keys: this.byHash.size, bundles: this.bundles.size },
-        'watching the control plane',
-      );
-      this.unknown.clear();
-      this.organisations?.watched();
-      void this.refreshEverything();
-    } else if (event.case === 'keyChanged') {
-      this.changes++;
-      // One that was refused may have come back; whoever asks again costs one look-up.
-      this.unknown.clear();
-      for (const key of this.byHash.values())
-        if (key.source.id === event.value.keyId) void this.refreshKey(key);
-    } else if (event.case === 'workspaceChanged') {
-      void this.refreshBundle(event.value.workspaceId);
-    } else if (event.case === 'organisationChanged') {
-      this.organisations?.changed(event.value.organisationId);
-    }
+  #onEvent(event: WatchEvent): void {
+    if (event.case === 'ready') this.#onReady();
+    else if (event.case === 'keyChanged') this.#told(this.#refreshKey(event.value.keyId));
+    else if (event.case === 'workspaceChanged')
+      this.#told(this.#refreshBundle(event.value.workspaceId));
+    else if (event.case === 'organisationChanged' && this.#organisations !== undefined)
+      this.#told(this.#organisations.changed(event.value.organisationId));
+    else if (event.case === 'barrier') this.#pass(event.value.number);
+  }
+
+  #onReady(): void {
+    this.connected = true;
+    this.#onFirstReady();
+    this.#logger.info(
+      { keys: this.#keys.size, bundles: this.#bundles.size },
+      'watching the control plane',
+    );
+    this.#keys.forgetUnknown();
+    this.#organisations?.watched();
+    void this.#refreshEverything();
+  }
+
+  /** A stream without barriers collects nothing. */
+  #told(work: Promise<boolean>): void {
+    if (this.#toldSinceBarrier.length < toldMax) this.#toldSinceBarrier.push(work);
+  }
+
+  /** Says that what was told before is in force here, once it is. */
+  #pass(barrier: bigint): void {
+    const told = this.#toldSinceBarrier;
+    this.#toldSinceBarrier = [];
+    const stream = this.#watching;
+    void Promise.all(told).then((inForce) => {
+      if (!inForce.includes(false)) stream?.passed(barrier);
+    });
   }
 
   /** After a gap anything may have changed. A few at a time: a reconnect must not be a storm. */
-  private async refreshEverything(): Promise<void> {
+  async #refreshEverything(): Promise<void> {
     const work = [
-      ...[...this.bundles.keys()].map((id) => () => this.refreshBundle(id)),
-      ...[...this.byHash.values()].map((key) => () => this.refreshKey(key)),
+      ...[...this.#bundles.ids()].map((id) => () => this.#refreshBundle(id)),
+      ...this.#keys.hashes().map((hashHex) => () => this.#refreshHash(hashHex)),
     ];
     const worker = async () => {
       for (let next = work.shift(); next !== undefined && this.connected; next = work.shift())
@@ -354,55 +273,27 @@ export class ConfigStore {
     await Promise.all(Array.from({ length: 8 }, worker));
   }
 
-  private restore(content: SnapshotContent): void {
-    for (const { hashHex, key } of content.keys)
-      this.byHash.set(hashHex, resolvedKey(hashHex, key));
-    for (const bundle of content.bundles)
-      this.bundles.set(bundle.source.workspaceId, compileBundle(bundle));
-    this.organisations?.restore(content.organisations);
-    this.options.logger.info(
-      { keys: this.byHash.size, bundles: this.bundles.size },
+  #refreshHash(hashHex: string): Promise<boolean> {
+    return this.#refresh(
+      () => this.#keys.refresh(hashHex),
+      (err) => this.#logger.warn({ err }, 'a held key could not be fetched'),
+    );
+  }
+
+  async #restore(): Promise<void> {
+    const { content, reason } = await this.#snapshot.load();
+    if (reason !== undefined) this.#logger.warn({ reason }, 'the snapshot is not used');
+    if (content === undefined) return;
+    this.#keys.restore(content.keys);
+    this.#bundles.restore(content.bundles);
+    this.#organisations?.restore(content.organisations);
+    this.#logger.info(
+      { keys: this.#keys.size, bundles: this.#bundles.size },
       'started from the snapshot',
     );
-  }
-
-  private saveSoon(): void {
-    if (this.saveTimer !== undefined || this.stopped) return;
-    this.saveTimer = setTimeout(
-      () => {
-        this.saveTimer = undefined;
-        void this.save();
-        // A large snapshot is written less often: at most a tenth of the time goes into it.
-      },
-      Math.max(200, this.saveTookMs * 10),
-    );
-  }
-
-  private save(): Promise<void> {
-    this.saving = this.saving.then(async () => {
-      const startedAt = Date.now();
-      try {
-        await this.options.snapshot.save({
-          keys: [...this.byHash.values()].map((key) => ({ hashHex: key.hashHex, key: key.source })),
-          bundles: [...this.bundles.values()],
-          organisations: this.organisations?.kept() ?? [],
-        });
-      } catch (error) {
-        this.options.logger.error({ err: error }, 'the snapshot could not be written');
-      }
-      this.saveTookMs = Date.now() - startedAt;
-    });
-    return this.saving;
   }
 }
 
 const firstWaitMs = 5000;
-
-/** Maps keep insertion order: the first are the oldest. */
-function dropOldest(map: Map<string, unknown>, count: number): void {
-  let left = count;
-  for (const key of map.keys()) {
-    if (left-- <= 0) return;
-    map.delete(key);
-  }
-}
+/** A control plane of the release before tells no barriers. */
+const toldMax = 10_000;

@@ -1,7 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
 import { describe, expect, it } from 'vitest';
-import { type ConfigTable, emptyTables } from './bundle-tables.ts';
+import { EncodedTable } from './encoded-table.ts';
+import { configs } from './sections/configs.ts';
+
+type ConfigTable = EncodedTable<typeof config.ConfigSchema>;
 
 const encoded = (slug: string, bodyJson = `{"of":"${slug}"}`) =>
   toBinary(
@@ -16,7 +19,7 @@ const encoded = (slug: string, bodyJson = `{"of":"${slug}"}`) =>
   );
 
 function tableOf(slugs: readonly string[]): ConfigTable {
-  const table = emptyTables().configs;
+  const table = new EncodedTable(configs);
   for (const slug of slugs) table.add(encoded(slug));
   return table;
 }
@@ -35,8 +38,8 @@ describe('EncodedTable', () => {
   });
 
   it('of nothing finds nothing', () => {
-    expect(emptyTables().configs.get('pc-1')).toBeUndefined();
-    expect([...emptyTables().configs.encoded()]).toEqual([]);
+    expect(new EncodedTable(configs).get('pc-1')).toBeUndefined();
+    expect([...new EncodedTable(configs).encoded()]).toEqual([]);
   });
 
   it('gives back every field', () => {
@@ -50,7 +53,7 @@ describe('EncodedTable', () => {
   });
 
   it('holds configs larger than its buffers between small ones', () => {
-    const table = emptyTables().configs;
+    const table = new EncodedTable(configs);
     const sizes = [10, 3_000_000, 20, 1_048_576, 700_000, 700_000, 30];
     for (const [index, size] of sizes.entries())
       table.add(encoded(`pc-${index}`, 'x'.repeat(size)));
@@ -60,7 +63,7 @@ describe('EncodedTable', () => {
 
   it('does not depend on the bytes it was given', () => {
     const bytes = encoded('pc-1');
-    const table = emptyTables().configs;
+    const table = new EncodedTable(configs);
     table.add(bytes);
     bytes.fill(0);
     expect(table.get('pc-1')?.slug).toBe('pc-1');

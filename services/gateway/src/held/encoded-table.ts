@@ -1,6 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { BinaryReader } from '@bufbuild/protobuf/wire';
 import { RecentlyUsed } from '../compiled/recently-used.ts';
+import type { SectionIndex } from './sections/section-index.ts';
 
 /** Memory is taken in growing pieces, so that small workspaces take little. The place in one fits in 20 bits. */
 const chunkBits = 20;
@@ -10,16 +11,6 @@ const chunkBytesMin = 2048;
 const decodedMax = 2_000;
 const decodedCharsMax = 2 * 1024 * 1024;
 
-/** What a table needs to know of the messages in it. */
-export interface EncodedKind<Desc extends DescMessage> {
-  readonly schema: Desc;
-  /** Numbers of the two text fields that a message is found by. */
-  readonly nameFields: readonly [number, number];
-  readonly names: (message: MessageShape<Desc>) => readonly [string, string];
-  /** How many characters it takes, about. */
-  readonly weight: (message: MessageShape<Desc>) => number;
-}
-
 /**
  * Messages of one kind, each by its two names, as the bytes they came in. A
  * workspace may have 100,000 configs: as objects they would be a million for the
@@ -28,7 +19,7 @@ export interface EncodedKind<Desc extends DescMessage> {
  * plain numbers says where.
  */
 export class EncodedTable<Desc extends DescMessage> {
-  readonly #kind: EncodedKind<Desc>;
+  readonly #index: SectionIndex<Desc>;
   readonly #chunks: Buffer[] = [];
   #chunkUsed = 0;
   /** Of each message: chunk and offset in it. */
@@ -43,8 +34,8 @@ export class EncodedTable<Desc extends DescMessage> {
     weightMax: decodedCharsMax,
   });
 
-  constructor(kind: EncodedKind<Desc>) {
-    this.#kind = kind;
+  constructor(index: SectionIndex<Desc>) {
+    this.#index = index;
   }
 
   get size(): number {
@@ -55,20 +46,25 @@ export class EncodedTable<Desc extends DescMessage> {
   add(encoded: Uint8Array): void {
     const number = this.#store(encoded);
     if (this.#size * 4 > this.#slots.length) this.#grow();
-    for (const name of this.#namesIn(encoded)) this.#index(hashOf(name), number);
+    for (const name of this.#namesIn(encoded)) this.#place(hashOf(name), number);
   }
 
   get(reference: string): MessageShape<Desc> | undefined {
     const known = this.#decoded.get(reference);
     if (known !== undefined) return known;
     const found = this.#find(reference);
-    if (found !== undefined) this.#decoded.put(reference, found, this.#kind.weight(found));
+    if (found !== undefined) this.#decoded.put(reference, found, this.#index.weight(found));
     return found;
   }
 
   /** The messages as they were added. */
   *encoded(): Generator<Buffer> {
     for (let number = 0; number < this.#size; number += 1) yield this.#bytes(number);
+  }
+
+  /** Of one of these. */
+  idIn(encoded: Uint8Array): string {
+    return Buffer.from(this.#namesIn(encoded)[0]).toString();
   }
 
   #find(reference: string): MessageShape<Desc> | undefined {
@@ -79,15 +75,15 @@ export class EncodedTable<Desc extends DescMessage> {
       const number = (this.#slots[at] ?? 0) - 1;
       if (number < 0) return undefined;
       if (this.#hashes[at] !== hash) continue;
-      const found = fromBinary(this.#kind.schema, this.#bytes(number));
-      if (this.#kind.names(found).includes(reference)) return found;
+      const found = fromBinary(this.#index.schema, this.#bytes(number));
+      if (this.#index.names(found).includes(reference)) return found;
     }
   }
 
   /** Only the fields a message is found by; nothing else of it is read. */
   #namesIn(encoded: Uint8Array): [Uint8Array, Uint8Array] {
     const names: [Uint8Array, Uint8Array] = [none, none];
-    const [first, second] = this.#kind.nameFields;
+    const [first, second] = this.#index.nameFields;
     const reader = new BinaryReader(encoded);
     while (reader.pos < reader.len) {
       const [field, wireType] = reader.tag();
@@ -131,7 +127,7 @@ export class EncodedTable<Desc extends DescMessage> {
     return chunk;
   }
 
-  #index(hash: number, number: number): void {
+  #place(hash: number, number: number): void {
     const mask = this.#slots.length - 1;
     let at = hash & mask;
     while (this.#slots[at] !== 0) at = (at + 1) & mask;
@@ -144,7 +140,7 @@ export class EncodedTable<Desc extends DescMessage> {
     this.#slots = new Uint32Array(slots.length * 2);
     this.#hashes = new Uint32Array(slots.length * 2);
     for (const [at, entry] of slots.entries())
-      if (entry !== 0) this.#index(hashes[at] ?? 0, entry - 1);
+      if (entry !== 0) this.#place(hashes[at] ?? 0, entry - 1);
   }
 }
 

@@ -3,7 +3,7 @@ import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import { config } from '@sluice/proto-stubs';
 import { eventually, type Issuer, startIssuer } from '@sluice/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ConfigSource } from '../config-sync/config-source.ts';
+import type { ConfigSource } from './config-source.ts';
 import { workspaceOf } from './held-organisation.ts';
 import { Organisations, type OrganisationsOptions } from './organisations.ts';
 

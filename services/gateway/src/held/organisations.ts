@@ -2,9 +2,9 @@ import { GatewayError } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
-import type { ConfigSource } from '../config-sync/config-source.ts';
+import type { ConfigSource } from './config-source.ts';
 import { type HeldOrganisation, holdOrganisation } from './held-organisation.ts';
-import type { KeptOrganisation } from './snapshot.ts';
+import type { KeptOrganisation } from './snapshot/content.ts';
 
 export interface OrganisationsOptions {
   source: Pick<ConfigSource, 'getOrganisation'>;
@@ -38,8 +38,8 @@ export class Organisations {
   #isWatched = false;
   /** Told which organisation is different now. */
   onChange: (id: string) => void = () => {};
-  /** Told that something is worth saving. */
-  onKeep: () => void = () => {};
+  /** Told which organisation is worth saving as it is now. */
+  onKeep: (id: string) => void = () => {};
 
   constructor(options: OrganisationsOptions) {
     this.#options = {
@@ -67,10 +67,13 @@ export class Organisations {
 
   /** As they are kept over a restart. */
   kept(): KeptOrganisation[] {
-    return [...this.#held.values()].map(({ source, authority }) => ({
-      organisation: source,
-      keyDocument: authority?.keyDocument ?? '',
-    }));
+    return [...this.#held.values()].map(asKept);
+  }
+
+  /** Undefined = it is not held. */
+  keptOf(id: string): KeptOrganisation | undefined {
+    const held = this.#held.get(id);
+    return held === undefined ? undefined : asKept(held);
   }
 
   restore(kept: readonly KeptOrganisation[]): void {
@@ -82,7 +85,8 @@ export class Organisations {
   watched(): void {
     this.#isWatched = true;
     this.#unknown.clear();
-    for (const id of new Set([...this.#options.listed, ...this.#held.keys()])) this.#refresh(id);
+    for (const id of new Set([...this.#options.listed, ...this.#held.keys()]))
+      void this.#refresh(id);
   }
 
   /** What fails from now on is repeated when the stream is back. */
@@ -90,10 +94,11 @@ export class Organisations {
     this.#isWatched = false;
   }
 
-  changed(id: string): void {
+  /** Whether the change is in force here, once it is known. */
+  async changed(id: string): Promise<boolean> {
     this.#unknown.delete(id);
     const isWanted = this.#held.has(id) || this.#underWay.has(id);
-    if (isWanted || this.#options.listed.includes(id)) this.#refresh(id);
+    return isWanted || this.#options.listed.includes(id) ? this.#refresh(id) : true;
   }
 
   stop(): void {
@@ -111,17 +116,22 @@ export class Organisations {
     });
   }
 
-  #refresh(id: string): void {
+  async #refresh(id: string): Promise<boolean> {
     if (this.#underWay.has(id)) this.#stale.add(id);
-    this.#load(id).catch((error: unknown) => {
+    try {
+      await this.#load(id);
+      return true;
+    } catch (error) {
       const { logger, retryMs } = this.#options;
       logger.warn({ organisation_id: id, err: error }, 'an organisation could not be fetched');
       clearTimeout(this.#retries.get(id));
-      if (!this.#isWatched) return;
-      const timer = setTimeout(() => this.#refresh(id), retryMs);
-      timer.unref();
-      this.#retries.set(id, timer);
-    });
+      if (this.#isWatched) {
+        const timer = setTimeout(() => this.#refresh(id), retryMs);
+        timer.unref();
+        this.#retries.set(id, timer);
+      }
+      return false;
+    }
   }
 
   /** One fetch an organisation at a time: of two the older answer could arrive last. */
@@ -155,7 +165,7 @@ export class Organisations {
   #hold(source: config.Organisation, keyDocument?: string): HeldOrganisation {
     const { id } = source;
     const before = this.#held.get(id);
-    const options = { fetch: this.#options.fetch, onKeyDocument: () => this.onKeep() };
+    const options = { fetch: this.#options.fetch, onKeyDocument: () => this.onKeep(id) };
     const held = holdOrganisation(source, before, options, keyDocument);
     if (before === undefined && this.#held.size >= this.#options.countMax)
       this.#held.delete(this.#held.keys().next().value as string);
@@ -165,13 +175,17 @@ export class Organisations {
 
   #tell(id: string): void {
     this.onChange(id);
-    this.onKeep();
+    this.onKeep(id);
   }
 
   #rememberUnknown(id: string): void {
     if (this.#unknown.size >= this.#options.unknownMax) this.#unknown.clear();
     this.#unknown.set(id, Date.now() + this.#options.unknownTtlMs);
   }
+}
+
+function asKept({ source, authority }: HeldOrganisation): KeptOrganisation {
+  return { organisation: source, keyDocument: authority?.keyDocument ?? '' };
 }
 
 function unavailable(cause?: unknown): GatewayError {

@@ -1,0 +1,31 @@
+import type { RefusalReport } from '@sluice/jwt';
+import type { config } from '@sluice/proto-stubs';
+import type { BundleUpdate, HeldBundle } from './held-bundle.ts';
+
+export type WatchEvent = config.FollowResponse['event'];
+
+/** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
+export interface ConfigSource {
+  resolveKey(hash: Buffer): Promise<config.Key | undefined>;
+  /** What is different from what is held; `unchanged` when nothing is, `gone` when the workspace is. */
+  getBundle(
+    workspaceId: string,
+    held: HeldBundle | undefined,
+  ): Promise<BundleUpdate | 'unchanged' | 'gone'>;
+  /** `unchanged` when the known hash is still current, `gone` when there is no such organisation. */
+  getOrganisation(
+    id: string,
+    knownHash: string,
+  ): Promise<config.Organisation | 'unchanged' | 'gone'>;
+  reportRefusedTokens(report: RefusalReport): Promise<void>;
+  /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
+  watch(onEvent: (event: WatchEvent) => void): Watching;
+  close(): void;
+}
+
+export interface Watching {
+  readonly ended: Promise<void>;
+  /** All that was told before this barrier is in force here. */
+  passed(barrier: bigint): void;
+  stop(): void;
+}

@@ -1,0 +1,46 @@
+import { SectionTable } from '../section-table.ts';
+import { configs } from './configs.ts';
+import { partialVersions } from './partial-versions.ts';
+import { partials } from './partials.ts';
+import { promptVersions } from './prompt-versions.ts';
+import { prompts } from './prompts.ts';
+
+/** By the names the control plane sends them under. */
+const sections = { configs, prompts, promptVersions, partials, partialVersions };
+
+export type SectionName = keyof typeof sections;
+
+export const sectionNames = Object.keys(sections) as readonly SectionName[];
+
+export type SectionTables = {
+  readonly [Name in SectionName]: SectionTable<(typeof sections)[Name]['schema']>;
+};
+
+export function isSectionName(name: string): name is SectionName {
+  return Object.hasOwn(sections, name);
+}
+
+/** They are filled before they are used. */
+export function emptyTables(): SectionTables {
+  return {
+    configs: new SectionTable(configs),
+    prompts: new SectionTable(prompts),
+    promptVersions: new SectionTable(promptVersions),
+    partials: new SectionTable(partials),
+    partialVersions: new SectionTable(partialVersions),
+  };
+}
+
+/** Of each section its table, as `change` leaves it. */
+export function changedTables(
+  tables: SectionTables,
+  change: <Table extends SectionTables[SectionName]>(name: SectionName, table: Table) => Table,
+): SectionTables {
+  return {
+    configs: change('configs', tables.configs),
+    prompts: change('prompts', tables.prompts),
+    promptVersions: change('promptVersions', tables.promptVersions),
+    partials: change('partials', tables.partials),
+    partialVersions: change('partialVersions', tables.partialVersions),
+  };
+}
