@@ -13,6 +13,7 @@ export {
   type OperationId,
   type QueryOf,
 } from './endpoints.ts';
+export { fieldWords, pathHelp, wordOf } from './field-help.ts';
 export type { Access } from './kernel/access.ts';
 export {
   bearsAddress,

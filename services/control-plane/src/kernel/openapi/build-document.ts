@@ -6,7 +6,9 @@ import {
   type Endpoint,
   type ErrorForm,
   errorBodies,
+  pathHelp,
 } from '@sluice/contracts/admin';
+import { describeFields, descriptionOf } from './describe-fields.ts';
 import { errorStatuses } from './error-statuses.ts';
 import { answerSchema, requestSchema } from './json-schema.ts';
 import { pathParameters, queryParameters } from './parameters.ts';
@@ -39,7 +41,7 @@ export function buildDocument(options: { version: string; headerPrefix: string }
       schemas: Object.fromEntries(
         Object.entries(errorBodies).map(([form, schema]) => [
           errorName(form as ErrorForm),
-          answerSchema(schema),
+          describeFields(answerSchema(schema), ['error']),
         ]),
       ),
       securitySchemes: {
@@ -54,22 +56,26 @@ const rootServer = { url: '{root_url}', variables: { root_url: { default: '/' } 
 
 function describe(id: string, endpoint: Endpoint): Json {
   const { access, body } = endpoint;
+  const context = [resourceOf(id)];
   return {
     operationId: endpoint.operationId,
     summary: summaryOf(id),
     ...(access === undefined ? {} : { description: whoMay(access) }),
     tags: [endpoint.tag],
-    parameters: parametersOf(endpoint),
+    parameters: parametersOf(endpoint, context),
     ...(body === undefined
       ? {}
       : {
           requestBody: {
             required: !body.safeParse(undefined).success,
-            content: json(requestSchema(body)),
+            content: json(describeFields(requestSchema(body), context)),
           },
         }),
     responses: {
-      200: { description: 'Done', content: json(answerSchema(endpoint.answer)) },
+      200: {
+        description: 'Done',
+        content: json(describeFields(answerSchema(endpoint.answer), context)),
+      },
       ...Object.fromEntries(
         errorStatuses(endpoint).map((status) => [status, refusal(status, endpoint.errorForm)]),
       ),
@@ -87,6 +93,11 @@ const verbs = new Set(
     ' ',
   ),
 );
+
+/** `workspace-members.update` is about `workspace-members`. */
+function resourceOf(id: string): string {
+  return id.split('.', 1)[0] ?? id;
+}
 
 /** `workspace-members.update` is "Update workspace members". */
 function summaryOf(id: string): string {
@@ -107,17 +118,19 @@ function whoMay({ keys, scopes }: Access): string {
   return `Keys: ${kinds}. Needs one of the scopes: ${accepted.map((scope) => `\`${scope}\``).join(', ')}.`;
 }
 
-function parametersOf({ path, pathValues, query }: Endpoint): Json[] {
+function parametersOf({ path, pathValues, query }: Endpoint, context: readonly string[]): Json[] {
   return [
     ...pathParameters(path).map((name) => ({
       name,
       in: 'path',
+      description: pathHelp(name),
       required: true,
       schema: { type: 'string', ...(pathValues?.[name] && { enum: pathValues[name] }) },
     })),
     ...Object.entries(queryParameters(query)).map(([name, described]) => ({
       name,
       in: 'query',
+      description: descriptionOf(name, described.schema, context),
       ...described,
     })),
   ];
