@@ -17,6 +17,10 @@ const head = `# Operations of the data plane
 Made from \`packages/contracts/src/operations/operations.ts\` by \`npm run generate\`; do not edit. What differs between operations by value stands
 there and nowhere else: routes, scopes, limits, hooks, the cache, error bodies, records and metrics read it.
 
+To add one that asks a model: a row there, then what the compiler asks for in turn – the texts of its format where hooks see them
+(\`packages/providers/src/texts\`), both tellings of an answer where it is kept for streams (\`replay\`, \`assemble\`), a column of the providers'
+page – and the providers that offer it. Where its body is \`json\` or \`form\` it is routed, let in, limited, recorded and explained by its row alone.
+
 Every other path below \`/v1\` is the admin API's ([admin-api.md](admin-api.md)) or passes through (\`proxy\`).
 `;
 

@@ -84,6 +84,7 @@ export {
   type Endpoint,
   type EndpointOperation,
   endpoints,
+  type NamedOperation,
   type OperationId,
   operationIds,
   operations,

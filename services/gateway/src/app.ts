@@ -44,7 +44,7 @@ export function createApp(deps: AppDeps): RequestListener {
   const direct = new Map(
     unifiedEndpoints.map((endpoint) => [
       pathnameOf(endpoint),
-      serve({ endpoint: endpoint.id, isProxy: false }, deps.pipelines.unified, deps),
+      serve(endpoint, deps.pipelines.unified, deps),
     ]),
   );
   const app = createRoutes(deps, direct);
@@ -71,29 +71,22 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   const { models, proxy, explain, prompt, renderPrompt } = deps.pipelines;
 
   for (const [pathname, handle] of unified) app.post(pathname, handle);
-  app.get(
-    pathnameOf(operations.listModels),
-    serve({ endpoint: 'listModels', isProxy: false }, models, deps),
-  );
+  app.get(pathnameOf(operations.listModels), serve(operations.listModels, models, deps));
 
   const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];
-  app.post(
-    explainPaths,
-    serve({ endpoint: 'chatComplete', isProxy: false }, explain, deps, operations.explain.id),
-  );
+  app.post(explainPaths, serve(operations.chatComplete, explain, deps, operations.explain.id));
   app.all(explainPaths, (_req, _res, next) =>
     next(new GatewayError('request.method_not_allowed', { headers: { allow: 'POST' } })),
   );
 
-  const chat = { endpoint: 'chatComplete', isProxy: false } as const;
-  const { promptComplete, promptRender } = operations;
+  const { chatComplete: chat, promptComplete, promptRender } = operations;
   app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));
   app.post(pathnameOf(promptRender), serve(chat, renderPrompt, deps, promptRender.id));
 
   app.get(['/health', '/health/live', '/v1/health'], live);
   app.get('/health/ready', ready(deps.readiness));
 
-  const passThrough = serve({ endpoint: 'proxy', isProxy: true }, proxy, deps);
+  const passThrough = serve(operations.proxy, proxy, deps);
   app.use('/v1', (req, res, next) => {
     const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
     if (isAdminPath(req.originalUrl, headers)) return deps.forwardAdmin(req, res);

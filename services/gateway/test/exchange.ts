@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import { create, toBinary } from '@bufbuild/protobuf';
+import { type Endpoint, operations } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { type CompiledBundle, compileBundle } from '../src/compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
 import { type ModelExchange, openExchange } from '../src/exchange/exchange.ts';
 import type { Reply } from '../src/exchange/reply.ts';
-import { type EndpointRoute, modelCall } from '../src/exchange/subject.ts';
+import { modelCall } from '../src/exchange/subject.ts';
 import { emptyTables } from '../src/held/sections/index.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
 import { uuidText, uuidV7 } from '../src/usage/uuid.ts';
@@ -47,7 +48,7 @@ export interface ExampleRequest {
   headers?: Record<string, string>;
   body?: string | Buffer;
   isProxy?: boolean;
-  endpoint?: EndpointRoute['endpoint'];
+  endpoint?: Endpoint;
   method?: string;
   pathname?: string;
   search?: string;
@@ -84,8 +85,9 @@ export function exampleExchange(request: ExampleRequest = {}): ModelExchange {
         throw new Error('this request has no stream');
       }),
   };
-  const route = { endpoint: request.endpoint ?? 'chatComplete', isProxy: request.isProxy ?? false };
-  const exchange = openExchange(arrival, modelCall(route, pathname, search));
+  const operation =
+    operations[request.isProxy === true ? 'proxy' : (request.endpoint ?? 'chatComplete')];
+  const exchange = openExchange(arrival, modelCall(operation, pathname, search));
   exchange.key = request.key;
   exchange.bundle = request.bundle;
   return exchange;

@@ -175,6 +175,9 @@ export type EndpointOperation = ModelOperation & {
   readonly format: CallerFormat;
 };
 
+/** Any row, with the name it goes by. */
+export type NamedOperation = Operation & { readonly id: OperationId };
+
 /** Rows by id, as wide as their readers need them: they ask a row what it says, not which it is. */
 export const operations = withIds(rows);
 
@@ -193,7 +196,7 @@ export const operationIds = Object.keys(rows) as readonly OperationId[];
 
 /** Every endpoint, the busiest first. */
 export const endpoints: readonly EndpointOperation[] = operationIds.flatMap((id) => {
-  const operation: Operation & { readonly id: OperationId } = operations[id];
+  const operation: NamedOperation = operations[id];
   return operation.about === 'model' ? [operation as EndpointOperation] : [];
 });
 

@@ -178,10 +178,10 @@ async function receive(
     call.headers['content-encoding'] !== 'identity';
 
   const passesOn =
-    exchange.subject.route.isProxy ||
+    exchange.subject.operation.body === 'raw' ||
     // Sound is heard while it is made.
-    (translation?.callerFormat === 'openai-speech' &&
-      (translation.mode === 'native' || (isSuccess && isSound(call)))) ||
+    (exchange.subject.operation.reply === 'sound' &&
+      (translation?.mode === 'native' || (isSuccess && isSound(call)))) ||
     // An answer without a body is not of any format.
     exchange.arrival.method === 'HEAD' ||
     (compressed && translation?.mode === 'native');

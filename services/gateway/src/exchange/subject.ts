@@ -1,13 +1,6 @@
-import type { Endpoint } from '@sluice/contracts';
+import type { EndpointOperation, NamedOperation } from '@sluice/contracts';
 import type { FormPart, JsonObject } from '@sluice/providers';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
-
-/** The endpoints of the data plane, as routes know them. */
-export interface EndpointRoute {
-  endpoint: Endpoint;
-  /** Passed through untouched: no translation, any body. */
-  isProxy: boolean;
-}
 
 /**
  * What a request asks for. Entrance, limits and records read what all kinds
@@ -18,7 +11,7 @@ export type Subject = ModelCall | ToolCall | AgentCall | Session;
 
 /** What every request asks for: an operation, at a path. */
 interface Asked {
-  route: EndpointRoute;
+  operation: NamedOperation;
   /** Path with `/v1`, without the query. Another than the one that arrived where a request is about a request. */
   readonly pathname: string;
   /** With the question mark, or empty. */
@@ -28,6 +21,7 @@ interface Asked {
 /** One call of a model, or of whatever a provider has beside its models. */
 export interface ModelCall extends Asked {
   readonly kind: 'model-call';
+  operation: EndpointOperation;
   /** The body as received; undefined while unread or when it is streamed through. */
   body: Buffer | undefined;
   json: JsonObject | undefined;
@@ -36,7 +30,7 @@ export interface ModelCall extends Asked {
   /** As the caller wrote it. */
   model: string;
   wantsStream: boolean;
-  /** The saved prompt that the request is made from; the route is its own, once it is known. */
+  /** The saved prompt that the request is made from; the operation is its own, once it is known. */
   prompt: FoundPrompt | undefined;
 }
 
@@ -56,10 +50,14 @@ export interface Session extends Asked {
 }
 
 /** A model call of which nothing is read yet. */
-export function modelCall(route: EndpointRoute, pathname: string, search: string): ModelCall {
+export function modelCall(
+  operation: EndpointOperation,
+  pathname: string,
+  search: string,
+): ModelCall {
   return {
     kind: 'model-call',
-    route,
+    operation,
     pathname,
     search,
     body: undefined,

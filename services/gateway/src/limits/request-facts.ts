@@ -14,7 +14,7 @@ export function requestFacts(exchange: Exchange): RequestFacts {
     workspaceSlug: bundle.source.workspaceSlug,
     apiKeyId: key.source.id,
     apiKeySlug: key.source.slug === '' ? key.source.name : key.source.slug,
-    endpoint: exchange.subject.route.endpoint,
+    endpoint: exchange.subject.operation.id,
     metadata: exchange.metadata,
     configSlug: configSlug(exchange),
     promptSlug: promptIn(exchange.subject)?.slug,

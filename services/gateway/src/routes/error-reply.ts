@@ -1,4 +1,4 @@
-import { type HeaderSpelling, operations } from '@sluice/contracts';
+import type { HeaderSpelling } from '@sluice/contracts';
 import { errorBodies, type GatewayError } from '@sluice/errors';
 import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts';
 import { spelledError } from '../http/header-names.ts';
@@ -10,7 +10,7 @@ export function errorBody(
   exchange: Exchange,
   spelling: HeaderSpelling,
 ): Buffer {
-  const shape = errorBodies[operations[exchange.subject.route.endpoint].errors];
+  const shape = errorBodies[exchange.subject.operation.errors];
   return Buffer.from(
     JSON.stringify(shape(spelledError(error, spelling), exchange.arrival.requestIdText)),
   );

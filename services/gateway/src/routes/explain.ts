@@ -55,7 +55,7 @@ function askedCall({ pathname, search, headers }: ArrivedRequest): ModelCall {
       field,
       message: `Requests to "${asked?.slice(0, 80)}" cannot be explained; ${known} can.`,
     });
-  return modelCall({ endpoint: found.id, isProxy: false }, pathnameOf(found), '');
+  return modelCall(found, pathnameOf(found), '');
 }
 
 /** By id, or by path with or without `/v1`. */

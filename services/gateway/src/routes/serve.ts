@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Arrival,
+  type EndpointOperation,
   type HeaderPrefixes,
   type HeaderSpelling,
   spelledHeaders,
@@ -11,7 +12,7 @@ import type { Logger, RequestLog } from '@sluice/telemetry';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
-import { type EndpointRoute, modelCall } from '../exchange/subject.ts';
+import { modelCall } from '../exchange/subject.ts';
 import { bodyStream } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
@@ -49,19 +50,19 @@ interface Serving extends ServeDeps {
 
 /**
  * The one place where replies and errors of the data plane become HTTP. `name`
- * is for a route that is not counted under its endpoint.
+ * is for what is not counted under its endpoint.
  */
 export function serve(
-  route: EndpointRoute,
+  operation: EndpointOperation,
   run: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>,
   shared: ServeDeps,
-  name: string = route.endpoint,
+  name: string = operation.id,
 ): Handler {
   const deps: Serving = { ...shared, name };
   return (req, res) => {
     const abort = new AbortController();
     const spelling = spellingOf(deps.headerPrefixes, req.headers);
-    const exchange = createExchange(req, res, route, deps, abort);
+    const exchange = createExchange(req, res, operation, deps, abort);
     run(exchange, spelling)
       .then((reply) => send(reply, exchange, spelling, req, res, deps))
       .catch((caught: unknown) => {
@@ -82,7 +83,7 @@ export function serve(
 function createExchange(
   req: IncomingMessage & { originalUrl?: string },
   res: ServerResponse,
-  route: EndpointRoute,
+  operation: EndpointOperation,
   deps: ServeDeps,
   abort: AbortController,
 ): Exchange {
@@ -126,7 +127,7 @@ function createExchange(
     holdBytes: hold,
     bodyStream: () => bodyStream(req),
   };
-  const exchange = openExchange(arrival, modelCall(route, pathname, search));
+  const exchange = openExchange(arrival, modelCall(operation, pathname, search));
   return exchange;
 }
 

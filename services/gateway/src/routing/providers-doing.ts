@@ -30,7 +30,7 @@ export function isOnConfigsTerms(exchange: ModelExchange, target: Target): boole
   const { planned } = target;
   return (
     // Passed through, all headers and the path are the caller's, and the pace of the body.
-    !exchange.subject.route.isProxy &&
+    exchange.subject.operation.body !== 'raw' &&
     caller.customHost === undefined &&
     caller.forwardHeaders === undefined &&
     !bringsKey(exchange, target) &&

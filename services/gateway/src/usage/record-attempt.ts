@@ -171,8 +171,8 @@ export class UsageRecorder {
     record.userId = key?.source.userId ?? '';
     record.method = exchange.arrival.method;
     record.requestUrl = clipped(exchange.subject.pathname);
-    record.endpoint = exchange.subject.route.endpoint;
-    record.isProxyCall = exchange.subject.route.isProxy;
+    record.endpoint = exchange.subject.operation.id;
+    record.isProxyCall = exchange.subject.operation.body === 'raw';
     record.stream = subject.kind === 'model-call' && subject.wantsStream;
     record.configId = config?.saved?.id ?? '';
     record.configSlug = config?.saved?.slug ?? '';

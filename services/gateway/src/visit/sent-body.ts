@@ -5,7 +5,8 @@ import type { Target } from '../exchange/target.ts';
 
 /** The caller's JSON with the config's parameters; undefined when they change nothing. */
 export function shapedBody(exchange: ModelExchange, target: Target): JsonObject | undefined {
-  if (exchange.subject.json === undefined || exchange.subject.route.isProxy) return undefined;
+  if (exchange.subject.json === undefined || exchange.subject.operation.body === 'raw')
+    return undefined;
   const shaped = shapeParams(target.planned, exchange.subject.json);
   if (shaped === undefined || target.model === '' || !('model' in shaped)) return shaped;
   return { ...shaped, model: target.model };

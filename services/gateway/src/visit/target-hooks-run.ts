@@ -76,7 +76,7 @@ export class TargetChecks {
       const after = run?.results ?? [];
       if (run?.denied === true)
         return deniedReply(
-          this.visit.exchange.subject.route.endpoint,
+          this.visit.exchange.subject.operation.id,
           this.visit.exchange.arrival.requestIdText,
           before,
           after,
@@ -110,7 +110,7 @@ export class TargetChecks {
   onStream(reply: StreamReply, checksOutput = true): StreamReply {
     const { hooks } = this.target.planned;
     if (hooks === undefined) return reply;
-    const { endpoint } = this.visit.exchange.subject.route;
+    const { id: endpoint } = this.visit.exchange.subject.operation;
     const tells = !this.target.strictOpenAiCompliance;
     const run = this.beforeRun;
     const status = statusWithHooks(reply.status, run?.failed === true);
@@ -171,7 +171,7 @@ export class TargetChecks {
     const { exchange } = this.visit;
     return {
       requestId: exchange.arrival.requestIdText,
-      endpoint: exchange.subject.route.endpoint,
+      endpoint: exchange.subject.operation.id,
       request: this.request,
       provider: target.entry.id,
       metadata: exchange.metadata,

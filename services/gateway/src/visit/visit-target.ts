@@ -118,7 +118,7 @@ async function denied(
     visit,
   });
   const reply = deniedReply(
-    exchange.subject.route.endpoint,
+    exchange.subject.operation.id,
     exchange.arrival.requestIdText,
     run.results,
     [],
@@ -174,13 +174,18 @@ function finished(visit: Visit, target: Target, reply: Reply, stops: boolean): T
 function lookUp(exchange: ModelExchange, target: Target, outgoing: PreparedCall, deps: VisitDeps) {
   const { bundle } = exchange;
   const { caller } = exchange.arrival;
-  const { route } = exchange.subject;
+  const { operation } = exchange.subject;
   // Pass-through is not ours to repeat, and a caller who is not tracked leaves nothing behind.
-  if (route.isProxy || outgoing.translation === undefined || !caller.debug || bundle === undefined)
+  if (
+    operation.body === 'raw' ||
+    outgoing.translation === undefined ||
+    !caller.debug ||
+    bundle === undefined
+  )
     return undefined;
   return deps.cache.lookUp({
     rule: target.planned.cache,
-    endpoint: route.endpoint,
+    endpoint: operation.id,
     organisationId: bundle.source.organisationId,
     workspaceId: bundle.source.workspaceId,
     credential: credentialOf(target, outgoing),

@@ -38,7 +38,7 @@ export function prepareOutgoing(
   shaped: JsonObject | undefined,
   rules: HostRules,
 ): PreparedCall {
-  return exchange.subject.route.isProxy
+  return exchange.subject.operation.body === 'raw'
     ? prepareProxy(exchange, target, rules)
     : prepareUnified(exchange, target, shaped, rules);
 }
@@ -51,7 +51,7 @@ export function addressCall(
   rules: HostRules,
 ): { translation: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
   const context = contextOf(exchange, target, body);
-  const translation = findTranslation(target.entry, exchange.subject.route.endpoint, context);
+  const translation = findTranslation(target.entry, exchange.subject.operation.id, context);
   const addressBy = addressAuthor(target);
   return {
     translation,

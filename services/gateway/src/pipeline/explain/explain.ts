@@ -48,7 +48,7 @@ export async function explain(
   return {
     object: 'explain',
     request_id: exchange.arrival.requestIdText,
-    endpoint: exchange.subject.route.endpoint,
+    endpoint: exchange.subject.operation.id,
     key: {
       id: key.source.id,
       name: key.source.name,

@@ -1,4 +1,3 @@
-import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
@@ -49,7 +48,7 @@ function checkKey(
     throw new GatewayError('auth.wrong_key_type', {
       message: 'An organisation key cannot call models; use a workspace key.',
     });
-  const accepted = scopes ?? operations[exchange.subject.route.endpoint].scopes;
+  const accepted = scopes ?? exchange.subject.operation.scopes;
   if (!accepted.some((scope) => key.scopes.has(scope)))
     throw new GatewayError('auth.missing_scope', { detail: { accepted } });
 }

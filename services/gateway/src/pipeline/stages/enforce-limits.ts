@@ -1,4 +1,3 @@
-import { operations } from '@sluice/contracts';
 import type { LimitStore } from '../../limits/limit-store.ts';
 import { requestFacts } from '../../limits/request-facts.ts';
 import { RequestLimits } from '../../limits/request-limits.ts';
@@ -10,7 +9,7 @@ export function enforceLimits(store: LimitStore): Stage {
     const { key, bundle } = exchange;
     if (key === undefined || bundle === undefined)
       throw new Error('enforceLimits runs after authenticate');
-    if (operations[exchange.subject.route.endpoint].spends === 'nothing') return next();
+    if (exchange.subject.operation.spends === 'nothing') return next();
     const limits = new RequestLimits(store, key, bundle, requestFacts(exchange));
     exchange.limits = limits;
     const states = limits.reserveRequest();

@@ -1,3 +1,4 @@
+import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { PromptCompiler } from '../../compiled/prompt-compiler.ts';
 import { expectModelCall } from '../../exchange/exchange.ts';
@@ -11,7 +12,7 @@ export function findPrompt(prompts: PromptCompiler): Stage {
     const prompt = prompts.find(exchange.bundle, referenceIn(exchange.subject.pathname));
     exchange.subject.prompt = prompt;
     const endpoint = prompt.template.kind === 'text' ? 'complete' : 'chatComplete';
-    exchange.subject.route = { endpoint, isProxy: false };
+    exchange.subject.operation = operations[endpoint];
     return next();
   };
 }

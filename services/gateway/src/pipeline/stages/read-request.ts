@@ -1,4 +1,3 @@
-import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
@@ -45,7 +44,7 @@ export const readRequest: Stage = (exchange, next) =>
   takesForm(exchange) ? readFormRequest(exchange, next) : readJsonRequest(exchange, next);
 
 function takesForm({ subject }: Exchange): boolean {
-  return operations[subject.route.endpoint].body === 'form';
+  return subject.operation.body === 'form';
 }
 
 /** Keeps the body as JSON, and what others want to know of it without looking. */

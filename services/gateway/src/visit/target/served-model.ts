@@ -1,4 +1,3 @@
-import { operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import {
   type CallFacts,
@@ -34,7 +33,7 @@ export interface ModelFacts {
  * tells it.
  */
 export function servedModel(exchange: ModelExchange, facts: ModelFacts): string {
-  const path = exchange.subject.route.isProxy ? pathOf(exchange) : undefined;
+  const path = exchange.subject.operation.body === 'raw' ? pathOf(exchange) : undefined;
   const [first] = path?.names ?? [];
   if (first !== undefined) return rowOf(facts, path?.names ?? []) ?? first;
   const [deployment] = chosenDeployments(facts);
@@ -56,7 +55,7 @@ export function checkServedModels(exchange: ModelExchange, facts: ModelFacts): v
     requireAllowed(facts, { name, field: 'x-service-provider' });
   for (const named of modelsInQuery(exchange)) requireAllowed(facts, named);
   for (const named of modelsInHeaders(exchange, facts)) requireAllowed(facts, named);
-  if (exchange.subject.route.isProxy) checkPassThrough(exchange, facts);
+  if (exchange.subject.operation.body === 'raw') checkPassThrough(exchange, facts);
   else if (facts.model === '' && servedBy(facts, facts.setting).length === 0)
     throw unreadable(saved, 'body.model', 'the request names none');
 }
@@ -72,13 +71,13 @@ export function checkSentModels(
   body: JsonObject,
 ): void {
   const { saved } = facts;
-  if (saved?.limitsModels !== true || exchange.subject.route.isProxy) return;
+  if (saved?.limitsModels !== true || exchange.subject.operation.body === 'raw') return;
   if (namesNoModel(exchange)) return;
   checkBody(exchange, facts, body);
 }
 
 function namesNoModel({ subject }: ModelExchange): boolean {
-  return operations[subject.route.endpoint].names.model === 'nowhere';
+  return subject.operation.names.model === 'nowhere';
 }
 
 /**
@@ -169,9 +168,10 @@ function modelsInQuery({ subject: { search } }: ModelExchange): NamedModel[] {
 /** Headers that vendors read a model from, as far as they travel on. */
 function modelsInHeaders({ arrival, subject }: ModelExchange, facts: ModelFacts): NamedModel[] {
   const { headers } = arrival;
-  const names = subject.route.isProxy
-    ? Object.keys(headers)
-    : (facts.forwardHeaders ?? []).map((name) => name.toLowerCase());
+  const names =
+    subject.operation.body === 'raw'
+      ? Object.keys(headers)
+      : (facts.forwardHeaders ?? []).map((name) => name.toLowerCase());
   const named: NamedModel[] = [];
   for (const name of names) {
     const value = headers[name];
