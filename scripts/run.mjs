@@ -24,6 +24,7 @@ const commands = {
   ],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
+  soak: ['scripts/soak.ts'],
   build: ['scripts/build.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],

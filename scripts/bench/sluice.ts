@@ -29,10 +29,11 @@ export async function startWholeSluice(
   };
   try {
     const gatewayEntry = await buildGateway();
+    const ports = await freePorts();
     sluice = await startSluice(
       {
         dataDir,
-        ports: await freePorts(),
+        ports,
         secrets: createSecrets(),
         restart: false,
         gatewayEntry,
@@ -40,13 +41,13 @@ export async function startWholeSluice(
       },
       signal,
     );
-    return await prepare(sluice);
+    return await prepare(sluice, ports.gatewayMetrics);
   } catch (error) {
     await stop();
     throw error;
   }
 
-  async function prepare(sluice: Sluice): Promise<Subject> {
+  async function prepare(sluice: Sluice, metricsPort: number): Promise<Subject> {
     const gateway = sluice.parts.get('gateway')!;
     const {
       base_url: baseUrl,
@@ -96,6 +97,8 @@ export async function startWholeSluice(
         pin(pid(), core);
         return elapsedMs;
       },
+      metricsUrl: () => `http://127.0.0.1:${metricsPort}/metrics`,
+      warnings: () => gateway.stderr().match(/MaxListenersExceededWarning/g)?.length ?? 0,
       stop,
     };
   }

@@ -29,6 +29,10 @@ export interface Subject {
   openRoutingWorkspace?(): Promise<RoutingPlaces>;
   /** Fills a workspace with keys, for what a list of them costs. */
   openCrowdedWorkspace?(): Promise<CrowdedWorkspace>;
+  /** Where its metrics are read. */
+  metricsUrl?(): string;
+  /** Lines of its log in which Node warns of listeners that grow. */
+  warnings?(): number;
   stop(): Promise<void>;
 }
 

@@ -1,0 +1,124 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { streamEvents, streamRequest, unaryReply, unaryRequest } from '../bench/canned.ts';
+import type { LoadResult } from '../bench/load-job.ts';
+import { type Part, startPart } from '../bench/parts.ts';
+import { usageOf } from '../bench/process-usage.ts';
+import type { Subject } from '../bench/subject.ts';
+
+/** What the gateway held at one moment, while nothing was sent for a second. */
+export interface Sample {
+  atS: number;
+  rssMb: number;
+  /** Of V8, in use. */
+  heapMb: number;
+  handles: number;
+  /** Active resources by kind: `Timeout`, `TCPSocketWrap`, … */
+  resources: Record<string, number>;
+  /** Answered since the last sample. */
+  requests: number;
+  p99Ms: number;
+  /** Lines of Node in the log that warn of listeners that grow. */
+  warnings: number;
+}
+
+export interface SoakOptions {
+  gateway: Subject;
+  minutes: number;
+  requestsPerSecond: number;
+  /** Of the load generators. */
+  core: string | undefined;
+  signal: AbortSignal;
+  onSample: (sample: Sample) => void;
+}
+
+/** One request in twenty is a stream of 100 events, 20 ms apart: 50 are open at any time. */
+const streamShare = 0.05;
+const eventEveryMs = 20;
+/** Between samples. */
+const sliceMs = 60_000;
+
+/**
+ * Sends load by the clock, in slices, and looks at the gateway after each.
+ * @throws Error when more than one request of a thousand fails
+ */
+export async function soak(options: SoakOptions): Promise<Sample[]> {
+  const { gateway, core, signal } = options;
+  const loads = [await startPart('load.ts', [], core), await startPart('load.ts', [], core)];
+  const [unary, streams] = loads as [Part, Part];
+  const samples: Sample[] = [];
+  const startedAt = performance.now();
+  const totalMs = options.minutes * 60_000;
+  try {
+    while (performance.now() - startedAt < totalMs && !signal.aborted) {
+      const leftMs = totalMs - (performance.now() - startedAt);
+      const durationMsMax = Math.ceil(Math.min(sliceMs, leftMs));
+      const common = {
+        url: gateway.url,
+        headers: gateway.headers,
+        rampMs: 0,
+        requestsMax: Number.MAX_SAFE_INTEGER,
+        durationMsMax,
+      };
+      const streamsPerSecond = options.requestsPerSecond * streamShare;
+      const results = await Promise.all([
+        unary.send({
+          ...common,
+          body: unaryRequest,
+          connections: 64,
+          requestsPerSecond: options.requestsPerSecond - streamsPerSecond,
+          replyBytesMin: unaryReply.length / 2,
+          replyEndsWith: '}',
+        }),
+        streams.send({
+          ...common,
+          body: streamRequest(eventEveryMs),
+          connections: 200,
+          requestsPerSecond: streamsPerSecond,
+          replyBytesMin: streamEvents.length,
+          replyEndsWith: '[DONE]',
+        }),
+      ]);
+      complain(results);
+      await delay(1_000, undefined, { signal }).catch(() => {});
+      const sample = await look(gateway, results, performance.now() - startedAt);
+      samples.push(sample);
+      options.onSample(sample);
+    }
+  } finally {
+    for (const load of loads) await load.stop();
+  }
+  return samples;
+}
+
+function complain(results: readonly LoadResult[]): void {
+  for (const { faults, faultSample, requests } of results)
+    if (faults > (requests + faults) / 1_000)
+      throw new Error(
+        `${faults} of ${requests + faults} requests failed; the first: ${faultSample}`,
+      );
+}
+
+async function look(
+  gateway: Subject,
+  results: readonly LoadResult[],
+  elapsedMs: number,
+): Promise<Sample> {
+  const text = await (await fetch(gateway.metricsUrl?.() ?? '')).text();
+  const readingOf = (name: string) =>
+    Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+  const resources: Record<string, number> = {};
+  for (const [, kind, count] of text.matchAll(
+    /^node_nodejs_active_resources\{[^}]*type="(\w+)"[^}]*\} (\d+)$/gm,
+  ))
+    resources[kind as string] = Number(count);
+  return {
+    atS: elapsedMs / 1_000,
+    rssMb: usageOf(gateway.pid()).rssMb,
+    heapMb: readingOf('node_nodejs_heap_size_used_bytes') / 2 ** 20,
+    handles: readingOf('node_nodejs_active_handles_total'),
+    resources,
+    requests: results.reduce((sum, { requests }) => sum + requests, 0),
+    p99Ms: results[0]?.latencyMs.p99 ?? Number.NaN,
+    warnings: gateway.warnings?.() ?? 0,
+  };
+}
