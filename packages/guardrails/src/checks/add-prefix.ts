@@ -1,3 +1,4 @@
+import { type AnsweringFormat, type CallerFormat, operations } from '@sluice/contracts';
 import type { ParametersOf } from '@sluice/contracts/checks';
 import { arrayOf, type JsonObject, type JsonValue, objectOf } from '@sluice/providers';
 import type { CheckContext, CheckFunction } from '../check.ts';
@@ -18,22 +19,23 @@ export function addPrefix(parameters: Prefix): CheckFunction {
   };
 }
 
+type Prefixer = (request: JsonObject, prefix: Prefix) => JsonObject | undefined;
+
+/** One for each format of conversations that hooks see. */
+const prefixers: Readonly<Record<AnsweringFormat, Prefixer>> = {
+  'openai-chat': prefixedMessages,
+  'openai-completions': prefixedPrompt,
+  'openai-responses': prefixedInput,
+  'anthropic-messages': (request, prefix) =>
+    prefix.applyToRole === 'system'
+      ? prefixedSystem(request, prefix)
+      : prefixedMessages(request, prefix),
+};
+
 /** The request with the prefix; undefined when nothing is to be added. */
 function prefixed({ endpoint, request }: CheckContext, prefix: Prefix): JsonObject | undefined {
-  switch (endpoint) {
-    case 'chatComplete':
-      return prefixedMessages(request, prefix);
-    case 'messages':
-      return prefix.applyToRole === 'system'
-        ? prefixedSystem(request, prefix)
-        : prefixedMessages(request, prefix);
-    case 'createModelResponse':
-      return prefixedInput(request, prefix);
-    case 'complete':
-      return prefixedPrompt(request, prefix);
-    default:
-      return undefined;
-  }
+  const { format } = operations[endpoint];
+  return (prefixers as Partial<Record<CallerFormat, Prefixer>>)[format]?.(request, prefix);
 }
 
 function prefixedMessages(request: JsonObject, prefix: Prefix): JsonObject | undefined {
