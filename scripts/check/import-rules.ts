@@ -81,13 +81,21 @@ export const testOnlyParts: readonly string[] = [
 /** Inside the gateway: a folder may import the folders listed for it, and what those list. */
 export const gatewayFolderRules: Readonly<Record<string, readonly string[]>> = {
   routes: ['pipeline'],
-  pipeline: ['routing', 'limits', 'guardrails', 'cache', 'usage'],
-  // Checks run for each target, between its parameters and its call (docs/decisions/0008).
-  routing: ['guardrails'],
-  limits: [],
-  guardrails: [],
-  cache: [],
-  usage: [],
+  pipeline: ['visit', 'jwt-keys'],
+  // One target: each step asks one of these.
+  visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage'],
+  calls: ['exchange'],
+  'upstream-auth': ['calls'],
+  // What attempts come to is heard here, from the ground floor: calls know none of them.
+  routing: ['exchange'],
+  money: ['exchange'],
+  limits: ['exchange'],
+  usage: ['exchange'],
+  guardrails: ['exchange'],
+  cache: ['exchange'],
+  'jwt-keys': ['exchange'],
+  exchange: ['http'],
+  http: [],
 };
 
 /**

@@ -52,7 +52,10 @@ import { SlowBodies } from './http/slow-bodies.ts';
 import { TokenKeys } from './jwt-keys/token-keys.ts';
 import { MemoryLimits } from './limits/memory-limits.ts';
 import { RedisLimits } from './limits/redis-limits.ts';
+import { settleAttempt } from './limits/settle-attempt.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
+import { priceAttempt } from './money/price-attempt.ts';
+import { PriceList } from './money/price-list.ts';
 import { pipeline } from './pipeline/pipeline.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
@@ -68,6 +71,7 @@ import { SharedStore } from './redis/shared-store.ts';
 import { createAdminForwarder } from './routes/admin.ts';
 import { createExplain } from './routes/explain.ts';
 import { listOwnModels } from './routes/models.ts';
+import { learn } from './routing/learn.ts';
 import type { PlanDeps } from './routing/plan-request.ts';
 import { CircuitBreakers } from './routing/state/circuit-breakers.ts';
 import { HedgeBudget } from './routing/state/hedge-budget.ts';
@@ -79,7 +83,10 @@ import { createGrpcSink } from './usage/grpc-sink.ts';
 import { createNatsSink } from './usage/nats-sink.ts';
 import { Outbox } from './usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from './usage/publisher.ts';
-import { UsageRecorder } from './usage/record-attempt.ts';
+import { recordAttempt } from './usage/record-attempt.ts';
+import { UsageRecorder } from './usage/usage-recorder.ts';
+import { createLadder } from './visit/ladder.ts';
+import { resolveTarget } from './visit/target/resolve-target.ts';
 
 export interface Gateway {
   app: RequestListener;
@@ -161,6 +168,7 @@ export function wire(env: Env): Gateway {
   });
   const outbox = new Outbox({ dir: join(env.DATA_DIR, 'outbox'), bytesMax: env.OUTBOX_BYTES_MAX });
   const recorder = new UsageRecorder(outbox, replicaId);
+  const prices = new PriceList();
   const publisher = new UsagePublisher({
     outbox,
     sink: createSink(env, replicaId, peer),
@@ -196,7 +204,8 @@ export function wire(env: Env): Gateway {
     breakers,
     latencies,
     sticky: new StickyChildren({ store: shared }),
-    estimateCost: (target, tokens) => recorder.estimateCost(target, tokens),
+    estimateCost: (exchange, planned, tokens) =>
+      prices.estimate(resolveTarget(exchange, planned), tokens),
   };
   const pools = createUpstreamPools({
     guard: createConnectGuard(connecting),
@@ -220,24 +229,28 @@ export function wire(env: Env): Gateway {
     attemptsMax: env.ATTEMPTS_PER_REQUEST_MAX,
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
-  const route = routeToTarget({
-    ...deadlines,
-    bounds,
-    pools,
-    authoriser: createAuthoriser({ pools, hostRules, cloud: env }),
+  const routingMetrics = createRoutingMetrics(metrics);
+  const ladder = createLadder({
     hostRules,
     strictParams: env.STRICT_PARAMS,
-    recorder,
-    plan,
-    cache,
-    breakers,
-    latencies,
     guardrails: new Guardrails({ logger }),
     logger,
+    cache,
+    recorder,
+    pools,
+    authoriser: createAuthoriser({ pools, hostRules, cloud: env }),
+    listeners: [
+      learn({ breakers, latencies }, deadlines),
+      priceAttempt(prices), // before the record, which says what it cost
+      recordAttempt(recorder), // what cannot be noted is not made
+      settleAttempt,
+    ],
+    options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },
+    bounds,
     hedgeBudget: new HedgeBudget(),
-    metrics: createRoutingMetrics(metrics),
-    replyBytesMax: env.RESPONSE_BODY_BYTES_MAX,
+    metrics: routingMetrics,
   });
+  const route = routeToTarget({ plan, ladder, recorder, bounds, metrics: routingMetrics });
   const configs = new ConfigCompiler({
     caps: {
       ...configCaps,
@@ -316,7 +329,7 @@ export function wire(env: Env): Gateway {
         limits,
         resolveConfig: findConfig,
         plan,
-        hostRules,
+        ladder,
       }),
     },
     forwardAdmin: admin.forward,

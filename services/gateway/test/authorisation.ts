@@ -2,9 +2,9 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { defineEnv } from '@sluice/env';
 import { createConnectGuard, createUpstreamPools, makeHostRules } from '@sluice/outbound';
+import type { CallAuthoriser, UnauthorisedRequest } from '../src/calls/call-authoriser.ts';
 import { cloudSettings } from '../src/cloud-settings.ts';
-import { type Authoriser, createAuthoriser } from '../src/upstream-auth/authoriser.ts';
-import type { UnauthorisedRequest } from '../src/upstream-auth/unauthorised-request.ts';
+import { createAuthoriser } from '../src/upstream-auth/authoriser.ts';
 
 const cleanups: (() => unknown)[] = [];
 
@@ -59,7 +59,7 @@ export async function startTokenServer(
   return { url: `http://${host}`, host, asked };
 }
 
-export interface ExampleAuthoriser extends Authoriser {
+export interface ExampleAuthoriser extends CallAuthoriser {
   nowMs: number;
 }
 
@@ -73,13 +73,13 @@ export function exampleAuthoriser(environment: Record<string, string> = {}): Exa
   const pools = createUpstreamPools({ guard: createConnectGuard({ rules: hostRules }) });
   cleanups.push(() => pools.close(0));
   const clock = { nowMs: Date.UTC(2026, 0, 1) };
-  const { authorise } = createAuthoriser({
+  const { authorise, isMadeForEachCall } = createAuthoriser({
     pools,
     hostRules,
     cloud: defineEnv(cloudSettings, environment),
     nowMs: () => clock.nowMs,
   });
-  return Object.assign(clock, { authorise });
+  return Object.assign(clock, { authorise, isMadeForEachCall });
 }
 
 export interface ExampleCall extends Partial<UnauthorisedRequest> {

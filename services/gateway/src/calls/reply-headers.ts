@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ReplyHeaders } from '../exchange/reply.ts';
-import type { Target } from '../exchange/target.ts';
-import type { CacheStatus } from '../exchange/visit.ts';
-import { connectionTokens, hopByHop, isOurs } from './prepare/upstream-headers.ts';
+import { isOurs } from '../http/caller-headers.ts';
+import { connectionTokens, hopByHop } from '../http/connection-headers.ts';
 
 /** What of the upstream's head reaches the caller. `keepsBytes` when the body is passed on as it came. */
 export function replyHeaders(upstream: IncomingHttpHeaders, keepsBytes: boolean): ReplyHeaders {
@@ -20,16 +19,3 @@ export function replyHeaders(upstream: IncomingHttpHeaders, keepsBytes: boolean)
 
 /** What an origin says about itself, and would be taken for said by the gateway. */
 const aboutOrigin = new Set(['alt-svc', 'strict-transport-security']);
-
-/** Says how the reply came about. */
-export function addGatewayHeaders(
-  headers: ReplyHeaders,
-  target: Target,
-  retryCount: number,
-  cacheStatus: CacheStatus,
-): void {
-  headers['x-service-last-used-option-index'] = target.path;
-  headers['x-service-provider'] = target.entry.id;
-  headers['x-service-retry-attempt-count'] = String(retryCount);
-  headers['x-service-cache-status'] = cacheStatus;
-}

@@ -1,25 +1,69 @@
+import type { BreakerRule, Counter } from '@sluice/engine';
 import type { AddressAuthor } from '@sluice/outbound';
 import type { AuthRecipe, CallContext, JsonObject, Translation } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
+import type { BodyReply } from './reply.ts';
+import type { ModelRequester } from './requester.ts';
+import type { Target } from './target.ts';
+import type { VisitNotes } from './visit.ts';
 
-/** One HTTP request to a provider as it will be sent, decided before anything is reserved or spent. */
+/**
+ * One HTTP request to a target as it will be sent, decided before anything is
+ * reserved or spent, and what belongs to each sending of it.
+ */
 export interface PreparedCall {
+  readonly requester: ModelRequester;
+  readonly target: Target;
+  /** What calls learn of the visit, and it of them. */
+  readonly notes: VisitNotes;
   /** Undefined on pass-through of a format we do not know. */
-  translation: Translation | undefined;
-  origin: string;
+  readonly translation: Translation | undefined;
+  readonly origin: string;
   /** Who decided on the origin. */
-  addressBy: AddressAuthor;
-  path: string;
-  method: Dispatcher.HttpMethod;
-  headers: Record<string, string | string[]>;
-  body: Dispatcher.DispatchOptions['body'];
+  readonly addressBy: AddressAuthor;
+  readonly path: string;
+  readonly method: Dispatcher.HttpMethod;
+  readonly headers: Record<string, string | string[]>;
+  readonly body: Dispatcher.DispatchOptions['body'];
   /** How the provider learns who asks, beyond the headers above. */
-  auth: AuthRecipe;
+  readonly auth: AuthRecipe;
   /** The JSON as the upstream gets it, for readers that need to know what was asked. */
-  sentJson: JsonObject;
-  droppedParams: readonly string[];
-  context: CallContext;
+  readonly sentJson: JsonObject;
+  readonly droppedParams: readonly string[];
+  readonly context: CallContext;
+  /** Counters of the target, to be settled with the tokens of each call. */
+  counters: readonly Counter[];
+  /** Looks at a complete answer before it is recorded, and may replace it. */
+  inspect: ((body: Buffer) => Promise<BodyReply | undefined>) | undefined;
+  /** Who learns what each call comes to; undefined = nobody wants to, or may. */
+  lesson: Lesson | undefined;
+  /** Whose share of second calls it takes from; undefined = it is never sent twice at once. */
+  hedgeKey: string | undefined;
 }
+
+/** Whose circuits and averages hear of a call. */
+export interface Lesson {
+  /** Whose averages these are. */
+  readonly scope: string;
+  /** The config that keeps a circuit for the target, and its rule. */
+  readonly circuit: { readonly configId: string; readonly rule: BreakerRule } | undefined;
+}
+
+/** The part of a call that depends on its endpoint: where it goes and what is sent. */
+export type PreparedRequest = Pick<
+  PreparedCall,
+  | 'translation'
+  | 'origin'
+  | 'addressBy'
+  | 'path'
+  | 'method'
+  | 'headers'
+  | 'body'
+  | 'auth'
+  | 'sentJson'
+  | 'droppedParams'
+  | 'context'
+>;
 
 /** A body that flows through can be sent only once. */
 export function canResend({ body }: PreparedCall): boolean {

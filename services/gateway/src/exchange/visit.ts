@@ -3,20 +3,28 @@ import type { ModelExchange } from './exchange.ts';
 import type { CounterState } from './limits.ts';
 import type { Target } from './target.ts';
 
-/** One target of the plan being asked: all that is known of it and of nothing else. */
-export class Visit {
+/** What its calls learn of a visit, and it of them. */
+export interface VisitNotes {
+  readonly cacheStatus: CacheStatus;
+  /** What the target's checks came to, for the record. */
+  readonly hookVerdicts: readonly HookVerdict[];
+  /** Retries made, -1 = all were used up in vain. */
+  retryCount: number;
+  /** Of the call that gave the answer, for the request's log event. */
+  summary: ReplySummary | undefined;
+}
+
+/** One target of the plan being asked: all that is known of it, and of nothing else. */
+export class Visit implements VisitNotes {
   readonly exchange: ModelExchange;
   readonly planned: ResolvedTarget;
   /** Undefined until it is known who serves it, and for good where that is refused. */
   target: Target | undefined = undefined;
   cacheStatus: CacheStatus = 'DISABLED';
-  /** Retries made, -1 = all were used up in vain. */
   retryCount = 0;
-  /** What the target's checks came to, for the record. */
   hookVerdicts: readonly HookVerdict[] = noVerdicts;
   /** Of the limits that depend on the target. */
   limitStates: readonly CounterState[] = noStates;
-  /** Of the call that gave the answer, for the request's log event. */
   summary: ReplySummary | undefined = undefined;
 
   constructor(exchange: ModelExchange, planned: ResolvedTarget) {

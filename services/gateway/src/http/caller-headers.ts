@@ -212,3 +212,8 @@ function readList(value: string | undefined): string[] | undefined {
     )
     .filter((item) => item !== '');
 }
+
+/** Whether a header is the gateway's own, of whichever side. */
+export function isOurs(name: string): boolean {
+  return name.startsWith(prefix);
+}

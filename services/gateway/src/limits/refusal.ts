@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { CounterState } from '../exchange/limits.ts';
+import type { CounterState, LimitCheck } from '../exchange/limits.ts';
 
 const unitWords: Readonly<Record<string, string>> = {
   rps: 'second',
@@ -49,4 +49,14 @@ export function remainingHeaders(
     );
   }
   return headers;
+}
+
+/** The refusal by the first limit that has nothing left, as a request would meet it. */
+export function limitRefusal(checks: readonly LimitCheck[]): GatewayError | undefined {
+  const state = checks.find(isSpent)?.state;
+  return state === undefined ? undefined : rateLimitError(state, Date.now());
+}
+
+export function isSpent({ state }: LimitCheck): boolean {
+  return state !== undefined && state.remaining < 1;
 }

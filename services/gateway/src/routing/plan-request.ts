@@ -12,7 +12,6 @@ import {
 } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
 import type { ModelExchange } from '../exchange/exchange.ts';
-import { resolveTarget } from '../visit/target/resolve-target.ts';
 import type { CircuitBreakers } from './state/circuit-breakers.ts';
 import type { Latencies } from './state/latencies.ts';
 import type { StickyChildren } from './state/sticky-children.ts';
@@ -22,9 +21,13 @@ export interface PlanDeps {
   breakers: CircuitBreakers;
   latencies: Latencies;
   sticky: StickyChildren;
-  /** Cost of so many tokens at a target, in nano-USD; undefined = no price is known. */
+  /**
+   * Cost of so many tokens at a target, in nano-USD; undefined = no price is known.
+   * @throws GatewayError when the target cannot be resolved
+   */
   estimateCost: (
-    target: ReturnType<typeof resolveTarget>,
+    exchange: ModelExchange,
+    planned: ResolvedTarget,
     tokens: { inputTokens: number; outputTokens: number },
   ) => number | undefined;
 }
@@ -97,7 +100,7 @@ function costEstimator(exchange: ModelExchange, deps: PlanDeps): RoutingState['c
   return (planned: ResolvedTarget) => {
     tokens ??= estimateTokens(exchange.subject.json ?? {});
     try {
-      return deps.estimateCost(resolveTarget(exchange, planned), tokens);
+      return deps.estimateCost(exchange, planned, tokens);
     } catch {
       // A target that cannot be resolved has no price; asking it will say why.
       return undefined;

@@ -16,11 +16,13 @@
  */
 import { type BreakerRule, countsAsFailure } from '@sluice/engine';
 import { usage } from '@sluice/proto-stubs';
-import { readSettings } from '@sluice/providers';
+import { declaredSettings, isPlain, readSettings } from '@sluice/providers';
+import type { EndedAttempt } from '../exchange/attempt.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
+import type { Requester } from '../exchange/requester.ts';
 import type { Target } from '../exchange/target.ts';
 import { prefix } from '../http/caller-headers.ts';
-import { accountHeaders, credentialNames } from '../visit/credential-of.ts';
+import { credentialNames } from '../http/credential-headers.ts';
 
 const { Outcome } = usage;
 
@@ -37,7 +39,7 @@ export function isOnConfigsTerms(exchange: ModelExchange, target: Target): boole
     namesProvider(planned) &&
     !forwardsCredential(planned.forwardHeaders) &&
     !changesSettings(exchange, target) &&
-    accountHeaders(target).length === 0
+    !sendsAccount(target)
   );
 }
 
@@ -56,6 +58,14 @@ function forwardsCredential(names: readonly string[] | undefined): boolean {
   return names?.some((name) => credentialNames.includes(name.toLowerCase())) === true;
 }
 
+/** Headers of the caller that travel on and say whose account it is, unlike versions and betas. */
+function sendsAccount({ entry, settingHeaders }: Target): boolean {
+  return declaredSettings(entry).some(
+    ({ name, kind, header, isBare }) =>
+      isBare && !isPlain(kind) && (settingHeaders[header] ?? settingHeaders[name]) !== undefined,
+  );
+}
+
 function changesSettings(
   { arrival: { headers } }: ModelExchange,
   { entry, configurations, setting }: Target,
@@ -69,11 +79,7 @@ function changesSettings(
 export type Heard = 'success' | 'failure' | 'nothing';
 
 /** What one call came to, as its usage record says it. */
-export interface CallOutcome {
-  outcome: usage.Outcome;
-  status: number;
-  errorCode: string;
-}
+export type CallOutcome = Pick<EndedAttempt, 'outcome' | 'status' | 'errorCode'>;
 
 /**
  * What a call on the config's terms says of its target.
@@ -81,7 +87,7 @@ export interface CallOutcome {
  */
 export function heardOf(
   { outcome, status, errorCode }: CallOutcome,
-  exchange: ModelExchange,
+  requester: Requester,
   { planned }: Target,
   requestTimeoutMs: number,
 ): Heard {
@@ -95,7 +101,7 @@ export function heardOf(
       return 'failure';
     case Outcome.UPSTREAM_FAILURE:
       if (errorCode === 'upstream.response_too_large') return 'nothing';
-      return errorCode === 'upstream.timeout' && isHurried(exchange, planned, requestTimeoutMs)
+      return errorCode === 'upstream.timeout' && isHurried(requester, planned, requestTimeoutMs)
         ? 'nothing'
         : 'failure';
     case Outcome.UPSTREAM_ERROR:
@@ -106,7 +112,7 @@ export function heardOf(
 }
 
 function isHurried(
-  { arrival: { caller } }: ModelExchange,
+  { arrival: { caller } }: Requester,
   planned: Target['planned'],
   requestTimeoutMs: number,
 ): boolean {

@@ -8,7 +8,6 @@ import {
   failureOf,
   startTokenServer,
 } from '../../test/authorisation.ts';
-import { isMadeForEachCall } from './authoriser.ts';
 
 afterEach(endAll);
 
@@ -25,6 +24,7 @@ describe('isMadeForEachCall', () => {
       { type: 'azure', keyHeader: 'api-key' },
       { type: 'oci' },
     ];
+    const { isMadeForEachCall } = exampleAuthoriser();
     expect(recipes.filter(isMadeForEachCall).map(({ type }) => type)).toEqual([
       'aws',
       'google',

@@ -1,23 +1,14 @@
 import { type HostRules, OpenedKeys, type UpstreamPools } from '@sluice/outbound';
 import type { AuthRecipe } from '@sluice/providers';
+import type { CallAuthoriser } from '../calls/call-authoriser.ts';
 import type { CloudSettings } from '../cloud-settings.ts';
+import type { AuthorisationTools } from './authorisation-tools.ts';
 import { authoriseAws } from './aws/aws.ts';
 import { authoriseAzure } from './azure.ts';
 import { authoriseGoogle } from './google.ts';
 import { authoriseOci } from './oci.ts';
 import { TokenCache } from './token-cache.ts';
 import { createTokenEndpoints } from './token-endpoint.ts';
-import type {
-  AuthorisationTools,
-  AuthorisedRequest,
-  UnauthorisedRequest,
-} from './unauthorised-request.ts';
-
-/** Makes signatures and fetches tokens, for the recipes that need more than a header. */
-export interface Authoriser {
-  /** @throws GatewayError `provider.authorisation_failed`, `provider.setting_missing`, `provider.setting_invalid` */
-  authorise(request: UnauthorisedRequest): Promise<AuthorisedRequest>;
-}
 
 export interface AuthoriserDeps {
   pools: UpstreamPools;
@@ -26,12 +17,11 @@ export interface AuthoriserDeps {
   nowMs?: () => number;
 }
 
-/** Whether this recipe is an authoriser's work; the others are headers already. */
-export function isMadeForEachCall({ type }: AuthRecipe): boolean {
+function isMadeForEachCall({ type }: AuthRecipe): boolean {
   return type === 'aws' || type === 'google' || type === 'azure' || type === 'oci';
 }
 
-export function createAuthoriser(deps: AuthoriserDeps): Authoriser {
+export function createAuthoriser(deps: AuthoriserDeps): CallAuthoriser {
   const nowMs = deps.nowMs ?? Date.now;
   const common = {
     cloud: deps.cloud,
@@ -41,6 +31,7 @@ export function createAuthoriser(deps: AuthoriserDeps): Authoriser {
     keys: new OpenedKeys(),
   };
   return {
+    isMadeForEachCall,
     async authorise(request) {
       const { recipe, owner } = request;
       const tools: AuthorisationTools = {

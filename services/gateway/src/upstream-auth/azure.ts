@@ -1,3 +1,5 @@
+import type { AuthorisedRequest, UnauthorisedRequest } from '../calls/call-authoriser.ts';
+import type { AuthorisationTools } from './authorisation-tools.ts';
 import { fromAwsIdentity, fromClientSecret, fromWorkloadIdentity, scopeOf } from './entra.ts';
 import { authorisationFailed, settingInvalid } from './failure.ts';
 import { lendHostIdentity } from './host-identity.ts';
@@ -5,11 +7,6 @@ import { askMetadata } from './metadata-service.ts';
 import { bareToken, withCredential } from './own-headers.ts';
 import { tokenKey } from './token-cache.ts';
 import { readOauthToken } from './token-endpoint.ts';
-import type {
-  AuthorisationTools,
-  AuthorisedRequest,
-  UnauthorisedRequest,
-} from './unauthorised-request.ts';
 
 /** A token that is given wins, then the mode decides; without either it is the key. */
 export async function authoriseAzure(

@@ -1,4 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type { UnauthorisedRequest } from '../calls/call-authoriser.ts';
+import type { AuthorisationTools } from './authorisation-tools.ts';
 import { machineCredentials } from './aws/machine-credentials.ts';
 import { homeRegion } from './aws/regions.ts';
 import { getWebIdentityToken } from './aws/sts.ts';
@@ -6,7 +8,6 @@ import { authorisationFailed, settingInvalid, settingMissing } from './failure.t
 import { lendHostIdentity } from './host-identity.ts';
 import { type Issued, tokenKey } from './token-cache.ts';
 import { readOauthToken } from './token-endpoint.ts';
-import type { AuthorisationTools, UnauthorisedRequest } from './unauthorised-request.ts';
 
 // Tokens of Microsoft Entra: what is shown for them differs, where they come from does not.
 

@@ -1,4 +1,6 @@
 import { type AddressAuthor, checkUpstreamUrl, PrivateKeyFault } from '@sluice/outbound';
+import type { AuthorisedRequest, UnauthorisedRequest } from '../calls/call-authoriser.ts';
+import type { AuthorisationTools } from './authorisation-tools.ts';
 import { settingInvalid, settingMissing } from './failure.ts';
 import { cloudPlatform as scope, tradeAwsIdentity } from './google-federation.ts';
 import { lendHostIdentity } from './host-identity.ts';
@@ -6,11 +8,6 @@ import { askMetadata } from './metadata-service.ts';
 import { bareToken, withCredential } from './own-headers.ts';
 import { type Issued, tokenKey } from './token-cache.ts';
 import { parsedObject, readOauthToken } from './token-endpoint.ts';
-import type {
-  AuthorisationTools,
-  AuthorisedRequest,
-  UnauthorisedRequest,
-} from './unauthorised-request.ts';
 
 /** https://developers.google.com/identity/protocols/oauth2/service-account */
 const tokenUrl = 'https://oauth2.googleapis.com/token';

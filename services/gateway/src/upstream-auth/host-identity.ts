@@ -1,6 +1,6 @@
+import type { UnauthorisedRequest } from '../calls/call-authoriser.ts';
 import type { CloudSettings } from '../cloud-settings.ts';
 import { authorisationFailed } from './failure.ts';
-import type { UnauthorisedRequest } from './unauthorised-request.ts';
 
 /**
  * The identity of the machine we run on is the operator's, and more may be

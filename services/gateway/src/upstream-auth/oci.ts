@@ -1,13 +1,10 @@
 import { createHash } from 'node:crypto';
 import { PrivateKeyFault, type WrittenKey } from '@sluice/outbound';
+import type { AuthorisedRequest, UnauthorisedRequest } from '../calls/call-authoriser.ts';
+import type { AuthorisationTools } from './authorisation-tools.ts';
 import { collectBody } from './collect-body.ts';
 import { settingInvalid, settingMissing } from './failure.ts';
 import { withoutCredentials } from './own-headers.ts';
-import type {
-  AuthorisationTools,
-  AuthorisedRequest,
-  UnauthorisedRequest,
-} from './unauthorised-request.ts';
 
 /** Signs as Oracle's cloud wants it: https://docs.oracle.com/iaas/Content/API/Concepts/signingrequests.htm */
 export async function authoriseOci(

@@ -1,4 +1,4 @@
-import type { AuthorisedRequest, UnauthorisedRequest } from './unauthorised-request.ts';
+import type { AuthorisedRequest, UnauthorisedRequest } from '../calls/call-authoriser.ts';
 
 /** Headers that say who asks, in one cloud or another. */
 const credentialNames: ReadonlySet<string> = new Set([

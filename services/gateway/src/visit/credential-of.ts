@@ -1,6 +1,7 @@
-import { declaredSettings, isPlain } from '@sluice/providers';
+import { declaredSettings } from '@sluice/providers';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
+import { credentialNames } from '../http/credential-headers.ts';
 
 /**
  * Whose account answers: a saved provider's, under its name, or the very
@@ -26,16 +27,6 @@ export function credentialOf(target: Target, { headers }: Pick<PreparedCall, 'he
   ]);
 }
 
-/** Headers that the key of the cache leaves out because they are told apart here. */
-export const credentialNames: readonly string[] = [
-  'authorization',
-  'x-api-key',
-  'api-key',
-  'x-goog-api-key',
-  'proxy-authorization',
-  'cookie',
-];
-
 /** Settings of the provider that stand in headers or in the config, such as keys, roles and tokens. */
 function addedSettings({ entry, settingHeaders, planned }: Target): unknown[] {
   const settings: unknown[] = [];
@@ -48,16 +39,4 @@ function addedSettings({ entry, settingHeaders, planned }: Target): unknown[] {
   const { configurations } = planned;
   if (Object.keys(configurations).length > 0) settings.push(configurations);
   return settings;
-}
-
-/** Headers of the caller that travel on and say whose account it is, unlike versions and betas. */
-export function accountHeaders({
-  entry,
-  settingHeaders,
-}: Pick<Target, 'entry' | 'settingHeaders'>): readonly string[] {
-  return declaredSettings(entry).flatMap(({ name, kind, header, isBare }) =>
-    isBare && !isPlain(kind) && (settingHeaders[header] ?? settingHeaders[name]) !== undefined
-      ? name
-      : [],
-  );
 }

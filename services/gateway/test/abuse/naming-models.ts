@@ -5,11 +5,12 @@ import { parseConfigDocument } from '@sluice/contracts';
 import { compileConfig, directConfig, type ResolvedTarget } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
-import { prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
+import { sentBody, shapedBody } from '../../src/calls/prepare/sent-body.ts';
 import type { PreparedCall } from '../../src/exchange/prepared-call.ts';
 import type { Target } from '../../src/exchange/target.ts';
+import { Visit } from '../../src/exchange/visit.ts';
 import { readProxyRequest, readRequest } from '../../src/pipeline/stages/read-request.ts';
-import { sentBody, shapedBody } from '../../src/visit/sent-body.ts';
+import { prepareCall } from '../../src/visit/prepare-call.ts';
 import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
 import { checkSentModels } from '../../src/visit/target/served-model.ts';
 import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
@@ -276,7 +277,10 @@ export async function send(
     const target = resolveTarget(exchange, planned);
     const shaped = shapedBody(exchange, target);
     checkSentModels(exchange, target, sentBody(exchange, target, shaped));
-    return { target, outgoing: prepareOutgoing(exchange, target, shaped, hostRules) };
+    return {
+      target,
+      outgoing: prepareCall(new Visit(exchange, planned), target, shaped, hostRules),
+    };
   } catch (error) {
     if (error instanceof GatewayError) return error.code;
     throw error;

@@ -14,12 +14,13 @@ import {
 } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { attempt } from '../../src/calls/attempt.ts';
-import { prepareOutgoing } from '../../src/calls/prepare/prepare-call.ts';
+import { launch } from '../../src/calls/attempt.ts';
 import { cloudSettings } from '../../src/cloud-settings.ts';
 import { ConfigCompiler } from '../../src/compiled/config-compiler.ts';
+import { Visit } from '../../src/exchange/visit.ts';
 import { resolveConfig } from '../../src/pipeline/stages/resolve-config.ts';
 import { createAuthoriser } from '../../src/upstream-auth/authoriser.ts';
+import { prepareCall } from '../../src/visit/prepare-call.ts';
 import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
 import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
 
@@ -306,23 +307,20 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     await resolveConfig({ blockInlineConfig: false, configs })(exchange, async () => ({}) as never);
     const [planned] = (exchange.config?.compiled ?? directConfig).targets;
     const target = resolveTarget(exchange, planned as ResolvedTarget);
-    const outgoing = prepareOutgoing(exchange, target, undefined, hostRules);
+    const visit = new Visit(exchange, planned as ResolvedTarget);
+    const call = prepareCall(visit, target, undefined, hostRules);
     const pools = recorder.pools as never;
-    const result = await attempt(
-      exchange,
-      target,
-      outgoing,
-      { record: record as never, mayRetry: false, inspect: undefined },
-      {
-        pools,
-        authoriser: createAuthoriser({ pools, hostRules, cloud }),
-        recorder: undefined as never,
+    const result = await launch(call, 0, {
+      pools,
+      authoriser: createAuthoriser({ pools, hostRules, cloud }),
+      listeners: [],
+      options: {
         requestTimeoutMs: 1_000,
         firstByteTimeoutMs: 1_000,
         streamIdleTimeoutMs: 1_000,
         replyBytesMax: 1_000_000,
-      } as never,
-    );
+      },
+    }).result;
     return { seen: recorder.seen, code: result.error?.code ?? '', field: result.error?.field };
   } catch (error) {
     const { code, field } = fromUnknown(error);
@@ -330,13 +328,6 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     return { seen: recorder.seen, code, field };
   }
 }
-
-const record = {
-  firstByte() {},
-  content() {},
-  remainingMs: (ms: number) => ms,
-  finish: async () => undefined,
-};
 
 /** Of settings what a config may hold; the rest has no place there. */
 function pick(settings: object): Record<string, unknown> {

@@ -10,7 +10,7 @@ import type {
 } from '@sluice/providers';
 import type { PreparedCall } from '../../exchange/prepared-call.ts';
 import type { StreamReply } from '../../exchange/reply.ts';
-import type { AttemptRecord } from '../../usage/record-attempt.ts';
+import type { OngoingAttempt } from '../ongoing-attempt.ts';
 import { replyHeaders } from '../reply-headers.ts';
 import type { UpstreamCall } from '../upstream-call.ts';
 
@@ -21,15 +21,11 @@ const { Outcome } = usage;
  * Of a format we know, the usage is read on the way; a reply that is not what
  * the format says is still the caller's.
  */
-export function rawReply(
-  outgoing: PreparedCall,
-  call: UpstreamCall,
-  record: AttemptRecord,
-): StreamReply {
+export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamReply {
   const headers = replyHeaders(call.headers, true);
   const length = call.headers['content-length'];
   if (length !== undefined) headers['content-length'] = length;
-  const tap = openTap(outgoing, call);
+  const tap = openTap(attempt.call, call);
   let isWhole = false;
   return {
     kind: 'stream',
@@ -46,13 +42,13 @@ export function rawReply(
           const { facts, isComplete } = tap?.end() ?? { facts: undefined, isComplete: true };
           isWhole = isComplete;
           if (call.status >= 400)
-            record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
-          else if (isComplete) record.finishNow(Outcome.SUCCESS, call.status, '', facts);
-          else record.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts);
+            attempt.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
+          else if (isComplete) attempt.finishNow(Outcome.SUCCESS, call.status, '', facts);
+          else attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts);
           sink.end();
         },
         fail(error) {
-          record.finishNow(
+          attempt.finishNow(
             error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL,
             call.status,
             error.code,
@@ -64,8 +60,8 @@ export function rawReply(
     },
     discard() {
       if (call.status >= 400)
-        record.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', undefined);
-      else record.finishNow(Outcome.CALLER_GONE, call.status, 'request.superseded', undefined);
+        attempt.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', undefined);
+      else attempt.finishNow(Outcome.CALLER_GONE, call.status, 'request.superseded', undefined);
       call.abort(new GatewayError('request.superseded'));
     },
     wasWhole: () => isWhole,
@@ -78,16 +74,16 @@ interface Tap {
   end(): { facts: ReplyFacts | undefined; isComplete: boolean };
 }
 
-function openTap(outgoing: PreparedCall, call: UpstreamCall): Tap | undefined {
-  const translation = outgoing.translation;
+function openTap(prepared: PreparedCall, call: UpstreamCall): Tap | undefined {
+  const translation = prepared.translation;
   const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
   if (translation === undefined || !isPlain || call.status >= 300) return undefined;
   if (call.isEventStream)
-    return new StreamTap(translation.openStream(outgoing.context, outgoing.sentJson));
+    return new StreamTap(translation.openStream(prepared.context, prepared.sentJson));
   const head = { status: call.status, headers: call.headers };
   // What speech costs stands in the request: hours of it need not be kept.
   const bytesMax = translation.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
-  return new BodyTap(translation, outgoing.context, head, bytesMax);
+  return new BodyTap(translation, prepared.context, head, bytesMax);
 }
 
 class StreamTap implements Tap {

@@ -2,7 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import type { StreamFault, StreamReader } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
-import type { AttemptRecord } from '../../usage/record-attempt.ts';
+import type { OngoingAttempt } from '../ongoing-attempt.ts';
 import type { ReplyConsumer, UpstreamCall } from '../upstream-call.ts';
 import { streamReply } from './stream-reply.ts';
 
@@ -46,15 +46,15 @@ function start(options: { passesOverload?: boolean } = {}) {
     resume: () => calls.push('resume'),
     abort: (error: GatewayError) => calls.push(`abort ${error.code}`),
   } as unknown as UpstreamCall;
-  const record = {
+  const attempt = {
     finishNow: (outcome: number, status: number, code: string) => {
       if (records.length === 0) records.push([outcome, status, code]);
     },
-  } as unknown as AttemptRecord;
+  } as unknown as OngoingAttempt;
   const { committed, pipeTo, discard } = streamReply({
     call,
     reader: new ScriptedReader(),
-    record,
+    attempt,
     passesOverload: options.passesOverload === true,
   });
   if (consumer === undefined) throw new Error('the stream was not consumed');

@@ -3,7 +3,7 @@ import { GrowingBytes } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
 import type { StreamFault, StreamReader } from '@sluice/providers';
 import type { ReplySink } from '../../exchange/reply.ts';
-import type { AttemptRecord } from '../../usage/record-attempt.ts';
+import type { OngoingAttempt } from '../ongoing-attempt.ts';
 import type { UpstreamCall } from '../upstream-call.ts';
 
 const { Outcome } = usage;
@@ -11,7 +11,7 @@ const { Outcome } = usage;
 interface StreamParts {
   call: UpstreamCall;
   reader: StreamReader;
-  record: AttemptRecord;
+  attempt: OngoingAttempt;
   /** A provider that is overloaded from the start is the caller's to read, not an error of the call. */
   passesOverload: boolean;
 }
@@ -23,7 +23,7 @@ interface StreamParts {
  * own error event. The record is written before the terminal event is passed
  * on, so that a caller who saw the end is in the ledger.
  */
-export function streamReply({ call, reader, record, passesOverload }: StreamParts): {
+export function streamReply({ call, reader, attempt, passesOverload }: StreamParts): {
   committed: Promise<void>;
   pipeTo(sink: ReplySink): void;
   discard(): void;
@@ -54,7 +54,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
   const breakOff = (error: GatewayError, outcome: usage.Outcome) => {
     if (isOver) return;
     isOver = true;
-    record.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
+    attempt.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
     if (!isCommitted) {
       settle.reject(error);
       return;
@@ -94,7 +94,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
       }
       if (reader.phase !== 'preamble') commit();
       if (reader.phase === 'complete')
-        record.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
       else if (reader.phase === 'failed' && !reader.faultForwarded) {
         send(bytes);
         const error = new GatewayError('upstream.invalid_response', {
@@ -106,7 +106,7 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
       }
       // The upstream's own error event is passed on; the record tells the truth.
       else if (reader.phase === 'failed')
-        record.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
+        attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
       return send(bytes);
     },
     end() {
@@ -115,8 +115,8 @@ export function streamReply({ call, reader, record, passesOverload }: StreamPart
       if (reader.phase === 'complete' || reader.phase === 'failed') {
         isOver = true;
         if (reader.phase === 'complete')
-          record.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
-        else record.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
+          attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        else attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
         commit();
         send(rest);
         sink?.end();

@@ -1,6 +1,5 @@
-import type { GatewayError } from '@sluice/errors';
 import type { LimitCheck } from '../../exchange/limits.ts';
-import { rateLimitError } from '../../limits/refusal.ts';
+import { isSpent } from '../../limits/refusal.ts';
 import type { ExplainedLimit } from './explanation.ts';
 
 /** Limits as they stand, for one target or, with null, for the request. */
@@ -28,14 +27,4 @@ export function explainedLimits(
       },
     ];
   });
-}
-
-/** The refusal by the first limit that has nothing left, as a request would meet it. */
-export function limitRefusal(checks: readonly LimitCheck[]): GatewayError | undefined {
-  const state = checks.find(isSpent)?.state;
-  return state === undefined ? undefined : rateLimitError(state, Date.now());
-}
-
-function isSpent({ state }: LimitCheck): boolean {
-  return state !== undefined && state.remaining < 1;
 }

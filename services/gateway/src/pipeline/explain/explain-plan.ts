@@ -12,19 +12,15 @@ import {
   walkPlan,
 } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
-import type { HostRules } from '@sluice/outbound';
-import { addressCall } from '../../calls/prepare/prepare-call.ts';
 import type { RequestBounds } from '../../calls/request-bounds.ts';
 import { endsRequest } from '../../calls/retry-loop.ts';
 import type { ModelExchange } from '../../exchange/exchange.ts';
-import type { LimitCheck } from '../../exchange/limits.ts';
 import type { Target } from '../../exchange/target.ts';
 import { spelledError } from '../../http/header-names.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
-import { sentBody, shapedBody } from '../../visit/sent-body.ts';
-import { resolveTarget } from '../../visit/target/resolve-target.ts';
-import { checkSentModels } from '../../visit/target/served-model.ts';
-import { explainedLimits, limitRefusal } from './explain-limits.ts';
+import type { Ladder } from '../../visit/ladder.ts';
+import { TargetVisit } from '../../visit/target-visit.ts';
+import { explainedLimits } from './explain-limits.ts';
 import {
   type ExplainedLimit,
   type ExplainedStep,
@@ -34,7 +30,7 @@ import {
 
 export interface ExplainPlanDeps {
   plan: PlanDeps;
-  hostRules: HostRules;
+  ladder: Ladder;
   requestTimeoutMs: number;
   firstByteTimeoutMs: number;
   streamIdleTimeoutMs: number;
@@ -56,10 +52,8 @@ const stepsMax = 100;
 
 /** A target as far as it can be judged without calling it. */
 interface Judged {
-  target: Target | undefined;
-  /** Where it would be called; undefined when that is not known or not allowed. */
-  base: URL | undefined;
-  limits: readonly LimitCheck[];
+  /** Undefined for a place of the plan that is no target. */
+  visit: TargetVisit | undefined;
   /** Why it would not be called. */
   fault: GatewayError | undefined;
 }
@@ -86,12 +80,13 @@ export async function explainPlan(
   return {
     steps: shown.map(({ path }, index) => {
       const planned = targets.get(path);
-      const { target, base, fault } = judged.get(path) ?? unjudged;
+      const { visit, fault } = judged.get(path) ?? unjudged;
+      const target = visit?.target;
       return {
         step: index,
         path,
         name: planned?.name ?? null,
-        ...whoAndWhere(target, base),
+        ...whoAndWhere(target, visit?.base),
         reached_when: reachedWhen(path, shown),
         reasons: reasonsOf(path, plan.choices),
         ...(fault === undefined
@@ -109,7 +104,9 @@ export async function explainPlan(
       routing_timeout_ms: deps.bounds.routingTimeoutMs,
     },
     choices: plan.choices,
-    limits: shown.flatMap(({ path }) => explainedLimits(judged.get(path)?.limits ?? [], path)),
+    limits: shown.flatMap(({ path }) =>
+      explainedLimits(judged.get(path)?.visit?.limitChecks ?? [], path),
+    ),
     refusal: await refusalOf(
       plan,
       async (target) => judged.get(target.path) ?? (await judge(exchange, target, deps)),
@@ -123,7 +120,7 @@ function callsAt(planned: ResolvedTarget | undefined): number {
   return (1 + (planned.retry?.attempts ?? 0)) * (planned.hedge === undefined ? 1 : 2);
 }
 
-const unjudged: Judged = { target: undefined, base: undefined, limits: [], fault: undefined };
+const unjudged: Judged = { visit: undefined, fault: undefined };
 
 function targetsByPath(
   step: PlanStep,
@@ -153,31 +150,20 @@ function circuitsOf(exchange: ModelExchange, deps: ExplainPlanDeps): Map<string,
   return new Map(known.map(({ path, phase }) => [path, phase]));
 }
 
-/** The checks that come before a call, in their order: who, where, whether it can, and its limits. */
+/** By the steps of a real visit, none of which does anything. */
 async function judge(
   exchange: ModelExchange,
   planned: ResolvedTarget | PlannedVisit,
-  deps: ExplainPlanDeps,
+  { ladder }: ExplainPlanDeps,
 ): Promise<Judged> {
   if (!('index' in planned)) return { ...unjudged, fault: noRoute(planned) };
-  let target: Target | undefined;
-  let base: URL | undefined;
+  const visit = new TargetVisit(exchange, planned);
   try {
-    target = resolveTarget(exchange, planned);
-    checkSentModels(exchange, target, sentBody(exchange, target, shapedBody(exchange, target)));
-    ({ base } = addressCall(exchange, target, exchange.subject.json ?? {}, deps.hostRules));
+    await ladder.judge(visit);
+    return { visit, fault: undefined };
   } catch (caught) {
-    return { target, base, limits: [], fault: fromUnknown(caught) };
+    return { visit, fault: fromUnknown(caught) };
   }
-  const limits = await exchange.limits?.peekTarget(
-    {
-      provider: target.entry.id,
-      providerSlug: target.saved?.slug,
-      model: target.servedModel === '' ? undefined : target.servedModel.slice(0, 1024),
-    },
-    target.saved,
-  );
-  return { target, base, limits: limits ?? [], fault: limitRefusal(limits ?? []) };
 }
 
 /** As walking the plan says it. */
@@ -232,7 +218,7 @@ function estimate(
   return {
     input_tokens: tokens.inputTokens,
     output_tokens: tokens.outputTokens,
-    cost_nano_usd: deps.plan.estimateCost(target, tokens) ?? null,
+    cost_nano_usd: deps.plan.estimateCost(exchange, target.planned, tokens) ?? null,
   };
 }
 

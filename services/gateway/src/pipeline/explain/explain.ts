@@ -4,11 +4,12 @@ import type { Exchange, ModelExchange } from '../../exchange/exchange.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
+import { limitRefusal } from '../../limits/refusal.ts';
 import { requestFacts } from '../../limits/request-facts.ts';
 import { RequestLimits } from '../../limits/request-limits.ts';
 import type { Stage } from '../pipeline.ts';
 import { readRequest } from '../stages/read-request.ts';
-import { explainedLimits, limitRefusal } from './explain-limits.ts';
+import { explainedLimits } from './explain-limits.ts';
 import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';
 import { type ExplainedConfig, type Explanation, explainedFault } from './explanation.ts';
 

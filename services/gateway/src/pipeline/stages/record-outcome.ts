@@ -1,6 +1,6 @@
 import { fromUnknown } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
-import type { UsageRecorder } from '../../usage/record-attempt.ts';
+import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import type { Stage } from '../pipeline.ts';
 
 /**

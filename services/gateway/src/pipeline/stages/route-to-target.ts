@@ -1,67 +1,68 @@
 import { describeDecision, directConfig, walkPlan } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { stopOf } from '../../calls/request-bounds.ts';
+import { type RequestBounds, stopOf } from '../../calls/request-bounds.ts';
 import {
   type Exchange,
   expectModelCall,
   lastVisit,
   limitStatesOf,
 } from '../../exchange/exchange.ts';
-import type { Reply } from '../../exchange/reply.ts';
-import { discard } from '../../exchange/reply.ts';
+import { discard, type Reply } from '../../exchange/reply.ts';
 import { remainingHeaders } from '../../limits/refusal.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
-import { type TargetAnswer, type VisitDeps, visitTarget } from '../../visit/visit-target.ts';
+import type { TargetAnswer } from '../../visit/step.ts';
+import { type VisitParts, visitTarget } from '../../visit/visit-target.ts';
 import type { Stage } from '../pipeline.ts';
 
-export interface RouteDeps extends VisitDeps {
+export interface RouteParts extends VisitParts {
   plan: PlanDeps;
+  bounds: RequestBounds;
+  metrics: {
+    /** Another target was asked after this one. */
+    fellBack(): void;
+  };
 }
 
 /** Innermost: plans all choices, then asks the plan's targets one after the other. */
-export function routeToTarget(deps: RouteDeps): Stage {
+export function routeToTarget(parts: RouteParts): Stage {
   return async (exchange) => {
     expectModelCall(exchange);
     exchange.isRouting = true;
-    const planning = planRequest(exchange, deps.plan);
+    const planning = planRequest(exchange, parts.plan);
     const plan = planning instanceof Promise ? await planning : planning;
     exchange.decisionJson = describeDecision(
       exchange.config?.compiled ?? directConfig,
       plan,
       exchange.subject.prompt,
     );
+    const { progress } = exchange;
     const walk = walkPlan<TargetAnswer>(plan.root);
     let step = walk.next();
     while (step.done !== true) {
-      const visit = await visitTarget(exchange, step.value, deps);
+      const visit = await visitTarget(exchange, step.value, parts);
       step = walk.next(visit);
       if (step.done === true) break;
-      exchange.progress.stoppedBy = stopOf(
-        exchange.progress,
-        exchange.arrival.startedAt,
-        deps.bounds,
-      );
-      if (exchange.progress.stoppedBy !== undefined) {
-        await noteStop(exchange, step.value.path, deps);
+      progress.stoppedBy = stopOf(progress, exchange.arrival.startedAt, parts.bounds);
+      if (progress.stoppedBy !== undefined) {
+        await noteStop(exchange, step.value.path, parts);
         return answer(exchange, visit);
       }
       discard(visit.reply);
-      deps.metrics.fellBack();
+      parts.metrics.fellBack();
     }
-    if (exchange.progress.stoppedBy !== undefined)
-      await noteStop(exchange, lastPath(exchange), deps);
+    if (progress.stoppedBy !== undefined) await noteStop(exchange, lastPath(exchange), parts);
     return answer(exchange, step.value);
   };
 }
 
 /** The bounds ended the request: a record says so at the target that would have come next. */
-async function noteStop(exchange: Exchange, path: string, deps: RouteDeps): Promise<void> {
+async function noteStop(exchange: Exchange, path: string, parts: RouteParts): Promise<void> {
   exchange.progress.refusals++;
-  const { attemptsMax, routingTimeoutMs } = deps.bounds;
+  const { attemptsMax, routingTimeoutMs } = parts.bounds;
   const error = new GatewayError('gateway.attempts_spent', {
     detail: { stopped_by: exchange.progress.stoppedBy, attemptsMax, routingTimeoutMs },
   });
-  await deps.recorder.refuse(exchange, error, { path, visit: undefined }).catch(() => {
+  await parts.recorder.refuse(exchange, error, { path, visit: undefined }).catch(() => {
     // The disk refuses; what was tried is recorded, and the header says the rest.
   });
 }

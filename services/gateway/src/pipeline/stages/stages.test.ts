@@ -14,7 +14,7 @@ import { ConfigCompiler } from '../../compiled/config-compiler.ts';
 import type { Exchange, ModelExchange } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import { requestFacts } from '../../limits/request-facts.ts';
-import type { UsageRecorder } from '../../usage/record-attempt.ts';
+import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import type { Stage } from '../pipeline.ts';
 import { authenticate } from './authenticate.ts';
 import { readJsonRequest, readProxyRequest } from './read-request.ts';

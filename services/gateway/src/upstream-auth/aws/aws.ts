@@ -1,13 +1,10 @@
+import type { AuthorisedRequest, UnauthorisedRequest } from '../../calls/call-authoriser.ts';
+import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { collectBody } from '../collect-body.ts';
 import { authorisationFailed, settingInvalid, settingMissing } from '../failure.ts';
 import { lendHostIdentity } from '../host-identity.ts';
 import { bareToken, withCredential, withoutCredentials } from '../own-headers.ts';
 import { tokenKey } from '../token-cache.ts';
-import type {
-  AuthorisationTools,
-  AuthorisedRequest,
-  UnauthorisedRequest,
-} from '../unauthorised-request.ts';
 import { type AwsCredentials, fromKeys } from './credentials.ts';
 import { machineCredentials } from './machine-credentials.ts';
 import { inPartition, regionOf } from './regions.ts';

@@ -1,7 +1,7 @@
+import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { authorisationFailed } from '../failure.ts';
 import { askMetadata } from '../metadata-service.ts';
 import type { Issued } from '../token-cache.ts';
-import type { AuthorisationTools } from '../unauthorised-request.ts';
 import { type AwsCredentials, readJsonCredentials } from './credentials.ts';
 
 const step = 'AWS’s instance metadata service';

@@ -1,7 +1,7 @@
+import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { authorisationFailed, errorName } from '../failure.ts';
 import type { Issued } from '../token-cache.ts';
 import type { TokenReply } from '../token-endpoint.ts';
-import type { AuthorisationTools } from '../unauthorised-request.ts';
 import type { AwsCredentials } from './credentials.ts';
 import { stsUrl } from './regions.ts';
 import { signRequest } from './sign.ts';

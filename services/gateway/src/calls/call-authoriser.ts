@@ -1,9 +1,13 @@
-import type { HostRules, OpenedKeys } from '@sluice/outbound';
 import type { AuthRecipe, ReadSetting } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
-import type { CloudSettings } from '../cloud-settings.ts';
-import type { TokenCache } from './token-cache.ts';
-import type { AskTokenEndpoint } from './token-endpoint.ts';
+
+/** Makes signatures and fetches tokens, for the recipes that need more than a header. */
+export interface CallAuthoriser {
+  /** Whether this recipe is its work; the others are headers already. */
+  isMadeForEachCall(recipe: AuthRecipe): boolean;
+  /** @throws GatewayError `provider.authorisation_failed`, `provider.setting_missing`, `provider.setting_invalid` */
+  authorise(request: UnauthorisedRequest): Promise<AuthorisedRequest>;
+}
 
 /** A request that is ready but for the proof of who asks. */
 export interface UnauthorisedRequest {
@@ -34,14 +38,4 @@ export interface AuthorisedRequest {
   origin: string;
   headers: Record<string, string | string[]>;
   body: Dispatcher.DispatchOptions['body'];
-}
-
-/** What the recipes work with. */
-export interface AuthorisationTools {
-  cloud: CloudSettings;
-  tokens: TokenCache;
-  keys: OpenedKeys;
-  askTokenEndpoint: AskTokenEndpoint;
-  hostRules: HostRules;
-  nowMs: () => number;
 }

@@ -1,9 +1,10 @@
 import { directConfig, type ResolvedTarget } from '@sluice/engine';
 import { makeHostRules } from '@sluice/outbound';
 import { describe, expect, it } from 'vitest';
-import { exampleBundle, exampleExchange, exampleKey } from '../../../test/exchange.ts';
-import { resolveTarget } from '../../visit/target/resolve-target.ts';
-import { prepareOutgoing } from './prepare-call.ts';
+import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
+import { Visit } from '../exchange/visit.ts';
+import { prepareCall } from './prepare-call.ts';
+import { resolveTarget } from './target/resolve-target.ts';
 
 const rules = makeHostRules({ trusted: undefined, production: false });
 const bundle = exampleBundle({
@@ -26,9 +27,10 @@ function sent(body: object, shaped?: object) {
   exchange.subject.body = Buffer.from(text);
   exchange.subject.json = JSON.parse(text);
   exchange.subject.model = String(exchange.subject.json?.model ?? '');
-  const target = resolveTarget(exchange, directConfig.targets[0] as ResolvedTarget);
-  const outgoing = prepareOutgoing(exchange, target, shaped as never, rules);
-  return { ...outgoing, text: String(outgoing.body) };
+  const planned = directConfig.targets[0] as ResolvedTarget;
+  const target = resolveTarget(exchange, planned);
+  const call = prepareCall(new Visit(exchange, planned), target, shaped as never, rules);
+  return { ...call, text: String(call.body) };
 }
 
 describe('the model in the body', () => {

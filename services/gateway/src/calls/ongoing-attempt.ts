@@ -1,0 +1,89 @@
+import type { usage } from '@sluice/proto-stubs';
+import type { ReplyFacts } from '@sluice/providers';
+import type {
+  AttemptListener,
+  EndedAttempt,
+  OutcomeListener,
+  PricedReply,
+} from '../exchange/attempt.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+
+/** One attempt from before it is made to its one outcome, which its listeners hear. */
+export class OngoingAttempt implements EndedAttempt {
+  readonly call: PreparedCall;
+  readonly retryCount: number;
+  startedAt = 0;
+  endedAt = 0;
+  firstByteMs = 0;
+  outcome: usage.Outcome = 0;
+  status = 0;
+  errorCode = '';
+  facts: ReplyFacts | undefined = undefined;
+  isUrgent = false;
+  price: PricedReply | undefined = undefined;
+  readonly #listeners: OutcomeListener[] = [];
+  #isOver = false;
+
+  constructor(call: PreparedCall, retryCount: number) {
+    this.call = call;
+    this.retryCount = retryCount;
+  }
+
+  /** Tells everybody that it is about to be made. @throws GatewayError when it must not be */
+  async begin(listeners: readonly AttemptListener[]): Promise<void> {
+    for (const listener of listeners) {
+      const asked = listener(this);
+      const hears = asked instanceof Promise ? await asked : asked;
+      if (hears !== undefined) this.#listeners.push(hears);
+    }
+    this.startedAt = performance.now();
+  }
+
+  get hasFirstByte(): boolean {
+    return this.firstByteMs !== 0;
+  }
+
+  /** What is left of a time that began with the attempt. */
+  remainingMs(timeoutMs: number): number {
+    return Math.max(0, timeoutMs - (performance.now() - this.startedAt));
+  }
+
+  firstByte(): void {
+    if (this.firstByteMs === 0) this.firstByteMs = performance.now() - this.startedAt;
+  }
+
+  /** For streams, where the next bytes follow without a pause. Only the first call of either counts. */
+  finishNow(
+    outcome: usage.Outcome,
+    status: number,
+    errorCode: string,
+    facts: ReplyFacts | undefined,
+  ): void {
+    if (this.#isOver) return;
+    this.isUrgent = true;
+    void this.finish(outcome, status, errorCode, facts);
+  }
+
+  /** Resolves when what is to be kept is written, which the answer must wait for. */
+  finish(
+    outcome: usage.Outcome,
+    status: number,
+    errorCode: string,
+    facts: ReplyFacts | undefined,
+  ): Promise<void> {
+    if (this.#isOver) return Promise.resolve();
+    this.#isOver = true;
+    this.endedAt = performance.now();
+    this.outcome = outcome;
+    this.status = status;
+    this.errorCode = errorCode;
+    this.facts = facts;
+    let pending: Promise<void> | undefined;
+    for (const hears of this.#listeners) {
+      const heard = hears(this);
+      if (heard instanceof Promise)
+        pending = pending === undefined ? heard : Promise.all([pending, heard]).then(() => {});
+    }
+    return pending ?? Promise.resolve();
+  }
+}

@@ -1,0 +1,22 @@
+import type { CallContext, JsonObject } from '@sluice/providers';
+import type { ModelRequester } from '../../exchange/requester.ts';
+import type { Target } from '../../exchange/target.ts';
+
+/** What translations look at beside the body. */
+export function contextOf(
+  requester: ModelRequester,
+  target: Target,
+  request: JsonObject,
+): CallContext {
+  return {
+    provider: target.entry,
+    strictOpenAiCompliance: target.strictOpenAiCompliance,
+    nowMs: requester.arrival.startedAtMs,
+    model: target.model,
+    stream: request.stream === true,
+    setting: target.setting,
+    accountIsSettled: target.credentialBy === 'admin',
+    request,
+    ...(requester.subject.form === undefined ? {} : { form: requester.subject.form }),
+  };
+}

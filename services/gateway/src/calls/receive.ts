@@ -1,0 +1,243 @@
+import { waitHintMs } from '@sluice/engine';
+import { GatewayError } from '@sluice/errors';
+import { usage } from '@sluice/proto-stubs';
+import {
+  isFinalFault,
+  type ReplyFacts,
+  type StreamReader,
+  type Translation,
+} from '@sluice/providers';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
+import type { Target } from '../exchange/target.ts';
+import { inTurn, largeBytes } from '../http/large-work.ts';
+import { overloaded } from '../http/read-body.ts';
+import type { AttemptResult } from './attempt-result.ts';
+import type { OngoingAttempt } from './ongoing-attempt.ts';
+import { replyHeaders } from './reply-headers.ts';
+import { rawReply } from './streams/raw-reply.ts';
+import { streamReply } from './streams/stream-reply.ts';
+import type { Unread, UpstreamCall } from './upstream-call.ts';
+
+const { Outcome } = usage;
+
+export interface ReceiveOptions {
+  /** Until the first content event of a stream; 0 = no limit of its own. */
+  firstByteTimeoutMs: number;
+  replyBytesMax: number;
+}
+
+/**
+ * The answer of a provider whose head is here: passed on as it comes, read as a
+ * stream, or read whole and decoded. @throws GatewayError for what is no answer
+ */
+export async function receive(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+  options: ReceiveOptions,
+): Promise<AttemptResult> {
+  attempt.firstByte();
+  const { call } = attempt;
+  const { translation } = call;
+  const isSuccess = upstream.status >= 200 && upstream.status < 300;
+  const compressed =
+    upstream.headers['content-encoding'] !== undefined &&
+    upstream.headers['content-encoding'] !== 'identity';
+  if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
+    return answered(upstream, rawReply(attempt, upstream));
+  if (compressed) {
+    upstream.abort(new GatewayError('upstream.invalid_response'));
+    throw new GatewayError('upstream.invalid_response', {
+      message: 'The provider compressed its reply although it was not asked to.',
+    });
+  }
+  if (isSuccess && upstream.isEventStream) {
+    const reader = translation.openStream(call.context, call.sentJson);
+    return answered(upstream, await streamed(attempt, upstream, reader, translation, options));
+  }
+  const bytesMax = isSuccess
+    ? options.replyBytesMax
+    : Math.min(options.replyBytesMax, errorBytesMax);
+  const bytes = await upstream.readOrLeave(bytesMax, call.requester.arrival.holdBytes);
+  if (!Buffer.isBuffer(bytes)) {
+    if (mayPassUnread(call, translation, isSuccess))
+      return answered(upstream, rawReply(attempt, upstream));
+    const refused = unreadError(bytes, bytesMax);
+    upstream.abort(refused);
+    throw refused;
+  }
+  // The whole answer is here: what follows cannot fail for the upstream's sake.
+  const decode = () =>
+    isSuccess
+      ? translation.decode(bytes, call.context, {
+          status: upstream.status,
+          headers: upstream.headers,
+        })
+      : translation.decodeError(upstream.status, bytes, call.context);
+  const decoded =
+    bytes.length < largeBytes
+      ? decode()
+      : await inTurn(call.requester.bundle?.source.workspaceId ?? '', bytes.length, decode);
+  if (decoded.isUnread === true && call.target.planned.hooks !== undefined)
+    throw new GatewayError('upstream.response_too_large', {
+      message: 'The provider sent a reply of more values than can be checked.',
+    });
+  const headers = replyHeaders(upstream.headers, decoded.body === undefined);
+  if (decoded.body !== undefined)
+    headers['content-type'] = decoded.contentType ?? 'application/json';
+  const body = decoded.body ?? bytes;
+  const plain: BodyReply = { kind: 'body', status: upstream.status, headers, body };
+  if (isSuccess) return answered(upstream, await inspected(attempt, plain, decoded.facts));
+  await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);
+  const mayRetry = (call.target.planned.retry?.attempts ?? 0) > 0;
+  return answered(
+    upstream,
+    plain,
+    mayRetry && isFinalFault(upstream.status, bytes.toString('utf8')),
+  );
+}
+
+function answered(upstream: UpstreamCall, reply: Reply, isFinal = false): AttemptResult {
+  return {
+    reply,
+    error: undefined,
+    status: reply.status,
+    isNetworkFailure: false,
+    isFinal,
+    waitHintMs: reply.status === 429 ? waitHintMs(upstream.headers) : undefined,
+  };
+}
+
+/** What reaches the caller as it came, without being read whole. */
+function passesOn(
+  { requester, translation }: PreparedCall,
+  upstream: UpstreamCall,
+  isSuccess: boolean,
+  compressed: boolean,
+): boolean {
+  const { operation } = requester.subject;
+  return (
+    operation.body === 'raw' ||
+    // Sound is heard while it is made.
+    (operation.reply === 'sound' &&
+      (translation?.mode === 'native' || (isSuccess && isSound(upstream)))) ||
+    // An answer without a body is not of any format.
+    requester.arrival.method === 'HEAD' ||
+    (compressed && translation?.mode === 'native')
+  );
+}
+
+/** No provider has so much to say of an error; it is read as text several times. */
+const errorBytesMax = 1024 * 1024;
+
+/** Bytes that are the caller's as they came, and that nobody has to look at first. */
+function mayPassUnread(
+  { target }: PreparedCall,
+  translation: Translation,
+  isSuccess: boolean,
+): boolean {
+  return (
+    translation.mode === 'native' &&
+    target.planned.hooks === undefined &&
+    (isSuccess || translation.entry.envelope?.translatesErrors !== true)
+  );
+}
+
+function unreadError(why: Unread, bytesMax: number): GatewayError {
+  return why === 'overloaded'
+    ? overloaded()
+    : new GatewayError('upstream.response_too_large', {
+        message: `The provider sent more than the ${bytesMax} bytes that are read, and its reply has to be translated or checked.`,
+      });
+}
+
+/** Speech in a vendor's own words may still be JSON around it. */
+function isSound(call: UpstreamCall): boolean {
+  return /^(?:audio\/|application\/octet-stream)/i.test(String(call.headers['content-type']));
+}
+
+/** Runs the checks of a complete answer and records what the caller will see of it. */
+async function inspected(
+  attempt: OngoingAttempt,
+  plain: BodyReply,
+  facts: ReplyFacts,
+): Promise<BodyReply> {
+  const { inspect } = attempt.call;
+  const checked =
+    inspect === undefined || plain.status !== 200 ? undefined : await inspect(plain.body);
+  const reply =
+    checked === undefined
+      ? plain
+      : { ...checked, headers: { ...plain.headers, ...checked.headers } };
+  // A denied answer was paid for all the same.
+  const isDenied = reply.status === 446;
+  await attempt.finish(
+    isDenied ? Outcome.DENIED : Outcome.SUCCESS,
+    reply.status,
+    isDenied ? 'guardrail.denied' : '',
+    facts,
+  );
+  return reply;
+}
+
+/** Waits for the first content event: until then a fault is an ordinary error, not a broken stream. */
+async function streamed(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+  reader: StreamReader,
+  { mode, entry, upstreamFormat }: Translation,
+  options: ReceiveOptions,
+): Promise<StreamReply> {
+  const { target } = attempt.call;
+  const headers = replyHeaders(upstream.headers, mode === 'native');
+  headers['content-type'] = String(upstream.headers['content-type'] ?? 'text/event-stream');
+  if (mode === 'translated' || entry.envelope?.openUnframer)
+    headers['content-type'] = 'text/event-stream; charset=utf-8';
+  const stream = streamReply({
+    call: upstream,
+    reader,
+    attempt,
+    passesOverload: upstreamFormat === 'anthropic-messages' && !inspectsOverload(target),
+  });
+  const timeoutMs = target.planned.firstByteTimeoutMs ?? options.firstByteTimeoutMs;
+  if (timeoutMs === 0) await stream.committed;
+  else await within(attempt.remainingMs(timeoutMs), timeoutMs, stream.committed, upstream);
+  return {
+    kind: 'stream',
+    status: upstream.status,
+    headers,
+    pipeTo: stream.pipeTo,
+    discard: stream.discard,
+    wasWhole: () => reader.phase === 'complete',
+  };
+}
+
+/** The integration asks that an overloaded Anthropic counts as a 529, not as a stream that says so. */
+function inspectsOverload({ configurations }: Target): boolean {
+  const flag =
+    configurations.anthropic_inspect_stream_for_overloaded_error ??
+    configurations.anthropicInspectStreamForOverloadedError;
+  return flag === true || flag === 'true';
+}
+
+async function within(
+  remainingMs: number,
+  timeoutMs: number,
+  committed: Promise<void>,
+  call: UpstreamCall,
+): Promise<void> {
+  const timer = setTimeout(
+    () =>
+      call.abort(
+        new GatewayError('upstream.timeout', {
+          message: `The provider sent no content within ${timeoutMs} ms.`,
+        }),
+      ),
+    remainingMs,
+  );
+  try {
+    await committed;
+  } finally {
+    clearTimeout(timer);
+  }
+}

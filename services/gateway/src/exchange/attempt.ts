@@ -1,0 +1,45 @@
+import type { Cost } from '@sluice/pricing';
+import type { usage } from '@sluice/proto-stubs';
+import type { ReplyFacts } from '@sluice/providers';
+import type { PreparedCall } from './prepared-call.ts';
+
+/** One sending of a prepared call. */
+export interface Attempt {
+  readonly call: PreparedCall;
+  readonly retryCount: number;
+}
+
+/** What an attempt came to. */
+export interface EndedAttempt extends Attempt {
+  /** `performance.now()` when the provider was called, and now. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  /** Since the start; 0 = nothing arrived. */
+  readonly firstByteMs: number;
+  readonly outcome: usage.Outcome;
+  readonly status: number;
+  /** Empty = no error. */
+  readonly errorCode: string;
+  readonly facts: ReplyFacts | undefined;
+  /** The next bytes of the answer follow without a pause: what must be kept before them is written at once. */
+  readonly isUrgent: boolean;
+  /** Said by `priceAttempt`; undefined = no price is known. */
+  price: PricedReply | undefined;
+}
+
+export interface PricedReply {
+  readonly cost: Cost;
+  /** Of the price book. */
+  readonly layer: string;
+}
+
+/** Hears what an attempt came to. What it returns is waited for before the end of the answer is sent. */
+export type OutcomeListener = (attempt: EndedAttempt) => void | Promise<void>;
+
+/**
+ * Asked before each attempt: returns who hears its outcome; undefined = it does
+ * not want to know. @throws GatewayError when the attempt must not be made
+ */
+export type AttemptListener = (
+  attempt: Attempt,
+) => OutcomeListener | undefined | Promise<OutcomeListener | undefined>;

@@ -1,0 +1,42 @@
+import type { ArrivedRequest } from './arrived-request.ts';
+import type { ConfigChoice } from './exchange.ts';
+import type { Identity } from './identity.ts';
+import type { Progress } from './progress.ts';
+import type { ModelCall, Subject } from './subject.ts';
+
+/**
+ * For whom a call is made, and the request that its record belongs to. An
+ * exchange is one; a call that a request did not ask for – by a check, a cache,
+ * a batch – brings a smaller one.
+ */
+export interface Requester extends Identity {
+  readonly arrival: RequesterArrival;
+  readonly subject: Subject;
+  readonly config: ConfigChoice | undefined;
+  readonly decisionJson: string;
+  readonly progress: Progress;
+}
+
+/** Asks for a model. */
+export interface ModelRequester extends Requester {
+  readonly subject: ModelCall;
+}
+
+/** What calls and records look at of a request as it came. */
+export interface RequesterArrival
+  extends Pick<
+    ArrivedRequest,
+    | 'method'
+    | 'headers'
+    | 'requestId'
+    | 'traceId'
+    | 'startedAt'
+    | 'startedAtMs'
+    | 'signal'
+    | 'holdBytes'
+  > {
+  readonly caller: Pick<
+    ArrivedRequest['caller'],
+    'serviceKey' | 'requestTimeoutMs' | 'spanId' | 'parentSpanId' | 'spanName'
+  >;
+}

@@ -1,0 +1,168 @@
+import type { GatewayError } from '@sluice/errors';
+import { usage } from '@sluice/proto-stubs';
+import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
+import { clipped } from '../exchange/clipped.ts';
+import type { Requester } from '../exchange/requester.ts';
+import type { Subject } from '../exchange/subject.ts';
+import type { Target } from '../exchange/target.ts';
+import type { Visit, VisitNotes } from '../exchange/visit.ts';
+import type { Outbox } from './outbox.ts';
+import { uuidV7 } from './uuid.ts';
+
+const { Outcome } = usage;
+
+/** Writes the ledger's side of requests: a begin and an end for each attempt, one record for each refusal. */
+export class UsageRecorder {
+  readonly #outbox: Outbox;
+  readonly #replicaId: string;
+  readonly #encoder = new RecordEncoder();
+  #sequence = 0;
+
+  constructor(outbox: Outbox, replicaId: string) {
+    this.#outbox = outbox;
+    this.#replicaId = replicaId;
+  }
+
+  /** From here on exactly one record of this id follows. @throws when it cannot be noted */
+  begin(record: UsageRecord): Promise<void> {
+    return this.#outbox.begin(record.id, this.#encoder.encode(record));
+  }
+
+  /** A request, or one target of it, that never got as far as an attempt. */
+  async refuse(requester: Requester, error: GatewayError, at?: Refused): Promise<void> {
+    // What room is left belongs to attempts, which cost money; refusals cost none.
+    if (this.#outbox.isFull) return;
+    const target = at?.visit?.target;
+    const record =
+      target === undefined
+        ? this.#blank(requester, at?.visit)
+        : this.blankFor(requester, at?.visit, target);
+    if (target === undefined) record.model = modelOf(requester.subject);
+    if (at !== undefined) record.optionPath = at.path;
+    record.outcome =
+      error.code === 'request.aborted'
+        ? Outcome.CALLER_GONE
+        : error.status >= 500
+          ? Outcome.GATEWAY_ERROR
+          : Outcome.DENIED;
+    record.statusCode = error.status;
+    record.errorCode = error.code;
+    record.latencyMs = performance.now() - requester.arrival.startedAt;
+    record.gatewayMs = record.latencyMs;
+    return this.store(record);
+  }
+
+  /** An answer from the cache: nobody was called, nothing was spent. */
+  async answerFromCache(visit: Visit, target: Target, status: number): Promise<void> {
+    const { exchange } = visit;
+    const record = this.blankFor(exchange, visit, target);
+    record.outcome = Outcome.SUCCESS;
+    record.statusCode = status;
+    record.latencyMs = performance.now() - exchange.arrival.startedAt;
+    record.gatewayMs = record.latencyMs;
+    visit.summary = {
+      provider: record.provider,
+      model: record.model,
+      inputTokens: 0,
+      outputTokens: 0,
+      costNanoUsd: 0,
+      upstreamMs: 0,
+    };
+    return this.store(record);
+  }
+
+  /** What turns the begin of an attempt that died with the process into its record. */
+  static lostSuffix(): Uint8Array {
+    const suffix = new RecordEncoder().encode({
+      ...emptyRecord(),
+      outcome: Outcome.LOST,
+      errorCode: 'gateway.lost',
+    });
+    return Buffer.from(suffix);
+  }
+
+  store(record: UsageRecord): Promise<void> {
+    return this.#outbox.end(record.id, this.#encoder.encode(record));
+  }
+
+  /** Writes what was stored, now. @throws when the disk refuses */
+  flush(): void {
+    this.#outbox.flush();
+  }
+
+  #blank(requester: Requester, notes: VisitNotes | undefined): UsageRecord {
+    const { arrival, key, bundle, config, subject } = requester;
+    const { caller } = arrival;
+    const record = emptyRecord();
+    record.id = uuidV7(Date.now());
+    record.requestId = arrival.requestId;
+    record.traceId = arrival.traceId;
+    record.spanId = caller.spanId;
+    record.parentSpanId = caller.parentSpanId;
+    record.spanName = caller.spanName;
+    record.replicaId = this.#replicaId;
+    record.sequence = ++this.#sequence;
+    record.createdAtMs = arrival.startedAtMs;
+    record.organisationId = key?.source.organisationId ?? '';
+    record.workspaceId = key?.source.workspaceId ?? '';
+    record.workspaceSlug = bundle?.source.workspaceSlug ?? '';
+    record.apiKeyId = key?.source.id ?? '';
+    record.userId = key?.source.userId ?? '';
+    record.method = arrival.method;
+    record.requestUrl = clipped(subject.pathname);
+    record.endpoint = subject.operation.id;
+    record.isProxyCall = subject.operation.body === 'raw';
+    record.stream = subject.kind === 'model-call' && subject.wantsStream;
+    record.configId = config?.saved?.id ?? '';
+    record.configSlug = config?.saved?.slug ?? '';
+    record.configVersionId = config?.saved?.versionId ?? '';
+    record.strategyMode = config?.compiled.strategyMode ?? 'single';
+    record.bundleHash = bundle?.source.hash ?? '';
+    record.cacheStatus = notes?.cacheStatus ?? 'DISABLED';
+    record.metadata = requester.metadata;
+    record.decisionJson = decisionOf(requester, notes);
+    return record;
+  }
+
+  /** A record of one target, as far as it is known before anything came of it. */
+  blankFor(requester: Requester, notes: VisitNotes | undefined, target: Target): UsageRecord {
+    const record = this.#blank(requester, notes);
+    record.provider = target.entry.id;
+    record.providerSlug = target.saved?.slug ?? '';
+    record.model = clipped(target.servedModel);
+    record.optionPath = target.path;
+    return record;
+  }
+}
+
+/** The choices of the plan, what checks said of this target, and what ended the request before its plan did. */
+export function decisionOf(
+  { decisionJson, progress }: Requester,
+  notes: VisitNotes | undefined,
+): string {
+  const { stoppedBy, tries } = progress;
+  const hookVerdicts = notes?.hookVerdicts ?? [];
+  let json = decisionJson;
+  if (hookVerdicts.length > 0)
+    json = withMember(json, `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`);
+  if (stoppedBy !== undefined)
+    json = withMember(json, `"stopped":{"by":"${stoppedBy}","tries":${tries}}`);
+  return json;
+}
+
+function withMember(json: string, member: string): string {
+  return json === '' ? `{${member}}` : `${json.slice(0, -1)},${member}}`;
+}
+
+const hooksMax = 50;
+
+function modelOf(subject: Subject): string {
+  return subject.kind === 'model-call' ? subject.model : '';
+}
+
+/** Where a request was refused before anybody was called; the target when it got so far. */
+export interface Refused {
+  path: string;
+  /** Undefined where the target was never asked. */
+  visit: Visit | undefined;
+}

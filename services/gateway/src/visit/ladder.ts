@@ -1,0 +1,64 @@
+import type { ResolvedTarget } from '@sluice/engine';
+import type { Rung, Step } from './step.ts';
+import { type CallParts, call } from './steps/call.ts';
+import { type CheckInputParts, checkInput } from './steps/check-input.ts';
+import { checkOutput } from './steps/check-output.ts';
+import { fillCache } from './steps/fill-cache.ts';
+import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
+import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
+import { reserve } from './steps/reserve.ts';
+import { resolveTarget } from './steps/resolve-target.ts';
+import { shapeBody } from './steps/shape-body.ts';
+import type { TargetVisit } from './target-visit.ts';
+
+export type LadderParts = CheckInputParts & PrepareCallParts & LookInCacheParts & CallParts;
+
+/** What is done for one target, in order; each step has in its hands what those below it come to. */
+export function createLadder(parts: LadderParts): Ladder {
+  return new Ladder([
+    resolveTarget, // who and where, before anything is done on their account
+    shapeBody, // so that checks see what would be sent
+    checkInput(parts), // a denied request is not looked up, let alone sent
+    prepareCall(parts), // what cannot be sent uses up no limit
+    lookInCache(parts), // a kept answer costs nothing
+    reserve, // the last refusal before money is spent
+    checkOutput, // of what the cache is given first, it keeps what passed
+    fillCache,
+    call(parts),
+  ]);
+}
+
+/** The steps of all targets, and for each target those that it needs, as one function. */
+export class Ladder {
+  readonly #steps: readonly Step[];
+  readonly #composed = new WeakMap<ResolvedTarget, Rung>();
+
+  constructor(steps: readonly Step[]) {
+    this.#steps = steps;
+  }
+
+  /** @throws GatewayError when a step refuses */
+  climb: Rung = (visit) => {
+    const { planned } = visit;
+    let rung = this.#composed.get(planned);
+    if (rung === undefined) {
+      // Targets are compiled with their config and kept with it: composed once for each.
+      rung = compose(this.#steps.filter((step) => step.isNeeded?.(planned) !== false));
+      this.#composed.set(planned, rung);
+    }
+    return rung(visit);
+  };
+
+  /** The same steps, doing nothing. @throws GatewayError as the first that would refuse */
+  async judge(visit: TargetVisit): Promise<void> {
+    for (const step of this.#steps)
+      if (step.isNeeded?.(visit.planned) !== false) await step.judge?.(visit);
+  }
+}
+
+function compose(steps: readonly Step[]): Rung {
+  return steps.reduceRight<Rung>(
+    (next, step) => (visit) => step.run(visit, next),
+    () => Promise.reject(new Error('the last step must answer')),
+  );
+}

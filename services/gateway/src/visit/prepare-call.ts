@@ -1,0 +1,28 @@
+import type { HostRules } from '@sluice/outbound';
+import type { JsonObject } from '@sluice/providers';
+import { newCall } from '../calls/prepare/new-call.ts';
+import { prepareUnified } from '../calls/prepare/prepare-unified.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Target } from '../exchange/target.ts';
+import type { Visit } from '../exchange/visit.ts';
+import { prepareProxy } from './prepare-proxy.ts';
+
+/**
+ * Turns a request and its target into one HTTP request. `shaped` is the body
+ * after the config's parameters and transforming checks; undefined when none of
+ * them changed it.
+ * @throws GatewayError for hosts that may not be called and endpoints the provider lacks
+ */
+export function prepareCall(
+  visit: Visit,
+  target: Target,
+  shaped: JsonObject | undefined,
+  rules: HostRules,
+): PreparedCall {
+  const { exchange } = visit;
+  const request =
+    exchange.subject.operation.body === 'raw'
+      ? prepareProxy(exchange, target, rules)
+      : prepareUnified(exchange, target, shaped, rules);
+  return newCall(request, exchange, target, visit);
+}

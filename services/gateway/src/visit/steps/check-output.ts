@@ -1,0 +1,18 @@
+import type { Step } from '../step.ts';
+import { callOf } from '../target-visit.ts';
+
+/** Hooks after the call: whole answers are checked before they are given, streams when they are over. */
+export const checkOutput: Step = {
+  isNeeded: ({ hooks }) => hooks !== undefined,
+  async run(visit, next) {
+    const { hooks, fill } = visit;
+    if (hooks === undefined) return next(visit);
+    const keep =
+      fill === undefined ? undefined : (bytes: Buffer) => fill.keepBody(bytes, 'application/json');
+    callOf(visit).inspect = (body) => hooks.inspect(body, keep);
+    const answer = await next(visit);
+    return answer.reply?.kind === 'stream'
+      ? { ...answer, reply: hooks.onStream(answer.reply) }
+      : answer;
+  },
+};

@@ -1,0 +1,91 @@
+import type { CacheLookup, ReplyCache } from '../../cache/reply-cache.ts';
+import type { Reply } from '../../exchange/reply.ts';
+import { outputChecks } from '../../guardrails/output-checks.ts';
+import { inTurn } from '../../http/large-work.ts';
+import type { UsageRecorder } from '../../usage/usage-recorder.ts';
+import { credentialOf } from '../credential-of.ts';
+import type { Step, TargetAnswer } from '../step.ts';
+import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
+
+export interface LookInCacheParts {
+  cache: ReplyCache;
+  recorder: UsageRecorder;
+}
+
+/** A kept answer is the answer. Otherwise this request leads, and equal ones wait for it. */
+export function lookInCache({ cache, recorder }: LookInCacheParts): Step {
+  return {
+    isNeeded: ({ cache: rule }) => rule !== undefined,
+    async run(visit, next) {
+      const { body } = visit.exchange.subject;
+      const owner = visit.exchange.bundle?.source.workspaceId ?? '';
+      const looking = await inTurn(owner, body?.length ?? 0, () => lookUp(visit, cache));
+      if (looking === undefined) return next(visit);
+      visit.cacheStatus = looking.status;
+      if (looking.reply !== undefined) return answerKept(visit, looking.reply, recorder);
+      visit.fill = looking.fill;
+      try {
+        return await next(visit);
+      } finally {
+        looking.fill?.release();
+      }
+    },
+  };
+}
+
+function lookUp(
+  visit: TargetVisit,
+  cache: ReplyCache,
+): CacheLookup | Promise<CacheLookup> | undefined {
+  const { bundle, arrival, subject, metadata } = visit.exchange;
+  const { caller } = arrival;
+  const { operation } = subject;
+  const target = targetOf(visit);
+  const call = callOf(visit);
+  // Pass-through is not ours to repeat, and a caller who is not tracked leaves nothing behind.
+  if (
+    operation.body === 'raw' ||
+    call.translation === undefined ||
+    !caller.debug ||
+    bundle === undefined
+  )
+    return undefined;
+  return cache.lookUp({
+    rule: target.planned.cache,
+    endpoint: operation.id,
+    organisationId: bundle.source.organisationId,
+    workspaceId: bundle.source.workspaceId,
+    credential: credentialOf(target, call),
+    provider: target.entry.id,
+    origin: call.origin,
+    path: call.path,
+    method: call.method,
+    sentJson: call.sentJson,
+    model: target.servedModel,
+    metadata,
+    namespace: caller.cacheNamespace,
+    upstreamHeaders: call.headers,
+    forwardsCallersHeaders: caller.forwardHeaders !== undefined,
+    checkedBy: outputChecks(target.planned.hooks),
+    // Not every format says so in the body.
+    wantsStream: call.context.stream,
+    forceRefresh: caller.cacheForceRefresh,
+    signal: arrival.signal,
+    strictOpenAiCompliance: target.strictOpenAiCompliance,
+  });
+}
+
+/** Its output was checked when it was kept; what the input's checks found is told with it. */
+async function answerKept(
+  visit: TargetVisit,
+  kept: Reply,
+  recorder: UsageRecorder,
+): Promise<TargetAnswer> {
+  const { hooks } = visit;
+  let reply = kept;
+  if (hooks !== undefined)
+    reply = kept.kind === 'body' ? hooks.onKeptBody(kept) : hooks.onStream(kept, false);
+  visit.exchange.progress.tries++;
+  await recorder.answerFromCache(visit, targetOf(visit), reply.status);
+  return { status: reply.status, stops: false, reply, error: undefined };
+}

@@ -1,0 +1,51 @@
+import type { HostRules } from '@sluice/outbound';
+import { addressCall } from '../../calls/prepare/prepare-unified.ts';
+import { sentBody } from '../../calls/prepare/sent-body.ts';
+import { inTurn, largeBytes } from '../../http/large-work.ts';
+import { refuseDropped } from '../dropped-params.ts';
+import { prepareCall as prepare } from '../prepare-call.ts';
+import type { Rung, Step, TargetAnswer } from '../step.ts';
+import { checkSentModels } from '../target/served-model.ts';
+import { type TargetVisit, targetOf } from '../target-visit.ts';
+
+export interface PrepareCallParts {
+  hostRules: HostRules;
+  /** Refuse what a provider's format cannot carry, whatever config and caller say. */
+  strictParams: boolean;
+}
+
+/** The HTTP request, with all that can be refused by looking at it. */
+export function prepareCall(parts: PrepareCallParts): Step {
+  const run = (visit: TargetVisit): void => {
+    const { exchange, shaped } = visit;
+    const target = targetOf(visit);
+    checkSentModels(exchange, target, sentBody(exchange, target, shaped));
+    const prepared = prepare(visit, target, shaped, parts.hostRules);
+    refuseDropped(exchange, target, prepared, parts);
+    visit.prepared = prepared;
+  };
+  return {
+    run(visit, next) {
+      const bytes = visit.exchange.subject.body?.length ?? 0;
+      if (bytes >= largeBytes) return runInTurn(visit, bytes, run, next);
+      run(visit);
+      return next(visit);
+    },
+    judge(visit) {
+      const { exchange, shaped } = visit;
+      const target = targetOf(visit);
+      checkSentModels(exchange, target, sentBody(exchange, target, shaped));
+      visit.base = addressCall(exchange, target, exchange.subject.json ?? {}, parts.hostRules).base;
+    },
+  };
+}
+
+async function runInTurn(
+  visit: TargetVisit,
+  bytes: number,
+  run: (visit: TargetVisit) => void,
+  next: Rung,
+): Promise<TargetAnswer> {
+  await inTurn(visit.exchange.bundle?.source.workspaceId ?? '', bytes, () => run(visit));
+  return next(visit);
+}

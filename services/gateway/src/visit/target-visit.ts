@@ -1,0 +1,34 @@
+import type { JsonObject } from '@sluice/providers';
+import type { CacheFill } from '../cache/reply-cache.ts';
+import type { LimitCheck } from '../exchange/limits.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Target } from '../exchange/target.ts';
+import { Visit } from '../exchange/visit.ts';
+import type { TargetHooksRun } from './target-hooks-run.ts';
+
+/** A visit with what its steps leave for those after them. */
+export class TargetVisit extends Visit {
+  /** The body as the target wants it; undefined = as it came. */
+  shaped: JsonObject | undefined = undefined;
+  /** Undefined where the target has no hooks. */
+  hooks: TargetHooksRun | undefined = undefined;
+  prepared: PreparedCall | undefined = undefined;
+  /** Where the answer goes that others wait for; undefined where none is kept. */
+  fill: CacheFill | undefined = undefined;
+  /** Where it would be called: known to those who only judge. */
+  base: URL | undefined = undefined;
+  /** How the limits of the target stand: for those who only judge. */
+  limitChecks: readonly LimitCheck[] = noChecks;
+}
+
+const noChecks: readonly LimitCheck[] = [];
+
+export function targetOf({ target }: TargetVisit): Target {
+  if (target === undefined) throw new Error('resolveTarget is the first step');
+  return target;
+}
+
+export function callOf({ prepared }: TargetVisit): PreparedCall {
+  if (prepared === undefined) throw new Error('the call is not prepared yet');
+  return prepared;
+}
