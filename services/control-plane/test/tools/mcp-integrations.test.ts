@@ -1,6 +1,7 @@
 import { scopesOf } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
+import { mcpKind } from '../../src/tools/mcp-integrations/kind.ts';
 import { openConfigurations } from '../../src/tools/registry/configurations.ts';
 import { createPerson, createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
@@ -219,7 +220,7 @@ describe('the settings of an MCP integration', () => {
   const inClear = async (one: string) =>
     openConfigurations(
       createCredentialVault(h.env.MASTER_KEY),
-      'mcp',
+      mcpKind,
       await h.db.mcpIntegration.findFirstOrThrow({ where: { id: one.split('/').at(-1) ?? '' } }),
     );
 

@@ -1,14 +1,14 @@
 import type { AgentCard, AnswerOf } from '@sluice/contracts/admin';
+import type { AgentIntegration } from '../../generated/prisma/client.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
-import type { IntegrationRow } from '../registry/tables.ts';
 import { skillType } from './card.ts';
 
 type Detail = AnswerOf<'agent-integrations.read'>;
 type Skill = AnswerOf<'agent-integrations.skills.list'>['data'][number];
 
-export function presentAgentIntegration(row: IntegrationRow<'agent'>) {
+export function presentAgentIntegration(row: AgentIntegration) {
   return {
     ...presentIntegration(row),
     auth_type: row.authType as Detail['auth_type'],
@@ -16,7 +16,7 @@ export function presentAgentIntegration(row: IntegrationRow<'agent'>) {
 }
 
 /** With its card, which is too much for a list. */
-export function presentAgentIntegrationDetail(row: IntegrationRow<'agent'>) {
+export function presentAgentIntegrationDetail(row: AgentIntegration) {
   return { ...presentAgentIntegration(row), agent_card: row.agentCard as AgentCard | null };
 }
 

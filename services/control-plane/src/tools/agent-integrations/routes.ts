@@ -9,6 +9,7 @@ import { presentGlobalAccess } from '../registry/present.ts';
 import type { RegistryParts } from '../registry/registry.ts';
 import { skillType } from './card.ts';
 import { fetchCard } from './fetch-card.ts';
+import { agentKind } from './kind.ts';
 import { agentRegistry, changeAgentIntegration, createAgentIntegration } from './operations.ts';
 import {
   presentAgentIntegration,
@@ -18,14 +19,14 @@ import {
 } from './present.ts';
 
 const named = (call: AdminCall) => pathParameter(call, 'agentIntegrationId');
-const reach = (call: AdminCall) => reachIntegration(call, call.db, 'agent', named(call));
+const reach = (call: AdminCall) => reachIntegration(call, call.db, agentKind, named(call));
 
 export function agentIntegrationOperations(parts: RegistryParts) {
   const registry = agentRegistry(parts);
   return {
     ...implementAll('agent-integrations', {
       list: async (call, { query }) => {
-        const { rows, total } = await listReachable(call, 'agent', query);
+        const { rows, total } = await listReachable(call, agentKind, query);
         const data = rows.map(({ row, workspaceCount }) => ({
           ...presentAgentIntegration(row),
           workspaces_count: workspaceCount,
@@ -47,13 +48,13 @@ export function agentIntegrationOperations(parts: RegistryParts) {
       delete: (call) => deleteIntegration(call, registry, named(call)),
     }),
     ...implementAll('agent-integrations.workspaces', {
-      list: (call, { query }) => listWorkspaces(call, 'agent', named(call), query),
+      list: (call, { query }) => listWorkspaces(call, agentKind, named(call), query),
       update: (call, { body }) => changeWorkspaces(call, registry, named(call), body),
     }),
     ...implementAll('agent-integrations.skills', {
       list: async (call, { query }) => {
         const { id } = await reach(call);
-        const found = await listOffers(call.db, 'agent', { integrationId: id }, {}, query);
+        const found = await listOffers(call.db, agentKind, { integrationId: id }, {}, query);
         return {
           ...withMore(found.rows.map(presentSkill), found.total, query),
           counts: presentSkillCounts(found.counts),

@@ -5,6 +5,7 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { cardBehindGateway } from '../agent-integrations/card.ts';
+import { type AgentTypes, agentKind } from '../agent-integrations/kind.ts';
 import { presentSkill, presentSkillCounts } from '../agent-integrations/present.ts';
 import { settingsOf } from '../agent-integrations/routes.ts';
 import { switchServerOffers } from '../registry/offers.ts';
@@ -17,28 +18,28 @@ import {
   reachServer,
   renameServer,
 } from '../registry/servers.ts';
-import type { FoundServer } from '../registry/servers-store.ts';
+import type { FoundServer } from '../registry/tables.ts';
 import { changeAccess, listAccess } from '../registry/user-access.ts';
 
 const named = (call: AdminCall) => pathParameter(call, 'agentServerId');
-const reach = (call: AdminCall) => reachServer(call, call.db, 'agent', named(call));
+const reach = (call: AdminCall) => reachServer(call, call.db, agentKind, named(call));
 
 export const agentServerOperations = {
   ...implementAll('agent-servers', {
     list: async (call, { query }) => {
-      const { rows, total } = await listReachableServers(call, 'agent', query);
+      const { rows, total } = await listReachableServers(call, agentKind, query);
       return { data: rows.map((row) => presentAgentServer(row, call.base)), total };
     },
-    create: (call, { body }) => createServer(call, 'agent', body, body.agent_integration_id),
+    create: (call, { body }) => createServer(call, agentKind, body, body.agent_integration_id),
     read: async (call) => presentAgentServer(await reach(call), call.base),
-    update: (call, { body }) => renameServer(call, 'agent', named(call), body),
-    delete: (call) => deleteServer(call, 'agent', named(call)),
+    update: (call, { body }) => renameServer(call, agentKind, named(call), body),
+    delete: (call) => deleteServer(call, agentKind, named(call)),
   }),
   ...implementAll('agent-servers.skills', {
     list: async (call, { query }) => {
       const { id, integrationId } = await reach(call);
       const of = { integrationId, serverId: id };
-      const found = await listOffers(call.db, 'agent', of, {}, query);
+      const found = await listOffers(call.db, agentKind, of, {}, query);
       const data = found.rows.map((row) => ({
         ...presentSkill(row),
         integration_enabled: isServiceKey(call.caller) ? row.integrationEnabled : null,
@@ -46,14 +47,14 @@ export const agentServerOperations = {
       return { ...withMore(data, found.total, query), counts: presentSkillCounts(found.counts) };
     },
     update: async (call, { body }) => {
-      await switchServerOffers(call, 'agent', named(call), settingsOf(body.skills));
+      await switchServerOffers(call, agentKind, named(call), settingsOf(body.skills));
       return { success: true };
     },
   }),
   ...implementAll('agent-servers.user-access', {
-    list: async (call, { query }) => listAccess(call, 'agent', await reach(call), query),
+    list: async (call, { query }) => listAccess(call, agentKind, await reach(call), query),
     update: async (call, { body }) => {
-      await changeAccess(call, 'agent', named(call), body);
+      await changeAccess(call, agentKind, named(call), body);
       return { success: true };
     },
   }),
@@ -69,7 +70,7 @@ async function readCard(call: AdminCall): Promise<AgentCard> {
     throw new GatewayError('admin.not_found', { message: 'No card is known of this agent.' });
   const of = { integrationId: server.integrationId, serverId: server.id };
   const every = { currentPage: 0, pageSize: Number.MAX_SAFE_INTEGER };
-  const skills = await listOffers(call.db, 'agent', of, {}, every);
+  const skills = await listOffers(call.db, agentKind, of, {}, every);
   const closed = new Set(skills.rows.filter((row) => !row.enabled).map((row) => row.name));
   return cardBehindGateway(card, {
     registeredUrl: server.integration.url,
@@ -83,7 +84,7 @@ function agentUrl(baseUrl: string, slug: string): string {
   return `${baseUrl}/v1/agent/${slug}/`;
 }
 
-function presentAgentServer(row: FoundServer<'agent'>, baseUrl: string) {
+function presentAgentServer(row: FoundServer<AgentTypes>, baseUrl: string) {
   return {
     ...presentServer(row),
     agent_integration_id: row.integrationId,

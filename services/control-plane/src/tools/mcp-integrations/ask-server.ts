@@ -1,8 +1,9 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
+import type { McpIntegration } from '../../generated/prisma/client.ts';
 import { openConfigurations } from '../registry/configurations.ts';
 import type { RegistryParts } from '../registry/registry.ts';
-import type { IntegrationRow } from '../registry/tables.ts';
 import { type Discovery, discover } from './discover.ts';
+import { mcpKind } from './kind.ts';
 import { McpFault } from './mcp-client.ts';
 
 /** How asking went, as it is answered; with what was found, if anything was. */
@@ -12,12 +13,12 @@ export interface Asked {
 }
 
 /** Asks the server behind an integration what it is. A server that does not answer is an answer. */
-export async function askServer(parts: RegistryParts, row: IntegrationRow<'mcp'>): Promise<Asked> {
+export async function askServer(parts: RegistryParts, row: McpIntegration): Promise<Asked> {
   const startedAt = performance.now();
   const outcome = await discover(parts.fetch, {
     url: row.url,
     transport: row.transport,
-    configurations: openConfigurations(parts.vault, 'mcp', row),
+    configurations: openConfigurations(parts.vault, mcpKind, row),
   }).catch((error: unknown) => {
     if (error instanceof McpFault) return error;
     throw error;

@@ -10,12 +10,12 @@ import { updateIntegration } from '../registry/integrations-store.ts';
 import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
 import { type Asked, askServer } from './ask-server.ts';
-import { presentMcpIntegration } from './present.ts';
+import { type McpTypes, mcpKind } from './kind.ts';
 
-export type McpRegistry = Registry<'mcp'>;
+export type McpRegistry = Registry<McpTypes>;
 
 export function mcpRegistry(parts: RegistryParts): McpRegistry {
-  return { ...parts, kind: 'mcp', present: presentMcpIntegration };
+  return { ...parts, kind: mcpKind };
 }
 
 export function createMcpIntegration(
@@ -45,20 +45,20 @@ export async function testIntegration(
   registry: McpRegistry,
   reference: string,
 ): Promise<Asked['answer']> {
-  const asked = await reachIntegration(call, call.db, 'mcp', reference);
+  const asked = await reachIntegration(call, call.db, mcpKind, reference);
   const { answer, found } = await askServer(registry, asked);
   await changeReached(call, registry, asked.id, async ({ db, describe }, row) => {
     describe({ detail: { slug: row.slug, success: answer.success } });
     // Somebody gave it another address meanwhile: the answer is about the old one.
     if (row.url !== asked.url) return row;
     if (found === undefined)
-      return updateIntegration(db, 'mcp', row.id, {
+      return updateIntegration(db, mcpKind, row.id, {
         syncStatus: 'failed',
         syncError: answer.error,
       });
     const { offers, capabilityFlags, ...server } = found;
-    await replaceOffers(db, 'mcp', row.id, offers, call.now);
-    return updateIntegration(db, 'mcp', row.id, {
+    await replaceOffers(db, mcpKind, row.id, offers, call.now);
+    return updateIntegration(db, mcpKind, row.id, {
       ...server,
       capabilityFlags: capabilityFlags as Record<string, never>,
       syncStatus: 'synced',

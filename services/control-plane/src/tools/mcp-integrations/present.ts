@@ -1,13 +1,13 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
+import type { McpIntegration } from '../../generated/prisma/client.ts';
 import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
-import type { IntegrationRow } from '../registry/tables.ts';
 
 type ListItem = AnswerOf<'mcp-integrations.list'>['data'][number];
 type Capability = AnswerOf<'mcp-integrations.capabilities.list'>['data'][number];
 
-export function presentMcpIntegration(row: IntegrationRow<'mcp'>) {
+export function presentMcpIntegration(row: McpIntegration) {
   return {
     ...presentIntegration(row),
     auth_type: row.authType as ListItem['auth_type'],
@@ -16,7 +16,7 @@ export function presentMcpIntegration(row: IntegrationRow<'mcp'>) {
 }
 
 /** Until a server was asked, its synchronisation is pending. */
-export function presentMetadata(row: IntegrationRow<'mcp'>): AnswerOf<'mcp-servers.metadata.read'> {
+export function presentMetadata(row: McpIntegration): AnswerOf<'mcp-servers.metadata.read'> {
   return {
     server_name: row.serverName,
     server_version: row.serverVersion,

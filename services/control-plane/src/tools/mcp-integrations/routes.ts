@@ -7,6 +7,7 @@ import { switchOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
 import { presentGlobalAccess } from '../registry/present.ts';
 import type { RegistryParts } from '../registry/registry.ts';
+import { mcpKind } from './kind.ts';
 import {
   changeMcpIntegration,
   createMcpIntegration,
@@ -24,11 +25,11 @@ const named = (call: AdminCall) => pathParameter(call, 'mcpIntegrationId');
 
 export function mcpIntegrationOperations(parts: RegistryParts) {
   const registry = mcpRegistry(parts);
-  const reach = (call: AdminCall) => reachIntegration(call, call.db, 'mcp', named(call));
+  const reach = (call: AdminCall) => reachIntegration(call, call.db, mcpKind, named(call));
   return {
     ...implementAll('mcp-integrations', {
       list: async (call, { query }) => {
-        const { rows, total } = await listReachable(call, 'mcp', query);
+        const { rows, total } = await listReachable(call, mcpKind, query);
         const data = rows.map(({ row, workspaceCount }) => ({
           ...presentMcpIntegration(row),
           workspaces_count: workspaceCount,
@@ -45,13 +46,13 @@ export function mcpIntegrationOperations(parts: RegistryParts) {
       test: (call) => testIntegration(call, registry, named(call)),
     }),
     ...implementAll('mcp-integrations.workspaces', {
-      list: (call, { query }) => listWorkspaces(call, 'mcp', named(call), query),
+      list: (call, { query }) => listWorkspaces(call, mcpKind, named(call), query),
       update: (call, { body }) => changeWorkspaces(call, registry, named(call), body),
     }),
     ...implementAll('mcp-integrations.capabilities', {
       list: async (call, { query }) => {
         const { id } = await reach(call);
-        const found = await listOffers(call.db, 'mcp', { integrationId: id }, query, query);
+        const found = await listOffers(call.db, mcpKind, { integrationId: id }, query, query);
         return {
           ...withMore(found.rows.map(presentCapability), found.total, query),
           counts: presentCounts(found.counts),

@@ -3,6 +3,7 @@ import { GatewayError, invalidField } from '@sluice/errors';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { mcpKind } from '../mcp-integrations/kind.ts';
 import { changeServer, reachServer } from '../registry/servers.ts';
 import type { ServerRow } from '../registry/tables.ts';
 import { listConnections, removeConnections } from './connections-store.ts';
@@ -13,7 +14,7 @@ export async function listSignIns(
   reference: string,
   query: QueryOf<'mcp-servers.connections.list'>,
 ) {
-  const server = await reachServer(call, call.db, 'mcp', reference);
+  const server = await reachServer(call, call.db, mcpKind, reference);
   await requireNamedWorkspace(call, server);
   return listConnections(call.db, server.id, whose(call.caller, query.user_id), query);
 }
@@ -24,7 +25,7 @@ export function removeSignIn(
   reference: string,
   query: QueryOf<'mcp-servers.connections.delete'>,
 ): Promise<void> {
-  return changeServer(call, 'mcp', reference, async ({ db, describe }, server) => {
+  return changeServer(call, mcpKind, reference, async ({ db, describe }, server) => {
     await requireNamedWorkspace(call, server);
     const userId = whose(call.caller, query.user_id);
     if (userId === undefined) throw invalidField('query.user_id', 'is required with a service key');

@@ -1,17 +1,18 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
 import { instant } from '../../kernel/http/shapes.ts';
+import type { McpTypes } from '../mcp-integrations/kind.ts';
 import { presentCapability } from '../mcp-integrations/present.ts';
 import type { OfferRow } from '../registry/offers-store.ts';
 import { presentServer } from '../registry/present.ts';
-import type { FoundServer } from '../registry/servers-store.ts';
+import type { FoundServer } from '../registry/tables.ts';
 
 /** The address that clients of the server are given. */
 export function serverUrl(baseUrl: string, slug: string): string {
   return `${baseUrl}/${slug}/mcp`;
 }
 
-export function presentMcpServer(row: FoundServer<'mcp'>, baseUrl: string) {
+export function presentMcpServer(row: FoundServer<McpTypes>, baseUrl: string) {
   return {
     ...presentServer(row),
     mcp_integration_id: row.integrationId,
@@ -24,7 +25,7 @@ export function presentMcpServer(row: FoundServer<'mcp'>, baseUrl: string) {
 
 /** Service keys are shown the integration behind it, too. */
 export function presentMcpServerDetail(
-  row: FoundServer<'mcp'>,
+  row: FoundServer<McpTypes>,
   baseUrl: string,
   caller: Caller,
 ): AnswerOf<'mcp-servers.read'> {

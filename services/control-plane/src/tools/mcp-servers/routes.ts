@@ -2,6 +2,7 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { instant, withMore } from '../../kernel/http/shapes.ts';
 import { askServer } from '../mcp-integrations/ask-server.ts';
+import { mcpKind } from '../mcp-integrations/kind.ts';
 import { presentCounts, presentMetadata } from '../mcp-integrations/present.ts';
 import { switchServerOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
@@ -19,19 +20,19 @@ import { connectedUsers } from './connections-store.ts';
 import { presentMcpServer, presentMcpServerDetail, presentServerCapability } from './present.ts';
 
 const named = (call: AdminCall) => pathParameter(call, 'mcpServerId');
-const reach = (call: AdminCall) => reachServer(call, call.db, 'mcp', named(call));
+const reach = (call: AdminCall) => reachServer(call, call.db, mcpKind, named(call));
 
 export function mcpServerOperations(parts: RegistryParts) {
   return {
     ...implementAll('mcp-servers', {
       list: async (call, { query }) => {
-        const { rows, total } = await listReachableServers(call, 'mcp', query);
+        const { rows, total } = await listReachableServers(call, mcpKind, query);
         return { data: rows.map((row) => presentMcpServer(row, call.base)), total };
       },
-      create: (call, { body }) => createServer(call, 'mcp', body, body.mcp_integration_id),
+      create: (call, { body }) => createServer(call, mcpKind, body, body.mcp_integration_id),
       read: async (call) => presentMcpServerDetail(await reach(call), call.base, call.caller),
-      update: (call, { body }) => renameServer(call, 'mcp', named(call), body),
-      delete: (call) => deleteServer(call, 'mcp', named(call)),
+      update: (call, { body }) => renameServer(call, mcpKind, named(call), body),
+      delete: (call) => deleteServer(call, mcpKind, named(call)),
       // Asks and tells; what the integration knows of the server is its owner's to renew.
       test: async (call) => {
         const { id, slug, workspaceId, integration } = await reach(call);
@@ -46,19 +47,19 @@ export function mcpServerOperations(parts: RegistryParts) {
       list: async (call, { query }) => {
         const { id, integrationId } = await reach(call);
         const of = { integrationId, serverId: id };
-        const found = await listOffers(call.db, 'mcp', of, query, query);
+        const found = await listOffers(call.db, mcpKind, of, query, query);
         const data = found.rows.map((row) => presentServerCapability(row, call.caller));
         return { ...withMore(data, found.total, query), counts: presentCounts(found.counts) };
       },
       update: async (call, { body }) => {
-        await switchServerOffers(call, 'mcp', named(call), body.capabilities);
+        await switchServerOffers(call, mcpKind, named(call), body.capabilities);
         return { success: true };
       },
     }),
     ...implementAll('mcp-servers.user-access', {
       list: async (call, { query }) => {
         const server = await reach(call);
-        const access = await listAccess(call, 'mcp', server, query);
+        const access = await listAccess(call, mcpKind, server, query);
         const ids = access.data.map((user) => user.user_id);
         const connected = await connectedUsers(call.db, server.id, ids);
         const data = access.data.map((user) => ({
@@ -70,7 +71,7 @@ export function mcpServerOperations(parts: RegistryParts) {
         return { ...access, data };
       },
       update: async (call, { body }) => {
-        await changeAccess(call, 'mcp', named(call), body);
+        await changeAccess(call, mcpKind, named(call), body);
         return { success: true };
       },
     }),

@@ -14,14 +14,15 @@ import {
 } from '../../kernel/credentials/secret-fields.ts';
 import { bytes } from '../../kernel/database/change.ts';
 import { mappedValues } from '../../models/secret-references/mapped-values.ts';
-import type { IntegrationRow, RegistryKind } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
+import type { IntegrationRow } from './tables.ts';
 
 /** How an integration is called: headers, sign-in, forwarding. Secrets stand in it at any depth. */
 export type Configurations = Readonly<Record<string, unknown>>;
 
 /** Each value is sealed for one row of one table. */
 function addressOf(kind: RegistryKind, id: string) {
-  return { table: `${kind}_integrations`, id };
+  return { table: `${kind.name}_integrations`, id };
 }
 
 /** The columns that hold the settings: sealed, and as they may be shown. */

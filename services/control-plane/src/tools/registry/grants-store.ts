@@ -2,7 +2,7 @@ import type { Page } from '@sluice/contracts/admin';
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { paged } from '../../kernel/http/shapes.ts';
-import { type RegistryKind, tablesOf } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
 
 /** Whether an integration may be used in a workspace. */
 export async function isOpenTo(
@@ -12,7 +12,7 @@ export async function isOpenTo(
   workspaceId: string,
 ): Promise<boolean> {
   if (integration.workspaceId !== null) return integration.workspaceId === workspaceId;
-  const grant = await tablesOf(db, kind).grants.findUnique({
+  const grant = await kind.tables(db).grants.findUnique({
     where: { integrationId_workspaceId: { integrationId: integration.id, workspaceId } },
   });
   return grant?.enabled === true;
@@ -24,11 +24,11 @@ export async function listGrants(
   filter: { integrationId: string; workspaceId: string | undefined },
   page: Page,
 ) {
-  const where: Prisma.McpIntegrationWorkspaceWhereInput = {
+  const where = {
     ...filter,
     workspace: { status: 'active' },
   };
-  const { grants } = tablesOf(db, kind);
+  const { grants } = kind.tables(db);
   const [rows, total] = await Promise.all([
     grants.findMany({
       where,
@@ -59,7 +59,7 @@ export async function setGrants(
   workspaceIds: readonly string[],
   grant: { enabled: boolean; now: Date },
 ): Promise<void> {
-  const { grants } = tablesOf(db, kind);
+  const { grants } = kind.tables(db);
   const { enabled, now } = grant;
   const ids = [...workspaceIds];
   await grants.updateMany({
@@ -81,11 +81,12 @@ export async function setGrants(
 /** Opens to a new workspace what the organisation opens to every one. */
 export async function grantGlobalAccess(
   db: Database,
+  kinds: readonly RegistryKind[],
   workspace: { id: string; organisationId: string },
   now: Date,
 ): Promise<void> {
-  for (const kind of ['mcp', 'agent'] as const) {
-    const integrations = await tablesOf(db, kind).integrations.findMany({
+  for (const kind of kinds) {
+    const integrations = await kind.tables(db).integrationIds.findMany({
       where: {
         organisationId: workspace.organisationId,
         workspaceId: null,

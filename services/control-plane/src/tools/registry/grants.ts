@@ -11,10 +11,11 @@ import {
   setGrants,
 } from './grants-store.ts';
 import { changeReached, reachIntegration } from './integrations.ts';
-import { type IntegrationChanges, updateIntegration } from './integrations-store.ts';
+import { updateIntegration } from './integrations-store.ts';
 import { presentGlobalAccess } from './present.ts';
 import type { Registry } from './registry.ts';
-import type { IntegrationRow, RegistryKind } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
+import type { IntegrationRow, KindTypes } from './tables.ts';
 
 /** Where an integration may be used. A workspace does not learn who else uses it. */
 export async function listWorkspaces(
@@ -50,7 +51,7 @@ function presentGrant(grant: GrantRow, id: string) {
  * Opens and closes an organisation's integration to workspaces. With
  * `override_existing_workspace_access` all others get what new ones get.
  */
-export function changeWorkspaces<K extends RegistryKind>(
+export function changeWorkspaces<K extends KindTypes>(
   call: AdminCall,
   registry: Registry<K>,
   reference: string,
@@ -64,7 +65,7 @@ export function changeWorkspaces<K extends RegistryKind>(
     const changed = await updateIntegration(change.db, registry.kind, row.id, {
       globalAccess: globalAccessColumn(body.global_workspace_access),
       updatedAt: call.now,
-    } as IntegrationChanges<K>);
+    });
     await openAndClose(change, registry.kind, changed, body, call.now);
     change.describe({ detail: { slug: row.slug, workspaces: body.workspaces } });
     return changed;

@@ -1,21 +1,16 @@
 import type { Page } from '@sluice/contracts/admin';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { literally } from '../../kernel/database/literally.ts';
 import { paged } from '../../kernel/http/shapes.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
-import { type IntegrationRow, type RegistryKind, tablesOf } from './tables.ts';
-
-interface NewRows {
-  mcp: Prisma.McpIntegrationUncheckedCreateInput;
-  agent: Prisma.AgentIntegrationUncheckedCreateInput;
-}
-interface Changes {
-  mcp: Prisma.McpIntegrationUncheckedUpdateInput;
-  agent: Prisma.AgentIntegrationUncheckedUpdateInput;
-}
-export type NewIntegration<K extends RegistryKind> = NewRows[K];
-export type IntegrationChanges<K extends RegistryKind> = Changes[K];
+import type { RegistryKind } from './registry-kind.ts';
+import type {
+  IntegrationChanges,
+  IntegrationRow,
+  IntegrationWhere,
+  KindTypes,
+  NewIntegration,
+} from './tables.ts';
 
 /** How many workspaces use it; only those that still exist. */
 const grantsInForce = {
@@ -23,21 +18,21 @@ const grantsInForce = {
 };
 
 /** An integration of the organisation, by UUID or slug. A slug may look like a UUID. */
-export async function findIntegration<K extends RegistryKind>(
+export async function findIntegration<K extends KindTypes>(
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   organisationId: string,
   reference: string,
 ): Promise<IntegrationRow<K> | null> {
   const find = (where: { id: string } | { slug: string }) =>
-    tablesOf(db, kind).integrations.findFirst({ where: { organisationId, ...where } });
+    kind.tables(db).integrations.findFirst({ where: { organisationId, ...where } });
   const byId = isUuid(reference) ? await find({ id: reference.toLowerCase() }) : null;
-  return (byId ?? (await find({ slug: reference }))) as IntegrationRow<K> | null;
+  return byId ?? find({ slug: reference });
 }
 
-export async function listIntegrations<K extends RegistryKind>(
+export async function listIntegrations<K extends KindTypes>(
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   filter: {
     organisationId: string;
     /** Own and granted ones of this workspace; undefined = all of the organisation. */
@@ -48,12 +43,12 @@ export async function listIntegrations<K extends RegistryKind>(
   page: Page,
 ): Promise<{ rows: { row: IntegrationRow<K>; workspaceCount: number }[]; total: number }> {
   const { workspaceId } = filter;
-  const own: Prisma.McpIntegrationWhereInput = { workspaceId: workspaceId ?? { not: null } };
-  const granted: Prisma.McpIntegrationWhereInput = {
+  const own: IntegrationWhere = { workspaceId: workspaceId ?? { not: null } };
+  const granted: IntegrationWhere = {
     workspaceId: null,
     ...(workspaceId === undefined ? {} : { grants: { some: { workspaceId, enabled: true } } }),
   };
-  const where: Prisma.McpIntegrationWhereInput = {
+  const where: IntegrationWhere = {
     organisationId: filter.organisationId,
     OR: [
       ...(filter.type === 'organisation' ? [] : [own]),
@@ -61,7 +56,7 @@ export async function listIntegrations<K extends RegistryKind>(
     ],
     ...(filter.search === undefined ? {} : { AND: [{ OR: namedLike(filter.search) }] }),
   };
-  const { integrations } = tablesOf(db, kind);
+  const { integrations } = kind.tables(db);
   const [rows, total] = await Promise.all([
     integrations.findMany({
       where,
@@ -73,7 +68,7 @@ export async function listIntegrations<K extends RegistryKind>(
   ]);
   return {
     rows: rows.map(({ _count, ...row }) => ({
-      row: row as IntegrationRow as IntegrationRow<K>,
+      row,
       workspaceCount: row.workspaceId === null ? _count.grants : 1,
     })),
     total,
@@ -86,26 +81,21 @@ export function namedLike(text: string) {
   return [{ name: contains }, { slug: contains }];
 }
 
-export async function insertIntegration<K extends RegistryKind>(
+export async function insertIntegration<K extends KindTypes>(
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   data: NewIntegration<K>,
 ): Promise<IntegrationRow<K>> {
-  const row = await tablesOf(db, kind).integrations.create({ data: data as NewRows['mcp'] });
-  return row as IntegrationRow as IntegrationRow<K>;
+  return kind.tables(db).integrations.create({ data });
 }
 
-export async function updateIntegration<K extends RegistryKind>(
+export async function updateIntegration<K extends KindTypes>(
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   id: string,
   data: IntegrationChanges<K>,
 ): Promise<IntegrationRow<K>> {
-  const row = await tablesOf(db, kind).integrations.update({
-    where: { id },
-    data: data as Changes['mcp'],
-  });
-  return row as IntegrationRow as IntegrationRow<K>;
+  return kind.tables(db).integrations.update({ where: { id }, data });
 }
 
 /** Goes with the servers made of it, its grants and its offers. */
@@ -114,25 +104,16 @@ export async function removeIntegration(
   kind: RegistryKind,
   id: string,
 ): Promise<void> {
-  const { servers, integrations } = tablesOf(db, kind);
+  const { servers, integrations } = kind.tables(db);
   await servers.deleteMany({ where: { integrationId: id } });
   await integrations.delete({ where: { id } });
 }
 
 /** The servers made of it, in every workspace. */
 export function serversOf(db: Database, kind: RegistryKind, integrationId: string) {
-  return tablesOf(db, kind).servers.findMany({
+  return kind.tables(db).serverNames.findMany({
     where: { integrationId },
     select: { slug: true, workspaceId: true },
     orderBy: { id: 'asc' },
   });
-}
-
-/** What people signed in with belongs to the address where they did. Agents have no sign-ins. */
-export async function forgetSignIns(
-  db: Database,
-  kind: RegistryKind,
-  integrationId: string,
-): Promise<void> {
-  if (kind === 'mcp') await db.mcpConnection.deleteMany({ where: { server: { integrationId } } });
 }

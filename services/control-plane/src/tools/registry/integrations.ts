@@ -24,18 +24,16 @@ import {
 import { isOpenTo } from './grants-store.ts';
 import {
   findIntegration,
-  forgetSignIns,
-  type IntegrationChanges,
   insertIntegration,
   listIntegrations,
-  type NewIntegration,
   removeIntegration,
   serversOf,
   updateIntegration,
 } from './integrations-store.ts';
 import { levelOf } from './present.ts';
 import { type Registry, requireUsableUrl } from './registry.ts';
-import type { IntegrationRow, RegistryKind } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
+import type { IntegrationRow, KindTypes } from './tables.ts';
 
 /** What may be said of every integration, when it is made and later. */
 interface IntegrationFields {
@@ -56,10 +54,10 @@ interface NewIntegrationFields extends IntegrationFields {
 }
 
 /** The integration a path names, if it is in reach and of a level whose scopes the caller holds. */
-export async function reachIntegration<K extends RegistryKind>(
+export async function reachIntegration<K extends KindTypes>(
   call: AdminCall,
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   reference: string,
 ): Promise<IntegrationRow<K>> {
   const { caller } = call;
@@ -77,9 +75,9 @@ export async function reachIntegration<K extends RegistryKind>(
 }
 
 /** Own ones and granted ones of a workspace, or all of the organisation. */
-export async function listReachable<K extends RegistryKind>(
+export async function listReachable<K extends KindTypes>(
   call: AdminCall,
-  kind: K,
+  kind: RegistryKind<K>,
   query: QueryOf<'mcp-integrations.list'>,
 ) {
   requireOwnOrganisation(call.caller, query.organisation_id);
@@ -98,11 +96,11 @@ export async function listReachable<K extends RegistryKind>(
 }
 
 /** @param own the columns that only this kind has. */
-export function createIntegration<K extends RegistryKind>(
+export function createIntegration<K extends KindTypes>(
   call: AdminCall,
   registry: Registry<K>,
   body: NewIntegrationFields,
-  own: Partial<NewIntegration<K>>,
+  own: K['created'],
   also: (change: Change, row: IntegrationRow<K>) => Promise<void> = async () => {},
 ): Promise<{ id: string; slug: string }> {
   const { kind, vault } = registry;
@@ -121,7 +119,7 @@ export function createIntegration<K extends RegistryKind>(
       ...own,
       ...owner,
       id,
-      slug: body.slug ?? generateSlug(`${kind}-integration`, body.name),
+      slug: body.slug ?? generateSlug(`${kind.name}-integration`, body.name),
       name: body.name,
       description: body.description ?? null,
       url: body.url,
@@ -131,20 +129,24 @@ export function createIntegration<K extends RegistryKind>(
       ownerId: actorOf(call.caller),
       createdAt: call.now,
       updatedAt: call.now,
-    } as unknown as NewIntegration<K>);
+    });
     await also(change, row);
     if (workspace !== undefined) change.touchWorkspace(workspace.id);
-    change.describe({ resourceId: id, workspaceId: workspace?.id, after: registry.present(row) });
+    change.describe({
+      resourceId: id,
+      workspaceId: workspace?.id,
+      after: registry.kind.present(row),
+    });
     return { id, slug: row.slug };
   });
 }
 
-export function changeIntegration<K extends RegistryKind>(
+export function changeIntegration<K extends KindTypes>(
   call: AdminCall,
   registry: Registry<K>,
   reference: string,
   body: IntegrationFields,
-  own: Partial<IntegrationChanges<K>>,
+  own: K['changed'],
   also: (change: Change, row: IntegrationRow<K>) => Promise<void> = async () => {},
 ): Promise<void> {
   const { kind, vault } = registry;
@@ -161,7 +163,7 @@ export function changeIntegration<K extends RegistryKind>(
     const calling = { url: row.url, configurations: before, mappings: stored };
     const next = { url: body.url ?? row.url, configurations, mappings };
     guardConfigurations(calling, next, body);
-    if (!leadsToTheSame(calling, next)) await forgetSignIns(db, kind, row.id);
+    if (!leadsToTheSame(calling, next)) await kind.forgetSignIns(db, row.id);
     const changed = await updateIntegration(db, kind, row.id, {
       ...own,
       name: body.name,
@@ -171,14 +173,14 @@ export function changeIntegration<K extends RegistryKind>(
       ...configurationColumns(vault, kind, row.id, configurations),
       secretMappings: mappings,
       updatedAt: call.now,
-    } as IntegrationChanges<K>);
+    });
     await also(change, changed);
     return changed;
   });
 }
 
 /** Goes with the servers made of it, in every workspace: nothing goes on using what it held. */
-export function deleteIntegration<K extends RegistryKind>(
+export function deleteIntegration<K extends KindTypes>(
   call: AdminCall,
   registry: Registry<K>,
   reference: string,
@@ -192,7 +194,7 @@ export function deleteIntegration<K extends RegistryKind>(
 }
 
 /** A change of one integration, which answers with what it has become; every workspace that has a server of it hears of it. */
-export function changeReached<K extends RegistryKind>(
+export function changeReached<K extends KindTypes>(
   call: AdminCall,
   registry: Registry<K>,
   reference: string,
@@ -207,8 +209,8 @@ export function changeReached<K extends RegistryKind>(
     change.describe({
       resourceId: row.id,
       workspaceId: row.workspaceId ?? undefined,
-      before: registry.present(row),
-      after: changed && registry.present(changed),
+      before: registry.kind.present(row),
+      after: changed && registry.kind.present(changed),
     });
   });
 }

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Page } from '@sluice/contracts/admin';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import { type RegistryKind, tablesOf } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
 
 /** What an integration offers, by the name it has there. */
 export interface OfferName {
@@ -41,11 +41,11 @@ export async function listOffers(
   filter: { type?: string | undefined },
   page: Page,
 ): Promise<{ rows: OfferRow[]; total: number; counts: ReadonlyMap<string, OfferCount> }> {
-  const { offers, switches } = tablesOf(db, kind);
+  const { offers, offerNames, switches } = kind.tables(db);
   const { integrationId, serverId } = of;
-  const select = { type: true, name: true, enabled: true };
+  const select = { type: true, name: true, enabled: true } as const;
   const [known, switched] = await Promise.all([
-    offers.findMany({ where: { integrationId }, select }),
+    offerNames.findMany({ where: { integrationId }, select }),
     serverId === undefined
       ? []
       : switches.findMany({
@@ -117,7 +117,7 @@ export async function setOffers(
   { enabled, now }: { enabled: boolean; now: Date },
 ): Promise<void> {
   if (names.length === 0) return;
-  const { offers } = tablesOf(db, kind);
+  const { offers } = kind.tables(db);
   await offers.updateMany({
     where: { integrationId, enabled: !enabled, OR: [...names] },
     data: { enabled, updatedAt: now },
@@ -143,7 +143,7 @@ export async function setSwitches(
   { enabled, now }: { enabled: boolean; now: Date },
 ): Promise<void> {
   if (names.length === 0) return;
-  const { switches } = tablesOf(db, kind);
+  const { switches } = kind.tables(db);
   await switches.updateMany({
     where: { serverId, enabled: !enabled, OR: [...names] },
     data: { enabled, updatedAt: now },
@@ -166,7 +166,7 @@ export async function replaceOffers(
   found: readonly Offer[],
   now: Date,
 ): Promise<void> {
-  const { offers } = tablesOf(db, kind);
+  const { offers } = kind.tables(db);
   const before = await offers.findMany({ where: { integrationId } });
   const named = new Set(found.map(keyOf));
   const gone = before.filter((row) => row.enabled && !named.has(keyOf(row)));

@@ -2,14 +2,15 @@ import type { AdminCall } from '../../kernel/http/operation.ts';
 import { changeReached } from './integrations.ts';
 import { type OfferName, setOffers, setSwitches } from './offers-store.ts';
 import type { Registry } from './registry.ts';
+import type { RegistryKind } from './registry-kind.ts';
 import { changeServer } from './servers.ts';
-import type { RegistryKind } from './tables.ts';
+import type { KindTypes } from './tables.ts';
 
 /** An offer, and whether it may be used. */
 export type OfferSetting = OfferName & { enabled: boolean };
 
 /** Turns offers of an integration on and off, for every server made of it. */
-export function switchOffers<K extends RegistryKind>(
+export function switchOffers<K extends KindTypes>(
   call: AdminCall,
   registry: Registry<K>,
   reference: string,
@@ -27,9 +28,9 @@ export function switchOffers<K extends RegistryKind>(
 }
 
 /** Turns offers on and off for one server; what is off for its integration stays off. */
-export function switchServerOffers<K extends RegistryKind>(
+export function switchServerOffers<K extends KindTypes>(
   call: AdminCall,
-  kind: K,
+  kind: RegistryKind<K>,
   reference: string,
   settings: readonly OfferSetting[],
 ): Promise<void> {

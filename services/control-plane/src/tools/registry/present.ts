@@ -1,7 +1,6 @@
 import type { SecretMapping } from '@sluice/contracts/admin';
 import { instant } from '../../kernel/http/shapes.ts';
-import type { FoundServer } from './servers-store.ts';
-import type { IntegrationRow } from './tables.ts';
+import type { FoundServer, IntegrationRow } from './tables.ts';
 
 /** Whose an integration is: this decides the scopes it is guarded by. */
 export function levelOf(workspaceId: string | null | undefined): 'organisation' | 'workspace' {

@@ -2,7 +2,8 @@ import { invalidField } from '@sluice/errors';
 import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { isSecretName } from '../../kernel/credentials/mask.ts';
-import type { IntegrationRow, RegistryKind } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
+import type { KindTypes } from './tables.ts';
 
 /** What both registries are built with. */
 export interface RegistryParts {
@@ -14,10 +15,8 @@ export interface RegistryParts {
 }
 
 /** One of the two, as the operations that both share see it. */
-export interface Registry<K extends RegistryKind> extends RegistryParts {
-  readonly kind: K;
-  /** An integration as it is answered and written to the audit log. */
-  readonly present: (row: IntegrationRow<K>) => object;
+export interface Registry<K extends KindTypes> extends RegistryParts {
+  readonly kind: RegistryKind<K>;
 }
 
 /**

@@ -1,41 +1,35 @@
 import type { Page } from '@sluice/contracts/admin';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { paged } from '../../kernel/http/shapes.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { namedLike } from './integrations-store.ts';
-import { type IntegrationRow, type RegistryKind, type ServerRow, tablesOf } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
+import type { FoundServer, KindTypes, NewServer, ServerWhere } from './tables.ts';
 
 const whereabouts = {
   workspace: { select: { slug: true, name: true } },
   integration: true,
 } as const;
 
-/** A server with what it is made of, and where it stands. */
-export type FoundServer<K extends RegistryKind = RegistryKind> = ServerRow<K> & {
-  workspace: { slug: string; name: string };
-  integration: IntegrationRow<K>;
-};
-
 /** A server of the organisation, by UUID or slug. A slug may look like a UUID. */
-export async function findServer<K extends RegistryKind>(
+export async function findServer<K extends KindTypes>(
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   organisationId: string,
   reference: string,
 ): Promise<FoundServer<K> | null> {
   const find = (where: { id: string } | { slug: string }) =>
-    tablesOf(db, kind).servers.findFirst({
+    kind.tables(db).servers.findFirst({
       where: { organisationId, ...where },
       include: whereabouts,
     });
   const byId = isUuid(reference) ? await find({ id: reference.toLowerCase() }) : null;
-  return (byId ?? (await find({ slug: reference }))) as FoundServer<K> | null;
+  return byId ?? find({ slug: reference });
 }
 
-export async function listServers<K extends RegistryKind>(
+export async function listServers<K extends KindTypes>(
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   filter: {
     organisationId: string;
     workspaceId: string | undefined;
@@ -46,7 +40,7 @@ export async function listServers<K extends RegistryKind>(
   page: Page,
 ): Promise<{ rows: FoundServer<K>[]; total: number }> {
   const { references, search } = filter;
-  const where: Prisma.McpServerWhereInput = {
+  const where: ServerWhere = {
     organisationId: filter.organisationId,
     workspaceId: filter.workspaceId,
     AND: [
@@ -56,7 +50,7 @@ export async function listServers<K extends RegistryKind>(
       search === undefined ? {} : { OR: namedLike(search) },
     ],
   };
-  const { servers } = tablesOf(db, kind);
+  const { servers } = kind.tables(db);
   const [rows, total] = await Promise.all([
     servers.findMany({
       where,
@@ -66,15 +60,15 @@ export async function listServers<K extends RegistryKind>(
     }),
     servers.count({ where }),
   ]);
-  return { rows: rows as FoundServer[] as FoundServer<K>[], total };
+  return { rows, total };
 }
 
 export async function insertServer(
   db: Database,
   kind: RegistryKind,
-  data: Prisma.McpServerUncheckedCreateInput,
+  data: NewServer,
 ): Promise<void> {
-  await tablesOf(db, kind).servers.create({ data });
+  await kind.tables(db).servers.create({ data });
 }
 
 export async function updateServer(
@@ -83,10 +77,10 @@ export async function updateServer(
   id: string,
   data: { name?: string | undefined; description?: string | null | undefined; updatedAt: Date },
 ): Promise<void> {
-  await tablesOf(db, kind).servers.update({ where: { id }, data });
+  await kind.tables(db).servers.update({ where: { id }, data });
 }
 
 /** Goes with its switches, its user access and its connections. */
 export async function removeServer(db: Database, kind: RegistryKind, id: string): Promise<void> {
-  await tablesOf(db, kind).servers.delete({ where: { id } });
+  await kind.tables(db).servers.delete({ where: { id } });
 }

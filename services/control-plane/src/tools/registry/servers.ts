@@ -15,21 +15,21 @@ import {
 import { isOpenTo } from './grants-store.ts';
 import { findIntegration } from './integrations-store.ts';
 import { presentServer } from './present.ts';
+import type { RegistryKind } from './registry-kind.ts';
 import {
-  type FoundServer,
   findServer,
   insertServer,
   listServers,
   removeServer,
   updateServer,
 } from './servers-store.ts';
-import type { RegistryKind } from './tables.ts';
+import type { FoundServer, KindTypes } from './tables.ts';
 
 /** The server a path names, if it is in reach. */
-export async function reachServer<K extends RegistryKind>(
+export async function reachServer<K extends KindTypes>(
   call: AdminCall,
   db: Database,
-  kind: K,
+  kind: RegistryKind<K>,
   reference: string,
 ): Promise<FoundServer<K>> {
   const server = await findServer(db, kind, call.caller.organisationId, reference);
@@ -37,9 +37,9 @@ export async function reachServer<K extends RegistryKind>(
   return server as FoundServer<K>;
 }
 
-export async function listReachableServers<K extends RegistryKind>(
+export async function listReachableServers<K extends KindTypes>(
   call: AdminCall,
-  kind: K,
+  kind: RegistryKind<K>,
   query: QueryOf<'mcp-servers.list'>,
 ) {
   const workspace = await targetWorkspace(
@@ -73,11 +73,11 @@ export function createServer(
     const found = await findIntegration(db, kind, organisationId, integration);
     if (found?.status !== 'active' || !(await isOpenTo(db, kind, found, workspace.id)))
       throw invalidField(
-        `body.${kind}_integration_id`,
+        `body.${kind.name}_integration_id`,
         'is no integration that is open to this workspace',
       );
     const id = newId();
-    const slug = body.slug ?? generateSlug(`${kind}-server`, body.name);
+    const slug = body.slug ?? generateSlug(`${kind.name}-server`, body.name);
     await insertServer(db, kind, {
       id,
       organisationId,
@@ -119,9 +119,9 @@ export function deleteServer(
 }
 
 /** A change of one server, of which its workspace hears. */
-export function changeServer<K extends RegistryKind>(
+export function changeServer<K extends KindTypes>(
   call: AdminCall,
-  kind: K,
+  kind: RegistryKind<K>,
   reference: string,
   work: (change: Change, server: FoundServer<K>) => Promise<void>,
 ): Promise<void> {

@@ -3,7 +3,8 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { literally } from '../../kernel/database/literally.ts';
 import { paged } from '../../kernel/http/shapes.ts';
-import { type RegistryKind, type ServerRow, tablesOf } from './tables.ts';
+import type { RegistryKind } from './registry-kind.ts';
+import type { ServerRow } from './tables.ts';
 
 /** Who can be in the server's workspace at all: its members, and whoever runs the organisation. */
 function usersOf(server: ServerRow): Prisma.UserWhereInput {
@@ -49,7 +50,7 @@ export async function listUserAccess(
     }),
     db.user.count({ where }),
   ]);
-  const overrides = await tablesOf(db, kind).userAccess.findMany({
+  const overrides = await kind.tables(db).userAccess.findMany({
     where: { serverId: server.id, userId: { in: users.map((user) => user.id) } },
   });
   const override = new Map(overrides.map((row) => [row.userId, row.enabled]));
@@ -80,7 +81,7 @@ export async function setUserAccess(
   access: ReadonlyMap<string, boolean | null>,
   now: Date,
 ): Promise<void> {
-  const { userAccess } = tablesOf(db, kind);
+  const { userAccess } = kind.tables(db);
   await userAccess.deleteMany({ where: { serverId, userId: { in: [...access.keys()] } } });
   await userAccess.createMany({
     data: [...access].flatMap(([userId, enabled]) =>
@@ -96,7 +97,7 @@ export async function setDefaultUserAccess(
   access: 'allow' | 'deny',
   now: Date,
 ): Promise<void> {
-  await tablesOf(db, kind).servers.update({
+  await kind.tables(db).servers.update({
     where: { id: serverId },
     data: { defaultUserAccess: access, updatedAt: now },
   });
@@ -108,7 +109,7 @@ export async function overridesOf(
   kind: RegistryKind,
   serverId: string,
 ): Promise<{ user_id: string; enabled: boolean }[]> {
-  const rows = await tablesOf(db, kind).userAccess.findMany({
+  const rows = await kind.tables(db).userAccess.findMany({
     where: { serverId },
     orderBy: { userId: 'asc' },
     take: 1000,

@@ -3,8 +3,9 @@ import { invalidField } from '@sluice/errors';
 import type { AdminCall } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
+import type { RegistryKind } from './registry-kind.ts';
 import { changeServer } from './servers.ts';
-import type { RegistryKind, ServerRow } from './tables.ts';
+import type { ServerRow } from './tables.ts';
 import {
   listUserAccess,
   overridesOf,

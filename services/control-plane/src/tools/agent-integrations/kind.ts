@@ -1,0 +1,30 @@
+import type { AgentIntegration, Prisma } from '../../generated/prisma/client.ts';
+import type { RegistryKind } from '../registry/registry-kind.ts';
+import { presentAgentIntegrationDetail } from './present.ts';
+
+type Columns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, 'agentCard'>;
+
+export interface AgentTypes {
+  readonly integration: AgentIntegration;
+  readonly created: Columns;
+  readonly changed: Columns;
+}
+
+/** The registry of agents. */
+export const agentKind: RegistryKind<AgentTypes> = {
+  name: 'agent',
+  tables: (db) => ({
+    integrations: db.agentIntegration,
+    integrationIds: db.agentIntegration,
+    grants: db.agentIntegrationWorkspace,
+    offers: db.agentSkill,
+    offerNames: db.agentSkill,
+    servers: db.agentServer,
+    serverNames: db.agentServer,
+    switches: db.agentServerSkill,
+    userAccess: db.agentServerUserAccess,
+  }),
+  present: presentAgentIntegrationDetail,
+  // Agents have none.
+  async forgetSignIns() {},
+};
