@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './packages/testkit/src/longest-first.ts';
 
 export default defineConfig({
   test: {
-    // One Postgres for the run, and the servers from Debian that some tests spawn.
+    // One Postgres and one demo upstream for the run, and the servers from Debian that some tests spawn.
     globalSetup: ['packages/testkit/src/global-setup.ts'],
     include: [
       'packages/*/src/**/*.test.ts',
@@ -10,8 +11,10 @@ export default defineConfig({
       'scripts/**/*.test.ts',
     ],
     pool: 'forks',
-    // Tests start real servers; more workers than this make them starve each other.
-    maxWorkers: 2,
+    // Tests start real servers: many workers make them starve each other. A third of the time of
+    // one worker is waiting, so that two cores are busy with three.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,
     teardownTimeout: 30_000,

@@ -4,6 +4,7 @@
  * parts do is theirs. Start reading at `sluice.ts`; `supervise.ts` keeps one
  * process running, `managed-process.ts` starts one.
  */
+export { createInstallation } from './create-installation.ts';
 export {
   baseEnvironment,
   type ManagedProcess,
@@ -18,7 +19,13 @@ export {
   postgresSpec,
   postgresUrl,
 } from './postgres-settings.ts';
-export { type PartName, type Sluice, type SluiceOptions, startSluice } from './sluice.ts';
+export {
+  demoUpstreamSpec,
+  type PartName,
+  type Sluice,
+  type SluiceOptions,
+  startSluice,
+} from './sluice.ts';
 export {
   freePorts,
   gatewayPortDefault,
@@ -26,7 +33,12 @@ export {
   portsFrom,
   type SluicePorts,
 } from './sluice-ports.ts';
-export { createSecrets, type SluiceCredentials, type SluiceSecrets } from './sluice-settings.ts';
+export {
+  createSecrets,
+  type SluiceCredentials,
+  type SluiceSecrets,
+  serviceEnvironments,
+} from './sluice-settings.ts';
 export {
   type Supervised,
   type SupervisionEvent,

@@ -42,6 +42,7 @@ export interface SettingsInput {
   natsUrl?: string;
   redisUrl?: string;
   clickhouseUrl?: string;
+  demoUpstreamUrl?: string;
   moreGatewayPorts?: readonly number[];
   /** A person's own variables. */
   environment?: Readonly<Environment>;
@@ -119,7 +120,7 @@ export function serviceEnvironments(input: SettingsInput): {
       DATABASE_URL: input.databaseUrl,
       MASTER_KEY: secrets.master_key,
       DATA_SERVICE_GRPC_URL: dataServiceGrpc,
-      DEMO_UPSTREAM_URL: `http://127.0.0.1:${ports.demoUpstream}/v1`,
+      DEMO_UPSTREAM_URL: input.demoUpstreamUrl ?? `http://127.0.0.1:${ports.demoUpstream}/v1`,
     },
     dataService: {
       ...all,

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { bootstrap } from './bootstrap.ts';
+import { createInstallation } from './create-installation.ts';
 import { gatewayConnected } from './gateway-connected.ts';
 import { baseEnvironment, type ProcessSpec } from './managed-process.ts';
 import {
@@ -40,6 +40,8 @@ export interface SluiceOptions {
   natsUrl?: string;
   redisUrl?: string;
   clickhouseUrl?: string;
+  /** A demo upstream that runs already; without it one is a part. */
+  demoUpstreamUrl?: string;
   /** Where Node keeps compiled sources from one start to the next. */
   compileCacheDir?: string;
   /** A built gateway to run instead of its sources; see scripts/build.ts. */
@@ -89,7 +91,11 @@ export const gatewayMemory = {
 };
 
 const root = resolve(import.meta.dirname, '../../..');
-const controlPlaneSource = join(root, 'services/control-plane/src');
+
+/** The demo upstream as a process, for whoever runs it apart from the rest. */
+export function demoUpstreamSpec(env: ProcessSpec['env']): Omit<ProcessSpec, 'name'> {
+  return { entry: join(root, 'packages/demo-upstream/src/main.ts'), env };
+}
 
 /** Starts every part, in parallel where one does not need the other, and resolves when all are ready. */
 export async function startSluice(options: SluiceOptions, signal?: AbortSignal): Promise<Sluice> {
@@ -125,7 +131,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     }),
   );
   const controlPlane = add('control-plane', {
-    entry: join(controlPlaneSource, 'main.ts'),
+    entry: join(root, 'services/control-plane/src/main.ts'),
     env: environments.controlPlane,
     readyTimeoutMs: 60_000,
   });
@@ -134,15 +140,15 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     env: environments.dataService,
     readyTimeoutMs: 60_000,
   });
-  const demoUpstream = add('demo-upstream', {
-    entry: join(root, 'packages/demo-upstream/src/main.ts'),
-    env: environments.demoUpstream,
-  });
+  const demoUpstream =
+    options.demoUpstreamUrl === undefined
+      ? add('demo-upstream', demoUpstreamSpec(environments.demoUpstream))
+      : undefined;
   const store = postgres === undefined ? undefined : add('postgres', postgresSpec(postgres));
 
   async function stop(): Promise<void> {
     await Promise.all(gateways.map((gateway) => gateway.stop()));
-    await Promise.all([controlPlane.stop(), dataService.stop(), demoUpstream.stop()]);
+    await Promise.all([controlPlane.stop(), dataService.stop(), demoUpstream?.stop()]);
     await store?.stop();
   }
 
@@ -160,10 +166,11 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   async function currentCredentials(): Promise<SluiceCredentials> {
     const baseUrl = `http://127.0.0.1:${options.ports.gateway}/v1`;
     if (options.credentials?.base_url === baseUrl) return options.credentials;
-    const created = await bootstrap(join(controlPlaneSource, 'bootstrap.ts'), {
+    const created = await createInstallation({
       ...machineDefaults({ ...options.environment }),
       ...options.environment,
       ...baseEnvironment(),
+      NODE_COMPILE_CACHE: options.compileCacheDir,
       ...environments.controlPlane,
       ...options.partEnvironment?.['control-plane'],
     });
@@ -183,7 +190,7 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   const starting = [
     prepareControlPlane(),
     dataService.start(),
-    demoUpstream.start(),
+    demoUpstream?.start(),
     ...gateways.map((gateway) => gateway.start()),
   ] as const;
   try {

@@ -52,13 +52,13 @@ export async function startPostgres(): Promise<TestPostgres> {
   };
 }
 
-/** Creates a database of a random name on the server and returns its URL. */
-export async function createDatabase(serverUrl: string): Promise<string> {
+/** Creates a database of a random name on the server, empty or a copy of another, and returns its URL. */
+export async function createDatabase(serverUrl: string, template?: string): Promise<string> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   const client = new Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${name}`);
+    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? 'template1'}`);
   } finally {
     await client.end();
   }

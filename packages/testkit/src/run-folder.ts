@@ -16,6 +16,8 @@ export function createRunFolder(): string {
   // Postgres may run as another user, who must be able to pass.
   chmodSync(folder, 0o711);
   process.env[variable] = folder;
+  // Services are started dozens of times in a run, and each test file in a process of its own.
+  process.env.NODE_COMPILE_CACHE = join(folder, 'compile-cache');
   return folder;
 }
 
@@ -34,6 +36,16 @@ export function removeRunFolder(folder: string): void {
 /** An empty folder for this test, deleted with the run. */
 export function temporaryFolder(name: string): Promise<string> {
   return mkdtemp(join(process.env[variable] ?? tmpdir(), `${name}-`));
+}
+
+/** A file of the whole run; workers that know its name share it. */
+export function runFile(name: string): string {
+  return join(process.env[variable] ?? tmpdir(), name);
+}
+
+/** Where Node keeps compiled sources during the run. */
+export function compileCacheDir(): string | undefined {
+  return process.env.NODE_COMPILE_CACHE;
 }
 
 /** Notes a server so that the end of the run ends it too. Returns what takes the note back. */

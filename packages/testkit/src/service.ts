@@ -1,4 +1,5 @@
 import { baseEnvironment, type ManagedProcess, startProcess } from '@sluice/stack';
+import { compileCacheDir } from './run-folder.ts';
 
 export type ServiceName = 'gateway' | 'control-plane' | 'data-service';
 
@@ -13,6 +14,6 @@ export function startService(
   return startProcess({
     name,
     entry: `${import.meta.dirname}/../../../services/${name}/src/main.ts`,
-    env: { ...baseEnvironment(), ...env },
+    env: { ...baseEnvironment(), NODE_COMPILE_CACHE: compileCacheDir(), ...env },
   });
 }

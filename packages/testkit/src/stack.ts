@@ -1,5 +1,4 @@
 import {
-  createSecrets,
   freePort,
   freePorts,
   type PartName,
@@ -12,10 +11,10 @@ import {
 } from '@sluice/stack';
 import { inject } from 'vitest';
 import type {} from './global-setup.ts';
+import { newInstallation } from './installation.ts';
 import { startNats } from './nats.ts';
-import { createDatabase } from './postgres.ts';
 import { startRedis } from './redis.ts';
-import { temporaryFolder } from './run-folder.ts';
+import { compileCacheDir, temporaryFolder } from './run-folder.ts';
 import type { SpawnedServer } from './spawned-server.ts';
 
 export interface TestStackOptions {
@@ -48,26 +47,30 @@ export interface TestStack {
   stop(): Promise<void>;
 }
 
-/** All of Sluice on free ports with an empty database, as separate processes. Nothing restarts by itself. */
+/** All of Sluice on free ports with a new installation, as separate processes. Nothing restarts by itself. */
 export async function startStack(options: TestStackOptions = {}): Promise<TestStack> {
   const ports = await freePorts();
   const moreGatewayPorts = await Promise.all(
     Array.from({ length: (options.gateways ?? 1) - 1 }, freePort),
   );
-  const [dataDir, databaseUrl, nats, redis] = await Promise.all([
+  const [dataDir, { databaseUrl, secrets, credentials }, nats, redis] = await Promise.all([
     temporaryFolder('stack'),
-    createDatabase(inject('postgresUrl')),
+    newInstallation(),
     options.nats === true ? startNats() : undefined,
     options.redis === true ? startRedis() : undefined,
   ]);
+  const origin = (port: number) => `http://127.0.0.1:${port}`;
   const stopServers = () => Promise.all([nats?.stop(), redis?.stop()]);
   let sluice: Sluice;
   try {
     sluice = await startSluice({
       dataDir,
       ports,
-      secrets: createSecrets(),
+      secrets,
+      credentials: { ...credentials, base_url: `${origin(ports.gateway)}/v1` },
       restart: false,
+      compileCacheDir: compileCacheDir(),
+      demoUpstreamUrl: inject('demoUpstreamUrl'),
       databaseUrl,
       natsUrl: nats?.url,
       redisUrl: redis?.url,
@@ -78,7 +81,6 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     await stopServers();
     throw error;
   }
-  const origin = (port: number) => `http://127.0.0.1:${port}`;
   return {
     credentials: sluice.credentials,
     ports,
@@ -86,7 +88,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     gatewayMetricsUrl: `${origin(ports.gatewayMetrics)}/metrics`,
     controlPlaneUrl: origin(ports.controlPlane),
     dataServiceUrl: origin(ports.dataService),
-    demoUpstreamUrl: origin(ports.demoUpstream),
+    demoUpstreamUrl: new URL(inject('demoUpstreamUrl')).origin,
     databaseUrl,
     dataDir,
     nats,

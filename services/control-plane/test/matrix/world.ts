@@ -4,7 +4,11 @@ import { Client } from 'pg';
 /** Tables that a refused request may write: its own entry in the audit log. */
 const written = new Set(['audit_entries', '_prisma_migrations']);
 
-/** A fingerprint of every row in the database, to see that a refused request changed nothing. */
+/**
+ * A fingerprint of every row in the database, to see that a refused request
+ * changed nothing: where each row lies and what wrote it, since reading all of
+ * thousands of rows eight hundred times took longer than the requests.
+ */
 export async function openWorld(databaseUrl: string) {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -16,7 +20,7 @@ export async function openWorld(databaseUrl: string) {
   const rows = names.map((name) =>
     name === 'organisations'
       ? `SELECT 'organisations' AS t, (to_jsonb(r) - 'audit_sequence' - 'audit_hash')::text AS row FROM organisations r`
-      : `SELECT '${name}' AS t, r::text AS row FROM "${name}" r`,
+      : `SELECT '${name}' AS t, count(*) || ' ' || coalesce(sum(hashtextextended(r.ctid::text || r.xmin::text, 0)), 0) AS row FROM "${name}" r`,
   );
   const query = `SELECT t, md5(string_agg(row, E'\\n' ORDER BY row)) AS sum FROM (${rows.join(' UNION ALL ')}) AS world GROUP BY t ORDER BY t`;
   return {

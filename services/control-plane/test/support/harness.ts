@@ -8,11 +8,12 @@ import {
   serveRpc,
 } from '@sluice/rpc';
 import { createLogger } from '@sluice/telemetry';
-import { testDatabase } from '@sluice/testkit';
+import { preparedDatabase } from '@sluice/testkit';
 import supertest, { type Test } from 'supertest';
 import type { Env } from '../../src/env.ts';
 import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
+import { applyMigrations } from '../../src/kernel/migrations/apply.ts';
 import { createMintKey } from '../../src/people/api-keys/secrets.ts';
 import { createOrganisation } from '../../src/provisioning/create-organisation.ts';
 import {
@@ -66,7 +67,7 @@ export async function startHarness(
     NODE_ENV: 'test',
     SERVICE_NAME: 'control-plane',
     LOG_LEVEL: 'silent',
-    DATABASE_URL: options.databaseUrl ?? (await testDatabase()),
+    DATABASE_URL: options.databaseUrl ?? (await migratedDatabase()),
     DATABASE_CONNECTIONS_MAX: 8,
     MASTER_KEY: randomBytes(32),
     KEY_PEPPER: randomBytes(32),
@@ -141,6 +142,11 @@ export async function startHarness(
       await db.$disconnect();
     },
   };
+}
+
+/** Each file migrates no database of its own: they copy one. */
+async function migratedDatabase(): Promise<string> {
+  return (await preparedDatabase('migrated', applyMigrations)).databaseUrl;
 }
 
 function callerOf(base: string, key: string | undefined): Caller {

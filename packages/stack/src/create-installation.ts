@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { SluiceCredentials } from './sluice-settings.ts';
 
+const entry = resolve(import.meta.dirname, '../../../services/control-plane/src/bootstrap.ts');
 const timeoutMs = 60_000;
 const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
@@ -11,8 +13,7 @@ const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).h
  * when they exist already: keys are shown only once.
  * @throws Error with what it wrote to stderr.
  */
-export async function bootstrap(
-  entry: string,
+export async function createInstallation(
   env: Record<string, string | undefined>,
 ): Promise<Omit<SluiceCredentials, 'base_url'> | undefined> {
   const argv = ['--disable-warning=ExperimentalWarning', '--import', followParent, entry];
