@@ -34,7 +34,7 @@ export function rotateApiKey(
     if (Number.isNaN(overlapEndsAt.getTime()))
       throw invalidField('body.key_transition_period_ms', 'is too long');
     const minted = mintKey();
-    const nextAt = nextAfterRotation(rotation, now);
+    const nextAt = nextAfterRotation(rotation, { now, overlapEndsAt });
     await replaceSecret(db, key.id, minted, { now, overlapEndsAt, nextRotationAt: nextAt });
     touchKey(key.id);
     describe({

@@ -102,14 +102,34 @@ describe('planRotation', () => {
 });
 
 describe('nextAfterRotation', () => {
+  const rotation = { now, overlapEndsAt: new Date(now.getTime() + 1_800_000) };
+
   it('counts from the rotation; a single date stays until it is over', () => {
-    expect(nextAfterRotation(weekly, now)).toEqual(at('2024-03-04'));
+    expect(nextAfterRotation(weekly, rotation)).toEqual(at('2024-03-04'));
     const days = { policy: { rotation_period_days: 10 }, nextAt: at('2024-02-29') };
-    expect(nextAfterRotation(days, now)).toEqual(at('2024-03-09'));
-    expect(nextAfterRotation({ policy: {}, nextAt: at('2024-03-20') }, now)).toEqual(
+    expect(nextAfterRotation(days, rotation)).toEqual(at('2024-03-09'));
+    expect(nextAfterRotation({ policy: {}, nextAt: at('2024-03-20') }, rotation)).toEqual(
       at('2024-03-20'),
     );
-    expect(nextAfterRotation({ policy: {}, nextAt: at('2024-02-28') }, now)).toBeNull();
-    expect(nextAfterRotation({ policy: null, nextAt: null }, now)).toBeNull();
+    expect(nextAfterRotation({ policy: {}, nextAt: at('2024-02-28') }, rotation)).toBeNull();
+    expect(nextAfterRotation({ policy: null, nextAt: null }, rotation)).toBeNull();
+  });
+
+  it.each([
+    [{ rotation_period: 'monthly' }, '2024-12-31T23:48Z', '2025-01-01T00:18Z', '2025-02-01'],
+    [{ rotation_period: 'weekly' }, '2024-03-03T23:40Z', '2024-03-04T00:10Z', '2024-03-11'],
+    [{ rotation_period_days: 1 }, '2024-02-28T23:59Z', '2024-02-29T00:29Z', '2024-03-01'],
+    [{ rotation_period_days: 10 }, '2024-02-28T15:00Z', '2024-03-09T14:00Z', '2024-03-10'],
+    [{ rotation_period_days: 10 }, '2024-02-28T15:00Z', '2024-03-09T00:00Z', '2024-03-10'],
+  ] as const)('of %j at %s is after the overlap that ends at %s', (policy, from, to, expected) => {
+    // Until then the key has two secrets, and a third is refused.
+    const during = { now: new Date(from), overlapEndsAt: new Date(to) };
+    expect(nextAfterRotation({ policy, nextAt: null }, during)).toEqual(at(expected));
+  });
+
+  it('is none where a single date falls into the overlap', () => {
+    const plan = { policy: {}, nextAt: at('2024-02-29') };
+    const late = { now, overlapEndsAt: new Date('2024-02-29T00:00:01Z') };
+    expect(nextAfterRotation(plan, late)).toBeNull();
   });
 });

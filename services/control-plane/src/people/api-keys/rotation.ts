@@ -46,9 +46,22 @@ export function planRotation(
   return { policy, nextAt: (kept ? stored.nextAt : null) ?? nextOf(policy, now) };
 }
 
-/** When a key that has just got a new secret wants the next one; a single date that is over leaves none. */
-export function nextAfterRotation({ policy, nextAt }: RotationPlan, now: Date): Date | null {
-  return nextOf(policy ?? {}, now) ?? (nextAt !== null && nextAt > now ? nextAt : null);
+/**
+ * When a key that has just got a new secret wants the next one: not before the
+ * overlap is over, since a key has two secrets at most. A single date that is
+ * over by then leaves none.
+ */
+export function nextAfterRotation(
+  { policy, nextAt }: RotationPlan,
+  { now, overlapEndsAt }: { now: Date; overlapEndsAt: Date },
+): Date | null {
+  const cadence = cadenceOf(policy ?? {});
+  const next = nextOccurrence(cadence, { after: now });
+  if (next === undefined) return nextAt !== null && nextAt > overlapEndsAt ? nextAt : null;
+  if (next > overlapEndsAt) return next;
+  // Another ten days would be twice what a policy of ten days asks for.
+  const later = cadence.days == null ? cadence : { days: 1 };
+  return nextOccurrence(later, { after: overlapEndsAt }) ?? null;
 }
 
 function planEnforced(
