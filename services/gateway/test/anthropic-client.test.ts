@@ -288,6 +288,20 @@ describe('countTokens', () => {
       body: { model, messages: hello, tools: [weather] },
     });
   });
+
+  it('tells a refusal of ours as the client reads it', async () => {
+    const refused = await clientOf('anthropic')
+      .messages.countTokens({ model, messages: hello }, { headers: { 'x-service-config': '{' } })
+      .then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    expect(refused).toBeInstanceOf(Anthropic.BadRequestError);
+    expect((refused as InstanceType<typeof Anthropic.BadRequestError>).error).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error', code: 'config.invalid' },
+    });
+  });
 });
 
 /** What a model thought before it called a tool; the signatures are not to be touched. */

@@ -60,6 +60,7 @@ const rows = {
     ...question,
     at: 'POST /v1/messages/count_tokens',
     format: 'anthropic-count-tokens',
+    errors: 'anthropic',
     repeat: 'safe',
   },
   rerank: { ...question, at: 'POST /v1/rerank', format: 'rerank', cache: 'body' },
