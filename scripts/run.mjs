@@ -22,6 +22,7 @@ const commands = {
     'services/gateway/test/abuse',
     '--no-file-parallelism',
   ],
+  times: ['scripts/times/main.ts'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   soak: ['scripts/soak.ts'],

@@ -43,7 +43,14 @@ const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).h
 /** What any process needs from ours and nothing else, so that a stray variable cannot change a test. */
 export function baseEnvironment(): Record<string, string | undefined> {
   const { PATH, HOME, TMPDIR, TZ, LANG } = process.env;
-  return { PATH, HOME, TMPDIR, TZ, LANG };
+  return { PATH, HOME, TMPDIR, TZ, LANG, ...clockEnvironment() };
+}
+
+/** What sets the clock of a process, so that all of a test live at the same time (scripts/times). */
+export function clockEnvironment(): Record<string, string | undefined> {
+  const { FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC, LD_PRELOAD, NO_FAKE_STAT } = process.env;
+  if (FAKETIME === undefined) return {};
+  return { FAKETIME, FAKETIME_DONT_FAKE_MONOTONIC, LD_PRELOAD, NO_FAKE_STAT };
 }
 
 /**

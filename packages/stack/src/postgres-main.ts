@@ -19,6 +19,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { clockEnvironment } from './managed-process.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
 import { type PostgresUser, postgresUser } from './postgres-user.ts';
@@ -179,6 +180,6 @@ function spawnAs(
     cwd: '/',
     detached: options.detached ?? false,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C' },
+    env: { PATH: process.env.PATH, TZ: 'UTC', LC_ALL: 'C', ...clockEnvironment() },
   });
 }

@@ -2,7 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-const programs = { 'redis-server': 'redis-server', 'nats-server': 'nats-server' } as const;
+/** Programs, and the packages that they come in. `faketime` is no server: it sets the clock of those. */
+const programs = {
+  'redis-server': 'redis-server',
+  'nats-server': 'nats-server',
+  faketime: 'faketime',
+} as const;
 
 export type DebianServer = keyof typeof programs;
 
