@@ -1,6 +1,14 @@
 /** The vocabulary the services share: keys, scopes, config documents, policies. Imports nothing of ours. */
 
 export { type Arrival, type Arriving, arrivalReader } from './arrival.ts';
+export {
+  type Changed,
+  changedHeader,
+  type InForce,
+  inForceHeader,
+  readChanged,
+  writeChanged,
+} from './change-headers.ts';
 export type {
   AudioPart,
   CacheControl,

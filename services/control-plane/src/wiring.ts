@@ -134,6 +134,7 @@ export async function startControlPlane(
       now,
       logger,
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
+      whenPassed: (barrier) => barriers.whenPassed(barrier),
       observe: createAdminMetrics(metrics),
     },
     health: {

@@ -216,6 +216,7 @@ export function wire(env: Env): Gateway {
     controlPlaneUrl: env.CONTROL_PLANE_URL ?? 'http://127.0.0.1:8788',
     prefixes,
     seal: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH),
+    held: store,
     readArrival,
     tls: peer.tls,
   });
@@ -230,7 +231,9 @@ export function wire(env: Env): Gateway {
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
   const routingMetrics = createRoutingMetrics(metrics);
+  const { newer } = store;
   const ladder = createLadder({
+    newer,
     hostRules,
     strictParams: env.STRICT_PARAMS,
     guardrails: new Guardrails({ logger }),
@@ -261,7 +264,7 @@ export function wire(env: Env): Gateway {
     knownChecks,
   });
   const findKey = authenticate(store, jwt?.tokens);
-  const findConfig = resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs });
+  const findConfig = resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs, newer });
   const entrance = [
     recordOutcome(recorder, logger), // outermost, so that every outcome is counted once
     findKey,
@@ -269,7 +272,7 @@ export function wire(env: Env): Gateway {
     findConfig, // saved-only check first, then headers and config
   ];
   const prompts = new PromptCompiler();
-  const namedPrompt = findPrompt(prompts);
+  const namedPrompt = findPrompt(prompts, newer);
   const rendered = renderRequest(prompts);
 
   const requestLog =
@@ -459,6 +462,11 @@ function observeState(
     parts.store.connected ? 0 : (Date.now() - parts.store.disconnectedSinceMs) / 1000,
   );
   gauge('sluice_config_keys', 'Keys held', () => parts.store.keyCount);
+  gauge(
+    'sluice_name_lookups',
+    'Unknown names asked of the control plane since start',
+    () => parts.store.newer.asked,
+  );
   gauge('sluice_config_tokens', 'JWTs held', () => parts.tokens?.size ?? 0);
   gauge('sluice_config_bundles', 'Workspace bundles held', () => parts.store.bundleCount);
   gauge(

@@ -27,6 +27,9 @@ export function exampleKey(over: Partial<config.Key> = {}): ResolvedKey {
   );
 }
 
+/** A control plane that knows no more than the gateway. */
+export const noneNewer = { after: async () => undefined };
+
 export function exampleBundle(
   over: Partial<config.Bundle> = {},
   saved: readonly Partial<config.Config>[] = [],

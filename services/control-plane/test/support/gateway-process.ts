@@ -4,6 +4,9 @@ import type { Harness } from './harness.ts';
 
 export interface GatewayProcess {
   readonly url: string;
+  /** It hangs from then on, with its connections open. */
+  pause(): void;
+  resume(): void;
   stop(): Promise<unknown>;
 }
 
@@ -30,5 +33,10 @@ export async function startGateway(
     TRUSTED_CALLER_HOSTS: '127.0.0.1',
     ...settings,
   });
-  return { url: `http://127.0.0.1:${port}`, stop: () => service.stop() };
+  return {
+    url: `http://127.0.0.1:${port}`,
+    pause: () => process.kill(service.pid, 'SIGSTOP'),
+    resume: () => process.kill(service.pid, 'SIGCONT'),
+    stop: () => service.stop(),
+  };
 }

@@ -1,3 +1,4 @@
+import type { Changed } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
@@ -5,6 +6,7 @@ import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource, WatchEvent, Watching } from './config-source.ts';
 import { HeldBundles } from './held-bundles.ts';
 import { HeldKeys } from './held-keys.ts';
+import { NewerBundles } from './newer-bundles.ts';
 import type { Organisations } from './organisations.ts';
 import { updateEntries } from './snapshot/entries.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
@@ -38,6 +40,8 @@ export class ConfigStore {
   readonly #retryMs: number;
   readonly #keys: HeldKeys;
   readonly #bundles: HeldBundles;
+  /** For names that are not known here. */
+  readonly newer: NewerBundles;
   readonly #retries = new Set<NodeJS.Timeout>();
   #watching: Watching | undefined;
   /** What was told since the last barrier: whether it is in force here now. */
@@ -76,6 +80,11 @@ export class ConfigStore {
             ? [{ kind: 'bundleGone', workspaceId }]
             : updateEntries(workspaceId, update),
         ),
+    });
+    this.newer = new NewerBundles({
+      held: (workspaceId) => this.#bundles.held(workspaceId),
+      fetch: (workspaceId) => this.#bundles.fetch(workspaceId),
+      isConnected: () => this.connected,
     });
     if (organisations !== undefined)
       organisations.onKeep = (id) => {
@@ -157,6 +166,27 @@ export class ConfigStore {
     return this.#bundles.fetch(workspaceId).catch((error: unknown) => {
       throw new GatewayError('gateway.bundle_unavailable', { cause: error });
     });
+  }
+
+  /**
+   * Makes sure that these changes are in force here. False when that could not be
+   * known in time; the work goes on all the same.
+   */
+  async catchUp(changes: readonly Changed[], timeoutMs: number): Promise<boolean> {
+    const { promise: late, resolve } = Promise.withResolvers<false>();
+    const timer = setTimeout(resolve, timeoutMs, false as const);
+    const all = Promise.all(changes.map((change) => this.#catchUp(change)));
+    const inForce = await Promise.race([all.then((each) => !each.includes(false)), late]);
+    clearTimeout(timer);
+    return inForce;
+  }
+
+  #catchUp(change: Changed): Promise<boolean> | boolean {
+    if ('key' in change) return this.#refreshKey(change.key);
+    if ('organisation' in change) return this.#organisations?.changed(change.organisation) ?? true;
+    const held = this.#bundles.held(change.workspace);
+    const isHeld = held !== undefined && held.source.revision >= BigInt(change.revision);
+    return isHeld || this.#refreshBundle(change.workspace);
   }
 
   /** Fetches a held bundle again before the old one is dropped; on failure the old one stays until the next `ready`. */

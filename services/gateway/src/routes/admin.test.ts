@@ -66,6 +66,8 @@ describe('what the control plane answers', () => {
 describe('createAdminForwarder', () => {
   const seal = forwardedCallerSeal('a-token-shared-by-the-services');
 
+  const held = { connected: true, catchUp: async () => true };
+
   /** Asks a gateway with these proxies in front; what its control plane was sent. */
   async function heard(path: string, headers: Record<string, string>, trustedProxies: string[]) {
     const controlPlane = await listening((req, res) =>
@@ -75,6 +77,7 @@ describe('createAdminForwarder', () => {
       controlPlaneUrl: `http://${controlPlane.host}/base`,
       prefixes: canonicalHeaderPrefixes,
       seal,
+      held,
       readArrival: createReadArrival(trustedProxies),
     });
     const gateway = await listening(forwarder.forward);
@@ -153,4 +156,46 @@ describe('createAdminForwarder', () => {
   ])('passes %s on as it is', async (path) => {
     expect(await heard(path, {}, [])).toMatchObject({ status: 200, url: `/base${path}` });
   });
+
+  const workspace = '0b9a4c1e-0000-4000-8000-000000000001';
+
+  it.each([
+    ['everywhere', { connected: true, isHere: false }, 'everywhere', 0],
+    ['everywhere', { connected: false, isHere: true }, 'here', 1],
+    ['pending', { connected: true, isHere: true }, 'here', 1],
+    ['pending', { connected: false, isHere: false }, 'pending', 1],
+  ] as const)(
+    'a change that is in force %s, at a gateway that is %j, is answered as %s',
+    async (told, { connected, isHere }, expected, waits) => {
+      const controlPlane = await listening((_req, res) => {
+        res.setHeader('x-service-changed', `workspace=${workspace}@7`);
+        res.setHeader('x-service-in-force', told);
+        res.end('{}');
+      });
+      const asked: unknown[] = [];
+      const forwarder = createAdminForwarder({
+        controlPlaneUrl: `http://${controlPlane.host}`,
+        prefixes: canonicalHeaderPrefixes,
+        seal,
+        held: {
+          connected,
+          catchUp: async (changes) => {
+            asked.push(...changes);
+            return isHere;
+          },
+        },
+        readArrival: createReadArrival([]),
+      });
+      const gateway = await listening(forwarder.forward);
+      try {
+        const answer = await fetch(`http://${gateway.host}/v1/configs`, { method: 'POST' });
+        expect(answer.headers.get('x-service-in-force')).toBe(expected);
+        expect(answer.headers.get('x-service-changed')).toBe(`workspace=${workspace}@7`);
+        expect(asked).toEqual(Array(waits).fill({ workspace, revision: '7' }));
+      } finally {
+        for (const { server } of [gateway, controlPlane]) server.close();
+        await forwarder.close();
+      }
+    },
+  );
 });

@@ -1,9 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Arrival,
+  type Changed,
+  changedHeader,
   type ForwardedCallerSeal,
   forwardedCallerHeader,
   type HeaderPrefixes,
+  type InForce,
+  inForceHeader,
+  readChanged,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
@@ -86,12 +91,22 @@ const dropped = new Set([
   'trailer',
 ]);
 
+/** What this gateway holds of what is changed. */
+export interface HeldState {
+  readonly connected: boolean;
+  catchUp(changes: readonly Changed[], timeoutMs: number): Promise<boolean>;
+}
+
+/** The control plane has waited as well; longer than this a caller does not wait for one gateway. */
+const catchUpMs = 500;
+
 export interface AdminForwarderOptions {
   controlPlaneUrl: string;
   prefixes: HeaderPrefixes;
   /** Signs what we state of the caller, so that the control plane can tell us from everybody else. */
   seal: ForwardedCallerSeal;
   readArrival: (req: IncomingMessage) => Arrival;
+  held: HeldState;
   /** For a control plane that is reached by https. */
   tls?: ClientTls | undefined;
 }
@@ -142,6 +157,8 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
     const out: Record<string, string | string[]> = {};
     for (const [name, value] of Object.entries(answer.headers))
       if (value !== undefined && !dropped.has(name)) out[name] = value;
+    const inForce = await inForceHere(answer.headers, options.held);
+    if (inForce !== undefined) out[inForceHeader] = inForce;
     const spelling = spellingOf(prefixes, req.headers);
     res.writeHead(answer.statusCode, spelledHeaders(prefixes, spelling, out));
     answer.body.on('error', () => res.destroy());
@@ -171,6 +188,22 @@ export function createAdminForwarder(options: AdminForwarderOptions): {
     },
     close: () => pool.destroy(),
   };
+}
+
+/**
+ * Whoever is answered by this gateway may ask it next: what the answer says to
+ * be changed is in force here before it is sent on. A gateway that follows the
+ * control plane was waited for already.
+ */
+async function inForceHere(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  held: HeldState,
+): Promise<InForce | undefined> {
+  const told = headers[inForceHeader];
+  const changed = headers[changedHeader];
+  if (typeof told !== 'string' || typeof changed !== 'string') return undefined;
+  if (told === 'everywhere' && held.connected) return 'everywhere';
+  return (await held.catchUp(readChanged(changed), catchUpMs)) ? 'here' : 'pending';
 }
 
 /** @throws GatewayError 400 `request.invalid_field` when the path could lead somewhere else behind us. */

@@ -7,16 +7,20 @@ import { fillCache } from './steps/fill-cache.ts';
 import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
 import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
 import { reserve } from './steps/reserve.ts';
-import { resolveTarget } from './steps/resolve-target.ts';
+import { type ResolveTargetParts, resolveTarget } from './steps/resolve-target.ts';
 import { shapeBody } from './steps/shape-body.ts';
 import type { TargetVisit } from './target-visit.ts';
 
-export type LadderParts = CheckInputParts & PrepareCallParts & LookInCacheParts & CallParts;
+export type LadderParts = ResolveTargetParts &
+  CheckInputParts &
+  PrepareCallParts &
+  LookInCacheParts &
+  CallParts;
 
 /** What is done for one target, in order; each step has in its hands what those below it come to. */
 export function createLadder(parts: LadderParts): Ladder {
   return new Ladder([
-    resolveTarget, // who and where, before anything is done on their account
+    resolveTarget(parts), // who and where, before anything is done on their account
     shapeBody, // so that checks see what would be sent
     checkInput(parts), // a denied request is not looked up, let alone sent
     prepareCall(parts), // what cannot be sent uses up no limit

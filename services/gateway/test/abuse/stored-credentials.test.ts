@@ -22,7 +22,7 @@ import { resolveConfig } from '../../src/pipeline/stages/resolve-config.ts';
 import { createAuthoriser } from '../../src/upstream-auth/authoriser.ts';
 import { prepareCall } from '../../src/visit/prepare-call.ts';
 import { resolveTarget } from '../../src/visit/target/resolve-target.ts';
-import { exampleBundle, exampleExchange, exampleKey } from '../exchange.ts';
+import { exampleBundle, exampleExchange, exampleKey, noneNewer } from '../exchange.ts';
 
 /**
  * Every provider, every setting that a request may carry, every way to carry it,
@@ -304,7 +304,10 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     AWS_REGION: 'eu-central-1',
   });
   try {
-    await resolveConfig({ blockInlineConfig: false, configs })(exchange, async () => ({}) as never);
+    await resolveConfig({ blockInlineConfig: false, configs, newer: noneNewer })(
+      exchange,
+      async () => ({}) as never,
+    );
     const [planned] = (exchange.config?.compiled ?? directConfig).targets;
     const target = resolveTarget(exchange, planned as ResolvedTarget);
     const visit = new Visit(exchange, planned as ResolvedTarget);

@@ -1,3 +1,4 @@
+import type { Changed } from '@sluice/contracts';
 import { Prisma } from '../../generated/prisma/client.ts';
 import { canonicalEntry, entryHash, type NewAuditEntry } from '../audit/chain.ts';
 import { maskedJson } from '../credentials/mask.ts';
@@ -11,10 +12,8 @@ export const changesChannel = 'sluice_changes';
 /** After the last notice of a change, its id: replicas of the release before do not listen here. */
 export const barriersChannel = 'sluice_barriers';
 
-export type ChangeNotice =
-  | { key: string }
-  | { workspace: string; revision: string }
-  | { organisation: string };
+/** What gateways are told of. */
+export type ChangeNotice = Changed;
 
 /** What one change did beside its own rows; collected while it runs, written when it ends. */
 export interface Change {

@@ -5,12 +5,13 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import { authorise, isPermitted } from '../access/authorise.ts';
 import type { Authenticate, Caller } from '../access/caller.ts';
 import type { NewAuditEntry } from '../audit/chain.ts';
-import { type Change, commitChange } from '../database/change.ts';
+import { type Change, type Committed, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
 import { callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
+import { tellInForce, type WhenPassed } from './tell-in-force.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
 export interface AdminCall {
@@ -48,6 +49,8 @@ export interface OperationParts {
   logger: Logger;
   /** Where callers reach us; unset = where this one did. */
   publicUrl: string | undefined;
+  /** The answer of a change waits for it. */
+  whenPassed: WhenPassed;
   /** Told of every answer, for metrics. */
   observe: (id: EndpointId, status: number, startedAt: number) => void;
 }
@@ -85,7 +88,7 @@ async function answer(
   const startedAt = performance.now();
   const { method, access, audit, errorForm } = operation.endpoint;
   res.locals.errorForm = errorForm;
-  let call: (AdminCall & { entry(status: number): NewAuditEntry }) | undefined;
+  let call: ReturnType<typeof createCall> | undefined;
   try {
     if (access.keyHeaderOnly === true && !req.headers['x-service-api-key'])
       throw new GatewayError('auth.missing_key');
@@ -95,6 +98,7 @@ async function answer(
     refuseUnstorableText([req.params, req.query]);
     authorise(caller, access);
     const body = await operation.handle(call);
+    await tellInForce(res, call.committed, parts.whenPassed);
     parts.observe(operation.id, 200, startedAt);
     res.status(200).json(body);
   } catch (caught) {
@@ -112,7 +116,7 @@ function createCall(
   req: Request,
   res: Response,
   parts: OperationParts,
-) {
+): AdminCall & { committed: readonly Committed[]; entry(status: number): NewAuditEntry } {
   const now = parts.now();
   const { access, audit } = operation.endpoint;
   const asked: AskedFor = {
@@ -127,6 +131,7 @@ function createCall(
     action: audit?.action ?? '',
   };
   const entry = (status: number) => auditEntryOf(req, res, asked, status);
+  const committed: Committed[] = [];
   return {
     caller,
     params: req.params as Record<string, string>,
@@ -143,7 +148,8 @@ function createCall(
     permit: (variant: string) => authorise(caller, access, variant),
     permits: (variant: string) => isPermitted(caller, access, variant),
     change: <T>(work: (change: Change) => Promise<T>) =>
-      commitChange(parts.client, entry(200), work),
+      commitChange(parts.client, entry(200), work, (told) => committed.push(told)),
+    committed,
     entry,
   };
 }

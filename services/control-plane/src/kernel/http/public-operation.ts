@@ -7,13 +7,14 @@ import {
 } from '@sluice/contracts/admin';
 import { fromUnknown } from '@sluice/errors';
 import type { Request, RequestHandler, Response, Router } from 'express';
-import { type Change, commitChange } from '../database/change.ts';
+import { type Change, type Committed, commitChange } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
 import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
 import { jsonBody, readBody } from './json-body.ts';
 import type { OperationParts } from './operation.ts';
 import { parseInput } from './parse-input.ts';
+import { tellInForce } from './tell-in-force.ts';
 
 /** One call of an operation that needs no key: all that is known of the caller is what they sent. */
 export interface PublicCall {
@@ -48,7 +49,7 @@ const bodyBytesMax = 16_384;
 export function mountPublicOperations(
   v1: Router,
   list: readonly PublicOperation[],
-  parts: Pick<OperationParts, 'client' | 'now' | 'logger' | 'observe'>,
+  parts: Pick<OperationParts, 'client' | 'now' | 'logger' | 'observe' | 'whenPassed'>,
 ): void {
   const readJson = jsonBody({ bytesMax: bodyBytesMax });
   for (const operation of list) {
@@ -59,7 +60,9 @@ export function mountPublicOperations(
         if (endpoint.body !== undefined) await readBody(req, res, readJson);
         const body =
           endpoint.body === undefined ? undefined : parseInput(endpoint.body, req.body, 'body');
-        const answer = await operation.handle(createCall(endpoint, req, res, parts), body);
+        const call = createCall(endpoint, req, res, parts);
+        const answer = await operation.handle(call, body);
+        await tellInForce(res, call.committed, parts.whenPassed);
         parts.observe(operation.id, 200, startedAt);
         res.status(200).json(answer);
       } catch (caught) {
@@ -77,9 +80,11 @@ function createCall(
   req: Request,
   res: Response,
   parts: Pick<OperationParts, 'client' | 'now' | 'logger'>,
-): PublicCall {
+): PublicCall & { committed: readonly Committed[] } {
   const now = parts.now();
+  const committed: Committed[] = [];
   return {
+    committed,
     db: parts.client,
     now,
     async change(organisationId, work) {
@@ -93,7 +98,8 @@ function createCall(
         action: audit?.action ?? '',
       };
       try {
-        return await commitChange(parts.client, auditEntryOf(req, res, asked, 200), work);
+        const entry = auditEntryOf(req, res, asked, 200);
+        return await commitChange(parts.client, entry, work, (told) => committed.push(told));
       } catch (caught) {
         const { status } = fromUnknown(caught);
         await recordRefusal(auditEntryOf(req, res, asked, status), parts);

@@ -4,6 +4,8 @@ import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import type { ConfigCompiler } from '../../compiled/config-compiler.ts';
 import type { ArrivedRequest } from '../../exchange/arrived-request.ts';
 import type { ConfigOrigin, Exchange } from '../../exchange/exchange.ts';
+import { lookAgain } from '../../held/look-again.ts';
+import type { NewerBundles } from '../../held/newer-bundles.ts';
 import { prefix, validateCallerHeaders } from '../../http/caller-headers.ts';
 import { isInlineConfig } from '../../http/inline-config.ts';
 import type { Stage } from '../pipeline.ts';
@@ -12,13 +14,21 @@ import type { Stage } from '../pipeline.ts';
 export function resolveConfig(options: {
   blockInlineConfig: boolean;
   configs: ConfigCompiler;
+  newer: Pick<NewerBundles, 'after'>;
 }): Stage {
+  const find = (exchange: Exchange) => {
+    exchange.config = findConfig(exchange, options.configs);
+  };
   return (exchange, next) => {
     exchange.isSavedOnly =
       options.blockInlineConfig || exchange.bundle?.source.blockInlineConfig === true;
     if (exchange.isSavedOnly) refuseInline(exchange.arrival);
     validateCallerHeaders(exchange.arrival.caller);
-    exchange.config = findConfig(exchange, options.configs);
+    try {
+      find(exchange);
+    } catch (error) {
+      return lookAgain(exchange, options.newer, error, () => find(exchange)).then(next);
+    }
     return next();
   };
 }

@@ -8,6 +8,7 @@ import {
   exampleExchange,
   exampleKey,
   exampleReply,
+  noneNewer,
   refusal,
 } from '../../../test/exchange.ts';
 import { ConfigCompiler } from '../../compiled/config-compiler.ts';
@@ -89,7 +90,7 @@ describe('resolveConfig', () => {
     { id: 'c2', slug: 'pc-bad', versionId: 'v', name: 'Bad', bodyJson: '{"provider":5}' },
   ]);
   const configs = new ConfigCompiler({ caps: configCaps, knownChecks: new Set() });
-  const stage = resolveConfig({ blockInlineConfig: false, configs });
+  const stage = resolveConfig({ blockInlineConfig: false, configs, newer: noneNewer });
   const withConfig = (value: string | undefined, over: Partial<config.Key> = {}) =>
     exampleExchange({
       bundle: saved,
@@ -176,7 +177,7 @@ describe('resolveConfig', () => {
     ['x-service-config', 'pc-one', 'none'],
   ])('saved-only mode, %s: %s', async (name, value, code) => {
     for (const [tested, bundle] of [
-      [resolveConfig({ blockInlineConfig: true, configs }), saved],
+      [resolveConfig({ blockInlineConfig: true, configs, newer: noneNewer }), saved],
       [stage, { ...saved, source: { ...saved.source, blockInlineConfig: true } }],
     ] as const) {
       const exchange = exampleExchange({ bundle, key: exampleKey(), headers: { [name]: value } });

@@ -1,0 +1,124 @@
+import { config } from '@sluice/proto-stubs';
+import { createRpcClient, type RpcClient } from '@sluice/rpc';
+import { eventually } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness, token } from '../support/harness.ts';
+
+const { follow, watch } = config.ConfigService.method;
+
+let h: Harness;
+let another: RpcClient;
+const streams: { cancel(): void }[] = [];
+beforeAll(async () => {
+  h = await startHarness();
+  const replica = await h.replica();
+  another = createRpcClient(config.ConfigService, {
+    address: `127.0.0.1:${replica.grpcPort}`,
+    token,
+  });
+});
+afterEach(async () => {
+  for (const stream of streams.splice(0)) stream.cancel();
+  // What has gone is waited for no more, once its end is known.
+  await eventually(async () => expect((await change()).ms).toBeLessThan(500));
+});
+afterAll(async () => {
+  another.close();
+  await h.stop();
+});
+
+/** A gateway that follows, and passes barriers after so many ms; undefined = never. */
+async function following(rpc: RpcClient, passAfterMs: number | undefined) {
+  const stream = rpc.duplexStream(follow);
+  streams.push(stream);
+  const events: string[] = [];
+  stream.on('error', () => {});
+  stream.on('data', ({ event }: config.FollowResponse) => {
+    events.push(event.case ?? '');
+    if (event.case !== 'barrier' || passAfterMs === undefined) return;
+    const { number } = event.value;
+    setTimeout(() => stream.say({ say: { case: 'passed', value: number } }), passAfterMs);
+  });
+  stream.say({ say: { case: 'hello', value: { replicaId: 'test' } } });
+  await eventually(() => events.includes('ready'));
+  return { events, stream };
+}
+
+/** A change, how long its answer took and what that says. */
+async function change() {
+  const startedAt = performance.now();
+  const answer = await h
+    .as(h.first.workspace_key)
+    .post('/configs', { name: 'x', config: { provider: '@demo' } })
+    .expect(200);
+  return {
+    ms: performance.now() - startedAt,
+    inForce: answer.headers['x-service-in-force'],
+    changed: answer.headers['x-service-changed'],
+  };
+}
+
+describe('the answer of a change', () => {
+  it('says what it changed, and with nobody to wait for that it is in force everywhere', async () => {
+    const { ms, inForce, changed } = await change();
+    expect(inForce).toBe('everywhere');
+    expect(changed).toMatch(new RegExp(`^workspace=${h.first.workspace_id}@\\d+$`));
+    expect(ms).toBeLessThan(500);
+  });
+
+  it.each([
+    ['of the same replica', () => h.rpc],
+    ['of another replica', () => another],
+  ])('waits for a gateway %s', async (_name, rpc) => {
+    const { events } = await following(rpc(), 300);
+    const { ms, inForce } = await change();
+    expect(inForce).toBe('everywhere');
+    expect(ms).toBeGreaterThan(299);
+    // The change was told first.
+    expect(events.filter((event) => event !== 'heartbeat').slice(-2)).toEqual([
+      'workspaceChanged',
+      'barrier',
+    ]);
+  });
+
+  it.each([
+    ['of the same replica', () => h.rpc],
+    ['of another replica', () => another],
+  ])('waits no longer than a second for a gateway %s that says nothing', async (_name, rpc) => {
+    await following(rpc(), undefined);
+    await following(rpc(), 0);
+    const { ms, inForce } = await change();
+    expect(inForce).toBe('pending');
+    expect(ms).toBeGreaterThan(900);
+    expect(ms).toBeLessThan(2_000);
+  });
+
+  it('waits for nobody who has gone meanwhile', async () => {
+    const { stream } = await following(another, undefined);
+    setTimeout(() => stream.cancel(), 200);
+    const { ms, inForce } = await change();
+    expect(inForce).toBe('everywhere');
+    expect(ms).toBeLessThan(900);
+  });
+
+  it('does not wait for gateways of the release before, which say nothing', async () => {
+    const stream = h.rpc.serverStream(watch, { replicaId: 'before' });
+    streams.push(stream);
+    const events: string[] = [];
+    stream.on('error', () => {});
+    stream.on('data', ({ event }: config.WatchResponse) => events.push(event.case ?? ''));
+    await eventually(() => events.includes('ready'));
+    const { ms, inForce } = await change();
+    expect(inForce).toBe('everywhere');
+    expect(ms).toBeLessThan(500);
+    await eventually(() => events.includes('workspaceChanged'));
+    expect(events).not.toContain('barrier');
+  });
+
+  it('of something that gateways do not hold, and of what changed nothing, says nothing', async () => {
+    const label = await h.as(h.first.workspace_key).post('/labels', { name: 'silent' });
+    expect(label.headers['x-service-in-force']).toBeUndefined();
+    const refused = await h.as(h.first.workspace_key).put('/configs/pc-none', { name: 'x' });
+    expect(refused.headers['x-service-changed']).toBeUndefined();
+  });
+});
