@@ -2,15 +2,13 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
-import {
-  type DeclaredDependencies,
-  findImportFaults,
-  type SourceFile,
-} from './import-directions.ts';
-import { partRules } from './import-rules.ts';
+import { join, resolve } from 'node:path';
+import { findFolderKnots } from './folder-knots.ts';
+import { type DeclaredDependencies, findImportFaults } from './import-directions.ts';
+import { knotExceptions, partRules } from './import-rules.ts';
 import { findRawParsing } from './json-parse.ts';
 import { findAddresses } from './lock-file.ts';
+import { readSourceFiles } from './source-files.ts';
 
 /** One line of the report. Resolves with what is wrong, or with nothing. */
 export interface Check {
@@ -29,9 +27,13 @@ export const checks: readonly Check[] = [
   },
   {
     name: 'import directions',
-    run: async () => findImportFaults(sourceFiles(), declaredDependencies()).join('\n'),
+    run: async () => findImportFaults(readSourceFiles(root), declaredDependencies()).join('\n'),
   },
-  { name: 'bounded parsing', run: async () => findRawParsing(sourceFiles()).join('\n') },
+  {
+    name: 'folder knots',
+    run: async () => findFolderKnots(readSourceFiles(root), knotExceptions).join('\n'),
+  },
+  { name: 'bounded parsing', run: async () => findRawParsing(readSourceFiles(root)).join('\n') },
   { name: 'parts have rules', run: async () => partsWithoutRules().join('\n') },
   { name: 'no registry addresses', run: async () => registryAddresses().join('\n') },
   { name: 'generated code', run: checkGenerated },
@@ -56,23 +58,6 @@ function execute(file: string, args: string[]): Promise<{ code: number; output: 
       settle({ code, output: `${stdout}${stderr}` || (error?.message ?? '') });
     });
   });
-}
-
-/** Every source file of ours, generated code apart. */
-function sourceFiles(): SourceFile[] {
-  const files: SourceFile[] = [];
-  const walk = (folder: string): void => {
-    for (const entry of readdirSync(folder, { withFileTypes: true })) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory()) {
-        if (!['node_modules', 'generated', 'gen', 'fixtures'].includes(entry.name)) walk(path);
-      } else if (/\.(ts|mjs)$/.test(entry.name)) {
-        files.push({ path: relative(root, path), text: readFileSync(path, 'utf8') });
-      }
-    }
-  };
-  for (const top of ['packages', 'services', 'scripts']) walk(join(root, top));
-  return files;
 }
 
 function parts(): string[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findImportFaults } from './import-directions.ts';
-import { controlPlaneFolderRules } from './import-rules.ts';
+import { folderRules } from './import-rules.ts';
 import { importsOf } from './source-imports.ts';
 
 const declared = {
@@ -41,9 +41,19 @@ describe('findImportFaults', () => {
       "import { chat } from '../pipeline/chat.ts';",
     ],
     [
-      'a route reaching through to upstream',
+      'a route reaching through to what is known of a request',
       'services/gateway/src/routes/chat.ts',
-      "import { call } from '../upstream/call.ts';",
+      "import { call } from '../exchange/exchange.ts';",
+    ],
+    [
+      'a folder using a file beside it that its row names',
+      'services/data-service/src/sinks/usage-sink.ts',
+      "import type { IngestMetrics } from '../metrics.ts';",
+    ],
+    [
+      'what puts folders together using them all',
+      'services/data-service/src/wiring.ts',
+      "import { a } from './rpc/usage.ts';\nimport { b } from './sinks/usage-sink.ts';",
     ],
     [
       'a domain using the kernel, and a domain listed for it',
@@ -108,6 +118,18 @@ describe('findImportFaults', () => {
       'models may not import people',
     ],
     [
+      'a folder of the gateway importing one that stands on it, if only its types',
+      'services/gateway/src/exchange/visit.ts',
+      "import type { A } from '../calls/attempt.ts';",
+      'exchange may not import calls',
+    ],
+    [
+      'a sink importing who fills it',
+      'services/data-service/src/sinks/usage-sink.ts',
+      "import type { A } from '../consumers/usage-stream.ts';",
+      'sinks may not import consumers',
+    ],
+    [
       'the kernel importing a domain',
       'services/control-plane/src/kernel/http/operation.ts',
       "import type { Row } from '../../people/users/store.ts';",
@@ -117,7 +139,7 @@ describe('findImportFaults', () => {
       'a domain importing what wires it',
       'services/control-plane/src/people/users/store.ts',
       "import type { Env } from '../../env.ts';",
-      'what stands above the domains',
+      'what stands above the folders',
     ],
     [
       'a domain that nobody described',
@@ -178,11 +200,10 @@ describe('findImportFaults', () => {
   });
 });
 
-it('no domain of the control plane reaches itself', () => {
+it.each(Object.entries(folderRules))('no row of %s reaches itself', (_service, rules) => {
   const below = (folder: string): string[] =>
-    (controlPlaneFolderRules[folder] ?? []).flatMap((next) => [next, ...below(next)]);
-  for (const folder of Object.keys(controlPlaneFolderRules))
-    expect(below(folder)).not.toContain(folder);
+    (rules[folder] ?? []).flatMap((next) => [next, ...below(next)]);
+  for (const folder of Object.keys(rules)) expect(below(folder)).not.toContain(folder);
 });
 
 describe('importsOf', () => {

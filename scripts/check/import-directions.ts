@@ -1,7 +1,7 @@
 import { dirname, join, normalize } from 'node:path/posix';
 import {
-  controlPlaneFolderRules,
-  gatewayFolderRules,
+  type FolderRules,
+  folderRules,
   packageRules,
   partRules,
   testOnlyParts,
@@ -76,34 +76,37 @@ const sideDoors: Readonly<Record<string, string>> = {
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {
   const target = normalize(join(dirname(path), entry.specifier));
   if (!target.startsWith(`${part}/`)) return 'a relative import may not leave its package';
-  if (part === 'services/control-plane') return domainFault(path, target);
-  // A type leaves nothing behind at run time; values are handed in by wiring.
-  if (isTest(path) || entry.isType || part !== 'services/gateway') return undefined;
-  const from = gatewayFolder(path);
-  const to = gatewayFolder(target);
-  if (from === to || gatewayFolderRules[from] === undefined || gatewayFolderRules[to] === undefined)
-    return undefined;
-  return reaches(gatewayFolderRules, from, to) ? undefined : `${from} may not import ${to}`;
+  return isTest(path) ? undefined : folderFault(path, target, part);
 }
 
-/** Who wires the domains together stands above them, beside their folders. */
-function domainFault(path: string, target: string): string | undefined {
-  const [from, to] = [domainOf(path), domainOf(target)];
-  if (isTest(path) || from === undefined || from === to) return undefined;
-  if (to === undefined)
-    return target.includes('/src/generated/') || !isServiceSource(target)
-      ? undefined
-      : `${from} may not import what stands above the domains`;
-  if (controlPlaneFolderRules[from] === undefined)
-    return `${from} has no row in scripts/check/import-rules.ts`;
-  return reaches(controlPlaneFolderRules, from, to) ? undefined : `${from} may not import ${to}`;
+/** Types count: whoever reads a folder has to know what its types come from. */
+function folderFault(path: string, target: string, part: string): string | undefined {
+  const rules = folderRules[part];
+  if (rules === undefined || target.startsWith(`${part}/src/generated/`)) return undefined;
+  const [from, to] = [folderOf(path, part, rules), folderOf(target, part, rules)];
+  // What stands beside the folders puts them together.
+  if (from === undefined || to === undefined || isFile(from) || from === to) return undefined;
+  if (rules[from] === undefined) return `${from} has no row in scripts/check/import-rules.ts`;
+  if (reaches(rules, from, to)) return undefined;
+  return isFile(to)
+    ? `${from} may not import what stands above the folders`
+    : `${from} may not import ${to}`;
 }
 
-/** `services/control-plane/src/kernel/http/shapes.ts` → `kernel/http`, `…/src/people/users/store.ts` → `people`. */
-function domainOf(path: string): string | undefined {
-  const [, , , domain, folder, file] = path.split('/');
-  if (!isServiceSource(path) || folder === undefined || domain === 'generated') return undefined;
-  return domain === 'kernel' && file !== undefined ? `kernel/${folder}` : domain;
+/** The row that a file belongs to, or the folder or file directly in `src/` when there is none. */
+function folderOf(path: string, part: string, rules: FolderRules): string | undefined {
+  const top = `${part}/src/`;
+  if (!path.startsWith(top)) return undefined;
+  const names = path.slice(top.length).split('/');
+  for (let length = names.length - 1; length > 0; length--) {
+    const folder = names.slice(0, length).join('/');
+    if (rules[folder] !== undefined) return folder;
+  }
+  return names[0];
+}
+
+function isFile(name: string): boolean {
+  return name.endsWith('.ts');
 }
 
 function packageFault(path: string, name: string, isType: boolean): string | undefined {
@@ -124,12 +127,7 @@ function mayImport(path: string, part: string, target: string): boolean {
 }
 
 /** Arrows reach through: what a part's imports may import, it may import as well. */
-function reaches(
-  rules: Readonly<Record<string, readonly string[]>>,
-  from: string,
-  to: string,
-  seen = new Set<string>(),
-): boolean {
+function reaches(rules: FolderRules, from: string, to: string, seen = new Set<string>()): boolean {
   if (seen.has(from)) return false;
   seen.add(from);
   return (rules[from] ?? []).some((next) => next === to || reaches(rules, next, to, seen));
@@ -184,10 +182,6 @@ function packageName(specifier: string): string {
 
 function typesOf(name: string): string {
   return `@types/${name.replace(/^@/, '').replace('/', '__')}`;
-}
-
-function gatewayFolder(path: string): string {
-  return path.split('/')[3] ?? '';
 }
 
 function isServiceSource(path: string): boolean {

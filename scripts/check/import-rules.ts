@@ -1,3 +1,5 @@
+import type { KnotException } from './folder-knots.ts';
+
 /**
  * Who may import whom, as `docs/` draws it: a part may import the parts listed
  * for it, and what those list, and nothing else of ours. A part that is not
@@ -78,54 +80,77 @@ export const testOnlyParts: readonly string[] = [
   'packages/stack',
 ];
 
-/** Inside the gateway: a folder may import the folders listed for it, and what those list. */
-export const gatewayFolderRules: Readonly<Record<string, readonly string[]>> = {
-  routes: ['pipeline'],
-  pipeline: ['visit', 'jwt-keys'],
-  // One target: each step asks one of these.
-  visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage'],
-  calls: ['exchange'],
-  'upstream-auth': ['calls'],
-  // What attempts come to is heard here, from the ground floor: calls know none of them.
-  routing: ['exchange'],
-  money: ['exchange'],
-  limits: ['exchange'],
-  usage: ['exchange'],
-  guardrails: ['exchange'],
-  cache: ['exchange'],
-  'jwt-keys': ['exchange'],
-  exchange: ['http'],
-  http: [],
-};
+/** Rows of folders, each with those it may import, and what those may; a file beside the folders only where it is named. */
+export type FolderRules = Readonly<Record<string, readonly string[]>>;
 
 /**
- * Inside the control plane, types included: a domain, or a folder of the kernel,
- * may import those that are listed for it, and what those list. Folders inside a
- * domain are its own affair.
+ * Inside the services, types included. A row is a folder of `src/`, or one below
+ * it where that has a row of its own. What is deeper is the folder's own affair,
+ * as long as there are no knots in it.
  */
-export const controlPlaneFolderRules: Readonly<Record<string, readonly string[]>> = {
-  // What is made with others: they know nothing of it.
-  provisioning: ['people', 'tools'],
-  'config-sync': ['people', 'ledger'],
-  // Keys and workspaces name configs and guardrails, and have limits.
-  people: ['documents'],
-  // A prompt names a provider.
-  documents: ['models'],
-  // Settings of servers and agents come from secret managers, too.
-  tools: ['models'],
-  models: ['limits'],
-  limits: ['kernel/tenancy'],
-  ledger: ['kernel/tenancy'],
-  'kernel/tenancy': ['kernel/http'],
-  'kernel/http': ['kernel/access', 'kernel/database'],
-  'kernel/openapi': [],
-  'kernel/access': [],
-  'kernel/migrations': [],
-  'kernel/database': ['kernel/audit', 'kernel/credentials'],
-  'kernel/audit': ['kernel/names'],
-  'kernel/credentials': [],
-  'kernel/names': [],
+export const folderRules: Readonly<Record<string, FolderRules>> = {
+  'services/gateway': {
+    routes: ['pipeline', 'metrics.ts'],
+    pipeline: ['visit', 'jwt-keys'],
+    // One target: each step asks one of these.
+    visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held'],
+    calls: ['exchange'],
+    'upstream-auth': ['calls', 'cloud-settings.ts'],
+    // What attempts come to is heard here, from the ground floor: calls know none of them.
+    routing: ['exchange', 'redis'],
+    money: ['exchange'],
+    limits: ['exchange', 'redis'],
+    usage: ['exchange'],
+    guardrails: ['exchange'],
+    cache: ['exchange', 'redis'],
+    'jwt-keys': ['exchange', 'held'],
+    exchange: ['compiled'],
+    'config-sync': ['held'],
+    held: ['compiled'],
+    compiled: ['http'],
+    redis: [],
+    http: [],
+  },
+  'services/control-plane': {
+    // What is made with others: they know nothing of it.
+    provisioning: ['people', 'tools'],
+    'config-sync': ['people', 'ledger'],
+    // Keys and workspaces name configs and guardrails, and have limits.
+    people: ['documents'],
+    // A prompt names a provider.
+    documents: ['models'],
+    // Settings of servers and agents come from secret managers, too.
+    tools: ['models'],
+    models: ['limits'],
+    limits: ['kernel/tenancy'],
+    ledger: ['kernel/tenancy'],
+    'kernel/tenancy': ['kernel/http'],
+    'kernel/http': ['kernel/access', 'kernel/database'],
+    'kernel/openapi': [],
+    'kernel/access': [],
+    'kernel/migrations': [],
+    'kernel/database': ['kernel/audit', 'kernel/credentials'],
+    'kernel/audit': ['kernel/names'],
+    'kernel/credentials': [],
+    'kernel/names': [],
+  },
+  'services/data-service': {
+    rpc: ['queries', 'sinks'],
+    consumers: ['sinks'],
+    sinks: ['metrics.ts'],
+    queries: [],
+    clickhouse: [],
+  },
 };
+
+/** Arrows between folders that would close a knot, each with the reason why it stays. */
+export const knotExceptions: readonly KnotException[] = [
+  {
+    from: 'services/control-plane/src/models/providers',
+    to: 'services/control-plane/src/models/integrations',
+    because: 'a provider is a grant of an integration, and granting makes the provider',
+  },
+];
 
 /** Packages from npm that only some files may import. `files` are path prefixes or endings. */
 export const packageRules: readonly PackageRule[] = [
