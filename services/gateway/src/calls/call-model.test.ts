@@ -4,7 +4,7 @@ import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import type { EndedAttempt } from '../exchange/attempt.ts';
-import type { CounterState, LimitsOfRequest } from '../exchange/limits.ts';
+import type { LimitsOfRequest } from '../exchange/limits.ts';
 import { settleAttempt } from '../limits/settle-attempt.ts';
 import { resolveTarget } from '../visit/target/resolve-target.ts';
 import { createCallModel, type ModelBody } from './call-model.ts';
@@ -54,9 +54,9 @@ function setUp(attemptsMax = 10) {
   });
   const settled: number[] = [];
   exchange.limits = {
-    reserveTarget: () => ({ counters: [], states: [] as CounterState[] }),
+    reserveTarget: () => undefined,
     peekTarget: async () => [],
-    settle: (_counters, tokens) => void settled.push(tokens),
+    settle: (_ofTarget, { tokens }) => void settled.push(tokens),
   } satisfies LimitsOfRequest;
   const planned = {
     ...(directConfig.targets[0] as ResolvedTarget),

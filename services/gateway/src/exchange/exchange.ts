@@ -10,8 +10,8 @@ import type { CompiledConfig } from '@sluice/engine';
 import type { SavedConfig } from '../compiled/compiled-bundle.ts';
 import type { ArrivedRequest } from './arrived-request.ts';
 import type { Identity } from './identity.ts';
-import type { CounterState } from './limits.ts';
 import { Progress } from './progress.ts';
+import type { CounterState } from './reservation.ts';
 import type { ModelCall, Subject } from './subject.ts';
 import type { ReplySummary, Visit } from './visit.ts';
 

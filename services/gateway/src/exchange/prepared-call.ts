@@ -1,9 +1,10 @@
-import type { BreakerRule, Counter } from '@sluice/engine';
+import type { BreakerRule } from '@sluice/engine';
 import type { AddressAuthor } from '@sluice/outbound';
 import type { AuthRecipe, CallContext, JsonObject, Translation } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import type { BodyReply } from './reply.ts';
 import type { ModelRequester } from './requester.ts';
+import type { Reservation } from './reservation.ts';
 import type { Target } from './target.ts';
 import type { VisitNotes } from './visit.ts';
 
@@ -31,8 +32,8 @@ export interface PreparedCall {
   readonly sentJson: JsonObject;
   readonly droppedParams: readonly string[];
   readonly context: CallContext;
-  /** Counters of the target, to be settled with the tokens of each call. */
-  counters: readonly Counter[];
+  /** Of the limits of its target, to be settled with the tokens of each call; undefined = there are none. */
+  reservation: Reservation | undefined;
   /** Looks at a complete answer before it is recorded, and may replace it. */
   inspect: ((body: Buffer) => Promise<BodyReply | undefined>) | undefined;
   /** Who learns what each call comes to; undefined = nobody wants to, or may. */

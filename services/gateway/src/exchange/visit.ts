@@ -1,6 +1,6 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import type { ModelExchange } from './exchange.ts';
-import type { CounterState } from './limits.ts';
+import type { CounterState } from './reservation.ts';
 import type { Target } from './target.ts';
 
 /** What its calls learn of a visit, and it of them. */

@@ -6,6 +6,7 @@ import { createLogger } from '@sluice/telemetry';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Estimate } from '../exchange/reservation.ts';
 import { SharedStore } from '../redis/shared-store.ts';
 import type { LimitStore } from './limit-store.ts';
 import { MemoryLimits } from './memory-limits.ts';
@@ -65,6 +66,13 @@ async function ready(store: LimitStore): Promise<LimitStore> {
   return store;
 }
 
+/** What a store takes for a request that it must admit. */
+async function reserve(store: LimitStore, counters: readonly Counter[], estimate?: Estimate) {
+  const outcome = await store.reserve('org', counters, estimate);
+  if (!outcome.admitted) throw new Error('refused');
+  return outcome;
+}
+
 describe.each([
   ['memory', (groupsMax?: number) => new MemoryLimits({ groupsMax })],
   ['redis', redisLimits],
@@ -104,11 +112,9 @@ describe.each([
 
   it('let a token limit be crossed once, then refuse until the window ends', async () => {
     const tokens = counter({ type: 'tokens', limit: 100 });
-    expect(await store.reserve('org', [tokens])).toMatchObject({
-      admitted: true,
-      states: [{ remaining: 100 }],
-    });
-    store.settle('org', [tokens], 500);
+    const reserved = await reserve(store, [tokens]);
+    expect(reserved).toMatchObject({ admitted: true, states: [{ remaining: 100 }] });
+    reserved.settle({ tokens: 500 });
     await eventually(async () =>
       expect((await store.reserve('org', [tokens])).admitted).toBe(false),
     );
@@ -122,10 +128,10 @@ describe.each([
       const group = (name: string) => counter({ key: `${pool}:by:${name}`, pool, type, limit: 3 });
       const admits = async (name: string) => {
         const counters = [group(name)];
-        const { admitted } = await small.reserve('org', counters);
-        if (!admitted || type === 'requests') return admitted;
+        const outcome = await small.reserve('org', counters);
+        if (!outcome.admitted || type === 'requests') return outcome.admitted;
         const [before] = await small.peek('org', counters);
-        small.settle('org', counters, 1);
+        outcome.settle({ tokens: 1 });
         await eventually(async () => {
           const [after] = await small.peek('org', counters);
           if (after?.remaining === before?.remaining) throw new Error('not yet settled');
@@ -154,8 +160,7 @@ describe.each([
       (await store.peek('org', [requests, tokens])).map(({ remaining }) => remaining);
     for (let looks = 0; looks < 3; looks++) expect(await peek()).toEqual([2, 100]);
     await store.reserve('org', [requests, tokens]);
-    await store.reserve('org', [requests, tokens]);
-    store.settle('org', [tokens], 500);
+    (await reserve(store, [requests, tokens])).settle({ tokens: 500 });
     await eventually(async () => expect(await peek()).toEqual([0, 0]));
     // One that is spent hides none of the others.
     const fresh = counter({ limit: 7 });
@@ -171,6 +176,52 @@ describe.each([
     expect(used).toMatchObject({ admitted: true, states: [{ resetAtMs: looked?.resetAtMs }] });
   });
 
+  const remaining = async (counters: readonly Counter[]) =>
+    (await store.peek('org', counters)).map((state) => state.remaining);
+
+  it('give back what was taken when nothing was sent, once', async () => {
+    const pool = `p:back${next++}:rpd`;
+    const counters = [
+      counter({ limit: 10 }),
+      counter({ type: 'tokens', limit: 100 }),
+      counter({ key: `${pool}:by:x`, pool, limit: 10 }),
+    ];
+    const [first] = [await reserve(store, counters), await reserve(store, counters)];
+    expect(first.amounts).toEqual([1, 0, 1]);
+    expect(await remaining(counters)).toEqual([8, 100, 8]);
+    first.release();
+    first.release();
+    await eventually(async () => expect(await remaining(counters)).toEqual([9, 100, 9]));
+    expect(first.amounts).toEqual([0, 0, 0]);
+  });
+
+  it('hold an estimate of tokens, and count the real number in its place', async () => {
+    const counters = [counter({ limit: 10 }), counter({ type: 'tokens', limit: 100 })];
+    const estimate = { requests: 1, tokens: 70 };
+    const held = await reserve(store, counters, estimate);
+    expect(held.amounts).toEqual([1, 70]);
+    expect(held.states.map((state) => state.remaining)).toEqual([9, 30]);
+    // There is no room for as many again, and nothing was taken by asking.
+    expect(await store.reserve('org', counters, estimate)).toMatchObject({
+      admitted: false,
+      refusedBy: { counter: counters[1] },
+    });
+    expect(await remaining(counters)).toEqual([9, 30]);
+    held.settle({ tokens: 12 });
+    await eventually(async () => expect(await remaining(counters)).toEqual([9, 88]));
+    // A second call of the same request holds nothing, and is not given back.
+    held.settle({ tokens: 8 });
+    held.release();
+    await eventually(async () => expect(await remaining(counters)).toEqual([9, 80]));
+  });
+
+  it('name each reservation, and when nothing of it is left', async () => {
+    const counters = [counter({ unit: 'rpm' }), counter({ unit: 'rpw' })];
+    const held = await reserve(store, counters);
+    expect(held.expiresAtMs).toBe(held.states[1]?.resetAtMs);
+    expect((await reserve(store, [counter()])).id).not.toBe(held.id);
+  });
+
   it('say when the window ends', async () => {
     const one = counter({ limit: 1, unit: 'rph' });
     const outcome = await store.reserve('org', [one]);
@@ -180,6 +231,17 @@ describe.each([
 });
 
 describe('MemoryLimits', () => {
+  it('give nothing back to the windows that follow', () => {
+    let nowMs = Date.parse('2026-01-01T00:00:59.999Z');
+    const store = new MemoryLimits({ now: () => nowMs });
+    const [minute, day] = [counter({ limit: 5, unit: 'rpm' }), counter({ limit: 5 })];
+    const outcome = store.reserve('org', [minute, day]);
+    nowMs += 1;
+    store.reserve('org', [minute, day]);
+    if (outcome.admitted) outcome.release();
+    expect(store.peek('org', [minute, day])).toMatchObject([{ remaining: 4 }, { remaining: 4 }]);
+  });
+
   it('begin anew with the next window', () => {
     let nowMs = Date.parse('2026-01-01T00:00:59.999Z');
     const store = new MemoryLimits({ now: () => nowMs });
@@ -259,11 +321,20 @@ describe('RedisLimits', () => {
     });
     expect((await store.reserve('org', [one])).admitted).toBe(true);
     expect((await store.reserve('org', [one])).admitted).toBe(false);
+    const before = [counter({ limit: 10 }), counter({ type: 'tokens', limit: 100 })];
+    const held = await reserve(store, before);
     await server.restart();
     await eventually(async () => {
       await store.reserve('org', [counter()]);
       expect(store.degraded).toBe(false);
     });
+    // What was taken alone is given back alone, and what it used is counted for all.
+    await reserve(store, before);
+    held.settle({ tokens: 5 });
+    held.release();
+    await eventually(async () =>
+      expect(await store.peek('org', before)).toMatchObject([{ remaining: 9 }, { remaining: 95 }]),
+    );
   });
 });
 

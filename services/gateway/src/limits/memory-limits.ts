@@ -2,8 +2,9 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Counter, windowEndMs } from '@sluice/engine';
-import type { CounterState } from '../exchange/limits.ts';
-import type { LimitStore, Reservation } from './limit-store.ts';
+import type { CounterState } from '../exchange/reservation.ts';
+import { HeldReservation, type ReservationKeeper } from './held-reservation.ts';
+import { type LimitStore, oneRequest, type ReserveOutcome } from './limit-store.ts';
 
 const windowsMax = 200_000;
 /** Groups of one policy that have counters of their own in a window. */
@@ -27,63 +28,73 @@ interface Pool {
  * one check at a time. The counts are written to disk every second and on
  * close, so that a restart does not open a window anew.
  */
-export class MemoryLimits implements LimitStore {
-  private readonly windows = new Map<string, Window>();
-  private readonly pools = new Map<string, Pool>();
-  private readonly groupsMax: number;
-  private readonly now: () => number;
-  private readonly path: string | undefined;
-  private readonly timer: NodeJS.Timeout | undefined;
-  private dirty = false;
-  private saving: Promise<void> | undefined;
-  private savedAt = 0;
-  private saveTookMs = 0;
+export class MemoryLimits implements LimitStore, ReservationKeeper {
+  readonly #windows = new Map<string, Window>();
+  readonly #pools = new Map<string, Pool>();
+  readonly #groupsMax: number;
+  readonly #now: () => number;
+  readonly #path: string | undefined;
+  readonly #timer: NodeJS.Timeout | undefined;
+  #dirty = false;
+  #saving: Promise<void> | undefined;
+  #savedAt = 0;
+  #saveTookMs = 0;
 
   constructor(options: { now?: () => number; path?: string; groupsMax?: number } = {}) {
-    this.groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
-    this.now = options.now ?? Date.now;
-    this.path = options.path;
-    if (this.path !== undefined) {
-      this.load(this.path);
-      this.timer = setInterval(() => {
-        this.saving ??= this.saveNowAndThen().finally(() => {
-          this.saving = undefined;
+    this.#groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
+    this.#now = options.now ?? Date.now;
+    this.#path = options.path;
+    if (this.#path !== undefined) {
+      this.#load(this.#path);
+      this.#timer = setInterval(() => {
+        this.#saving ??= this.#saveNowAndThen().finally(() => {
+          this.#saving = undefined;
         });
       }, 1000);
-      this.timer.unref();
+      this.#timer.unref();
     }
   }
 
   /** Windows held. */
   get size(): number {
-    return this.windows.size;
+    return this.#windows.size;
   }
 
-  reserve(scope: string, counters: readonly Counter[]): Reservation {
-    const nowMs = this.now();
+  /** @param keeper of the reservation, where another store stands before this one */
+  reserve(
+    scope: string,
+    counters: readonly Counter[],
+    estimate = oneRequest,
+    keeper: ReservationKeeper = this,
+  ): ReserveOutcome {
+    const nowMs = this.#now();
     const states: CounterState[] = [];
     const windows: Window[] = [];
     for (const counter of counters) {
-      const window = this.window(scope, counter, nowMs);
+      const window = this.#window(scope, counter, nowMs);
       const state = { counter, remaining: counter.limit - window.used, resetAtMs: window.endsAtMs };
-      if (state.remaining < 1) return { admitted: false, refusedBy: { ...state, remaining: 0 } };
+      if (state.remaining < Math.max(1, estimate[counter.type]))
+        return {
+          admitted: false,
+          refusedBy: { ...state, remaining: Math.max(0, state.remaining) },
+        };
       states.push(state);
       windows.push(window);
     }
     for (const [index, window] of windows.entries()) {
-      const state = states[index];
-      if (state?.counter.type !== 'requests') continue;
-      window.used++;
-      state.remaining--;
+      const state = states[index]!;
+      const amount = estimate[state.counter.type];
+      window.used += amount;
+      state.remaining -= amount;
     }
-    this.dirty = true;
-    return { admitted: true, states };
+    this.#dirty = true;
+    return new HeldReservation(keeper, scope, counters, states, estimate);
   }
 
   peek(scope: string, counters: readonly Counter[]): CounterState[] {
-    const nowMs = this.now();
+    const nowMs = this.#now();
     return counters.map((counter) => {
-      const used = this.live(this.nameOf(scope, counter, nowMs), nowMs)?.used ?? 0;
+      const used = this.#live(this.#nameOf(scope, counter, nowMs), nowMs)?.used ?? 0;
       return {
         counter,
         remaining: Math.max(0, counter.limit - used),
@@ -92,52 +103,62 @@ export class MemoryLimits implements LimitStore {
     });
   }
 
-  settle(scope: string, counters: readonly Counter[], tokens: number): void {
-    const nowMs = this.now();
+  count(scope: string, counters: readonly Counter[], tokens: number): void {
+    const nowMs = this.#now();
     for (const counter of counters)
-      if (counter.type === 'tokens') this.window(scope, counter, nowMs).used += tokens;
-    this.dirty = true;
+      if (counter.type === 'tokens') this.#window(scope, counter, nowMs).used += tokens;
+    this.#dirty = true;
+  }
+
+  giveBack(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
+    const nowMs = this.#now();
+    for (const [index, { counter, resetAtMs }] of states.entries()) {
+      const window = this.#live(this.#nameOf(scope, counter, nowMs), nowMs);
+      if (window?.endsAtMs !== resetAtMs) continue;
+      window.used -= Math.min(window.used, amounts[index] ?? 0);
+    }
+    this.#dirty = true;
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
+    clearInterval(this.#timer);
     // Or it would replace the last one.
-    await this.saving;
-    this.save();
+    await this.#saving;
+    this.#save();
   }
 
-  private window(scope: string, counter: Counter, nowMs: number): Window {
-    const name = this.nameOf(scope, counter, nowMs);
-    const held = this.live(name, nowMs);
+  #window(scope: string, counter: Counter, nowMs: number): Window {
+    const name = this.#nameOf(scope, counter, nowMs);
+    const held = this.#live(name, nowMs);
     if (held !== undefined) return held;
     // A new window is a moment to forget old ones.
-    if (this.windows.size % 10_000 === 9_999) this.makeRoom(nowMs);
+    if (this.#windows.size % 10_000 === 9_999) this.#makeRoom(nowMs);
     const fresh = { used: 0, endsAtMs: windowEndMs(counter.unit, nowMs) };
-    this.windows.set(name, fresh);
-    if (counter.pool !== undefined) this.joinPool(`${scope}|${counter.pool}`, fresh.endsAtMs);
+    this.#windows.set(name, fresh);
+    if (counter.pool !== undefined) this.#joinPool(`${scope}|${counter.pool}`, fresh.endsAtMs);
     return fresh;
   }
 
-  private live(name: string, nowMs: number): Window | undefined {
-    const held = this.windows.get(name);
+  #live(name: string, nowMs: number): Window | undefined {
+    const held = this.#windows.get(name);
     return held !== undefined && held.endsAtMs > nowMs ? held : undefined;
   }
 
   /** Of a new group for which its policy has no room, the one that all such share. */
-  private nameOf(scope: string, counter: Counter, nowMs: number): string {
+  #nameOf(scope: string, counter: Counter, nowMs: number): string {
     const name = `${scope}|${counter.key}`;
-    if (counter.pool === undefined || this.live(name, nowMs) !== undefined) return name;
+    if (counter.pool === undefined || this.#live(name, nowMs) !== undefined) return name;
     const poolName = `${scope}|${counter.pool}`;
-    const pool = this.pools.get(poolName);
-    return pool !== undefined && pool.endsAtMs > nowMs && pool.groups >= this.groupsMax
+    const pool = this.#pools.get(poolName);
+    return pool !== undefined && pool.endsAtMs > nowMs && pool.groups >= this.#groupsMax
       ? `${poolName}:${overflowGroup}`
       : name;
   }
 
-  private joinPool(name: string, endsAtMs: number): void {
-    const pool = this.pools.get(name);
+  #joinPool(name: string, endsAtMs: number): void {
+    const pool = this.#pools.get(name);
     if (pool === undefined || pool.endsAtMs !== endsAtMs)
-      this.pools.set(name, { groups: 1, endsAtMs });
+      this.#pools.set(name, { groups: 1, endsAtMs });
     else pool.groups++;
   }
 
@@ -146,75 +167,75 @@ export class MemoryLimits implements LimitStore {
    * than an equal part make room, and windows with one use go first, so that a
    * flood of made-up groups forgets itself and not the counters of others.
    */
-  private makeRoom(nowMs: number): void {
-    this.sweep(nowMs);
-    let excess = this.windows.size - windowsMax;
+  #makeRoom(nowMs: number): void {
+    this.#sweep(nowMs);
+    let excess = this.#windows.size - windowsMax;
     if (excess <= 0) return;
     const held = new Map<string, number>();
-    for (const name of this.windows.keys())
+    for (const name of this.#windows.keys())
       held.set(scopeIn(name), (held.get(scopeIn(name)) ?? 0) + 1);
     const share = windowsMax / held.size;
     for (const usedMax of [1, Number.POSITIVE_INFINITY])
-      for (const [name, window] of this.windows) {
+      for (const [name, window] of this.#windows) {
         if (excess <= 0) return;
         const scope = scopeIn(name);
         const count = held.get(scope) ?? 0;
         if (window.used > usedMax || count <= share) continue;
-        this.windows.delete(name);
+        this.#windows.delete(name);
         held.set(scope, count - 1);
         excess--;
       }
   }
 
-  private sweep(nowMs: number): void {
-    for (const [key, window] of this.windows)
-      if (window.endsAtMs <= nowMs) this.windows.delete(key);
-    for (const [name, pool] of this.pools) if (pool.endsAtMs <= nowMs) this.pools.delete(name);
+  #sweep(nowMs: number): void {
+    for (const [key, window] of this.#windows)
+      if (window.endsAtMs <= nowMs) this.#windows.delete(key);
+    for (const [name, pool] of this.#pools) if (pool.endsAtMs <= nowMs) this.#pools.delete(name);
   }
 
   /** The more there is, the rarer: at most a twentieth of the time goes into it, and little in one go. */
-  private async saveNowAndThen(): Promise<void> {
-    if (this.path === undefined || !this.dirty) return;
-    if (performance.now() - this.savedAt < this.saveTookMs * 20) return;
+  async #saveNowAndThen(): Promise<void> {
+    if (this.#path === undefined || !this.#dirty) return;
+    if (performance.now() - this.#savedAt < this.#saveTookMs * 20) return;
     const startedAt = performance.now();
-    this.dirty = false;
+    this.#dirty = false;
     try {
-      this.sweep(this.now());
+      this.#sweep(this.#now());
       const pieces: string[] = [];
       let rows: string[] = [];
-      for (const entry of this.windows) {
+      for (const entry of this.#windows) {
         if (rows.push(rowOf(entry)) < rowsInOneGo) continue;
         pieces.push(rows.join());
         rows = [];
         await turn();
       }
       if (rows.length > 0) pieces.push(rows.join());
-      await writeFile(`${this.path}.new`, `[${pieces.join()}]`, { mode: 0o600 });
-      await rename(`${this.path}.new`, this.path);
+      await writeFile(`${this.#path}.new`, `[${pieces.join()}]`, { mode: 0o600 });
+      await rename(`${this.#path}.new`, this.#path);
     } catch {
       // The disk refuses: counting goes on, and the next second tries again.
-      this.dirty = true;
+      this.#dirty = true;
     }
-    this.savedAt = performance.now();
-    this.saveTookMs = this.savedAt - startedAt;
+    this.#savedAt = performance.now();
+    this.#saveTookMs = this.#savedAt - startedAt;
   }
 
-  private save(): void {
-    if (this.path === undefined) return;
-    this.sweep(this.now());
-    const rows = Array.from(this.windows, rowOf);
-    writeFileSync(`${this.path}.tmp`, `[${rows.join()}]`, { mode: 0o600 });
-    renameSync(`${this.path}.tmp`, this.path);
+  #save(): void {
+    if (this.#path === undefined) return;
+    this.#sweep(this.#now());
+    const rows = Array.from(this.#windows, rowOf);
+    writeFileSync(`${this.#path}.tmp`, `[${rows.join()}]`, { mode: 0o600 });
+    renameSync(`${this.#path}.tmp`, this.#path);
   }
 
-  private load(path: string): void {
+  #load(path: string): void {
     try {
       const rows = JSON.parse(readFileSync(path, 'utf8')) as [string, number, number][];
       for (const [key, used, endsAtMs] of rows)
-        if (endsAtMs > this.now()) {
-          this.windows.set(key, { used, endsAtMs });
+        if (endsAtMs > this.#now()) {
+          this.#windows.set(key, { used, endsAtMs });
           const pool = /^[^|]*\|p:[^:]*:[^:]*(?=:.)/.exec(key)?.[0];
-          if (pool !== undefined) this.joinPool(pool, endsAtMs);
+          if (pool !== undefined) this.#joinPool(pool, endsAtMs);
         }
     } catch {
       // None yet, or torn by a crash: counting starts anew.

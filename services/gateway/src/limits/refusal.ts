@@ -1,5 +1,6 @@
 import { GatewayError } from '@sluice/errors';
-import type { CounterState, LimitCheck } from '../exchange/limits.ts';
+import type { LimitCheck } from '../exchange/limits.ts';
+import type { CounterState } from '../exchange/reservation.ts';
 
 const unitWords: Readonly<Record<string, string>> = {
   rps: 'second',

@@ -8,82 +8,75 @@ import {
 } from '@sluice/engine';
 import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
-import type {
-  CounterState,
-  LimitCheck,
-  LimitsOfRequest,
-  TargetReservation,
-} from '../exchange/limits.ts';
-import type { LimitStore } from './limit-store.ts';
+import type { LimitCheck, LimitsOfRequest } from '../exchange/limits.ts';
+import type { CounterState, Estimate, Reservation } from '../exchange/reservation.ts';
+import type { LimitStore, ReserveOutcome } from './limit-store.ts';
 import { rateLimitError } from './refusal.ts';
 
 /** The limits of one request: reserved before, settled after. */
 export class RequestLimits implements LimitsOfRequest {
-  private readonly store: LimitStore;
-  private readonly bundle: CompiledBundle;
-  private readonly facts: RequestFacts;
-  private readonly entityCounters: readonly Counter[];
-  private readonly requestCounters: readonly Counter[];
+  readonly #store: LimitStore;
+  readonly #bundle: CompiledBundle;
+  readonly #facts: RequestFacts;
+  readonly #entityCounters: readonly Counter[];
+  readonly #requestCounters: readonly Counter[];
+  /** Undefined before `reserveRequest`, and where nothing is limited. */
+  #ofRequest: Reservation | undefined;
 
   constructor(store: LimitStore, key: ResolvedKey, bundle: CompiledBundle, facts: RequestFacts) {
-    this.store = store;
-    this.bundle = bundle;
-    this.facts = facts;
-    this.entityCounters = [...key.counters, ...bundle.workspaceCounters];
-    this.requestCounters = bundle.hasRequestPolicies
-      ? [...this.entityCounters, ...matchPolicies(bundle.policies, 'request', facts)]
-      : this.entityCounters;
+    this.#store = store;
+    this.#bundle = bundle;
+    this.#facts = facts;
+    this.#entityCounters = [...key.counters, ...bundle.workspaceCounters];
+    this.#requestCounters = bundle.hasRequestPolicies
+      ? [...this.#entityCounters, ...matchPolicies(bundle.policies, 'request', facts)]
+      : this.#entityCounters;
   }
 
   /** Limits of the key, the workspace and request-level policies. @throws GatewayError 429 */
-  reserveRequest(): CounterState[] | Promise<CounterState[]> {
-    return this.reserve(this.requestCounters);
+  reserveRequest(): readonly CounterState[] | Promise<readonly CounterState[]> {
+    if (this.#requestCounters.length === 0) return noStates;
+    const reserved = this.#reserve(this.#requestCounters);
+    return reserved instanceof Promise
+      ? reserved.then((reservation) => this.#keep(reservation))
+      : this.#keep(reserved);
   }
 
-  /** Limits that depend on the target; the counters are needed again to settle. @throws GatewayError 429 */
   reserveTarget(
     target: TargetFacts,
     saved: SavedProvider | undefined,
-  ): TargetReservation | Promise<TargetReservation> {
+  ): Reservation | undefined | Promise<Reservation> {
     const ofProvider = saved?.counters ?? [];
-    const counters = this.bundle.hasTargetPolicies
-      ? [...ofProvider, ...matchPolicies(this.bundle.policies, 'target', this.facts, target)]
+    const counters = this.#bundle.hasTargetPolicies
+      ? [...ofProvider, ...matchPolicies(this.#bundle.policies, 'target', this.#facts, target)]
       : ofProvider;
-    if (counters.length === 0) return nothingReserved;
-    const states = this.reserve(counters);
-    return states instanceof Promise
-      ? states.then((known) => ({ counters, states: known }))
-      : { counters, states };
+    return counters.length === 0 ? undefined : this.#reserve(counters);
   }
 
   /** The limits of `reserveRequest`, in its order, and the policies that do not apply. */
   peekRequest(): Promise<LimitCheck[]> {
-    return this.peek(this.entityCounters, 'request');
+    return this.#peek(this.#entityCounters, 'request');
   }
 
   /** The same for `reserveTarget`. */
   peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]> {
-    return this.peek(saved?.counters ?? [], 'target', target);
+    return this.#peek(saved?.counters ?? [], 'target', target);
   }
 
-  settle(targetCounters: readonly Counter[], tokens: number): void {
-    if (tokens <= 0) return;
-    const counters =
-      targetCounters.length === 0
-        ? this.requestCounters
-        : [...this.requestCounters, ...targetCounters];
-    if (counters.length > 0) this.store.settle(this.facts.organisationId, counters, tokens);
+  settle(ofTarget: Reservation | undefined, actual: Pick<Estimate, 'tokens'>): void {
+    this.#ofRequest?.settle(actual);
+    ofTarget?.settle(actual);
   }
 
-  private async peek(
+  async #peek(
     entity: readonly Counter[],
     level: CompiledPolicy['level'],
     target?: TargetFacts,
   ): Promise<LimitCheck[]> {
-    const matches = explainPolicies(this.bundle.policies, level, this.facts, target);
+    const matches = explainPolicies(this.#bundle.policies, level, this.#facts, target);
     const counters = [...entity, ...matches.flatMap(({ counter }) => counter ?? [])];
     const states =
-      counters.length === 0 ? [] : await this.store.peek(this.facts.organisationId, counters);
+      counters.length === 0 ? [] : await this.#store.peek(this.#facts.organisationId, counters);
     const stateOf = new Map(states.map((state) => [state.counter, state]));
     return [
       ...entity.map((counter) => ({
@@ -99,16 +92,20 @@ export class RequestLimits implements LimitsOfRequest {
     ];
   }
 
-  private reserve(counters: readonly Counter[]): CounterState[] | Promise<CounterState[]> {
-    if (counters.length === 0) return [];
-    const outcome = this.store.reserve(this.facts.organisationId, counters);
-    return outcome instanceof Promise ? outcome.then(admittedStates) : admittedStates(outcome);
+  #reserve(counters: readonly Counter[]): Reservation | Promise<Reservation> {
+    const outcome = this.#store.reserve(this.#facts.organisationId, counters);
+    return outcome instanceof Promise ? outcome.then(admitted) : admitted(outcome);
+  }
+
+  #keep(reservation: Reservation): readonly CounterState[] {
+    this.#ofRequest = reservation;
+    return reservation.states;
   }
 }
 
-const nothingReserved: TargetReservation = Object.freeze({ counters: [], states: [] });
+const noStates: readonly CounterState[] = Object.freeze([]);
 
-function admittedStates(reservation: Awaited<ReturnType<LimitStore['reserve']>>): CounterState[] {
-  if (!reservation.admitted) throw rateLimitError(reservation.refusedBy, Date.now());
-  return reservation.states;
+function admitted(outcome: ReserveOutcome): Reservation {
+  if (!outcome.admitted) throw rateLimitError(outcome.refusedBy, Date.now());
+  return outcome;
 }

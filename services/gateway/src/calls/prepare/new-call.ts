@@ -25,11 +25,9 @@ export function newCall(
     sentJson: request.sentJson,
     droppedParams: request.droppedParams,
     context: request.context,
-    counters: noCounters,
+    reservation: undefined,
     inspect: undefined,
     lesson: undefined,
     hedgeKey: undefined,
   };
 }
-
-const noCounters: PreparedCall['counters'] = [];

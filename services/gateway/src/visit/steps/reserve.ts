@@ -1,4 +1,5 @@
 import type { TargetFacts } from '@sluice/engine';
+import type { Reservation } from '../../exchange/reservation.ts';
 import type { Target } from '../../exchange/target.ts';
 import { limitRefusal } from '../../limits/refusal.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
@@ -22,22 +23,18 @@ export const reserve: Step = {
   },
 };
 
-type Reserved = Awaited<
-  ReturnType<NonNullable<TargetVisit['exchange']['limits']>['reserveTarget']>
->;
-
 async function reserveAndGo(
   visit: TargetVisit,
-  reserving: Promise<Reserved>,
+  reserving: Promise<Reservation>,
   next: Rung,
 ): Promise<TargetAnswer> {
   note(visit, await reserving);
   return next(visit);
 }
 
-function note(visit: TargetVisit, { states, counters }: Reserved): void {
-  visit.limitStates = states;
-  callOf(visit).counters = counters;
+function note(visit: TargetVisit, reservation: Reservation): void {
+  visit.limitStates = reservation.states;
+  callOf(visit).reservation = reservation;
 }
 
 function factsOf({ entry, saved, servedModel }: Target): TargetFacts {
