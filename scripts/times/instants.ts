@@ -20,7 +20,11 @@ export const instants: readonly Instant[] = [
   { name: 'the end of summer time', at: '2027-11-07T05:59:30Z', zone: 'America/New_York' },
 ];
 
-/** The tests that know time: dates that are computed, windows that begin, tokens and keys that end. */
+/**
+ * The tests that know time: dates that are computed, windows that begin, tokens
+ * and keys that end. Not those that start a data service: chDB asks for the time
+ * so often that libfaketime brings it to a halt.
+ */
 export const suites: readonly string[] = [
   'packages/engine/src/calendar.test.ts',
   'packages/engine/src/windows.test.ts',
@@ -35,13 +39,9 @@ export const suites: readonly string[] = [
   'services/control-plane/test/kernel/http.test.ts',
   'services/control-plane/test/models/integrations.test.ts',
   'services/data-service/src',
-  'services/data-service/test/analytics.test.ts',
   'services/gateway/src/cache',
   'services/gateway/src/jwt-keys',
-  'services/gateway/src/limits',
-  'services/gateway/test/jwt.test.ts',
-  'services/gateway/test/keys-and-limits.test.ts',
-  'services/gateway/test/requests.test.ts',
+  'services/gateway/src/limits/request-limits.test.ts',
 ];
 
 /** One instant of them for every run of all tests: what failed on a day in November. */

@@ -12,14 +12,14 @@ export interface InstantRun {
 
 /**
  * Runs test files in a world whose clock begins at an instant: their own
- * process, the services that they start, Postgres and Redis. Timers go by the
+ * process, the services that they start, and Postgres. Timers go by the
  * clock that only counts, and are left alone.
  */
 export function runAt(instant: Instant, suites: readonly string[]): InstantRun {
   const offset = Math.round((Date.parse(instant.at) - Date.now()) / 1000);
   const result = spawnSync(
     process.execPath,
-    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', ...suites],
+    [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--testTimeout=60000', ...suites],
     {
       cwd: root,
       encoding: 'utf8',
