@@ -1,5 +1,5 @@
 /**
- * Typed process settings. A service calls `defineEnv` once, in its `env.ts`;
+ * Typed process settings. A service calls `defineEnv` once, in its `settings.ts`;
  * every fault is reported together, and secrets never appear in the report.
  */
 export {
@@ -17,5 +17,5 @@ export {
   text,
   url,
   uuids,
-} from './define-env.ts';
+} from './define-settings.ts';
 export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

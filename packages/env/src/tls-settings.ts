@@ -1,4 +1,4 @@
-import { optionalSecret, optionalText } from './define-env.ts';
+import { optionalSecret, optionalText } from './define-settings.ts';
 
 /** A service's certificate, for its gRPC port and, unless it has another, as a client of the others. */
 export const serverTlsSettings = {

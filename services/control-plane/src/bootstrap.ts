@@ -9,7 +9,7 @@
 import { parseArgs } from 'node:util';
 import { type NewOrganisation, newOrganisation } from '@sluice/contracts/admin';
 import { createLogger } from '@sluice/telemetry';
-import { env } from './env.ts';
+import { env } from './settings.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';

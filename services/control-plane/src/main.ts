@@ -1,5 +1,5 @@
 import { createLogger } from '@sluice/telemetry';
-import { env } from './env.ts';
+import { env } from './settings.ts';
 import { startControlPlane } from './wiring.ts';
 
 const logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });

@@ -16,7 +16,7 @@ import { createApp } from './app.ts';
 import { Barriers } from './config-sync/barriers.ts';
 import { startChangeFeed } from './config-sync/change-feed.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
-import type { Env } from './env.ts';
+import type { Env } from './settings.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { jsonBody } from './kernel/http/json-body.ts';

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createLogger } from '@sluice/telemetry';
-import { readEnv } from './env.ts';
+import { readEnv } from './settings.ts';
 import { wire } from './wiring.ts';
 
 const env = readEnv(process.env);

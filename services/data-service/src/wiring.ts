@@ -8,7 +8,7 @@ import { createApp } from './app.ts';
 import { applySchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
-import type { Env } from './env.ts';
+import type { Env } from './settings.ts';
 import { createGapGauge } from './gap-gauge.ts';
 import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';

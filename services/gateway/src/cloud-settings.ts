@@ -12,7 +12,7 @@ import {
 /**
  * What this machine is in the clouds, under the names that the clouds' own
  * tools read, so that a pod or instance made for them needs nothing more.
- * `env.ts` reads them with all the others.
+ * `settings.ts` reads them with all the others.
  */
 export const cloudSettings = {
   AWS_ACCESS_KEY_ID: optionalText('access key of this machine'),

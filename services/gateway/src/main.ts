@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { lockDataDir } from '@sluice/data-dir';
 import { createLogger, flushLogger } from '@sluice/telemetry';
-import { env } from './env.ts';
+import { env } from './settings.ts';
 import { wire } from './wiring.ts';
 
 const locked = await lockDataDir(env.DATA_DIR, { name: 'DATA_DIR' }).catch(async (error) => {

@@ -40,7 +40,7 @@ import { ReplyCache } from './cache/reply-cache.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
-import type { Env } from './env.ts';
+import type { Env } from './settings.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
 import type { ConfigSource } from './held/config-source.ts';
 import { ConfigStore } from './held/config-store.ts';

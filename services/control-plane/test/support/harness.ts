@@ -10,7 +10,7 @@ import {
 import { createLogger } from '@sluice/telemetry';
 import { preparedDatabase } from '@sluice/testkit';
 import supertest, { type Test } from 'supertest';
-import type { Env } from '../../src/env.ts';
+import type { Env } from '../../src/settings.ts';
 import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
 import { applyMigrations } from '../../src/kernel/migrations/apply.ts';

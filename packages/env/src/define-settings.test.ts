@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bytesSecret, csv, defineEnv, optionalSecret, optionalText, secret } from './define-env.ts';
+import { bytesSecret, csv, defineEnv, optionalSecret, optionalText, secret } from './define-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'define-env-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** One line of an `env.ts`: how to read the variable, and a sentence on what it does. */
+/** One line of an `settings.ts`: how to read the variable, and a sentence on what it does. */
 export interface EnvSpec<T> {
   readonly parse: (raw: string | undefined) => T;
   readonly about: string;
