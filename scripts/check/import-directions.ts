@@ -71,6 +71,9 @@ function faultOf(
 const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/admin': 'services/control-plane',
   '@sluice/contracts/checks': 'packages/guardrails',
+  '@sluice/control-plane/settings': 'scripts',
+  '@sluice/data-service/settings': 'scripts',
+  '@sluice/gateway/settings': 'scripts',
 };
 
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {

@@ -20,6 +20,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],
   'packages/rpc': ['packages/errors', 'packages/proto-stubs'],
+  'packages/service': ['packages/env', 'packages/rpc', 'packages/telemetry'],
   'packages/usage': ['packages/proto-stubs'],
   'packages/demo-upstream': [],
   'packages/stack': ['packages/demo-upstream'],
@@ -36,6 +37,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/proto-stubs',
     'packages/providers',
     'packages/rpc',
+    'packages/service',
     'packages/telemetry',
     'packages/usage',
   ],
@@ -50,6 +52,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/proto-stubs',
     'packages/providers',
     'packages/rpc',
+    'packages/service',
     'packages/telemetry',
   ],
   'services/data-service': [
@@ -59,6 +62,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/pricing',
     'packages/proto-stubs',
     'packages/rpc',
+    'packages/service',
     'packages/telemetry',
     'packages/usage',
   ],
@@ -70,6 +74,10 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/providers',
     'packages/rpc',
     'packages/contracts',
+    // Their settings, and nothing else of them.
+    'services/gateway',
+    'services/control-plane',
+    'services/data-service',
   ],
 };
 

@@ -1,11 +1,13 @@
 import { operationsPage } from '../docs/operations-page.ts';
 import { providerPage } from '../docs/provider-table.ts';
+import { settingsPage } from '../docs/settings-page.ts';
 import { usageRecordSource, usageRowSource } from './usage-record.ts';
 
 /** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
   'docs/operations.md': operationsPage,
   'docs/providers.md': providerPage,
+  'docs/settings.md': settingsPage,
   'packages/usage/src/record.gen.ts': usageRecordSource,
   'services/data-service/src/sinks/usage-row.gen.ts': usageRowSource,
 };

@@ -2,7 +2,16 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { bytesSecret, csv, defineEnv, optionalSecret, optionalText, secret } from './define-settings.ts';
+import {
+  bytesSecret,
+  csv,
+  defineSettings,
+  integer,
+  oneOf,
+  optionalSecret,
+  optionalText,
+  secret,
+} from './define-settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'define-env-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -12,7 +21,7 @@ writeFileSync(file, 'content\n');
 /** What a service would print instead of starting. */
 function faultOf(spec: ReturnType<typeof optionalText>, value: string): string {
   try {
-    defineEnv({ SETTING: spec }, { SETTING: value });
+    defineSettings({ Some: { SETTING: spec } }).readEnv({ SETTING: value });
   } catch (error) {
     return (error as Error).message;
   }
@@ -29,7 +38,10 @@ describe('a value that names a file', () => {
       SOME_RELATIVE_URI: optionalText('a path of an address'),
     };
     const source = Object.fromEntries(Object.keys(specs).map((name) => [name, file]));
-    expect(defineEnv(specs, source)).toEqual({ ...source, SOME_SECRET: 'content' });
+    expect(defineSettings({ Some: specs }).readEnv(source)).toEqual({
+      ...source,
+      SOME_SECRET: 'content',
+    });
   });
 
   it.each([
@@ -66,5 +78,35 @@ describe('a value that names a file', () => {
       expect(fault).not.toContain(value.slice(1, 12));
     }
     expect(faultOf(secret('a secret'), '/aGVsbG8/d29ybGQ=')).not.toContain('d29ybGQ');
+  });
+});
+
+describe('settings as data', () => {
+  it('say where each stands, what it is, what holds without it, and nothing of how it is read', () => {
+    const { described } = defineSettings({
+      First: { A: integer('how many', 3, 1, 9), B: oneOf('which', ['x', 'y'], 'x') },
+      Second: { C: secret('a secret'), D: bytesSecret('a key', 32), E: csv('some') },
+    });
+    expect(JSON.parse(JSON.stringify(described))).toEqual([
+      ...[
+        { name: 'A', kind: 'integer', about: 'how many', fallback: 3, min: 1, max: 9 },
+        { name: 'B', kind: 'choice', about: 'which', fallback: 'x', values: ['x', 'y'] },
+      ].map((facts) => ({ section: 'First', secret: false, required: false, ...facts })),
+      ...[
+        { name: 'C', kind: 'text', about: 'a secret', secret: true, required: true },
+        { name: 'D', kind: 'bytes', about: 'a key', secret: true, required: true, size: 32 },
+        { name: 'E', kind: 'list', about: 'some', secret: false, required: false },
+      ].map((facts) => ({ section: 'Second', ...facts })),
+    ]);
+  });
+
+  it('are read whichever section they stand in, and stand in one only', () => {
+    const settings = defineSettings({
+      First: { A: integer('how many', 3) },
+      Second: { B: optionalText('a text') },
+    });
+    expect(settings.readEnv({ A: '4' })).toEqual({ A: 4, B: undefined });
+    const again = { A: integer('how many', 3) };
+    expect(() => defineSettings({ First: again, Second: again })).toThrow('A stands in two');
   });
 });

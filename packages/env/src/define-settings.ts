@@ -1,72 +1,114 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** One line of an `settings.ts`: how to read the variable, and a sentence on what it does. */
-export interface EnvSpec<T> {
-  readonly parse: (raw: string | undefined) => T;
+/** What a setting is, apart from how it is read: pages and charts are made of it. */
+export interface SettingFacts {
+  readonly kind: 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'uuids' | 'url' | 'bytes';
+  /** A sentence on what it does. */
   readonly about: string;
+  /** Whether its value is never to be shown. */
   readonly secret: boolean;
+  /** Whether the service does not start without it. */
+  readonly required: boolean;
+  /** What holds when it is not set. */
+  readonly fallback?: string | number | boolean | undefined;
+  /** Of integers. */
+  readonly min?: number;
+  readonly max?: number;
+  /** Of choices. */
+  readonly values?: readonly string[];
+  /** Of `bytes`: how many. */
+  readonly size?: number;
 }
 
-export type EnvValues<S extends Record<string, EnvSpec<unknown>>> = {
-  readonly [K in keyof S]: S[K] extends EnvSpec<infer T> ? T : never;
+export interface Setting<T> extends SettingFacts {
+  readonly parse: (raw: string | undefined) => T;
+}
+
+/** Settings that are read about together, by the names of their variables. */
+export type Section = Readonly<Record<string, Setting<unknown>>>;
+
+export type SectionValues<S extends Section> = {
+  readonly [K in keyof S]: S[K] extends Setting<infer T> ? T : never;
 };
 
-class EnvFault extends Error {}
+type NamesOf<S> = S extends unknown ? keyof S : never;
+type ValueOf<S, K extends PropertyKey> =
+  S extends Readonly<Record<K, Setting<infer T>>> ? T : never;
 
-function spec<T>(about: string, parse: (raw: string | undefined) => T, secret = false): EnvSpec<T> {
-  return { about, parse, secret };
+/** The values of all sections, beside one another. */
+export type SettingValues<S extends Readonly<Record<string, Section>>> = {
+  readonly [K in NamesOf<S[keyof S]>]: ValueOf<S[keyof S], K>;
+};
+
+/** One setting as data, without what reads it. */
+export interface DescribedSetting extends SettingFacts {
+  readonly name: string;
+  readonly section: string;
+}
+
+/** All that a service can be told. */
+export interface Settings<V> {
+  /** In the order in which they stand in the source. */
+  readonly described: readonly DescribedSetting[];
+  /** @throws Error listing every fault, one a line. */
+  readEnv(source: NodeJS.ProcessEnv): V;
+}
+
+class SettingFault extends Error {}
+
+type Traits = Partial<Omit<SettingFacts, 'kind' | 'about'>>;
+
+function setting<T>(
+  kind: SettingFacts['kind'],
+  about: string,
+  traits: Traits,
+  parse: (raw: string | undefined) => T,
+): Setting<T> {
+  return { kind, about, secret: false, required: false, ...traits, parse };
 }
 
 function required(raw: string | undefined): string {
-  if (raw === undefined || raw === '') throw new EnvFault('is required');
+  if (raw === undefined || raw === '') throw new SettingFault('is required');
   return raw;
 }
 
 /** A string; without a default it is required. */
-export function text(about: string, fallback?: string): EnvSpec<string> {
-  return spec(about, (raw) =>
+export function text(about: string, fallback?: string): Setting<string> {
+  return setting('text', about, { fallback, required: fallback === undefined }, (raw) =>
     raw === undefined || raw === '' ? (fallback ?? required(raw)) : raw,
   );
 }
 
-export function optionalText(about: string): EnvSpec<string | undefined> {
-  return spec(about, (raw) => (raw === undefined || raw === '' ? undefined : raw));
+export function optionalText(about: string): Setting<string | undefined> {
+  return setting('text', about, {}, (raw) => (raw === undefined || raw === '' ? undefined : raw));
 }
 
 /** A required secret of at least 16 characters. There are no default secrets. */
-export function secret(about: string): EnvSpec<string> {
-  return spec(
-    about,
-    (raw) => {
-      const value = required(raw);
-      if (value.length < 16) throw new EnvFault('must have at least 16 characters');
-      return value;
-    },
-    true,
-  );
+export function secret(about: string): Setting<string> {
+  return setting('text', about, { secret: true, required: true }, (raw) => {
+    const value = required(raw);
+    if (value.length < 16) throw new SettingFault('must have at least 16 characters');
+    return value;
+  });
 }
 
 /** A secret that need not be there. */
-export function optionalSecret(about: string): EnvSpec<string | undefined> {
-  return spec(about, (raw) => (raw === undefined || raw === '' ? undefined : raw), true);
+export function optionalSecret(about: string): Setting<string | undefined> {
+  return { ...optionalText(about), secret: true };
 }
 
 /** A required secret of exactly `bytes` bytes, in hex or base64. */
-export function bytesSecret(about: string, bytes: number): EnvSpec<Buffer> {
-  return spec(
-    about,
-    (raw) => {
-      const value = required(raw).trim();
-      const decoded =
-        /^[0-9a-f]+$/i.test(value) && value.length === bytes * 2
-          ? Buffer.from(value, 'hex')
-          : Buffer.from(value, 'base64');
-      if (decoded.length !== bytes) throw new EnvFault(`must be ${bytes} bytes in hex or base64`);
-      return decoded;
-    },
-    true,
-  );
+export function bytesSecret(about: string, bytes: number): Setting<Buffer> {
+  return setting('bytes', about, { secret: true, required: true, size: bytes }, (raw) => {
+    const value = required(raw).trim();
+    const decoded =
+      /^[0-9a-f]+$/i.test(value) && value.length === bytes * 2
+        ? Buffer.from(value, 'hex')
+        : Buffer.from(value, 'base64');
+    if (decoded.length !== bytes) throw new SettingFault(`must be ${bytes} bytes in hex or base64`);
+    return decoded;
+  });
 }
 
 export function integer(
@@ -74,30 +116,30 @@ export function integer(
   fallback: number,
   min = 0,
   max = Number.MAX_SAFE_INTEGER,
-): EnvSpec<number> {
-  return spec(about, (raw) => {
+): Setting<number> {
+  return setting('integer', about, { fallback, min, max }, (raw) => {
     if (raw === undefined || raw === '') return fallback;
     const value = Number(raw);
     if (!Number.isInteger(value) || value < min || value > max)
-      throw new EnvFault(`must be an integer from ${min} to ${max}`);
+      throw new SettingFault(`must be an integer from ${min} to ${max}`);
     return value;
   });
 }
 
 /** `true`/`false`, `ON`/`OFF`, `1`/`0`, in any case. */
-export function bool(about: string, fallback: boolean): EnvSpec<boolean> {
-  return spec(about, (raw) => {
+export function bool(about: string, fallback: boolean): Setting<boolean> {
+  return setting('boolean', about, { fallback }, (raw) => {
     if (raw === undefined || raw === '') return fallback;
     const value = raw.toLowerCase();
     if (['true', 'on', '1', 'yes'].includes(value)) return true;
     if (['false', 'off', '0', 'no'].includes(value)) return false;
-    throw new EnvFault('must be true or false');
+    throw new SettingFault('must be true or false');
   });
 }
 
 /** A comma-separated list; `undefined` when the variable is not set, so that "unset" and "empty" differ. */
-export function csv(about: string): EnvSpec<readonly string[] | undefined> {
-  return spec(about, (raw) =>
+export function csv(about: string): Setting<readonly string[] | undefined> {
+  return setting('list', about, {}, (raw) =>
     raw === undefined
       ? undefined
       : raw
@@ -108,15 +150,15 @@ export function csv(about: string): EnvSpec<readonly string[] | undefined> {
 }
 
 /** A comma-separated list of UUIDs, in lower case; an empty one is as good as none. */
-export function uuids(about: string): EnvSpec<readonly string[] | undefined> {
-  return spec(about, (raw) => {
+export function uuids(about: string): Setting<readonly string[] | undefined> {
+  return setting('uuids', about, {}, (raw) => {
     const items = (raw ?? '')
       .split(',')
       .map((item) => item.trim().toLowerCase())
       .filter((item) => item !== '');
     for (const item of items)
       if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(item))
-        throw new EnvFault('must be a comma-separated list of UUIDs');
+        throw new SettingFault('must be a comma-separated list of UUIDs');
     return items.length === 0 ? undefined : items;
   });
 }
@@ -125,48 +167,63 @@ export function oneOf<const T extends string>(
   about: string,
   values: readonly T[],
   fallback: T,
-): EnvSpec<T> {
-  return spec(about, (raw) => {
+): Setting<T> {
+  return setting('choice', about, { fallback, values }, (raw) => {
     if (raw === undefined || raw === '') return fallback;
-    if (!(values as readonly string[]).includes(raw))
-      throw new EnvFault(`must be one of ${values.join(', ')}`);
-    return raw as T;
-  });
-}
-
-export function url(about: string, fallback?: string): EnvSpec<string | undefined> {
-  return spec(about, (raw) => {
-    const value = raw === undefined || raw === '' ? fallback : raw;
-    if (value === undefined) return undefined;
-    if (!URL.canParse(value)) throw new EnvFault('must be a URL');
+    const value = values.find((known) => known === raw);
+    if (value === undefined) throw new SettingFault(`must be one of ${values.join(', ')}`);
     return value;
   });
 }
 
+export function url(about: string, fallback?: string): Setting<string | undefined> {
+  return setting('url', about, { fallback }, (raw) => {
+    const value = raw === undefined || raw === '' ? fallback : raw;
+    if (value === undefined) return undefined;
+    if (!URL.canParse(value)) throw new SettingFault('must be a URL');
+    return value;
+  });
+}
+
+/** @param sections by the titles that pages give them; a variable stands in one of them */
+export function defineSettings<const S extends Readonly<Record<string, Section>>>(
+  sections: S,
+): Settings<SettingValues<S>> {
+  const known = new Map<string, Setting<unknown>>();
+  const described: DescribedSetting[] = [];
+  for (const [section, settings] of Object.entries(sections))
+    for (const [name, entry] of Object.entries(settings)) {
+      if (known.has(name)) throw new Error(`${name} stands in two sections`);
+      known.set(name, entry);
+      const { parse: _, ...facts } = entry;
+      described.push({ name, section, ...facts });
+    }
+  return { described, readEnv: (source) => readValues(known, source) as SettingValues<S> };
+}
+
 /**
- * Reads every variable of the table. A value that begins with `/`, `./` or
+ * Reads every variable. A value that begins with `/`, `./` or
  * `../` names a file, whose trimmed content is the value: a file that is not
  * there is a fault, and never a secret that happens to look like a path.
  * Variables that end in _PATH, _DIR or _FILE name a file on purpose and keep
  * their value, as do the paths of addresses, which end in _URI.
- * @throws Error listing every fault, one a line.
  */
-export function defineEnv<S extends Record<string, EnvSpec<unknown>>>(
-  specs: S,
+function readValues(
+  settings: ReadonlyMap<string, Setting<unknown>>,
   source: NodeJS.ProcessEnv,
-): EnvValues<S> {
+): Record<string, unknown> {
   const values: Record<string, unknown> = {};
   const faults: string[] = [];
-  for (const [name, entry] of Object.entries(specs)) {
+  for (const [name, entry] of settings) {
     try {
       values[name] = entry.parse(fileContent(name, source[name], entry.secret));
     } catch (error) {
-      if (!(error instanceof EnvFault)) throw error;
+      if (!(error instanceof SettingFault)) throw error;
       faults.push(`  ${name} ${error.message} (${entry.about})`);
     }
   }
   if (faults.length > 0) throw new Error(`The environment is not valid:\n${faults.join('\n')}`);
-  return values as EnvValues<S>;
+  return values;
 }
 
 /** No setting is longer; a log file named by mistake is not read into memory. */
@@ -176,7 +233,7 @@ function fileContent(name: string, raw: string | undefined, isSecret: boolean): 
   if (raw === undefined || !/^\.{0,2}\//.test(raw) || /_(PATH|DIR|FILE|URI)$/.test(name))
     return raw;
   const content = readSettingFile(raw, isSecret);
-  if (content === '') throw new EnvFault(`names an empty file, ${shownPath(raw, isSecret)}`);
+  if (content === '') throw new SettingFault(`names an empty file, ${shownPath(raw, isSecret)}`);
   return content;
 }
 
@@ -184,14 +241,14 @@ function readSettingFile(path: string, isSecret: boolean): string {
   const shown = shownPath(path, isSecret);
   try {
     const found = statSync(path);
-    if (!found.isFile()) throw new EnvFault(`names ${shown}, which is not a file`);
+    if (!found.isFile()) throw new SettingFault(`names ${shown}, which is not a file`);
     if (found.size > fileBytesMax)
-      throw new EnvFault(`names ${shown}, which has more than ${fileBytesMax} bytes`);
+      throw new SettingFault(`names ${shown}, which has more than ${fileBytesMax} bytes`);
     return readFileSync(path, 'utf8').trim();
   } catch (error) {
-    if (error instanceof EnvFault) throw error;
+    if (error instanceof SettingFault) throw error;
     const { code = 'unknown' } = error as NodeJS.ErrnoException;
-    throw new EnvFault(
+    throw new SettingFault(
       `names the file ${shown}, which cannot be read (${code}); a value that begins with a slash itself must be put into a file`,
     );
   }

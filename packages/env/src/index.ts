@@ -1,21 +1,26 @@
 /**
- * Typed process settings. A service calls `defineEnv` once, in its `settings.ts`;
- * every fault is reported together, and secrets never appear in the report.
+ * What services can be told, as data. A service lists its settings in its
+ * `settings.ts` and reads them once, when it starts; every fault is reported
+ * together, and secrets never appear in the report.
  */
 export {
   bool,
   bytesSecret,
   csv,
-  defineEnv,
-  type EnvSpec,
-  type EnvValues,
+  type DescribedSetting,
+  defineSettings,
   integer,
   oneOf,
   optionalSecret,
   optionalText,
+  type Section,
+  type SectionValues,
+  type Setting,
+  type Settings,
   secret,
   text,
   url,
   uuids,
 } from './define-settings.ts';
+export { metricsSettings, processSettings } from './process-settings.ts';
 export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

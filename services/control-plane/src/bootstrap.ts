@@ -9,14 +9,15 @@
 import { parseArgs } from 'node:util';
 import { type NewOrganisation, newOrganisation } from '@sluice/contracts/admin';
 import { createLogger } from '@sluice/telemetry';
-import { env } from './settings.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
 import { createOrganisation, strictSettings } from './provisioning/create-organisation.ts';
 import { ensureFirstOrganisation } from './provisioning/first-organisation.ts';
+import { settings } from './settings.ts';
 
+const env = settings.readEnv(process.env);
 const logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
 
 /** What stands on the command line: a further organisation, or nothing. */

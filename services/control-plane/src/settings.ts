@@ -3,47 +3,51 @@ import {
   bytesSecret,
   clientTlsSettings,
   csv,
-  defineEnv,
+  defineSettings,
   integer,
+  metricsSettings,
   oneOf,
   optionalSecret,
   optionalText,
+  processSettings,
   secret,
   serverTlsSettings,
   text,
   url,
 } from '@sluice/env';
 
-/** Every setting of the control plane. The only reader of process.env, with `bootstrap.ts`. */
-export const env = defineEnv(
-  {
-    HOST: text('address to listen on, HTTP and gRPC', '127.0.0.1'),
-    PORT: integer('HTTP port', 8788, 0, 65_535),
-    GRPC_PORT: integer('gRPC port that gateways ask', 8790, 0, 65_535),
+const databaseSettings = {
+  DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
+  DATABASE_CONNECTIONS_MAX: integer('connections of the pool', 10, 2, 500),
+};
+
+/** Every setting of the control plane, as docs/settings.md shows them. */
+export const settings = defineSettings({
+  Process: {
+    ...processSettings({ name: 'sluice-control-plane', drainMs: 10_000 }),
     NODE_ENV: text(
       'label `env` of metrics; `production` trusts no private hosts by default',
       'development',
     ),
-    SERVICE_NAME: text('label `app` of metrics and logs', 'sluice-control-plane'),
-    LOG_LEVEL: oneOf(
-      'process log level',
-      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-      'info',
-    ),
-
-    DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
-    DATABASE_CONNECTIONS_MAX: integer('connections of the pool', 10, 2, 500),
+    HOST: text('address to listen on, HTTP and gRPC', '127.0.0.1'),
+    PORT: integer('HTTP port', 8788, 0, 65_535),
+    GRPC_PORT: integer('gRPC port that gateways ask', 8790, 0, 65_535),
+    ...metricsSettings({ port: 9465 }),
+  },
+  Database: databaseSettings,
+  'Keys and secrets': {
     MASTER_KEY: bytesSecret('wraps the data keys of credentials at rest', 32),
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the gateway’s', 32),
     API_KEY_PREFIX: text('what new service keys begin with', 'sl_'),
-
     KEY_MAINTENANCE_INTERVAL: integer(
       'ms between runs that remove ended secrets and note expired keys and due rotations; 0 = never',
       60_000,
       0,
       2_147_483_647,
     ),
-
+    JWT_ENABLED: bool('take JWTs of organisations’ own identity providers as credentials', false),
+  },
+  'Other services': {
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     DATA_SERVICE_GRPC_URL: text(
       'host:port of the data service’s gRPC, asked for analytics',
@@ -52,12 +56,28 @@ export const env = defineEnv(
     GRPC_ALLOW_INSECURE: bool('allow gRPC without TLS beyond loopback', false),
     ...serverTlsSettings,
     ...clientTlsSettings,
-
-    HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
-    HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
+  },
+  Callers: {
+    PUBLIC_URL: url(
+      'where callers reach the gateway, for the addresses in answers; unset = where the request came',
+    ),
     TRUSTED_PROXIES: csv(
       'addresses and ranges of proxies whose X-Forwarded-* is believed; gateways prove themselves',
     ),
+    HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
+    HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
+    REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
+  },
+  'What admins save': {
+    MAX_ROOT_CONFIG_TARGETS: integer(
+      'targets at the top of a config that is saved, as at the gateways',
+      100,
+      1,
+    ),
+    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
+    MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
+  },
+  'Hosts that admins name': {
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',
     ),
@@ -76,26 +96,15 @@ export const env = defineEnv(
     HTTPS_PROXY: optionalSecret('proxy to https:// addresses that admins name; a URL'),
     HTTP_PROXY: optionalSecret('proxy to http:// addresses that admins name; a URL'),
     NO_PROXY: optionalText('hosts reached without a proxy: names, addresses, ranges, or `*`'),
-    JWT_ENABLED: bool('take JWTs of organisations’ own identity providers as credentials', false),
-    PUBLIC_URL: url(
-      'where callers reach the gateway, for the addresses in answers; unset = where the request came',
-    ),
-    MAX_ROOT_CONFIG_TARGETS: integer(
-      'targets at the top of a config that is saved, as at the gateways',
-      100,
-      1,
-    ),
-    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
-    MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
-    REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
-    DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 10_000, 0),
-    ENABLE_PROMETHEUS: bool('serve /metrics on METRICS_PORT', true),
-    METRICS_PORT: integer('port of /metrics, for operators only', 9465, 0, 65_535),
+  },
+  Bootstrap: {
     DEMO_UPSTREAM_URL: optionalText(
       'bootstrap only: address of the local demo upstream; unset = no demo provider',
     ),
   },
-  process.env,
-);
+});
 
-export type Env = typeof env;
+/** For who only reads the database. */
+export const databaseOnly = defineSettings({ Database: databaseSettings });
+
+export type Env = ReturnType<typeof settings.readEnv>;

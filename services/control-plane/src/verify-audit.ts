@@ -3,15 +3,12 @@
  * argument: one line each, exit code 1 when one is broken. Reads only, and
  * needs nothing but the database's address. Run by `npm run audit:verify`.
  */
-import { defineEnv, secret } from '@sluice/env';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { listOrganisationIds } from './ledger/audit-logs/store.ts';
 import { verifyOrganisation } from './ledger/audit-logs/verify-organisation.ts';
+import { databaseOnly } from './settings.ts';
 
-const { DATABASE_URL: url } = defineEnv(
-  { DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database') },
-  process.env,
-);
+const { DATABASE_URL: url } = databaseOnly.readEnv(process.env);
 const client = createDatabaseClient({ url, connectionsMax: 2 });
 try {
   const known = await listOrganisationIds(client);

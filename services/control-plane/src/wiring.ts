@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import {
   configCaps,
   forwardedCallerSeal,
@@ -10,13 +9,12 @@ import { RefusalLog } from '@sluice/jwt';
 import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
-import { clientTls, createRpcClient, serveRpc, serverTls } from '@sluice/rpc';
-import { createMetrics, type Logger, serveMetrics } from '@sluice/telemetry';
+import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
+import { httpPart, type Part, rpcPart, type ServiceTools, served } from '@sluice/service';
 import { createApp } from './app.ts';
 import { Barriers } from './config-sync/barriers.ts';
-import { startChangeFeed } from './config-sync/change-feed.ts';
+import { createChangeFeed } from './config-sync/change-feed.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
-import type { Env } from './settings.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
@@ -31,36 +29,21 @@ import { startKeyMaintenance } from './people/api-keys/maintenance.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
 import { createAuthenticate } from './people/authentication/authenticate.ts';
 import { createTokenAuthenticate } from './people/authentication/token-caller.ts';
+import type { Env } from './settings.ts';
 
-export interface ControlPlane {
-  readonly httpPort: number;
-  readonly grpcPort: number;
-  /** Undefined when metrics are switched off. */
-  readonly metricsPort: number | undefined;
-  /** Stops accepting, lets requests under way end, closes everything. */
-  close(): Promise<void>;
-}
-
-/** Builds every client once, hands them down, and listens. Nothing else constructs a client. */
-export async function startControlPlane(
+/** Builds every client once and hands it down. Nothing else constructs a client. */
+export function wire(
   env: Env,
-  logger: Logger,
-  now: () => Date = () => new Date(),
-): Promise<ControlPlane> {
-  const applied = await applyMigrations(env.DATABASE_URL);
-  if (applied.length > 0) logger.info({ migrations: applied }, 'migrations applied');
-
+  { logger, metrics, now = () => new Date() }: ServiceTools & { now?: () => Date },
+): readonly Part[] {
   const client = createDatabaseClient({
     url: env.DATABASE_URL,
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
   });
-  const feed = startChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
+  const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
   const barriers = new Barriers({ feed, db: client });
   const vault = createCredentialVault(env.MASTER_KEY);
-  const sealed = await sealOpenHeaders(client, vault);
-  if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
-  const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
   const ledgerClient = createRpcClient(analytics.AnalyticsService, {
     address: env.DATA_SERVICE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
@@ -80,8 +63,6 @@ export async function startControlPlane(
       env.KUBERNETES_SERVICE_HOST,
     ],
   });
-  for (const { setting, ...dropped } of hostRules.dropped)
-    logger.warn(dropped, `an entry of ${setting} is not used`);
   const fetch = createGuardedFetch({
     rules: hostRules,
     resolver: env.DNS_RESOLVER,
@@ -146,51 +127,70 @@ export async function startControlPlane(
   });
 
   const draining = new AbortController();
-  const rpc = await serveRpc({
-    host: env.HOST,
-    port: env.GRPC_PORT,
-    token: env.SERVICE_CLIENT_AUTH,
-    allowInsecure: env.GRPC_ALLOW_INSECURE,
-    tls: serverTls(env),
-    onError: (error, method) =>
-      logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
-  });
-  rpc.add(
-    config.ConfigService,
-    configServiceHandlers({ client, vault, feed, barriers, now, draining: draining.signal }),
-  );
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
   refuseUnreadable(server);
-  await listen(server, env.HOST, env.PORT);
-  const metricsListener = env.ENABLE_PROMETHEUS
-    ? await serveMetrics(metrics, { host: env.HOST, port: env.METRICS_PORT })
-    : undefined;
-  const maintenance = startKeyMaintenance({
-    client,
-    now,
-    logger,
-    intervalMs: env.KEY_MAINTENANCE_INTERVAL,
-  });
+  let maintenance: ReturnType<typeof startKeyMaintenance> | undefined;
 
-  return {
-    httpPort: (server.address() as AddressInfo).port,
-    grpcPort: rpc.port,
-    metricsPort: metricsListener?.port,
-    async close() {
-      draining.abort();
-      metricsListener?.close();
-      await Promise.all([
-        maintenance.stop(),
-        closeServer(server, env.DRAIN_TIMEOUT),
-        rpc.close(env.DRAIN_TIMEOUT),
-      ]);
-      ledgerClient.close();
-      await Promise.all([fetch.close(), refusals.stop()]);
-      barriers.stop();
-      await feed.stop();
-      await client.$disconnect();
+  return [
+    {
+      name: 'database',
+      async start() {
+        const applied = await applyMigrations(env.DATABASE_URL);
+        if (applied.length > 0) logger.info({ migrations: applied }, 'migrations applied');
+        const sealed = await sealOpenHeaders(client, vault);
+        if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
+      },
+      stop: () => client.$disconnect(),
     },
-  };
+    {
+      name: 'change-feed',
+      start: () => feed.start(),
+      stop() {
+        barriers.stop();
+        return feed.stop();
+      },
+    },
+    { name: 'refused-tokens', stop: () => refusals.stop() },
+    {
+      name: 'outbound',
+      start() {
+        for (const { setting, ...dropped } of hostRules.dropped)
+          logger.warn(dropped, `an entry of ${setting} is not used`);
+      },
+      stop: () => fetch.close(),
+    },
+    { name: 'ledger', stop: () => ledgerClient.close() },
+    // Gateways follow for as long as they live: told to go, so that the port can close.
+    { name: 'followers', drain: () => draining.abort() },
+    rpcPart({
+      host: env.HOST,
+      port: env.GRPC_PORT,
+      token: env.SERVICE_CLIENT_AUTH,
+      allowInsecure: env.GRPC_ALLOW_INSECURE,
+      tls: serverTls(env),
+      onError: (error, method) =>
+        logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
+      services: [
+        served(
+          config.ConfigService,
+          configServiceHandlers({ client, vault, feed, barriers, now, draining: draining.signal }),
+        ),
+      ],
+    }),
+    httpPart({ server, host: env.HOST, port: env.PORT }),
+    {
+      name: 'key-maintenance',
+      start() {
+        maintenance = startKeyMaintenance({
+          client,
+          now,
+          logger,
+          intervalMs: env.KEY_MAINTENANCE_INTERVAL,
+        });
+      },
+      stop: () => maintenance?.stop(),
+    },
+  ];
 }
 
 /** Whether the database answers within two seconds. */
@@ -202,25 +202,4 @@ function answers(query: Promise<unknown>): Promise<boolean> {
     () => resolve(false),
   );
   return promise.finally(() => clearTimeout(timer));
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-}
-
-function closeServer(server: Server, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-    server.close(() => {
-      clearTimeout(timer);
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -1,8 +1,7 @@
 import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ControlPlane } from '../src/wiring.ts';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
-import { type Harness, startHarness } from './support/harness.ts';
+import { type ControlPlane, type Harness, startHarness } from './support/harness.ts';
 
 /**
  * How many times each thing is created, changed, deleted and used. 1,000 takes

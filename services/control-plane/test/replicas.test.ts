@@ -1,9 +1,8 @@
 import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ControlPlane } from '../src/wiring.ts';
 import { policyBody } from './support/fixture.ts';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
-import { type Harness, startHarness } from './support/harness.ts';
+import { type ControlPlane, type Harness, startHarness } from './support/harness.ts';
 
 /** How soon a running gateway must know. */
 const heardMs = 1000;

@@ -1,10 +1,10 @@
 import {
   bool,
-  type EnvValues,
   integer,
   oneOf,
   optionalSecret,
   optionalText,
+  type SectionValues,
   text,
   url,
 } from '@sluice/env';
@@ -74,4 +74,4 @@ export const cloudSettings = {
   ),
 } as const;
 
-export type CloudSettings = EnvValues<typeof cloudSettings>;
+export type CloudSettings = SectionValues<typeof cloudSettings>;

@@ -1,9 +1,10 @@
 import { createServer } from 'node:http';
 import { lockDataDir } from '@sluice/data-dir';
 import { createLogger, flushLogger } from '@sluice/telemetry';
-import { env } from './settings.ts';
+import { settings } from './settings.ts';
 import { wire } from './wiring.ts';
 
+const env = settings.readEnv(process.env);
 const locked = await lockDataDir(env.DATA_DIR, { name: 'DATA_DIR' }).catch(async (error) => {
   const logger = createLogger({ service: 'gateway', level: env.LOG_LEVEL });
   logger.fatal({ err: error }, 'the data folder cannot be used');

@@ -3,11 +3,13 @@ import {
   bytesSecret,
   clientTlsSettings,
   csv,
-  defineEnv,
+  defineSettings,
   integer,
+  metricsSettings,
   oneOf,
   optionalSecret,
   optionalText,
+  processSettings,
   secret,
   serverTlsSettings,
   text,
@@ -20,20 +22,29 @@ import { redisSettings } from './redis/redis-settings.ts';
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Every setting of the gateway. The only reader of process.env. */
-export const env = defineEnv(
-  {
+/** Every setting of the gateway, as docs/settings.md shows them. */
+export const settings = defineSettings({
+  Process: {
+    ...processSettings({ name: 'sluice-gateway', drainMs: 25_000 }),
+    LOG_REQUESTS: bool('write one log event a request', true),
+    NODE_ENV: text('`production` trusts no private hosts by default', 'development'),
     HOST: text('address to listen on', '127.0.0.1'),
     PORT: integer('HTTP port', 8787, 0, 65_535),
-    NODE_ENV: text('`production` trusts no private hosts by default', 'development'),
-    SERVICE_NAME: text('label `app` of metrics and logs', 'sluice-gateway'),
-    LOG_LEVEL: oneOf(
-      'process log level',
-      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
-      'info',
+    ...metricsSettings({ port: 9464 }),
+    REPLICA_ID: optionalText(
+      'name of this gateway in usage records; default: made once and kept in DATA_DIR',
     ),
-    LOG_REQUESTS: bool('write one log event a request', true),
-
+  },
+  'On disk': {
+    DATA_DIR: text('folder of the outbox, the snapshot and the counters'),
+    SNAPSHOT_KEY: bytesSecret('encrypts the snapshot on disk', 32),
+    OUTBOX_BYTES_MAX: integer(
+      'bytes of unsent usage records kept on disk before requests are refused',
+      4 * 1024 ** 3,
+      1024 * 1024,
+    ),
+  },
+  'Other services': {
     CONTROL_PLANE_GRPC_URL: text('host:port of the control plane’s gRPC', '127.0.0.1:8790'),
     CONTROL_PLANE_URL: url(
       'base of the admin API; admin paths are forwarded to it',
@@ -44,19 +55,14 @@ export const env = defineEnv(
       '127.0.0.1:8791',
     ),
     NATS_URL: optionalText('NATS server(s) for usage records, comma separated'),
-    ...redisSettings,
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
     ...serverTlsSettings,
     ...clientTlsSettings,
+  },
+  Redis: redisSettings,
+  'Who may call': {
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the control plane’s', 32),
-
-    DATA_DIR: text('folder of the outbox, the snapshot and the counters'),
-    SNAPSHOT_KEY: bytesSecret('encrypts the snapshot on disk', 32),
-    REPLICA_ID: optionalText(
-      'name of this gateway in usage records; default: made once and kept in DATA_DIR',
-    ),
-
     JWT_ENABLED: bool(
       'take JWTs of organisations’ own identity providers as credentials, validated here',
       false,
@@ -67,41 +73,20 @@ export const env = defineEnv(
     JWT_LOCAL_AUTH_DEFAULT_SCOPES: csv(
       'scopes of JWTs that name none, where the organisation sets none either',
     ),
-
     TRUSTED_PROXIES: csv(
       'addresses and ranges of proxies in front, whose X-Forwarded-For, -Host and -Proto are believed',
     ),
     HEADER_PREFIX: text('how the names of our own headers begin', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
-
-    REQUEST_TIMEOUT: integer(
-      'ms until a provider’s response headers; begins anew with each piece of an upload',
-      300_000,
-      1,
-      timerMsMax,
-    ),
-    STREAM_IDLE_TIMEOUT: integer(
-      'ms a provider may stay silent within a reply',
-      300_000,
-      1,
-      timerMsMax,
-    ),
-    STREAM_FIRST_BYTE_TIMEOUT: integer(
-      'ms until the first content of a stream; 0 = only REQUEST_TIMEOUT and STREAM_IDLE_TIMEOUT',
-      0,
-      0,
-      timerMsMax,
-    ),
-    CACHE_MEMORY_BYTES_MAX: integer('bytes of kept answers without Redis', 64 * 1024 * 1024, 0),
-    CACHE_OBJECT_BYTES_MAX: integer('largest answer the cache keeps, bytes', 1024 * 1024, 1024),
-    CACHE_FLIGHT_WAIT: integer(
-      'ms a request waits for an equal one under way before it is sent itself',
-      15_000,
-      0,
-      timerMsMax,
-    ),
+  },
+  'Bodies of requests': {
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 10 * 1024 * 1024, 1024),
     FORM_BODY_BYTES_MAX: integer('largest multipart form, bytes', 32 * 1024 * 1024, 1024),
+    HELD_BODY_BYTES_MAX: integer(
+      'bytes of bodies held for all requests together, those beyond 64 KiB each; more are told to come again',
+      96 * 1024 * 1024,
+      1024 * 1024,
+    ),
     REQUEST_BODY_RATE_MIN: integer(
       'bytes a second that a body read whole must arrive with on average; 0 = any',
       1024,
@@ -119,47 +104,8 @@ export const env = defineEnv(
       0,
       timerMsMax,
     ),
-    RESPONSE_BODY_BYTES_MAX: integer(
-      'largest reply that is read, bytes; larger ones in the caller’s own format pass with their usage read on the way',
-      16 * 1024 * 1024,
-      1024,
-    ),
-    HELD_BODY_BYTES_MAX: integer(
-      'bytes of bodies held for all requests together, those beyond 64 KiB each; more are told to come again',
-      96 * 1024 * 1024,
-      1024 * 1024,
-    ),
-    UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 10_000, 1),
-    TRUSTED_CUSTOM_HOSTS: csv(
-      'hosts that admins may name although they are private; replaces the default list',
-    ),
-    TRUSTED_CALLER_HOSTS: csv(
-      'the same for hosts that callers name; unset = this machine in development, else nobody',
-    ),
-    OUTBOUND_VALIDATIONS_MAX: integer(
-      'provider names resolved and checked at the same time for one workspace',
-      5,
-      1,
-    ),
-    DNS_RESOLVER: oneOf(
-      'how names of providers are looked up; `system` = getaddrinfo, with NSS and mDNS',
-      ['dns', 'system'],
-      'dns',
-    ),
-    DNS_SERVERS: csv('`address` or `address:port` asked in place of the system’s DNS servers'),
-    HTTPS_PROXY: optionalSecret('proxy to providers at https:// addresses; a URL'),
-    HTTP_PROXY: optionalSecret('proxy to providers at http:// addresses; a URL'),
-    NO_PROXY: optionalText('providers reached without a proxy: names, addresses, ranges, or `*`'),
-    // The lower-case names are the older ones, and win in common tools.
-    https_proxy: optionalSecret('see HTTPS_PROXY'),
-    http_proxy: optionalSecret('see HTTP_PROXY'),
-    no_proxy: optionalText('see NO_PROXY'),
-    OWN_HOSTS: csv(
-      'hosts, `host:port` and ranges of this installation, never called; beside those in other settings',
-    ),
-    KUBERNETES_SERVICE_HOST: optionalText(
-      'set by Kubernetes: its API server, which is never called',
-    ),
+  },
+  'What a request may ask for': {
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
@@ -188,17 +134,76 @@ export const env = defineEnv(
       10_000,
       1,
     ),
-    OUTBOX_BYTES_MAX: integer(
-      'bytes of unsent usage records kept on disk before requests are refused',
-      4 * 1024 ** 3,
-      1024 * 1024,
-    ),
-    DRAIN_TIMEOUT: integer('ms that requests under way get on SIGTERM', 25_000, 0, timerMsMax),
-    ENABLE_PROMETHEUS: bool('serve /metrics on METRICS_PORT', true),
-    METRICS_PORT: integer('port of /metrics, for operators only', 9464, 0, 65_535),
-    ...cloudSettings,
   },
-  process.env,
-);
+  'Calls of providers': {
+    REQUEST_TIMEOUT: integer(
+      'ms until a provider’s response headers; begins anew with each piece of an upload',
+      300_000,
+      1,
+      timerMsMax,
+    ),
+    STREAM_IDLE_TIMEOUT: integer(
+      'ms a provider may stay silent within a reply',
+      300_000,
+      1,
+      timerMsMax,
+    ),
+    STREAM_FIRST_BYTE_TIMEOUT: integer(
+      'ms until the first content of a stream; 0 = only REQUEST_TIMEOUT and STREAM_IDLE_TIMEOUT',
+      0,
+      0,
+      timerMsMax,
+    ),
+    RESPONSE_BODY_BYTES_MAX: integer(
+      'largest reply that is read, bytes; larger ones in the caller’s own format pass with their usage read on the way',
+      16 * 1024 * 1024,
+      1024,
+    ),
+    UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 10_000, 1),
+  },
+  'Kept answers': {
+    CACHE_MEMORY_BYTES_MAX: integer('bytes of kept answers without Redis', 64 * 1024 * 1024, 0),
+    CACHE_OBJECT_BYTES_MAX: integer('largest answer the cache keeps, bytes', 1024 * 1024, 1024),
+    CACHE_FLIGHT_WAIT: integer(
+      'ms a request waits for an equal one under way before it is sent itself',
+      15_000,
+      0,
+      timerMsMax,
+    ),
+  },
+  'Hosts that others name': {
+    TRUSTED_CUSTOM_HOSTS: csv(
+      'hosts that admins may name although they are private; replaces the default list',
+    ),
+    TRUSTED_CALLER_HOSTS: csv(
+      'the same for hosts that callers name; unset = this machine in development, else nobody',
+    ),
+    OWN_HOSTS: csv(
+      'hosts, `host:port` and ranges of this installation, never called; beside those in other settings',
+    ),
+    KUBERNETES_SERVICE_HOST: optionalText(
+      'set by Kubernetes: its API server, which is never called',
+    ),
+    OUTBOUND_VALIDATIONS_MAX: integer(
+      'provider names resolved and checked at the same time for one workspace',
+      5,
+      1,
+    ),
+    DNS_RESOLVER: oneOf(
+      'how names of providers are looked up; `system` = getaddrinfo, with NSS and mDNS',
+      ['dns', 'system'],
+      'dns',
+    ),
+    DNS_SERVERS: csv('`address` or `address:port` asked in place of the system’s DNS servers'),
+    HTTPS_PROXY: optionalSecret('proxy to providers at https:// addresses; a URL'),
+    HTTP_PROXY: optionalSecret('proxy to providers at http:// addresses; a URL'),
+    NO_PROXY: optionalText('providers reached without a proxy: names, addresses, ranges, or `*`'),
+    // The lower-case names are the older ones, and win in common tools.
+    https_proxy: optionalSecret('see HTTPS_PROXY'),
+    http_proxy: optionalSecret('see HTTP_PROXY'),
+    no_proxy: optionalText('see NO_PROXY'),
+  },
+  'This machine in the clouds': cloudSettings,
+});
 
-export type Env = typeof env;
+export type Env = ReturnType<typeof settings.readEnv>;

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { defineEnv } from '@sluice/env';
+import { defineSettings } from '@sluice/env';
 import { createConnectGuard, createUpstreamPools, makeHostRules } from '@sluice/outbound';
 import type { CallAuthoriser, UnauthorisedRequest } from '../src/calls/call-authoriser.ts';
 import { cloudSettings } from '../src/cloud-settings.ts';
@@ -76,7 +76,7 @@ export function exampleAuthoriser(environment: Record<string, string> = {}): Exa
   const { authorise, isMadeForEachCall } = createAuthoriser({
     pools,
     hostRules,
-    cloud: defineEnv(cloudSettings, environment),
+    cloud: defineSettings({ Clouds: cloudSettings }).readEnv(environment),
     nowMs: () => clock.nowMs,
   });
   return Object.assign(clock, { authorise, isMadeForEachCall });

@@ -25,6 +25,8 @@ export interface ChangeFeed {
   subscribe(listener: (event: FeedEvent) => void): () => void;
   /** The number of this replica: others see it for as long as the feed lives. */
   readonly replica: number;
+  /** Begins to hear; tries for ever. */
+  start(): void;
   stop(): Promise<void>;
 }
 
@@ -43,7 +45,7 @@ const reconnectMs = [100, 250, 500, 1000, 2000];
  * dead one, so it is probed; after a reconnection subscribers hear `live`,
  * because what was told meanwhile is lost.
  */
-export function startChangeFeed(options: { databaseUrl: string; logger: Logger }): ChangeFeed {
+export function createChangeFeed(options: { databaseUrl: string; logger: Logger }): ChangeFeed {
   const { logger } = options;
   const replica = randomInt(2 ** 31);
   const listeners = new Set<(event: FeedEvent) => void>();
@@ -120,7 +122,6 @@ export function startChangeFeed(options: { databaseUrl: string; logger: Logger }
     }
   };
 
-  void connect();
   return {
     get isLive() {
       return live;
@@ -131,6 +132,7 @@ export function startChangeFeed(options: { databaseUrl: string; logger: Logger }
       return () => listeners.delete(listener);
     },
     replica,
+    start: () => void connect(),
     async stop() {
       stopped = true;
       clearTimeout(timer);

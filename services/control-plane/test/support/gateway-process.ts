@@ -1,6 +1,5 @@
 import { freePort, startService, temporaryFolder } from '@sluice/testkit';
-import type { ControlPlane } from '../../src/wiring.ts';
-import type { Harness } from './harness.ts';
+import type { ControlPlane, Harness } from './harness.ts';
 
 export interface GatewayProcess {
   readonly url: string;

@@ -7,10 +7,10 @@ import {
   type RpcServer,
   serveRpc,
 } from '@sluice/rpc';
-import { createLogger } from '@sluice/telemetry';
+import { startService } from '@sluice/service';
+import { createLogger, type Logger } from '@sluice/telemetry';
 import { preparedDatabase } from '@sluice/testkit';
 import supertest, { type Test } from 'supertest';
-import type { Env } from '../../src/settings.ts';
 import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
 import { applyMigrations } from '../../src/kernel/migrations/apply.ts';
@@ -20,9 +20,18 @@ import {
   ensureFirstOrganisation,
   type FirstKeys,
 } from '../../src/provisioning/first-organisation.ts';
-import { type ControlPlane, startControlPlane } from '../../src/wiring.ts';
+import { type Env, settings } from '../../src/settings.ts';
+import { wire } from '../../src/wiring.ts';
 
 export const token = 'a-token-shared-by-the-services';
+
+/** One replica, inside this process. */
+export interface ControlPlane {
+  readonly httpPort: number;
+  readonly grpcPort: number;
+  readonly metricsPort: number;
+  close(): Promise<void>;
+}
 
 /** A control plane on a database of its own, with two organisations in it and a way to move its clock. */
 export interface Harness {
@@ -60,57 +69,32 @@ export async function startHarness(
   const clock = { offsetMs: 0 };
   const now = () => new Date(Date.now() + clock.offsetMs);
   const ledger = options.analytics === undefined ? undefined : await startLedger(options.analytics);
-  const env: Env = {
-    HOST: '127.0.0.1',
-    PORT: 0,
-    GRPC_PORT: 0,
+  const env: Env = settings.readEnv({
+    PORT: '0',
+    GRPC_PORT: '0',
+    METRICS_PORT: '0',
     NODE_ENV: 'test',
-    SERVICE_NAME: 'control-plane',
     LOG_LEVEL: 'silent',
     DATABASE_URL: options.databaseUrl ?? (await migratedDatabase()),
-    DATABASE_CONNECTIONS_MAX: 8,
-    MASTER_KEY: randomBytes(32),
-    KEY_PEPPER: randomBytes(32),
-    API_KEY_PREFIX: 'sl_',
+    DATABASE_CONNECTIONS_MAX: '8',
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    KEY_PEPPER: randomBytes(32).toString('hex'),
     // Tests that want a run ask for one.
-    KEY_MAINTENANCE_INTERVAL: 0,
+    KEY_MAINTENANCE_INTERVAL: '0',
     SERVICE_CLIENT_AUTH: token,
     // Port 9 is "discard": nobody listens there.
     DATA_SERVICE_GRPC_URL: `127.0.0.1:${ledger?.port ?? 9}`,
-    GRPC_ALLOW_INSECURE: false,
-    TLS_CERT_PATH: undefined,
-    TLS_KEY_PATH: undefined,
-    TLS_CA_PATH: undefined,
-    TLS_CERT: undefined,
-    TLS_KEY: undefined,
-    TLS_CA: undefined,
-    HEADER_PREFIX: 'x-service-',
-    HEADER_PREFIX_ALIASES: ['x-portkey-'],
-    TRUSTED_PROXIES: undefined,
-    TRUSTED_CUSTOM_HOSTS: undefined,
-    OWN_HOSTS: undefined,
-    KUBERNETES_SERVICE_HOST: undefined,
-    DNS_RESOLVER: 'dns',
-    DNS_SERVERS: undefined,
-    HTTPS_PROXY: undefined,
-    HTTP_PROXY: undefined,
-    NO_PROXY: undefined,
-    JWT_ENABLED: true,
-    PUBLIC_URL: undefined,
-    REQUEST_BODY_BYTES_MAX: 1024 * 1024,
-    DRAIN_TIMEOUT: 1000,
-    ENABLE_PROMETHEUS: true,
-    MAX_ROOT_CONFIG_TARGETS: 100,
-    MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: 1000,
-    MAX_NESTED_CONFIG_TARGETS: 50,
-    METRICS_PORT: 0,
+    HEADER_PREFIX_ALIASES: 'x-portkey-',
+    JWT_ENABLED: 'true',
+    DRAIN_TIMEOUT: '1000',
     DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799',
-  };
+  });
   const logger = createLogger({
     service: 'control-plane',
     level: process.env.TEST_LOG_LEVEL ?? 'silent',
   });
-  const service = await startControlPlane(env, logger, now);
+  const start = () => startReplica(env, logger, now);
+  const service = await start();
   const db = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 4 });
   const first = await bootstrap(db, env);
   const other = await secondOrganisation(db, env);
@@ -131,7 +115,7 @@ export async function startHarness(
     as: (key) => callerOf(`${root}/v1`, key),
     atRoot: (key) => callerOf(root, key),
     async replica() {
-      const another = await startControlPlane(env, logger, now);
+      const another = await start();
       replicas.push(another);
       return another;
     },
@@ -147,6 +131,16 @@ export async function startHarness(
 /** Each file migrates no database of its own: they copy one. */
 async function migratedDatabase(): Promise<string> {
   return (await preparedDatabase('migrated', applyMigrations)).databaseUrl;
+}
+
+async function startReplica(env: Env, logger: Logger, now: () => Date): Promise<ControlPlane> {
+  const { ports, stop } = await startService({
+    env,
+    logger,
+    wire: (told, tools) => wire(told, { ...tools, now }),
+  });
+  const { port = 0, grpc_port: grpcPort = 0, metrics_port: metricsPort = 0 } = ports;
+  return { httpPort: port, grpcPort, metricsPort, close: stop };
 }
 
 function callerOf(base: string, key: string | undefined): Caller {

@@ -1,5 +1,5 @@
 import type { Counter } from '@sluice/engine';
-import { defineEnv } from '@sluice/env';
+import { defineSettings } from '@sluice/env';
 import { createLogger } from '@sluice/telemetry';
 import {
   eventually,
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** What the variables of a gateway make of Redis, with all that share through it. */
 function gateway(variables: Record<string, string>) {
-  const place = readRedisPlace(defineEnv(redisSettings, variables));
+  const place = readRedisPlace(defineSettings({ Redis: redisSettings }).readEnv(variables));
   if (place === undefined) throw new Error('the variables name no Redis');
   const store = new SharedStore({ client: connectRedis(place, logger), logger });
   closers.push(() => store.close());

@@ -1,9 +1,9 @@
-import { defineEnv } from '@sluice/env';
+import { defineSettings } from '@sluice/env';
 import { describe, expect, it } from 'vitest';
 import { readRedisPlace, redisSettings } from './redis-settings.ts';
 
 const read = (variables: Record<string, string>) =>
-  readRedisPlace(defineEnv(redisSettings, variables));
+  readRedisPlace(defineSettings({ Redis: redisSettings }).readEnv(variables));
 
 describe('readRedisPlace', () => {
   it('finds none where no address is named', () => {

@@ -1,11 +1,11 @@
 import {
   bool,
   csv,
-  type EnvValues,
   integer,
   oneOf,
   optionalSecret,
   optionalText,
+  type SectionValues,
 } from '@sluice/env';
 
 /** Where Redis is and how it is run. None of these = no Redis: each gateway counts and remembers alone. */
@@ -43,7 +43,7 @@ export const redisSettings = {
   REDIS_SENTINEL_PASSWORD: optionalSecret('password at the sentinels'),
 } as const;
 
-export type RedisSettings = EnvValues<typeof redisSettings>;
+export type RedisSettings = SectionValues<typeof redisSettings>;
 
 interface Address {
   host: string;

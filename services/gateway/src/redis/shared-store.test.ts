@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { defineEnv } from '@sluice/env';
+import { defineSettings } from '@sluice/env';
 import { createLogger } from '@sluice/telemetry';
 import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { Redis } from 'ioredis';
@@ -29,7 +29,9 @@ function open(log: string[] = []) {
   const logger = createLogger({ service: 'test', level: 'silent' });
   const note = (_: unknown, text?: string) => void log.push(text ?? String(_));
   Object.assign(logger, { error: note, info: note });
-  const place = readRedisPlace(defineEnv(redisSettings, { REDIS_URL: server.url }));
+  const place = readRedisPlace(
+    defineSettings({ Redis: redisSettings }).readEnv({ REDIS_URL: server.url }),
+  );
   if (place === undefined) throw new Error('there is no address');
   const client = connectRedis(place, logger);
   const store = new SharedStore({ client, logger });

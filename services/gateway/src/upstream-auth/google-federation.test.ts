@@ -1,4 +1,4 @@
-import { defineEnv } from '@sluice/env';
+import { defineSettings } from '@sluice/env';
 import { makeHostRules, OpenedKeys } from '@sluice/outbound';
 import { describe, expect, it } from 'vitest';
 import { cloudSettings } from '../cloud-settings.ts';
@@ -13,7 +13,7 @@ const nowMs = () => Date.UTC(2026, 0, 1);
 /** Stands for Google, whose addresses no variable changes. */
 function trade(answers: readonly TokenReply[], environment: Record<string, string> = {}) {
   const asked: TokenRequest[] = [];
-  const cloud = defineEnv(cloudSettings, {
+  const cloud = defineSettings({ Clouds: cloudSettings }).readEnv({
     AWS_ACCESS_KEY_ID: 'AKIDMACHINE',
     AWS_SECRET_ACCESS_KEY: 'SECRETMACHINE',
     AWS_SESSION_TOKEN: 'session',

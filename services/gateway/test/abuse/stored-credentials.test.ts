@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Endpoint } from '@sluice/contracts';
 import { configCaps } from '@sluice/contracts';
 import { directConfig, type ResolvedTarget } from '@sluice/engine';
-import { defineEnv } from '@sluice/env';
+import { defineSettings } from '@sluice/env';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import { makeHostRules } from '@sluice/outbound';
 import {
@@ -297,7 +297,7 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
   } as never;
   exchange.subject.body = Buffer.from(JSON.stringify(exchange.subject.json));
   exchange.subject.model = 'a-model';
-  const cloud = defineEnv(cloudSettings, {
+  const cloud = defineSettings({ Clouds: cloudSettings }).readEnv({
     AWS_ACCESS_KEY_ID: 'AKIDMACHINE',
     AWS_SECRET_ACCESS_KEY: 'machine-STORED',
     GCP_AUTH_MODE: '',

@@ -1,0 +1,30 @@
+import { bool, integer, oneOf, text } from './define-settings.ts';
+
+/** Timers count in 31 bits; a longer wait would end at once. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** How a service calls itself, what it logs, and how it ends. */
+export function processSettings(defaults: { name: string; drainMs: number }) {
+  return {
+    SERVICE_NAME: text('label `app` of metrics and logs', defaults.name),
+    LOG_LEVEL: oneOf(
+      'process log level',
+      ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
+      'info',
+    ),
+    DRAIN_TIMEOUT: integer(
+      'ms that requests under way get on SIGTERM',
+      defaults.drainMs,
+      0,
+      timerMsMax,
+    ),
+  };
+}
+
+/** Of a service whose other ports callers reach. */
+export function metricsSettings(defaults: { port: number }) {
+  return {
+    ENABLE_PROMETHEUS: bool('serve /metrics on METRICS_PORT', true),
+    METRICS_PORT: integer('port of /metrics, for operators only', defaults.port, 0, 65_535),
+  };
+}

@@ -1,0 +1,11 @@
+/** The skeleton of a service: settings, parts in order, ports, signals, deadlines, exit codes. */
+export { type HttpPartOptions, httpPart } from './http-part.ts';
+export type { Gauge, Part, Ports } from './part.ts';
+export { rpcPart, served } from './rpc-part.ts';
+export { runService } from './run-service.ts';
+export {
+  type RunningService,
+  type ServiceEnv,
+  type ServiceTools,
+  startService,
+} from './start-service.ts';

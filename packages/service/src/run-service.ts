@@ -1,0 +1,82 @@
+import type { Settings } from '@sluice/env';
+import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
+import { type ServiceEnv, startService, stopDeadlines, type Wire } from './start-service.ts';
+
+export interface RunServiceOptions<E extends ServiceEnv> {
+  /** For the log, while it is not known what the service is to be called. */
+  name: string;
+  settings: Settings<E>;
+  wire: Wire<E>;
+}
+
+/**
+ * A service as a process: reads its settings, starts, says that it is ready,
+ * and ends on SIGTERM or SIGINT, with code 0 when all was closed and 1 when
+ * something could not be, or kept it from starting. What nobody has caught is a
+ * fault of one request, and ends no others: it is logged. The log is written before the end.
+ */
+export async function runService<E extends ServiceEnv>(
+  options: RunServiceOptions<E>,
+): Promise<never> {
+  let logger = createLogger({ service: options.name, level: 'info' });
+  process.on('unhandledRejection', (error) =>
+    logger.error({ err: error }, 'a promise was left unhandled'),
+  );
+  process.on('uncaughtException', (error) =>
+    logger.error({ err: error }, 'an exception was left uncaught'),
+  );
+  let code = 1;
+  try {
+    const env = options.settings.readEnv(process.env);
+    logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
+    code = await live(env, options.wire, logger);
+  } catch (error) {
+    logger.fatal({ err: error }, 'the service could not start');
+  }
+  return end(logger, code);
+}
+
+/** From the start to the end that a signal asks for; resolves with the exit code. */
+async function live<E extends ServiceEnv>(env: E, wire: Wire<E>, logger: Logger): Promise<number> {
+  const stopping = new AbortController();
+  const asked = new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (stopping.signal.aborted) return;
+        stopping.abort(signal);
+        endAtLast(env, logger);
+        resolve();
+      });
+  });
+  const service = await startService({ env, logger, wire, stopping: stopping.signal });
+  if (!stopping.signal.aborted) {
+    logger.info(service.ports, 'ready');
+    await asked;
+  }
+  logger.info({ signal: stopping.signal.reason }, 'stopping');
+  try {
+    await service.stop();
+  } catch (error) {
+    logger.error({ err: error }, 'not everything could be closed');
+    return 1;
+  }
+  logger.info('stopped');
+  return 0;
+}
+
+/** Every part has its deadline; this is for what keeps the deadlines themselves. */
+function endAtLast(env: ServiceEnv, logger: Logger): void {
+  const { drainMs, allMs } = stopDeadlines(env);
+  setTimeout(
+    () => {
+      logger.error('the service did not stop in time');
+      void end(logger, 1);
+    },
+    drainMs + allMs * 2,
+  ).unref();
+}
+
+async function end(logger: Logger, code: number): Promise<never> {
+  await flushLogger(logger);
+  process.exit(code);
+}

@@ -1,0 +1,100 @@
+import { createMetrics, type Logger, type Metrics } from '@sluice/telemetry';
+import { metricsPart } from './metrics-part.ts';
+import type { Part, Ports } from './part.ts';
+import { type StopDeadlines, stopParts } from './stop-parts.ts';
+
+/** What every service can be told: see `processSettings` and `metricsSettings`. */
+export interface ServiceEnv {
+  readonly SERVICE_NAME: string;
+  readonly LOG_LEVEL: string;
+  readonly NODE_ENV: string;
+  readonly DRAIN_TIMEOUT: number;
+  readonly HOST: string;
+  readonly ENABLE_PROMETHEUS?: boolean;
+  /** Undefined: the service shows its metrics on another port. */
+  readonly METRICS_PORT?: number;
+}
+
+/** What a service is built with, beside what it was told. */
+export interface ServiceTools {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Builds the parts of a service, each after those it needs, and starts none. */
+export type Wire<E> = (env: E, tools: ServiceTools) => readonly Part[] | Promise<readonly Part[]>;
+
+export interface StartServiceOptions<E> {
+  env: E;
+  logger: Logger;
+  wire: Wire<E>;
+  /** Ends the start when it aborts. */
+  stopping?: AbortSignal;
+}
+
+export interface RunningService {
+  readonly ports: Ports;
+  /** @throws AggregateError of all that could not be closed, when all else is */
+  stop(): Promise<void>;
+}
+
+/** Of an orchestrator's usual 30 s, what is left when requests have ended. */
+export function stopDeadlines(env: ServiceEnv): StopDeadlines {
+  return { drainMs: env.DRAIN_TIMEOUT, partMs: 8_000, allMs: 12_000 };
+}
+
+/**
+ * Starts a service inside this process: its metrics first, so that they can be
+ * seen from the beginning to the end, then its parts in order.
+ * @throws what kept a part from starting, when those before it are closed again
+ */
+export async function startService<E extends ServiceEnv>(
+  options: StartServiceOptions<E>,
+): Promise<RunningService> {
+  const { env, logger, wire, stopping = new AbortController().signal } = options;
+  const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
+  const stopped = aborting(stopping);
+  const wired = await Promise.race([wire(env, { logger, metrics }), stopped]);
+  const parts = [...metricsParts(env, metrics), ...(wired ?? [])];
+  for (const part of parts) observe(metrics, part);
+
+  const begun: Part[] = [];
+  try {
+    for (const part of parts) {
+      if (stopping.aborted) break;
+      begun.push(part);
+      // Whoever is told to stop does not wait for a part that waits for others.
+      await Promise.race([part.start?.(stopping), stopped]);
+    }
+  } catch (error) {
+    for (const fault of await stopParts(begun, { ...stopDeadlines(env), drainMs: 0 }))
+      logger.error({ err: fault }, 'a part could not be closed');
+    throw error;
+  }
+  return {
+    ports: Object.assign({}, ...begun.map((part) => part.ports?.())),
+    async stop() {
+      const faults = await stopParts(begun, stopDeadlines(env));
+      if (faults.length > 0) throw new AggregateError(faults, 'parts could not be closed');
+    },
+  };
+}
+
+function aborting(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}
+
+function metricsParts(env: ServiceEnv, metrics: Metrics): Part[] {
+  if (env.ENABLE_PROMETHEUS !== true || env.METRICS_PORT === undefined) return [];
+  return [metricsPart({ metrics, host: env.HOST, port: env.METRICS_PORT })];
+}
+
+function observe(metrics: Metrics, part: Part): void {
+  for (const { name, help, read } of part.gauges?.() ?? []) {
+    const gauge = metrics.gauge(name, help);
+    Object.assign(gauge, { collect: () => gauge.set(read()) });
+  }
+}
