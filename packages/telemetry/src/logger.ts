@@ -29,7 +29,8 @@ export function createLogger(options: { service: string; level: string }): Logge
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
-    pino.destination({ fd: 2, sync: false, maxLength: heldBytesMax }),
+    // Without a least length nothing waits for the write under way when the log is flushed.
+    pino.destination({ fd: 2, sync: false, minLength: 1, maxLength: heldBytesMax }),
   );
 }
 
