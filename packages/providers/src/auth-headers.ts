@@ -9,7 +9,7 @@ export interface ProviderCredential {
   configurations: Readonly<Record<string, unknown>>;
 }
 
-const SERVICE_PREFIX = 'x-service-';
+const servicePrefix = 'x-service-';
 
 /**
  * The headers that this provider's requests carry beyond the body's own: fixed
@@ -25,7 +25,7 @@ export function authHeaders(
 ): Record<string, string> {
   const headers: Record<string, string> = { ...provider.headers, ...entry?.headers };
   for (const name of provider.callerHeaders ?? []) {
-    const value = callerHeaders[SERVICE_PREFIX + name] ?? callerHeaders[name];
+    const value = callerHeaders[servicePrefix + name] ?? callerHeaders[name];
     if (value !== undefined && value !== '') headers[name] = String(value);
   }
   for (const name in provider.configurationHeaders) {
@@ -66,7 +66,7 @@ function keyHeaders(
 }
 
 /** Headers that hold lists: what a request needs is added to what the caller asked for. */
-const LISTS = new Set(['anthropic-beta']);
+const lists = new Set(['anthropic-beta']);
 
 /** Adds the headers of an encoded request (`EncodedRequest.headers`) to those of `authHeaders`. */
 export function withRequestHeaders(
@@ -79,7 +79,7 @@ export function withRequestHeaders(
     const value = requestHeaders[name] as string;
     const present = result[name];
     result[name] =
-      LISTS.has(name) && present !== undefined ? joined(String(present), value) : value;
+      lists.has(name) && present !== undefined ? joined(String(present), value) : value;
   }
   return result;
 }

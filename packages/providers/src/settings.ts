@@ -1,7 +1,7 @@
 import type { ProviderEntry, ReadSetting } from './contract.ts';
 import type { SettingName } from './setting-kinds.ts';
 
-const SERVICE_PREFIX = 'x-service-';
+const servicePrefix = 'x-service-';
 
 /**
  * Looks up a provider's settings: what is configured – a config's target before
@@ -19,7 +19,7 @@ export function readSettings(
     if (configured !== undefined) return configured;
     const known = name as SettingName;
     if (provider.settings?.includes(known) !== true) return undefined;
-    const prefixed = text(callerHeaders[SERVICE_PREFIX + name]);
+    const prefixed = text(callerHeaders[servicePrefix + name]);
     if (prefixed !== undefined || provider.bareSettings?.includes(known) !== true) return prefixed;
     return text(callerHeaders[name]);
   };

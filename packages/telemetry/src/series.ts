@@ -89,40 +89,40 @@ export function addGauges(
 
 /** The series of one metric, never more than one above its bound. */
 class Family<S> {
-  private readonly bounds: SeriesBounds;
-  private readonly make: (labels: Labels) => S;
-  private readonly series = new Map<string, S>();
-  private rest: S | undefined;
+  readonly #bounds: SeriesBounds;
+  readonly #make: (labels: Labels) => S;
+  readonly #series = new Map<string, S>();
+  #rest: S | undefined;
 
   constructor(bounds: SeriesBounds, make: (labels: Labels) => S) {
-    this.bounds = bounds;
-    this.make = make;
+    this.#bounds = bounds;
+    this.#make = make;
   }
 
   child(labels: Labels): S {
     const known: Record<string, string> = {};
     let key = '';
-    for (const [name, values] of Object.entries(this.bounds.labels)) {
+    for (const [name, values] of Object.entries(this.#bounds.labels)) {
       const value = labels[name] ?? otherLabel;
       known[name] = values.has(value) ? value : otherLabel;
       key += `${known[name]}\n`;
     }
-    let found = this.series.get(key);
+    let found = this.#series.get(key);
     if (found !== undefined) return found;
-    if (this.series.size >= this.bounds.seriesMax) {
-      this.rest ??= this.make(
-        Object.fromEntries(Object.keys(this.bounds.labels).map((name) => [name, otherLabel])),
+    if (this.#series.size >= this.#bounds.seriesMax) {
+      this.#rest ??= this.#make(
+        Object.fromEntries(Object.keys(this.#bounds.labels).map((name) => [name, otherLabel])),
       );
-      return this.rest;
+      return this.#rest;
     }
-    found = this.make(known);
-    this.series.set(key, found);
+    found = this.#make(known);
+    this.#series.set(key, found);
     return found;
   }
 
   all(): S[] {
-    const told = [...this.series.values()];
-    return this.rest === undefined ? told : [...told, this.rest];
+    const told = [...this.#series.values()];
+    return this.#rest === undefined ? told : [...told, this.#rest];
   }
 }
 
@@ -140,38 +140,38 @@ class CounterSeries implements CounterChild {
 }
 
 class HistogramSeries implements HistogramChild {
-  private readonly labels: Labels;
-  private readonly bounds: readonly number[];
+  readonly #labels: Labels;
+  readonly #bounds: readonly number[];
   /** One more than bounds: the last counts what is above all of them. */
-  private readonly counts: Float64Array;
-  private sum = 0;
+  readonly #counts: Float64Array;
+  #sum = 0;
 
   constructor(labels: Labels, bounds: readonly number[]) {
-    this.labels = labels;
-    this.bounds = bounds;
-    this.counts = new Float64Array(bounds.length + 1);
+    this.#labels = labels;
+    this.#bounds = bounds;
+    this.#counts = new Float64Array(bounds.length + 1);
   }
 
   observe(value: number): void {
-    const { bounds } = this;
+    const bounds = this.#bounds;
     let index = 0;
     while (index < bounds.length && value > (bounds[index] as number)) index++;
-    this.counts[index] = (this.counts[index] as number) + 1;
-    this.sum += value;
+    this.#counts[index] = (this.#counts[index] as number) + 1;
+    this.#sum += value;
   }
 
   /** Cumulative, as Prometheus wants it. */
   samples(name: string) {
     let count = 0;
-    const samples = [...this.bounds, Number.POSITIVE_INFINITY].map((bound, index) => {
-      count += this.counts[index] as number;
+    const samples = [...this.#bounds, Number.POSITIVE_INFINITY].map((bound, index) => {
+      count += this.#counts[index] as number;
       const le = bound === Number.POSITIVE_INFINITY ? '+Inf' : String(bound);
-      return { metricName: `${name}_bucket`, labels: { ...this.labels, le }, value: count };
+      return { metricName: `${name}_bucket`, labels: { ...this.#labels, le }, value: count };
     });
     return [
       ...samples,
-      { metricName: `${name}_sum`, labels: this.labels, value: this.sum },
-      { metricName: `${name}_count`, labels: this.labels, value: count },
+      { metricName: `${name}_sum`, labels: this.#labels, value: this.#sum },
+      { metricName: `${name}_count`, labels: this.#labels, value: count },
     ];
   }
 }

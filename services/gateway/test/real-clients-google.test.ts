@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Records, readRecords } from './records.ts';
 import { type Scenario, startScenario } from './scenario.ts';
 
-const PNG =
+const png =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 
 let scenario: Scenario;
@@ -44,7 +44,7 @@ function answer(request: RecordedRequest) {
   const hasImage = last.some((part) => 'inlineData' in part);
   const call = { functionCall: { name: 'get_weather', args: { city: 'Köln' } } };
   const parts = hasImage
-    ? [{ text: 'A dot:' }, { inlineData: { mimeType: 'image/png', data: PNG } }]
+    ? [{ text: 'A dot:' }, { inlineData: { mimeType: 'image/png', data: png } }]
     : body.tools !== undefined && !isAnswered
       ? [{ ...call, thoughtSignature: 'c2ln' }]
       : [{ text: 'Grüße ' }, { text: 'aus Köln 🌍' }];
@@ -135,9 +135,9 @@ describe.each(['/v1/proxy', '/v1'])('the @google/genai client, passed through %s
   it('sends an image and gets one', async () => {
     const reply = await client().models.generateContent({
       model: 'gemini-2.5-flash-image',
-      contents: [{ inlineData: { mimeType: 'image/png', data: PNG } }, { text: 'Again?' }],
+      contents: [{ inlineData: { mimeType: 'image/png', data: png } }, { text: 'Again?' }],
     });
-    expect(reply.data).toBe(PNG);
+    expect(reply.data).toBe(png);
   });
 
   it('sees errors as errors of its own', async () => {
@@ -287,7 +287,7 @@ describe('the openai client, translated to Gemini', () => {
           role: 'user',
           content: [
             { type: 'text', text: 'Again?' },
-            { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+            { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
           ],
         },
       ],
@@ -296,7 +296,7 @@ describe('the openai client, translated to Gemini', () => {
       content: 'A dot:',
       content_blocks: [
         { type: 'text', text: 'A dot:' },
-        { type: 'image_url', image_url: { url: `data:image/png;base64,${PNG}` } },
+        { type: 'image_url', image_url: { url: `data:image/png;base64,${png}` } },
       ],
     });
   });

@@ -4,10 +4,17 @@ import { arrayOf, numberOf, objectOf, parseObject } from '../json/json-access.ts
 import { GatheredFields } from './fields.ts';
 
 /** Fields that some providers leave empty, or change, from chunk to chunk: the first word counts. */
-const HEAD = new Set(['id', 'created', 'model', 'provider', 'system_fingerprint', 'service_tier']);
+const headMembers = new Set([
+  'id',
+  'created',
+  'model',
+  'provider',
+  'system_fingerprint',
+  'service_tier',
+]);
 
 /** Of the chunk, not of the reply: its kind, its padding, what is read apart. */
-const OF_THE_CHUNK = new Set(['object', 'obfuscation', 'choices', 'usage', 'x_groq']);
+const ofTheChunk = new Set(['object', 'obfuscation', 'choices', 'usage', 'x_groq']);
 
 /**
  * The JSON of a stream in one of OpenAI's formats; `assembleChoice` folds the
@@ -51,9 +58,9 @@ export function assembleChunks(
 function gatherHead(head: GatheredFields, chunk: JsonObject): boolean {
   for (const key in chunk) {
     const value = chunk[key];
-    if (OF_THE_CHUNK.has(key) || value === undefined) continue;
+    if (ofTheChunk.has(key) || value === undefined) continue;
     if (key === 'error' && value !== null) return false;
-    if (HEAD.has(key)) head.first(key, value);
+    if (headMembers.has(key)) head.first(key, value);
     else if (!head.same(key, value)) return false;
   }
   return true;

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { eventFrame, frame } from '../../test/aws-frames.ts';
 import { AwsEventStreamUnframer, sseEvent } from './aws-event-stream.ts';
 import { faultOfFrame } from './aws-exceptions.ts';
-import { AWS_FRAME_BYTES_MAX, type AwsFrame } from './aws-frame.ts';
+import { type AwsFrame, awsFrameBytesMax } from './aws-frame.ts';
 
 /** Feeds the bytes cut at the positions; gives what came out, and the frames that were seen. */
 function play(bytes: Buffer, cuts: readonly number[] = []) {
@@ -88,10 +88,10 @@ describe('AwsEventStreamUnframer', () => {
   });
 
   it('refuses a frame above the cap as soon as its prelude is there', () => {
-    const large = eventFrame('e', Buffer.alloc(AWS_FRAME_BYTES_MAX - 100));
-    expect(large.length).toBeLessThanOrEqual(AWS_FRAME_BYTES_MAX);
+    const large = eventFrame('e', Buffer.alloc(awsFrameBytesMax - 100));
+    expect(large.length).toBeLessThanOrEqual(awsFrameBytesMax);
     expect(play(large, [100_000]).fault).toBeUndefined();
-    const larger = eventFrame('e', Buffer.alloc(AWS_FRAME_BYTES_MAX));
+    const larger = eventFrame('e', Buffer.alloc(awsFrameBytesMax));
     expect(play(larger.subarray(0, 12)).fault).toMatchObject({ type: 'invalid_stream' });
   });
 

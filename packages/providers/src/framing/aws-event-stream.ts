@@ -5,8 +5,8 @@
  */
 import { GrowingBytes } from '@sluice/json';
 import type { StreamFault, Unframer } from '../contract.ts';
-import { EMPTY, invalidStream } from '../translation/native-stream.ts';
-import { type AwsFrame, frameBytes, PRELUDE_BYTES, readFrame } from './aws-frame.ts';
+import { empty, invalidStream } from '../translation/native-stream.ts';
+import { type AwsFrame, frameBytes, preludeBytes, readFrame } from './aws-frame.ts';
 
 /** A frame as server-sent events; undefined when it is not what the format has. */
 export type FrameWriter = (
@@ -18,17 +18,17 @@ export class AwsEventStreamUnframer implements Unframer {
   #write: FrameWriter;
   #held = new GrowingBytes();
   /** How much must be there before anything can be read: a prelude, then its frame. */
-  #wantedBytes = PRELUDE_BYTES;
+  #wantedBytes = preludeBytes;
 
   constructor(write: FrameWriter) {
     this.#write = write;
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.fault !== undefined || chunk.length === 0) return EMPTY;
+    if (this.fault !== undefined || chunk.length === 0) return empty;
     this.#held.add(chunk);
     // Frames may come in thousands of pieces: they are joined once they are whole.
-    if (this.#held.length < this.#wantedBytes) return EMPTY;
+    if (this.#held.length < this.#wantedBytes) return empty;
     const bytes = this.#held.take();
     const out: Buffer[] = [];
     const rest = bytes.subarray(this.#readAll(bytes, out));
@@ -38,14 +38,14 @@ export class AwsEventStreamUnframer implements Unframer {
 
   /** A frame left unfinished is a stream that was cut: whoever reads the events sees that no end came. */
   end(): Buffer {
-    return EMPTY;
+    return empty;
   }
 
   /** Writes every whole frame; returns where the first unfinished one begins. */
   #readAll(bytes: Buffer, out: Buffer[]): number {
     let start = 0;
-    while (bytes.length - start >= PRELUDE_BYTES) {
-      const length = frameBytes(bytes.subarray(start, start + PRELUDE_BYTES));
+    while (bytes.length - start >= preludeBytes) {
+      const length = frameBytes(bytes.subarray(start, start + preludeBytes));
       if (length === undefined) return this.#fail(bytes);
       if (bytes.length - start < length) {
         this.#wantedBytes = length;
@@ -61,7 +61,7 @@ export class AwsEventStreamUnframer implements Unframer {
         return bytes.length;
       }
     }
-    this.#wantedBytes = PRELUDE_BYTES;
+    this.#wantedBytes = preludeBytes;
     return start;
   }
 

@@ -12,28 +12,27 @@ export interface AwsFrame {
 }
 
 /** The two lengths and their checksum. */
-export const PRELUDE_BYTES = 12;
-const CHECKSUM_BYTES = 4;
+export const preludeBytes = 12;
+const checksumBytes = 4;
 
 /** More than any provider sends; what claims to be larger is not this framing. */
-export const AWS_FRAME_BYTES_MAX = 16 * 1024 * 1024;
+export const awsFrameBytesMax = 16 * 1024 * 1024;
 
 /** The length of the frame that begins here; undefined when the prelude is not one. */
 export function frameBytes(prelude: Buffer): number | undefined {
   if (crc32(prelude.subarray(0, 8)) !== prelude.readUInt32BE(8)) return undefined;
   const total = prelude.readUInt32BE(0);
   const headers = prelude.readUInt32BE(4);
-  const isPossible =
-    total <= AWS_FRAME_BYTES_MAX && headers + PRELUDE_BYTES + CHECKSUM_BYTES <= total;
+  const isPossible = total <= awsFrameBytesMax && headers + preludeBytes + checksumBytes <= total;
   return isPossible ? total : undefined;
 }
 
 /** Reads a whole frame, whose prelude `frameBytes` has checked; undefined when it is broken. */
 export function readFrame(frame: Buffer): AwsFrame | undefined {
-  const end = frame.length - CHECKSUM_BYTES;
+  const end = frame.length - checksumBytes;
   if (crc32(frame.subarray(0, end)) !== frame.readUInt32BE(end)) return undefined;
-  const payloadStart = PRELUDE_BYTES + frame.readUInt32BE(4);
-  const headers = readHeaders(frame.subarray(PRELUDE_BYTES, payloadStart));
+  const payloadStart = preludeBytes + frame.readUInt32BE(4);
+  const headers = readHeaders(frame.subarray(preludeBytes, payloadStart));
   if (headers === undefined) return undefined;
   const name =
     headers.get(':event-type') ?? headers.get(':exception-type') ?? headers.get(':error-code');
@@ -45,8 +44,8 @@ export function readFrame(frame: Buffer): AwsFrame | undefined {
   };
 }
 
-const TEXT = 7;
-const BYTES = 6;
+const text = 7;
+const byteType = 6;
 
 /** Bytes of each type of value; texts and byte arrays bring a length of their own. */
 const valueBytes = new Map([
@@ -69,13 +68,13 @@ function readHeaders(bytes: Buffer): Map<string, string> | undefined {
     const type = bytes[nameEnd];
     let start = nameEnd + 1;
     let length = type === undefined ? undefined : valueBytes.get(type);
-    if (type === TEXT || type === BYTES) {
+    if (type === text || type === byteType) {
       if (start + 2 > bytes.length) return undefined;
       length = bytes.readUInt16BE(start);
       start += 2;
     }
     if (length === undefined || start + length > bytes.length) return undefined;
-    if (type === TEXT)
+    if (type === text)
       headers.set(
         bytes.toString('utf8', at + 1, nameEnd),
         bytes.toString('utf8', start, start + length),

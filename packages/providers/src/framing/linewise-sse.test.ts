@@ -4,7 +4,7 @@ import { findProvider } from '../catalog.ts';
 import type { Unframer } from '../contract.ts';
 import { findTranslation } from '../translation/find-translation.ts';
 import { linewise } from './linewise-sse.ts';
-import { SSE_EVENT_BYTES_MAX } from './sse.ts';
+import { sseEventBytesMax } from './sse.ts';
 
 const chunk = (content: string, finish: string | null = null): string =>
   JSON.stringify({ id: 'c', choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
@@ -35,7 +35,7 @@ describe('linewise', () => {
 
   it('lets go of a line too long to keep', () => {
     const unframer = linewise.openUnframer?.() as Unframer;
-    const long = Buffer.alloc(SSE_EVENT_BYTES_MAX + 1, 'x');
+    const long = Buffer.alloc(sseEventBytesMax + 1, 'x');
     expect(unframer.push(long).equals(long)).toBe(true);
     expect(unframer.end()).toHaveLength(0);
   });

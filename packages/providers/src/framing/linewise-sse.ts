@@ -1,10 +1,10 @@
 import { GrowingBytes } from '@sluice/json';
 import type { Envelope, StreamFault, Unframer } from '../contract.ts';
-import { EMPTY } from '../translation/native-stream.ts';
-import { SSE_EVENT_BYTES_MAX } from './sse.ts';
+import { empty } from '../translation/native-stream.ts';
+import { sseEventBytesMax } from './sse.ts';
 
-const LF = 0x0a;
-const CR = 0x0d;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 /** For providers that end each event with a line end alone, where a blank line belongs. */
 export const linewise: Envelope = { openUnframer: () => new LinewiseUnframer() };
@@ -18,7 +18,7 @@ class LinewiseUnframer implements Unframer {
   #held = new GrowingBytes();
 
   push(chunk: Buffer): Buffer {
-    const end = chunk.lastIndexOf(LF) + 1;
+    const end = chunk.lastIndexOf(lineFeed) + 1;
     if (end === 0) return this.#hold(chunk);
     this.#held.add(chunk.subarray(0, end));
     const lines = this.#held.take();
@@ -33,9 +33,9 @@ class LinewiseUnframer implements Unframer {
 
   /** Keeps an unfinished line; one too long to keep goes on as it is. */
   #hold(bytes: Buffer): Buffer {
-    if (bytes.length === 0) return EMPTY;
+    if (bytes.length === 0) return empty;
     this.#held.add(bytes);
-    return this.#held.length > SSE_EVENT_BYTES_MAX ? this.end() : EMPTY;
+    return this.#held.length > sseEventBytesMax ? this.end() : empty;
   }
 }
 
@@ -44,8 +44,8 @@ function separated(lines: Buffer): Buffer {
   const parts: Buffer[] = [];
   let start = 0;
   while (start < lines.length) {
-    const end = lines.indexOf(LF, start) + 1;
-    const isCrlf = lines[end - 2] === CR && end - 2 >= start;
+    const end = lines.indexOf(lineFeed, start) + 1;
+    const isCrlf = lines[end - 2] === carriageReturn && end - 2 >= start;
     const lineEnd = isCrlf ? end - 2 : end - 1;
     if (lineEnd > start) parts.push(lines.subarray(start, end), lines.subarray(lineEnd, end));
     start = end;

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import {
   endOfLastEvent,
   parseSseEvents,
-  SSE_EVENT_BYTES_MAX,
   type SseEvent,
   SseFramer,
+  sseEventBytesMax,
 } from './sse.ts';
 
 function readAll(chunks: Buffer[]): SseEvent[] {
@@ -74,7 +74,7 @@ describe('SseFramer', () => {
   );
 
   it('lets an event beyond the cap go by unread, and reads the next', () => {
-    const huge = Buffer.from(`data: ${'x'.repeat(SSE_EVENT_BYTES_MAX)}`);
+    const huge = Buffer.from(`data: ${'x'.repeat(sseEventBytesMax)}`);
     const half = huge.length >> 1;
     const chunks = [
       huge.subarray(0, half),

@@ -8,11 +8,11 @@
 import { GrowingBytes } from '@sluice/json';
 
 /** An event larger than this is not assembled: it passes by unread. */
-export const SSE_EVENT_BYTES_MAX = 1_048_576;
+export const sseEventBytesMax = 1_048_576;
 
-const NOTHING = Buffer.alloc(0);
-const LF = 0x0a;
-const CR = 0x0d;
+const nothing = Buffer.alloc(0);
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;
 
 export interface SseEvent {
   /** Empty when the event has no `event:` line. */
@@ -24,15 +24,15 @@ export interface SseEvent {
 export function endOfLastEvent(bytes: Buffer): number {
   // Nearly always: an event a chunk.
   const { length } = bytes;
-  if (length > 1 && bytes[length - 1] === LF && bytes[length - 2] === LF) return length;
+  if (length > 1 && bytes[length - 1] === lineFeed && bytes[length - 2] === lineFeed) return length;
   let end = bytes.lastIndexOf('\n\n') + 2;
   if (end === 1) end = 0;
-  if (bytes.indexOf(CR) === -1) return end;
+  if (bytes.indexOf(carriageReturn) === -1) return end;
   const double = bytes.lastIndexOf('\r\r');
   if (double !== -1 && double + 2 > end) end = double + 2;
   const mixed = bytes.lastIndexOf('\n\r');
   if (mixed !== -1) {
-    const after = bytes[mixed + 2] === LF ? mixed + 3 : mixed + 2;
+    const after = bytes[mixed + 2] === lineFeed ? mixed + 3 : mixed + 2;
     if (after > end) end = after;
   }
   return end;
@@ -44,11 +44,11 @@ export class SseFramer {
   oversized = 0;
   #held = new GrowingBytes();
   /** The last bytes held: a blank line may be cut. */
-  #tail: Buffer = NOTHING;
+  #tail: Buffer = nothing;
   #skipping = false;
   #eventBytesMax: number;
 
-  constructor(eventBytesMax = SSE_EVENT_BYTES_MAX) {
+  constructor(eventBytesMax = sseEventBytesMax) {
     this.#eventBytesMax = eventBytesMax;
   }
 
@@ -69,7 +69,7 @@ export class SseFramer {
     this.#held.add(chunk);
     const joined = this.#held.take();
     const end = endOfLastEvent(joined);
-    this.#tail = NOTHING;
+    this.#tail = nothing;
     this.#skipping = false;
     if (end < joined.length) this.#hold(joined.subarray(end));
     if (!skipped) return joined.subarray(0, end);
@@ -81,7 +81,7 @@ export class SseFramer {
   /** What the upstream left unfinished, once it has ended. */
   end(): Buffer | undefined {
     if (this.#held.length === 0 || this.#skipping) return undefined;
-    this.#tail = NOTHING;
+    this.#tail = nothing;
     return this.#held.take();
   }
 
@@ -110,12 +110,12 @@ export function endOfFirstEvent(bytes: Buffer, from = 0): number {
   let index = from;
   while (index < bytes.length) {
     const byte = bytes[index];
-    if (byte !== LF && byte !== CR) {
+    if (byte !== lineFeed && byte !== carriageReturn) {
       atLineStart = false;
       index++;
       continue;
     }
-    index += byte === CR && bytes[index + 1] === LF ? 2 : 1;
+    index += byte === carriageReturn && bytes[index + 1] === lineFeed ? 2 : 1;
     if (atLineStart) return index;
     atLineStart = true;
   }

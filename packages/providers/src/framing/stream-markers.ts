@@ -11,21 +11,21 @@
  * makes them. A marker found too often costs a parse, never a wrong answer.
  */
 
-const QUOTE = 0x22;
-const COLON = 0x3a;
-const SPACE = 0x20;
-const BRACE = 0x7b;
-const CLOSING_BRACKET = 0x5d;
+const quoteByte = 0x22;
+const colonByte = 0x3a;
+const space = 0x20;
+const brace = 0x7b;
+const closingBracket = 0x5d;
 
-const USAGE = Buffer.from('"usage');
-const FINISH = Buffer.from('"finish_reason');
-const ERROR = Buffer.from('"error');
-const TYPE = Buffer.from('"type');
-const MESSAGE = Buffer.from('"message_');
-const ERROR_VALUE = Buffer.from('"error"');
-const RESPONSE = Buffer.from('"response.');
-const RESPONSE_ENDS = ['completed"', 'incomplete"', 'failed"'].map((end) => Buffer.from(end));
-const DONE = Buffer.from('[DONE]');
+const usage = Buffer.from('"usage');
+const finish = Buffer.from('"finish_reason');
+const error = Buffer.from('"error');
+const type = Buffer.from('"type');
+const message = Buffer.from('"message_');
+const errorValue = Buffer.from('"error"');
+const response = Buffer.from('"response.');
+const responseEnds = ['completed"', 'incomplete"', 'failed"'].map((end) => Buffer.from(end));
+const done = Buffer.from('[DONE]');
 
 /** Where the next marked key's colon is, at or after `from`; -1 when there is none. */
 export function findMarker(bytes: Buffer, from: number): number {
@@ -33,9 +33,9 @@ export function findMarker(bytes: Buffer, from: number): number {
   // A key ends in two bytes, `":`, so looking at every second byte meets one of them.
   for (let index = from; index < length; index += 2) {
     const byte = bytes[index];
-    if (byte === COLON) {
-      if (bytes[index - 1] === QUOTE && isMarker(bytes, index)) return index;
-    } else if (byte === QUOTE && bytes[index + 1] === COLON && isMarker(bytes, index + 1)) {
+    if (byte === colonByte) {
+      if (bytes[index - 1] === quoteByte && isMarker(bytes, index)) return index;
+    } else if (byte === quoteByte && bytes[index + 1] === colonByte && isMarker(bytes, index + 1)) {
       return index + 1;
     }
   }
@@ -45,38 +45,38 @@ export function findMarker(bytes: Buffer, from: number): number {
 /** Where a closing `[DONE]` begins, which nothing may follow but line ends; -1 when there is none. */
 export function findDone(bytes: Buffer): number {
   let end = bytes.length;
-  while (end > 0 && (bytes[end - 1] as number) <= SPACE) end--;
-  if (bytes[end - 1] !== CLOSING_BRACKET || !endsWith(bytes, DONE, end)) return -1;
-  return end - DONE.length;
+  while (end > 0 && (bytes[end - 1] as number) <= space) end--;
+  if (bytes[end - 1] !== closingBracket || !endsWith(bytes, done, end)) return -1;
+  return end - done.length;
 }
 
 function isMarker(bytes: Buffer, colon: number): boolean {
   const quote = colon - 1;
   let start = colon + 1;
-  while (bytes[start] === SPACE) start++;
+  while (bytes[start] === space) start++;
   const value = bytes[start];
   switch (bytes[quote - 1]) {
     case 0x65: // …e: "usage", "type"
-      if (value === BRACE) return endsWith(bytes, USAGE, quote);
-      if (value !== QUOTE || bytes[quote - 2] !== 0x70) return false;
+      if (value === brace) return endsWith(bytes, usage, quote);
+      if (value !== quoteByte || bytes[quote - 2] !== 0x70) return false;
       return (
-        endsWith(bytes, TYPE, quote) &&
-        (startsWith(bytes, MESSAGE, start) ||
-          startsWith(bytes, ERROR_VALUE, start) ||
+        endsWith(bytes, type, quote) &&
+        (startsWith(bytes, message, start) ||
+          startsWith(bytes, errorValue, start) ||
           isResponseEnd(bytes, start))
       );
     case 0x6e: // …n: "finish_reason"
-      return value === QUOTE && endsWith(bytes, FINISH, quote);
+      return value === quoteByte && endsWith(bytes, finish, quote);
     case 0x72: // …r: "error"
-      return (value === BRACE || value === QUOTE) && endsWith(bytes, ERROR, quote);
+      return (value === brace || value === quoteByte) && endsWith(bytes, error, quote);
     default:
       return false;
   }
 }
 
 function isResponseEnd(bytes: Buffer, start: number): boolean {
-  if (!startsWith(bytes, RESPONSE, start)) return false;
-  return RESPONSE_ENDS.some((end) => startsWith(bytes, end, start + RESPONSE.length));
+  if (!startsWith(bytes, response, start)) return false;
+  return responseEnds.some((end) => startsWith(bytes, end, start + response.length));
 }
 
 function endsWith(bytes: Buffer, key: Buffer, end: number): boolean {

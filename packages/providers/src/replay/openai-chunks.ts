@@ -3,7 +3,7 @@ import { objectOf } from '../json/json-access.ts';
 import type { ReplayOptions } from './replay-as-stream.ts';
 
 /** Fields that every chunk repeats; the reply's other fields stand in the first chunk alone. */
-const REPEATED = ['id', 'created', 'model', 'provider', 'system_fingerprint', 'service_tier'];
+const repeated = ['id', 'created', 'model', 'provider', 'system_fingerprint', 'service_tier'];
 
 /**
  * Chunks of one of OpenAI's formats, one choice in each. The usage is told
@@ -21,7 +21,7 @@ export function openAiChunks(
   const once: JsonObject = {};
   for (const key in fields) {
     const value = fields[key];
-    if (value !== undefined) (REPEATED.includes(key) ? head : once)[key] = value;
+    if (value !== undefined) (repeated.includes(key) ? head : once)[key] = value;
   }
   const counts = objectOf(usage);
   const tellsApart = includeUsage && counts !== undefined;

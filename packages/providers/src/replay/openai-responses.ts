@@ -13,7 +13,7 @@ export function replayResponse(reply: JsonObject): Buffer[] | undefined {
   const { status } = reply;
   if (output === undefined || (status !== 'completed' && status !== 'incomplete')) return undefined;
   const response: JsonObject = { ...reply, status: 'in_progress', output: [] };
-  for (const field of UNKNOWN_AT_FIRST) if (reply[field] !== undefined) response[field] = null;
+  for (const field of unknownAtFirst) if (reply[field] !== undefined) response[field] = null;
   const events: Event[] = [
     { type: 'response.created', fields: { response } },
     { type: 'response.in_progress', fields: { response } },
@@ -27,7 +27,7 @@ export function replayResponse(reply: JsonObject): Buffer[] | undefined {
   );
 }
 
-const UNKNOWN_AT_FIRST = ['completed_at', 'incomplete_details', 'usage'];
+const unknownAtFirst = ['completed_at', 'incomplete_details', 'usage'];
 
 /** What an item begins with, its pieces, and the item. A kind we do not know is whole from the start. */
 function itemEvents(item: JsonObject, output_index: number): Event[] {

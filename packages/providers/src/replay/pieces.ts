@@ -1,12 +1,12 @@
 /** What one delta of a replayed stream holds at most, in UTF-16 units. */
-export const REPLAY_PIECE_MAX = 500;
+export const replayPieceMax = 500;
 
 /** Cuts a text for deltas; a surrogate pair is never cut. The empty text has no pieces. */
 export function textPieces(text: string): string[] {
   const pieces: string[] = [];
   let start = 0;
   while (start < text.length) {
-    let end = Math.min(start + REPLAY_PIECE_MAX, text.length);
+    let end = Math.min(start + replayPieceMax, text.length);
     if (end < text.length && isHighSurrogate(text, end - 1) && isLowSurrogate(text, end)) end--;
     pieces.push(text.slice(start, end));
     start = end;

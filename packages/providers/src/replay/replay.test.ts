@@ -5,7 +5,7 @@ import { fixtures, pretty } from '../../test/fixtures.ts';
 import { assembleStream } from '../assemble/assemble-stream.ts';
 import { parseSseEvents } from '../framing/sse.ts';
 import { arrayOf, objectOf, parseObject } from '../json/json-access.ts';
-import { REPLAY_PIECE_MAX, textPieces } from './pieces.ts';
+import { replayPieceMax, textPieces } from './pieces.ts';
 import { replayAsStream } from './replay-as-stream.ts';
 
 const streamed = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const;
@@ -203,7 +203,7 @@ describe('replayAsStream and assembleStream', () => {
             for (const field of ['content', 'refusal', 'reasoning_content', 'text', 'thinking']) {
               const piece = delta[field];
               if (typeof piece !== 'string') continue;
-              expect(piece.length).toBeLessThanOrEqual(REPLAY_PIECE_MAX);
+              expect(piece.length).toBeLessThanOrEqual(replayPieceMax);
               expect(piece.isWellFormed()).toBe(true);
             }
           }
@@ -461,8 +461,8 @@ describe('whatever a provider says', () => {
 
 describe('textPieces', () => {
   it('never cuts a surrogate pair', () => {
-    expect(textPieces(`${'a'.repeat(REPLAY_PIECE_MAX - 1)}👋b`)).toEqual([
-      'a'.repeat(REPLAY_PIECE_MAX - 1),
+    expect(textPieces(`${'a'.repeat(replayPieceMax - 1)}👋b`)).toEqual([
+      'a'.repeat(replayPieceMax - 1),
       '👋b',
     ]);
   });

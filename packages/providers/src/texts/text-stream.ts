@@ -89,8 +89,8 @@ function encodeEvent(name: string, data: object): Buffer {
 function separatorAfter(rest: Buffer): string {
   if (/^[\r\n]*$/.test(rest.toString('latin1', 0, 4))) return '';
   const last = rest.at(-1);
-  return last === LF || last === CR ? '\n' : '\n\n';
+  return last === lineFeed || last === carriageReturn ? '\n' : '\n\n';
 }
 
-const LF = 0x0a;
-const CR = 0x0d;
+const lineFeed = 0x0a;
+const carriageReturn = 0x0d;

@@ -57,7 +57,7 @@ const standIns: Partial<Record<Endpoint, readonly Endpoint[]>> = {
   complete: ['chatComplete', 'messages'],
 };
 
-const RAW: EndpointEntry = { format: 'raw', path: '' };
+const raw: EndpointEntry = { format: 'raw', path: '' };
 
 export const noFacts: CallFacts = { model: '', stream: false, setting: () => undefined };
 
@@ -120,7 +120,7 @@ function translationBy(
   asked: Endpoint,
   facts: CallFacts,
 ): Translation | undefined {
-  const found = offered === 'proxy' ? RAW : provider.endpoints[offered];
+  const found = offered === 'proxy' ? raw : provider.endpoints[offered];
   const entry = found !== undefined && isChoice(found) ? found.choose(facts) : found;
   // A dialect answers in the words of its own endpoint, so it cannot stand in for another.
   if (entry === undefined || (entry.dialect !== undefined && offered !== asked)) return undefined;

@@ -69,7 +69,7 @@ export class NativeStreamReader implements StreamReader {
   }
   /** The upstream's own error event is among the bytes; garbage is not an error event. */
   get faultForwarded(): boolean {
-    return this.#state.fault !== undefined && this.#state.fault.type !== INVALID_STREAM;
+    return this.#state.fault !== undefined && this.#state.fault.type !== invalidStreamType;
   }
 
   push(chunk: Buffer): Buffer {
@@ -83,11 +83,11 @@ export class NativeStreamReader implements StreamReader {
   }
 
   end(): Buffer {
-    if (this.#state.isOver) return EMPTY;
+    if (this.#state.isOver) return empty;
     const rest = this.#framer.end();
     if (rest !== undefined) this.#watch(rest);
     if (!this.#state.isOver) this.#tap.atEnd(this.#state);
-    return EMPTY;
+    return empty;
   }
 
   errorEvent(fault: StreamFault & { code?: string }): Buffer {
@@ -128,11 +128,11 @@ export class NativeStreamReader implements StreamReader {
   }
 }
 
-export const INVALID_STREAM = 'invalid_stream';
+export const invalidStreamType = 'invalid_stream';
 
 /** The fault of a stream that is not the format it should be. */
 export function invalidStream(message: string): StreamFault {
-  return { type: INVALID_STREAM, message, status: 502 };
+  return { type: invalidStreamType, message, status: 502 };
 }
 
-export const EMPTY = Buffer.alloc(0);
+export const empty = Buffer.alloc(0);

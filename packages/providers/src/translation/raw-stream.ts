@@ -1,5 +1,5 @@
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
-import { EMPTY } from './native-stream.ts';
+import { empty } from './native-stream.ts';
 
 /** A stream of unknown format: any byte is content, and its end is its completion. */
 export class RawStreamReader implements StreamReader {
@@ -20,11 +20,11 @@ export class RawStreamReader implements StreamReader {
 
   end(): Buffer {
     this.phase = 'complete';
-    return EMPTY;
+    return empty;
   }
 
   /** Nothing is known that the caller would understand as an error. */
   errorEvent(): Buffer {
-    return EMPTY;
+    return empty;
   }
 }

@@ -7,21 +7,21 @@ import type {
 } from '../codecs/chat-codec.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { looksLikeSse, parseSseEvents, SseFramer } from '../framing/sse.ts';
-import { EMPTY, INVALID_STREAM, invalidStream, StreamState } from './native-stream.ts';
+import { empty, invalidStream, invalidStreamType, StreamState } from './native-stream.ts';
 
 /** A drawn image comes as one event; what is not read whole cannot be translated. */
-const EVENT_BYTES_MAX = 16 * 1024 * 1024;
+const eventBytesMax = 16 * 1024 * 1024;
 
 /**
  * Some formats end with all that was said: what a stream may say is bounded,
  * or one without an end would take all memory. More than any model writes.
  */
-const STREAM_BYTES_MAX = 64 * 1024 * 1024;
+const streamBytesMax = 64 * 1024 * 1024;
 
 /** Reads one format and writes another, event by event. */
 export class TranslatedStreamReader implements StreamReader {
   faultForwarded = false;
-  #framer = new SseFramer(EVENT_BYTES_MAX);
+  #framer = new SseFramer(eventBytesMax);
   #state = new StreamState();
   #decoder: StreamDecoder;
   #encoder: StreamEncoder;
@@ -46,25 +46,25 @@ export class TranslatedStreamReader implements StreamReader {
   }
 
   push(chunk: Buffer): Buffer {
-    if (this.#state.isOver) return EMPTY;
+    if (this.#state.isOver) return empty;
     this.#bytes += chunk.length;
-    if (this.#bytes > STREAM_BYTES_MAX) {
+    if (this.#bytes > streamBytesMax) {
       this.#state.fail(invalidStream('The provider sent a stream too long to translate.'));
-      return EMPTY;
+      return empty;
     }
     const events = this.#framer.push(chunk);
     const text = events === undefined ? '' : this.#translate(events);
     if (this.#framer.oversized > 0 && !this.#state.isOver)
       this.#state.fail(invalidStream('The provider sent an event too large to translate.'));
-    return text === '' ? EMPTY : Buffer.from(text);
+    return text === '' ? empty : Buffer.from(text);
   }
 
   end(): Buffer {
-    if (this.#state.isOver) return EMPTY;
+    if (this.#state.isOver) return empty;
     const rest = this.#framer.end();
     let text = rest === undefined ? '' : this.#translate(rest);
     if (!this.#state.isOver) text += this.#write(this.#decoder.end());
-    return text === '' ? EMPTY : Buffer.from(text);
+    return text === '' ? empty : Buffer.from(text);
   }
 
   errorEvent(fault: StreamFault & { code?: string }): Buffer {
@@ -118,7 +118,7 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       case 'fault':
         state.fail({ type: event.kind, message: event.message, status: event.status });
-        this.faultForwarded = event.kind !== INVALID_STREAM;
+        this.faultForwarded = event.kind !== invalidStreamType;
         break;
       default:
         state.phase = 'content';

@@ -5,7 +5,7 @@ import type {
   StreamReader,
   Unframer,
 } from '../contract.ts';
-import { EMPTY } from './native-stream.ts';
+import { empty } from './native-stream.ts';
 
 /** The reader, behind the unframer that the endpoint's envelope wants, if it wants one. */
 export function unframed(reader: StreamReader, entry: EndpointEntry): StreamReader {
@@ -40,7 +40,7 @@ class UnframedStreamReader implements StreamReader {
 
   push(chunk: Buffer): Buffer {
     // Nothing after a break can make the stream whole again.
-    if (this.#unframer.fault !== undefined) return EMPTY;
+    if (this.#unframer.fault !== undefined) return empty;
     return this.#reader.push(this.#unframer.push(chunk));
   }
 

@@ -51,40 +51,40 @@ export class UpstreamCall {
   readonly head: Promise<void>;
   status = 0;
   headers: IncomingHttpHeaders = {};
-  private settleHead!: { resolve: () => void; reject: (error: GatewayError) => void };
-  private controller: Dispatcher.DispatchController | undefined;
-  private consumer: ReplyConsumer | undefined;
-  private readonly held = new GrowingBytes();
-  private ended = false;
-  private failure: GatewayError | undefined;
-  private timer: NodeJS.Timeout;
-  private headKnown = false;
+  #settleHead!: { resolve: () => void; reject: (error: GatewayError) => void };
+  #controller: Dispatcher.DispatchController | undefined;
+  #consumer: ReplyConsumer | undefined;
+  readonly #held = new GrowingBytes();
+  #ended = false;
+  #failure: GatewayError | undefined;
+  #timer: NodeJS.Timeout;
+  #headKnown = false;
   /** Headers, and for an event stream its first bytes: the answer has begun. */
-  private hasBegun = false;
+  #hasBegun = false;
   /** We asked the upstream to wait: its silence is ours. */
-  private paused = false;
+  #paused = false;
   /** Left of this turn; endless where bytes pass unread. */
-  private turnBytesLeft = Number.POSITIVE_INFINITY;
-  private isSent = false;
-  private abortReason: GatewayError | undefined;
-  private readonly options: CallOptions;
-  private readonly onAbort = () => {
-    const { reason } = this.options.signal;
+  #turnBytesLeft = Number.POSITIVE_INFINITY;
+  #isSent = false;
+  #abortReason: GatewayError | undefined;
+  readonly #options: CallOptions;
+  readonly #onAbort = () => {
+    const { reason } = this.#options.signal;
     this.abort(reason instanceof GatewayError ? reason : new GatewayError('request.aborted'));
   };
 
   constructor(dispatcher: Dispatcher, options: CallOptions) {
-    this.options = options;
+    this.#options = options;
     this.head = new Promise<void>((resolve, reject) => {
-      this.settleHead = { resolve, reject };
+      this.#settleHead = { resolve, reject };
     });
-    this.timer = setTimeout(() => this.onTimeout(), options.timeoutMs);
+    this.#timer = setTimeout(() => this.#onTimeout(), options.timeoutMs);
     // An aborted signal tells nobody any more: who left before the call is not called for.
     if (options.signal.aborted) {
-      this.onAbort();
+      this.#onAbort();
       return;
     }
-    options.signal.addEventListener('abort', this.onAbort, { once: true });
+    options.signal.addEventListener('abort', this.#onAbort, { once: true });
     try {
       dispatcher.dispatch(
         {
@@ -104,46 +104,46 @@ export class UpstreamCall {
 
   /** Stops the exchange with the upstream. The consumer is told `reason`. */
   abort(reason: GatewayError): void {
-    if (this.isOver) return;
-    this.abortReason = reason;
-    if (this.controller === undefined) this.onResponseError(undefined, reason);
-    else this.controller.abort(reason);
+    if (this.#isOver) return;
+    this.#abortReason = reason;
+    if (this.#controller === undefined) this.onResponseError(undefined, reason);
+    else this.#controller.abort(reason);
   }
 
   /** Hands over what has arrived and what will. */
   consume(consumer: ReplyConsumer): void {
-    this.consumer = consumer;
+    this.#consumer = consumer;
     let wantsMore = true;
-    for (const chunk of this.held.takePieces()) wantsMore = consumer.data(chunk);
-    if (this.failure !== undefined) consumer.fail(this.failure);
-    else if (this.ended) consumer.end();
+    for (const chunk of this.#held.takePieces()) wantsMore = consumer.data(chunk);
+    if (this.#failure !== undefined) consumer.fail(this.#failure);
+    else if (this.#ended) consumer.end();
     else if (wantsMore) this.resume();
-    else this.pause();
+    else this.#pause();
   }
 
   resume(): void {
     // The connection may be another request's by now.
-    if (this.isOver) return;
-    this.paused = false;
-    if (this.hasBegun) this.timer.refresh();
-    this.controller?.resume();
+    if (this.#isOver) return;
+    this.#paused = false;
+    if (this.#hasBegun) this.#timer.refresh();
+    this.#controller?.resume();
   }
 
-  private pause(): void {
-    this.paused = true;
-    this.controller?.pause();
+  #pause(): void {
+    this.#paused = true;
+    this.#controller?.pause();
   }
 
-  private get isOver(): boolean {
-    return this.ended || this.failure !== undefined;
+  get #isOver(): boolean {
+    return this.#ended || this.#failure !== undefined;
   }
 
   /** All that the caller sent so far has been passed on: the silence is the caller's. */
-  private get waitsForCaller(): boolean {
-    const { body } = this.options;
+  get #waitsForCaller(): boolean {
+    const { body } = this.#options;
     return (
-      !this.isSent &&
-      this.controller !== undefined &&
+      !this.#isSent &&
+      this.#controller !== undefined &&
       body instanceof Readable &&
       body.readableLength === 0
     );
@@ -173,15 +173,15 @@ export class UpstreamCall {
       let gaveUp = false;
       const giveUp = (why: Unread) => {
         gaveUp = true;
-        this.consumer = undefined;
-        for (const piece of bytes.takePieces()) this.held.add(piece);
+        this.#consumer = undefined;
+        for (const piece of bytes.takePieces()) this.#held.add(piece);
         resolve(why);
         return false;
       };
       this.consume({
         data: (chunk) => {
           if (gaveUp) {
-            this.held.add(chunk);
+            this.#held.add(chunk);
             return false;
           }
           bytes.add(chunk);
@@ -201,18 +201,18 @@ export class UpstreamCall {
   // What undici calls.
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (this.abortReason !== undefined) controller.abort(this.abortReason);
+    this.#controller = controller;
+    if (this.#abortReason !== undefined) controller.abort(this.#abortReason);
   }
 
   /** A piece of the request was passed on: whoever takes an upload is not silent. */
   onBodySent(): void {
-    if (!this.isOver) this.timer.refresh();
+    if (!this.#isOver) this.#timer.refresh();
   }
 
   onRequestSent(): void {
-    this.isSent = true;
-    if (!this.isOver) this.timer.refresh();
+    this.#isSent = true;
+    if (!this.#isOver) this.#timer.refresh();
   }
 
   onResponseStart(
@@ -223,71 +223,71 @@ export class UpstreamCall {
     if (status < 200) return;
     this.status = status;
     this.headers = headers;
-    this.headKnown = true;
-    if (this.isEventStream) this.turnBytesLeft = turnBytes;
-    else this.begin();
-    this.settleHead.resolve();
+    this.#headKnown = true;
+    if (this.isEventStream) this.#turnBytesLeft = turnBytes;
+    else this.#begin();
+    this.#settleHead.resolve();
   }
 
   onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.hasBegun) this.timer.refresh();
-    else this.begin();
-    if (this.consumer !== undefined) {
-      if (!this.consumer.data(chunk)) this.pause();
-      else this.takeTurns(chunk.length);
+    if (this.#hasBegun) this.#timer.refresh();
+    else this.#begin();
+    if (this.#consumer !== undefined) {
+      if (!this.#consumer.data(chunk)) this.#pause();
+      else this.#takeTurns(chunk.length);
       return;
     }
-    this.held.add(chunk);
-    if (this.held.length > heldBytesMax) this.pause();
+    this.#held.add(chunk);
+    if (this.#held.length > heldBytesMax) this.#pause();
   }
 
   /** An upstream that is faster than its stream can be read keeps nobody waiting. */
-  private takeTurns(bytes: number): void {
-    this.turnBytesLeft -= bytes;
-    if (this.turnBytesLeft > 0) return;
-    this.turnBytesLeft = turnBytes;
-    this.pause();
+  #takeTurns(bytes: number): void {
+    this.#turnBytesLeft -= bytes;
+    if (this.#turnBytesLeft > 0) return;
+    this.#turnBytesLeft = turnBytes;
+    this.#pause();
     setImmediate(() => this.resume());
   }
 
   onResponseEnd(): void {
-    this.ended = true;
-    this.finish();
-    this.consumer?.end();
+    this.#ended = true;
+    this.#finish();
+    this.#consumer?.end();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | undefined, error: Error): void {
-    if (this.isOver) return;
-    this.failure = this.abortReason ?? upstreamFailure(error, this.headKnown);
-    this.finish();
-    if (!this.headKnown) this.settleHead.reject(this.failure);
-    else this.consumer?.fail(this.failure);
+    if (this.#isOver) return;
+    this.#failure = this.#abortReason ?? upstreamFailure(error, this.#headKnown);
+    this.#finish();
+    if (!this.#headKnown) this.#settleHead.reject(this.#failure);
+    else this.#consumer?.fail(this.#failure);
   }
 
   /** From here on only silence within the answer counts. */
-  private begin(): void {
-    this.hasBegun = true;
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.onTimeout(), this.options.idleTimeoutMs);
+  #begin(): void {
+    this.#hasBegun = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#onTimeout(), this.#options.idleTimeoutMs);
   }
 
-  private finish(): void {
-    clearTimeout(this.timer);
-    this.options.signal.removeEventListener('abort', this.onAbort);
+  #finish(): void {
+    clearTimeout(this.#timer);
+    this.#options.signal.removeEventListener('abort', this.#onAbort);
   }
 
-  private onTimeout(): void {
-    if (this.paused || this.waitsForCaller) {
-      this.timer.refresh();
+  #onTimeout(): void {
+    if (this.#paused || this.#waitsForCaller) {
+      this.#timer.refresh();
       return;
     }
     this.abort(
-      this.hasBegun
+      this.#hasBegun
         ? new GatewayError('upstream.stream_stalled', {
-            message: `The provider sent nothing for ${this.options.idleTimeoutMs} ms.`,
+            message: `The provider sent nothing for ${this.#options.idleTimeoutMs} ms.`,
           })
         : new GatewayError('upstream.timeout', {
-            message: `The provider did not answer within ${this.options.timeoutMs} ms.`,
+            message: `The provider did not answer within ${this.#options.timeoutMs} ms.`,
           }),
     );
   }

@@ -23,52 +23,52 @@ export interface BackgroundLimits {
 
 /** Runs hooks beside the request. Nothing they do reaches it, not even its end. */
 export class BackgroundHooks {
-  private readonly tools: HookTools;
-  private readonly limits: BackgroundLimits;
-  private readonly onReport: (report: AsyncHookReport) => void;
-  private running = 0;
+  readonly #tools: HookTools;
+  readonly #limits: BackgroundLimits;
+  readonly #onReport: (report: AsyncHookReport) => void;
+  #running = 0;
 
   constructor(
     tools: HookTools,
     limits: BackgroundLimits,
     onReport: (report: AsyncHookReport) => void,
   ) {
-    this.tools = tools;
-    this.limits = limits;
-    this.onReport = onReport;
+    this.#tools = tools;
+    this.#limits = limits;
+    this.#onReport = onReport;
   }
 
   start(hook: Hook, context: HookContext): void {
-    if (this.running >= this.limits.runningMax) {
-      this.report(hook, context, undefined, 'capacity');
+    if (this.#running >= this.#limits.runningMax) {
+      this.#report(hook, context, undefined, 'capacity');
       return;
     }
-    this.running++;
+    this.#running++;
     // Checks without waiting would otherwise run before the request goes on.
-    setImmediate(() => void this.run(hook, context));
+    setImmediate(() => void this.#run(hook, context));
   }
 
-  private async run(hook: Hook, given: HookContext): Promise<void> {
-    const { hookDeadlineMs } = this.limits;
+  async #run(hook: Hook, given: HookContext): Promise<void> {
+    const { hookDeadlineMs } = this.#limits;
     // The caller's leaving ends the request, not the look at it.
     const context = { ...given, signal: AbortSignal.timeout(hookDeadlineMs) };
     let result: HookRanResult | undefined;
     try {
-      const outcome = runHook(hook, context, { ...this.tools, spending: { ms: 0 } });
+      const outcome = runHook(hook, context, { ...this.#tools, spending: { ms: 0 } });
       ({ result } = await withDeadline(outcome, hookDeadlineMs, () => new Error('deadline')));
     } catch {
       // A hook never throws: only the deadline does, and the report says so.
     }
-    this.running--;
-    this.report(hook, context, result, result === undefined ? 'deadline' : undefined);
+    this.#running--;
+    this.#report(hook, context, result, result === undefined ? 'deadline' : undefined);
   }
 
-  private report(
+  #report(
     hook: Hook,
     { requestId, event }: HookContext,
     result: HookRanResult | undefined,
     lostTo: AsyncHookReport['lostTo'],
   ): void {
-    this.onReport({ requestId, event, hookId: hook.id, result, lostTo });
+    this.#onReport({ requestId, event, hookId: hook.id, result, lostTo });
   }
 }

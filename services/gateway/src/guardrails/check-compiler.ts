@@ -7,36 +7,36 @@ import { CheckError, type CheckFunction, type CheckKind } from '@sluice/guardrai
  * to one that says so whenever it runs.
  */
 export class CheckCompiler {
-  private readonly kinds: ReadonlyMap<string, CheckKind>;
-  private readonly onFault: (checkId: string, error: Error) => void;
-  private readonly compiled = new WeakMap<HookCheck, CheckFunction>();
+  readonly #kinds: ReadonlyMap<string, CheckKind>;
+  readonly #onFault: (checkId: string, error: Error) => void;
+  readonly #compiled = new WeakMap<HookCheck, CheckFunction>();
 
   /** `onFault` hears once of each check that cannot run. */
   constructor(
     kinds: ReadonlyMap<string, CheckKind>,
     onFault: (checkId: string, error: Error) => void,
   ) {
-    this.kinds = kinds;
-    this.onFault = onFault;
+    this.#kinds = kinds;
+    this.#onFault = onFault;
   }
 
   get(check: HookCheck): CheckFunction {
-    const known = this.compiled.get(check);
+    const known = this.#compiled.get(check);
     if (known !== undefined) return known;
-    const compiled = this.compile(check);
-    this.compiled.set(check, compiled);
+    const compiled = this.#compile(check);
+    this.#compiled.set(check, compiled);
     return compiled;
   }
 
-  private compile(check: HookCheck): CheckFunction {
+  #compile(check: HookCheck): CheckFunction {
     try {
-      const kind = this.kinds.get(check.id);
+      const kind = this.#kinds.get(check.id);
       if (kind === undefined)
         throw new CheckError('UnknownCheck', `There is no check "${check.id.slice(0, 120)}".`);
       return kind.compile(check.parameters);
     } catch (caught) {
       const error = caught instanceof Error ? caught : new Error(String(caught));
-      this.onFault(check.id, error);
+      this.#onFault(check.id, error);
       return () => {
         throw error;
       };

@@ -17,9 +17,9 @@ import { isSkipped, runHooks } from './run-hooks.ts';
  * `hook-stream.ts` for how callers learn of it.
  */
 export class Guardrails {
-  private readonly tools: HookTools;
-  private readonly background: BackgroundHooks;
-  private readonly typeHooks = new WeakMap<TargetHooks, readonly Hook[]>();
+  readonly #tools: HookTools;
+  readonly #background: BackgroundHooks;
+  readonly #typeHooks = new WeakMap<TargetHooks, readonly Hook[]>();
 
   constructor(options: {
     logger: Logger;
@@ -28,9 +28,9 @@ export class Guardrails {
   }) {
     const { logger } = options;
     const compiler = new CheckCompiler(checkKinds, faultLog(logger));
-    this.tools = { compiler, checkDeadlineMs: options.checkDeadlineMs ?? 5_000 };
-    this.background = new BackgroundHooks(
-      this.tools,
+    this.#tools = { compiler, checkDeadlineMs: options.checkDeadlineMs ?? 5_000 };
+    this.#background = new BackgroundHooks(
+      this.#tools,
       { runningMax: 200, hookDeadlineMs: 15_000 },
       (report) => {
         logReport(logger, report);
@@ -49,8 +49,8 @@ export class Guardrails {
     const { endpoint } = subject;
     const { input } = operations[endpoint].hooks;
     if (input === 'none') return undefined;
-    const list = input === 'type' ? this.hooksOfType(hooks) : hooks.beforeRequest;
-    return this.run(list, { ...subject, event: 'beforeRequest', response: undefined, status: 0 });
+    const list = input === 'type' ? this.#hooksOfType(hooks) : hooks.beforeRequest;
+    return this.#run(list, { ...subject, event: 'beforeRequest', response: undefined, status: 0 });
   }
 
   /** As `before`. Of a reply that is not a plain 200, all results are `skipped`. */
@@ -60,27 +60,27 @@ export class Guardrails {
   ): Promise<HookRun> | undefined {
     if (hooks === undefined || operations[subject.endpoint].hooks.output === 'none')
       return undefined;
-    return this.run(hooks.afterRequest, { ...subject, event: 'afterRequest' });
+    return this.#run(hooks.afterRequest, { ...subject, event: 'afterRequest' });
   }
 
-  private run(hooks: readonly Hook[], context: HookContext): Promise<HookRun> | undefined {
+  #run(hooks: readonly Hook[], context: HookContext): Promise<HookRun> | undefined {
     let isWaitedFor = false;
     for (const hook of hooks) {
       if (!hook.async || isSkipped(hook, context)) isWaitedFor = true;
-      else this.background.start(hook, context);
+      else this.#background.start(hook, context);
     }
-    return isWaitedFor ? runHooks(hooks, context, this.tools) : undefined;
+    return isWaitedFor ? runHooks(hooks, context, this.#tools) : undefined;
   }
 
   /** Those that judge by the operation alone, where nothing else can be looked at. */
-  private hooksOfType(hooks: TargetHooks): readonly Hook[] {
-    const known = this.typeHooks.get(hooks);
+  #hooksOfType(hooks: TargetHooks): readonly Hook[] {
+    const known = this.#typeHooks.get(hooks);
     if (known !== undefined) return known;
     const kept = hooks.beforeRequest.flatMap((hook) => {
       const checks = hook.checks.filter(({ id }) => /^(?:default\.)?allowedRequestTypes$/.test(id));
       return checks.length > 0 && hook.type === 'guardrail' ? [{ ...hook, checks }] : [];
     });
-    this.typeHooks.set(hooks, kept);
+    this.#typeHooks.set(hooks, kept);
     return kept;
   }
 }

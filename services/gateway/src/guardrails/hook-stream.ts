@@ -55,11 +55,11 @@ export function withHookItems(reply: StreamReply, options: HookItemOptions): Str
 
 /** Hears what is written through it, and has the last word. */
 class ListeningSink implements ReplySink {
-  private readonly sink: ReplySink;
-  private readonly options: HookItemOptions;
-  private readonly onEnd: NonNullable<HookItemOptions['onEnd']>;
-  private readonly heard: HeardStream;
-  private isOver = false;
+  readonly #sink: ReplySink;
+  readonly #options: HookItemOptions;
+  readonly #onEnd: NonNullable<HookItemOptions['onEnd']>;
+  readonly #heard: HeardStream;
+  #isOver = false;
 
   constructor(
     sink: ReplySink,
@@ -67,32 +67,32 @@ class ListeningSink implements ReplySink {
     onEnd: NonNullable<HookItemOptions['onEnd']>,
     heard: HeardStream,
   ) {
-    this.sink = sink;
-    this.options = options;
-    this.onEnd = onEnd;
-    this.heard = heard;
+    this.#sink = sink;
+    this.#options = options;
+    this.#onEnd = onEnd;
+    this.#heard = heard;
   }
 
   write(chunk: Buffer): boolean {
-    const wantsMore = this.sink.write(chunk);
-    this.heard.push(chunk);
+    const wantsMore = this.#sink.write(chunk);
+    this.#heard.push(chunk);
     return wantsMore;
   }
 
   onDrain(listener: () => void): void {
-    this.sink.onDrain(listener);
+    this.#sink.onDrain(listener);
   }
 
   end(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    const separator = this.heard.end();
-    const pending = this.ask();
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const separator = this.#heard.end();
+    const pending = this.#ask();
     if (pending === undefined) {
-      this.sink.end();
+      this.#sink.end();
       return;
     }
-    const { endDeadlineMs = 10_000, logger } = this.options;
+    const { endDeadlineMs = 10_000, logger } = this.#options;
     withDeadline(pending, endDeadlineMs, () => new Error('output hooks took too long'))
       .catch((error: unknown) => {
         logger?.warn({ err: error }, 'a stream ended without the results of its hooks');
@@ -100,27 +100,27 @@ class ListeningSink implements ReplySink {
       })
       .then((item) => {
         // After an error event, or nothing, an item would look like the stream's good end.
-        if (item !== undefined && this.heard.sawEnd)
-          this.sink.write(separator === '' ? item : Buffer.concat([Buffer.from(separator), item]));
-        this.sink.end();
+        if (item !== undefined && this.#heard.sawEnd)
+          this.#sink.write(separator === '' ? item : Buffer.concat([Buffer.from(separator), item]));
+        this.#sink.end();
       });
   }
 
   /** Nothing can follow, but the hooks still hear what there was. */
   cut(code: Parameters<ReplySink['cut']>[0]): void {
-    this.sink.cut(code);
-    if (this.isOver) return;
-    this.isOver = true;
-    this.heard.end();
-    this.ask()?.catch((error: unknown) =>
-      this.options.logger?.warn({ err: error }, 'the hooks of a broken stream failed'),
+    this.#sink.cut(code);
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#heard.end();
+    this.#ask()?.catch((error: unknown) =>
+      this.#options.logger?.warn({ err: error }, 'the hooks of a broken stream failed'),
     );
   }
 
-  private ask(): Promise<Buffer | undefined> | undefined {
-    const { heard } = this;
+  #ask(): Promise<Buffer | undefined> | undefined {
+    const heard = this.#heard;
     try {
-      return this.onEnd(heard.text, heard.isWhole, heard.reply());
+      return this.#onEnd(heard.text, heard.isWhole, heard.reply());
     } catch (error) {
       return Promise.reject(error);
     }

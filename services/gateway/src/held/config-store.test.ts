@@ -34,8 +34,8 @@ class FakeControlPlane implements ConfigSource {
   isAway = false;
   /** When set, answers are computed at once and given when told. */
   heldBack: (() => void)[] | undefined;
-  private listener: ((event: WatchEvent) => void) | undefined;
-  private endStream: (() => void) | undefined;
+  #listener: ((event: WatchEvent) => void) | undefined;
+  #endStream: (() => void) | undefined;
 
   addKey(over: Partial<config.Key> = {}): string {
     const secret = createServiceKey('sl_');
@@ -62,7 +62,7 @@ class FakeControlPlane implements ConfigSource {
   async resolveKey(hash: Buffer): Promise<config.Key | undefined> {
     this.keyCalls++;
     if (this.isAway) throw new Error('away');
-    return this.answer(this.keys.get(hash.toString('hex')));
+    return this.#answer(this.keys.get(hash.toString('hex')));
   }
   async getBundle(
     workspaceId: string,
@@ -71,10 +71,10 @@ class FakeControlPlane implements ConfigSource {
     this.bundleCalls++;
     if (this.isAway) throw new Error('away');
     const bundle = this.bundles.get(workspaceId);
-    if (bundle === undefined) return this.answer<'gone'>('gone');
-    if (bundle.hash === held?.source.hash) return this.answer<'unchanged'>('unchanged');
+    if (bundle === undefined) return this.#answer<'gone'>('gone');
+    if (bundle.hash === held?.source.hash) return this.#answer<'unchanged'>('unchanged');
     const { hash, revision } = bundle;
-    return this.answer({
+    return this.#answer({
       core: bundle,
       hash,
       revision,
@@ -92,8 +92,8 @@ class FakeControlPlane implements ConfigSource {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isAway) resolve();
     else {
-      this.listener = onEvent;
-      this.endStream = resolve;
+      this.#listener = onEvent;
+      this.#endStream = resolve;
       queueMicrotask(() => this.tell('ready', create(config.ReadySchema)));
     }
     return {
@@ -105,7 +105,7 @@ class FakeControlPlane implements ConfigSource {
   close(): void {}
 
   tell(kind: string, value: object): void {
-    this.listener?.({ case: kind, value } as never);
+    this.#listener?.({ case: kind, value } as never);
   }
   keyChanged(secret: string): void {
     this.tell('keyChanged', { keyId: `id of ${secret}` });
@@ -115,7 +115,7 @@ class FakeControlPlane implements ConfigSource {
     this.tell('workspaceChanged', { workspaceId: 'ws' });
   }
   breakStream(): void {
-    this.endStream?.();
+    this.#endStream?.();
   }
   /** Gives the answers held back, the newest first. */
   release(): void {
@@ -124,7 +124,7 @@ class FakeControlPlane implements ConfigSource {
     for (const give of held.reverse()) give();
   }
 
-  private answer<T>(value: T): Promise<T> {
+  #answer<T>(value: T): Promise<T> {
     const held = this.heldBack;
     if (held === undefined) return Promise.resolve(value);
     return new Promise((resolve) => held.push(() => resolve(value)));

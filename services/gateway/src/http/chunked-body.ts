@@ -48,13 +48,13 @@ function framed(piece: Buffer): Buffer {
   const start = size.length + 2;
   const chunk = Buffer.allocUnsafe(start + piece.length + 2);
   chunk.write(size, 0, 'latin1');
-  chunk[start - 2] = CR;
-  chunk[start - 1] = LF;
+  chunk[start - 2] = carriageReturn;
+  chunk[start - 1] = lineFeed;
   chunk.set(piece, start);
-  chunk[start + piece.length] = CR;
-  chunk[start + piece.length + 1] = LF;
+  chunk[start + piece.length] = carriageReturn;
+  chunk[start + piece.length + 1] = lineFeed;
   return chunk;
 }
 
-const CR = 0x0d;
-const LF = 0x0a;
+const carriageReturn = 0x0d;
+const lineFeed = 0x0a;

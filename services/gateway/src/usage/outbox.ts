@@ -57,24 +57,24 @@ export interface OutboxBatch {
 export class OutboxFullError extends Error {}
 
 export class Outbox {
-  private readonly dir: string;
-  private readonly bytesMax: number;
-  private segment: number;
+  readonly #dir: string;
+  readonly #bytesMax: number;
+  #segment: number;
   /** Undefined while the disk refuses to open a segment; the next write tries again. */
-  private fd: number | undefined;
-  private offset = 0;
-  private cursor: OutboxPosition;
-  private cursorSaved: OutboxPosition;
+  #fd: number | undefined;
+  #offset = 0;
+  #cursor: OutboxPosition;
+  #cursorSaved: OutboxPosition;
   /** Attempts under way: id (latin1) to the payload of their begin entry. */
-  private readonly open = new Map<string, { segment: number; payload: Buffer }>();
-  private readonly sizes = new Map<number, number>();
-  private bytes = 0;
+  readonly #open = new Map<string, { segment: number; payload: Buffer }>();
+  readonly #sizes = new Map<number, number>();
+  #bytes = 0;
   /** Entries of this turn, not yet written. */
-  private pending = Buffer.allocUnsafe(256 * 1024);
-  private pendingBytesUsed = 0;
+  #pending = Buffer.allocUnsafe(256 * 1024);
+  #pendingBytesUsed = 0;
   /** Records at the front of `pending` that the disk has refused before. */
-  private refusedBytes = 0;
-  private pendingFlush:
+  #refusedBytes = 0;
+  #pendingFlush:
     | {
         promise: Promise<void>;
         resolve: () => void;
@@ -82,51 +82,51 @@ export class Outbox {
         hasRecords: boolean;
       }
     | undefined;
-  private readonly flushSoon = () => {
+  readonly #flushSoon = () => {
     try {
       this.flush();
     } catch {
       // Whoever waits for the write has been told by its promise.
     }
   };
-  private readonly listeners = new Set<() => void>();
+  readonly #listeners = new Set<() => void>();
   /** Kept, because a fresh one a batch leaves the process's memory in pieces. */
-  private readBuffer = Buffer.allocUnsafe(readBytes);
-  private readDescriptor: { segment: number; fd: number } | undefined;
+  #readBuffer = Buffer.allocUnsafe(readBytes);
+  #readDescriptor: { segment: number; fd: number } | undefined;
 
   constructor(options: { dir: string; bytesMax: number }) {
-    this.dir = options.dir;
-    this.bytesMax = options.bytesMax;
-    mkdirSync(this.dir, { recursive: true, mode: 0o700 });
-    const existing = this.segments();
+    this.#dir = options.dir;
+    this.#bytesMax = options.bytesMax;
+    mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
+    const existing = this.#segments();
     for (const number of existing) {
-      const size = statSync(this.path(number)).size;
-      this.sizes.set(number, size);
-      this.bytes += size;
+      const size = statSync(this.#path(number)).size;
+      this.#sizes.set(number, size);
+      this.#bytes += size;
     }
     const first = existing[0];
-    this.cursor = this.loadCursor() ?? { segment: first ?? 1, offset: 0 };
-    if (first !== undefined && this.cursor.segment < first)
-      this.cursor = { segment: first, offset: 0 };
-    this.cursorSaved = this.cursor;
+    this.#cursor = this.#loadCursor() ?? { segment: first ?? 1, offset: 0 };
+    if (first !== undefined && this.#cursor.segment < first)
+      this.#cursor = { segment: first, offset: 0 };
+    this.#cursorSaved = this.#cursor;
     // Never append to a file whose tail may be torn: a new segment each start.
-    this.segment = Math.max(existing.at(-1) ?? 0, this.cursor.segment) + 1;
-    this.fd = openSync(this.path(this.segment), 'a', 0o600);
-    this.sizes.set(this.segment, 0);
+    this.#segment = Math.max(existing.at(-1) ?? 0, this.#cursor.segment) + 1;
+    this.#fd = openSync(this.#path(this.#segment), 'a', 0o600);
+    this.#sizes.set(this.#segment, 0);
   }
 
   /** Bytes on disk not yet acknowledged (whole segments). */
   get pendingBytes(): number {
-    return this.bytes;
+    return this.#bytes;
   }
 
   /** Whether attempts must be refused because the ledger has been away for too long. */
   get isFull(): boolean {
-    return this.bytes >= this.bytesMax;
+    return this.#bytes >= this.#bytesMax;
   }
 
   get attemptsUnderWay(): number {
-    return this.open.size;
+    return this.#open.size;
   }
 
   /**
@@ -137,67 +137,68 @@ export class Outbox {
     if (this.isFull) throw new OutboxFullError('the outbox is full');
     const name = id.toString('latin1');
     // The encoder reuses its buffer; what must outlive this call is copied.
-    this.open.set(name, { segment: this.segment, payload: Buffer.from(payload) });
-    const written = this.append(kindBegin, id, payload);
+    this.#open.set(name, { segment: this.#segment, payload: Buffer.from(payload) });
+    const written = this.#append(kindBegin, id, payload);
     // An attempt that could not be noted is not made, and is not under way.
-    written.catch(() => this.open.delete(name));
+    written.catch(() => this.#open.delete(name));
     return written;
   }
 
   /** Takes the record of an attempt, whether or not its begin was written; resolves when it is stored. */
   end(id: Buffer, payload: Uint8Array): Promise<void> {
-    this.open.delete(id.toString('latin1'));
-    return this.append(kindAttempt, id, payload);
+    this.#open.delete(id.toString('latin1'));
+    return this.#append(kindAttempt, id, payload);
   }
 
   /** Takes an entry of a kind that nothing begins; resolves when it is stored. */
   add(kind: EntryKind, id: Buffer, payload: Uint8Array): Promise<void> {
-    return this.append(kind, id, payload);
+    return this.#append(kind, id, payload);
   }
 
   /** Writes what has been taken so far, now. For those who cannot wait for the end of the turn. */
   flush(): void {
-    const flush = this.pendingFlush;
-    const total = this.pendingBytesUsed;
+    const flush = this.#pendingFlush;
+    const total = this.#pendingBytesUsed;
     if (total === 0) return;
-    this.pendingFlush = undefined;
-    this.pendingBytesUsed = 0;
+    this.#pendingFlush = undefined;
+    this.#pendingBytesUsed = 0;
     try {
-      this.fd ??= openSync(this.path(this.segment), 'a', 0o600);
+      this.#fd ??= openSync(this.#path(this.#segment), 'a', 0o600);
       let written = 0;
-      while (written < total) written += writeSync(this.fd, this.pending, written, total - written);
+      while (written < total)
+        written += writeSync(this.#fd, this.#pending, written, total - written);
     } catch (error) {
       // What was half written is a torn tail to every reader: go on in a new segment.
-      if (this.fd !== undefined) this.rotate();
-      this.keepRecords(total);
+      if (this.#fd !== undefined) this.#rotate();
+      this.#keepRecords(total);
       flush?.reject(error);
       throw error;
     }
-    this.refusedBytes = 0;
-    this.offset += total;
-    this.bytes += total;
-    this.sizes.set(this.segment, this.offset);
-    if (this.offset >= segmentBytesMax) this.rotate();
+    this.#refusedBytes = 0;
+    this.#offset += total;
+    this.#bytes += total;
+    this.#sizes.set(this.#segment, this.#offset);
+    if (this.#offset >= segmentBytesMax) this.#rotate();
     flush?.resolve();
-    if (flush?.hasRecords !== false) for (const listener of this.listeners) listener();
+    if (flush?.hasRecords !== false) for (const listener of this.#listeners) listener();
   }
 
   /** Records the disk has refused are written with the next ones; begins are not, since their attempts are not made. */
-  private keepRecords(total: number): void {
+  #keepRecords(total: number): void {
     let used = 0;
-    for (const entry of entriesOf(this.pending.subarray(0, total))) {
+    for (const entry of entriesOf(this.#pending.subarray(0, total))) {
       const start = entry.end - headerBytes - entry.payload.length;
       if (entry.kind === kindBegin || used + entry.end - start > refusedBytesMax) continue;
-      this.pending.copyWithin(used, start, entry.end);
+      this.#pending.copyWithin(used, start, entry.end);
       used += entry.end - start;
     }
-    this.pendingBytesUsed = used;
-    this.refusedBytes = used;
+    this.#pendingBytesUsed = used;
+    this.#refusedBytes = used;
   }
 
   /** Calls back after every stored record. */
   onRecord(listener: () => void): void {
-    this.listeners.add(listener);
+    this.#listeners.add(listener);
   }
 
   /**
@@ -207,31 +208,31 @@ export class Outbox {
    */
   recover(finish: (beginPayload: Buffer) => Uint8Array): number {
     const begun = new Map<string, Buffer>();
-    for (const number of this.segments()) {
-      if (number === this.segment) continue;
-      for (const entry of entriesOf(readFileSync(this.path(number)))) {
+    for (const number of this.#segments()) {
+      if (number === this.#segment) continue;
+      for (const entry of entriesOf(readFileSync(this.#path(number)))) {
         const id = entry.id.toString('latin1');
         if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
         else if (entry.kind === kindAttempt) begun.delete(id);
       }
     }
     for (const [id, payload] of begun)
-      void this.append(kindAttempt, Buffer.from(id, 'latin1'), finish(payload));
+      void this.#append(kindAttempt, Buffer.from(id, 'latin1'), finish(payload));
     this.flush();
     return begun.size;
   }
 
   /** The next records to send, or undefined when all are sent. Reading does not move the cursor. */
-  read(recordsMax: number, from: OutboxPosition = this.cursor): OutboxBatch | undefined {
+  read(recordsMax: number, from: OutboxPosition = this.#cursor): OutboxBatch | undefined {
     let position = from;
     for (;;) {
-      const size = this.sizes.get(position.segment) ?? 0;
+      const size = this.#sizes.get(position.segment) ?? 0;
       if (position.offset >= size) {
-        if (position.segment >= this.segment) return undefined;
-        position = { segment: this.following(position.segment), offset: 0 };
+        if (position.segment >= this.#segment) return undefined;
+        position = { segment: this.#following(position.segment), offset: 0 };
         continue;
       }
-      const batch = this.readFrom(position, size, recordsMax);
+      const batch = this.#readFrom(position, size, recordsMax);
       if (batch.records.length > 0) return { ...batch, from: position };
       if (batch.next.segment === position.segment && batch.next.offset === position.offset)
         return undefined;
@@ -241,33 +242,33 @@ export class Outbox {
 
   /** Whether anything may be left to send. Cheap: looks at positions only. */
   get hasMore(): boolean {
-    return this.cursor.segment < this.segment || this.cursor.offset < this.offset;
+    return this.#cursor.segment < this.#segment || this.#cursor.offset < this.#offset;
   }
 
   /** Everything before `position` is in the ledger. Whole segments behind it are deleted. */
   acknowledge(position: OutboxPosition): void {
-    this.cursor = position;
-    for (const number of [...this.sizes.keys()].sort((a, b) => a - b)) {
-      if (number >= position.segment || number === this.segment) break;
-      this.carryForward(number);
+    this.#cursor = position;
+    for (const number of [...this.#sizes.keys()].sort((a, b) => a - b)) {
+      if (number >= position.segment || number === this.#segment) break;
+      this.#carryForward(number);
       this.saveCursor();
-      rmSync(this.path(number), { force: true });
-      this.bytes -= this.sizes.get(number) ?? 0;
-      this.sizes.delete(number);
+      rmSync(this.#path(number), { force: true });
+      this.#bytes -= this.#sizes.get(number) ?? 0;
+      this.#sizes.delete(number);
     }
   }
 
   /** Writes the cursor down; called now and then and on close. At worst records are sent again and stored once. */
   saveCursor(): void {
     if (
-      this.cursorSaved.segment === this.cursor.segment &&
-      this.cursorSaved.offset === this.cursor.offset
+      this.#cursorSaved.segment === this.#cursor.segment &&
+      this.#cursorSaved.offset === this.#cursor.offset
     )
       return;
-    const path = join(this.dir, 'cursor.json');
-    writeFileSync(`${path}.tmp`, JSON.stringify(this.cursor), { mode: 0o600 });
+    const path = join(this.#dir, 'cursor.json');
+    writeFileSync(`${path}.tmp`, JSON.stringify(this.#cursor), { mode: 0o600 });
     renameSync(`${path}.tmp`, path);
-    this.cursorSaved = this.cursor;
+    this.#cursorSaved = this.#cursor;
   }
 
   close(): void {
@@ -275,81 +276,81 @@ export class Outbox {
       this.flush();
       this.saveCursor();
     } finally {
-      if (this.readDescriptor !== undefined) closeSync(this.readDescriptor.fd);
-      if (this.fd !== undefined) {
-        fsyncSync(this.fd);
-        closeSync(this.fd);
+      if (this.#readDescriptor !== undefined) closeSync(this.#readDescriptor.fd);
+      if (this.#fd !== undefined) {
+        fsyncSync(this.#fd);
+        closeSync(this.#fd);
       }
     }
   }
 
-  private append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
+  #append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
     // Readers take what is longer for damage, and would give up all that follows it.
     if (payload.length > payloadBytesMax)
       return Promise.reject(new Error(`a record of ${payload.length} bytes is too large`));
-    const start = this.pendingBytesUsed;
+    const start = this.#pendingBytesUsed;
     const end = start + headerBytes + payload.length;
-    if (end > this.pending.length) this.growPending(end);
-    const { pending } = this;
+    if (end > this.#pending.length) this.#growPending(end);
+    const pending = this.#pending;
     pending.writeUInt32LE(payload.length, start);
     pending[start + 8] = kind;
     pending.set(id, start + 9);
     pending.set(payload, start + headerBytes);
     pending.writeUInt32LE(crc32(pending.subarray(start + 8, end)), start + 4);
-    this.pendingBytesUsed = end;
-    if (this.pendingFlush === undefined) {
+    this.#pendingBytesUsed = end;
+    if (this.#pendingFlush === undefined) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       // A failed write is told to those who wait; nobody waiting is no reason to end the process.
       promise.catch(() => {});
-      this.pendingFlush = { promise, resolve, reject, hasRecords: this.refusedBytes > 0 };
-      setImmediate(this.flushSoon);
+      this.#pendingFlush = { promise, resolve, reject, hasRecords: this.#refusedBytes > 0 };
+      setImmediate(this.#flushSoon);
     }
-    if (kind !== kindBegin) this.pendingFlush.hasRecords = true;
-    return this.pendingFlush.promise;
+    if (kind !== kindBegin) this.#pendingFlush.hasRecords = true;
+    return this.#pendingFlush.promise;
   }
 
-  private growPending(bytes: number): void {
+  #growPending(bytes: number): void {
     const larger = Buffer.allocUnsafe(bytes * 2);
-    this.pending.copy(larger, 0, 0, this.pendingBytesUsed);
-    this.pending = larger;
+    this.#pending.copy(larger, 0, 0, this.#pendingBytesUsed);
+    this.#pending = larger;
   }
 
   /** Never throws: what cannot be opened now is opened by the next write. */
-  private rotate(): void {
-    const { fd } = this;
-    this.fd = undefined;
-    this.segment++;
-    this.offset = 0;
-    this.sizes.set(this.segment, 0);
+  #rotate(): void {
+    const fd = this.#fd;
+    this.#fd = undefined;
+    this.#segment++;
+    this.#offset = 0;
+    this.#sizes.set(this.#segment, 0);
     try {
       if (fd !== undefined) closeSync(fd);
-      this.fd = openSync(this.path(this.segment), 'a', 0o600);
+      this.#fd = openSync(this.#path(this.#segment), 'a', 0o600);
     } catch {
       // Too many open files, a full disk: told to whoever waits for the next write.
     }
   }
 
   /** A segment may only go when no attempt that is still under way has its begin there: such begins are written again. */
-  private carryForward(number: number): void {
-    for (const [id, begun] of this.open) {
+  #carryForward(number: number): void {
+    for (const [id, begun] of this.#open) {
       if (begun.segment !== number) continue;
-      begun.segment = this.segment;
-      void this.append(kindBegin, Buffer.from(id, 'latin1'), begun.payload);
+      begun.segment = this.#segment;
+      void this.#append(kindBegin, Buffer.from(id, 'latin1'), begun.payload);
     }
     this.flush();
   }
 
-  private readFrom(
+  #readFrom(
     position: OutboxPosition,
     size: number,
     recordsMax: number,
   ): { records: Uint8Array[]; next: OutboxPosition } {
     const length = Math.min(size - position.offset, readBytes);
-    let bytes = this.readBytes(position, length);
+    let bytes = this.#readBytes(position, length);
     if (bytes.length >= 4) {
       const needed = headerBytes + bytes.readUInt32LE(0);
       if (needed > bytes.length && needed <= entryBytesMax && position.offset + needed <= size)
-        bytes = this.readBytes(position, needed);
+        bytes = this.#readBytes(position, needed);
     }
     const records: Uint8Array[] = [];
     let consumed = 0;
@@ -360,45 +361,45 @@ export class Outbox {
     }
     // Nothing readable at this place: a torn or damaged tail. The rest of the segment is given up.
     if (consumed === 0)
-      return position.segment >= this.segment
+      return position.segment >= this.#segment
         ? { records, next: position }
-        : { records, next: { segment: this.following(position.segment), offset: 0 } };
+        : { records, next: { segment: this.#following(position.segment), offset: 0 } };
     return { records, next: { segment: position.segment, offset: position.offset + consumed } };
   }
 
-  private readBytes(position: OutboxPosition, length: number): Buffer {
-    if (this.readDescriptor?.segment !== position.segment) {
-      if (this.readDescriptor !== undefined) closeSync(this.readDescriptor.fd);
-      this.readDescriptor = {
+  #readBytes(position: OutboxPosition, length: number): Buffer {
+    if (this.#readDescriptor?.segment !== position.segment) {
+      if (this.#readDescriptor !== undefined) closeSync(this.#readDescriptor.fd);
+      this.#readDescriptor = {
         segment: position.segment,
-        fd: openSync(this.path(position.segment), 'r'),
+        fd: openSync(this.#path(position.segment), 'r'),
       };
     }
-    if (length > this.readBuffer.length) this.readBuffer = Buffer.allocUnsafe(length);
-    const read = readSync(this.readDescriptor.fd, this.readBuffer, 0, length, position.offset);
-    return this.readBuffer.subarray(0, read);
+    if (length > this.#readBuffer.length) this.#readBuffer = Buffer.allocUnsafe(length);
+    const read = readSync(this.#readDescriptor.fd, this.#readBuffer, 0, length, position.offset);
+    return this.#readBuffer.subarray(0, read);
   }
 
-  private following(segment: number): number {
+  #following(segment: number): number {
     let next = segment + 1;
-    while (next < this.segment && !this.sizes.has(next)) next++;
+    while (next < this.#segment && !this.#sizes.has(next)) next++;
     return next;
   }
 
-  private segments(): number[] {
-    return readdirSync(this.dir)
+  #segments(): number[] {
+    return readdirSync(this.#dir)
       .flatMap((name) => (/^\d+\.log$/.test(name) ? [Number.parseInt(name, 10)] : []))
       .sort((a, b) => a - b);
   }
 
-  private path(segment: number): string {
-    return join(this.dir, `${String(segment).padStart(10, '0')}.log`);
+  #path(segment: number): string {
+    return join(this.#dir, `${String(segment).padStart(10, '0')}.log`);
   }
 
-  private loadCursor(): OutboxPosition | undefined {
+  #loadCursor(): OutboxPosition | undefined {
     try {
       const value = JSON.parse(
-        readFileSync(join(this.dir, 'cursor.json'), 'utf8'),
+        readFileSync(join(this.#dir, 'cursor.json'), 'utf8'),
       ) as Partial<OutboxPosition>;
       return Number.isInteger(value.segment) && Number.isInteger(value.offset)
         ? (value as OutboxPosition)

@@ -58,7 +58,7 @@ export class OutboundLab {
   readonly dns: DnsServer;
   readonly #recording: string;
 
-  private constructor(scenario: Scenario, upstream: Upstream, dns: DnsServer, recording: string) {
+  constructor(scenario: Scenario, upstream: Upstream, dns: DnsServer, recording: string) {
     this.scenario = scenario;
     this.upstream = upstream;
     this.dns = dns;

@@ -2,7 +2,7 @@ import { addressSetting, checkedSetting } from '../../address.ts';
 import type { CallFacts } from '../../contract.ts';
 
 /** The version that the inference API has kept since its preview. */
-const DEFAULT_VERSION = '2024-05-01-preview';
+const defaultVersion = '2024-05-01-preview';
 
 /** The address as set; empty when only a custom host can say it. */
 export function foundryUrl({ setting }: CallFacts): string {
@@ -38,5 +38,5 @@ export function versioned(path: string, { setting }: CallFacts): string {
   const version = setting('azure-api-version');
   const needsNone = url === '' || /\/v1\/?$/.test(url);
   if (version === 'v1' || (version === undefined && needsNone)) return path;
-  return `${path}?api-version=${checkedSetting('azure-api-version', version ?? DEFAULT_VERSION)}`;
+  return `${path}?api-version=${checkedSetting('azure-api-version', version ?? defaultVersion)}`;
 }

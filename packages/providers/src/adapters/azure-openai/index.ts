@@ -8,7 +8,7 @@ import type {
   JsonObject,
   ProviderEntry,
 } from '../../contract.ts';
-import { azureAuthSettings, deploymentOf, UNVERSIONED } from './settings.ts';
+import { azureAuthSettings, deploymentOf, unversioned } from './settings.ts';
 
 /** The body names the deployment where the path does not. */
 const namesDeployment: Envelope = {
@@ -90,7 +90,7 @@ function undeployed(entry: EndpointEntry): EndpointEntry {
 
 /** Without a version set, the one that needs none. */
 function isUnversioned(facts: CallFacts): boolean {
-  return (deploymentOf(facts).apiVersion ?? UNVERSIONED) === UNVERSIONED;
+  return (deploymentOf(facts).apiVersion ?? unversioned) === unversioned;
 }
 
 function versioned(path: string, facts: CallFacts): string {

@@ -15,7 +15,7 @@ export const azureAuthSettings = [
 ] as const;
 
 /** The version whose paths name no deployment and whose address has no query. */
-export const UNVERSIONED = 'v1';
+export const unversioned = 'v1';
 
 export interface Deployment {
   /** Undefined when nothing but the model names one. */

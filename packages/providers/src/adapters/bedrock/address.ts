@@ -3,7 +3,7 @@ import { readModel } from '../../codecs/bedrock-converse/models.ts';
 import type { CallFacts, Template } from '../../contract.ts';
 import type { SettingName } from '../../setting-kinds.ts';
 
-const REGION_DEFAULT = 'us-east-1';
+const regionDefault = 'us-east-1';
 
 /** A regional host of AWS, e.g. `bedrock-runtime`; China's partition has a domain of its own. */
 export function regionalHost(service: string): Template {
@@ -15,7 +15,7 @@ export function regionalHost(service: string): Template {
 }
 
 export function regionOf(setting: CallFacts['setting']): string {
-  return optionalSetting(setting, 'aws-region', REGION_DEFAULT);
+  return optionalSetting(setting, 'aws-region', regionDefault);
 }
 
 /** `/model/<id>/<operation>`, the id one encoded segment whatever it has in it. */

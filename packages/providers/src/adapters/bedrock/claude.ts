@@ -14,11 +14,11 @@ import {
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { EMPTY } from '../../translation/native-stream.ts';
+import { empty } from '../../translation/native-stream.ts';
 import { modelOperation } from './address.ts';
 
-const VERSION = 'bedrock-2023-05-31';
-const METRICS = 'amazon-bedrock-invocationMetrics';
+const anthropicVersion = 'bedrock-2023-05-31';
+const metrics = 'amazon-bedrock-invocationMetrics';
 
 /** A body of messages as InvokeModel takes it. */
 export function claudeBody(body: JsonObject, context: CallContext): JsonObject {
@@ -26,7 +26,7 @@ export function claudeBody(body: JsonObject, context: CallContext): JsonObject {
   const betas = bedrockBetas(anthropic_beta, context.setting);
   const version = stringOf(anthropic_version);
   return {
-    anthropic_version: version?.startsWith('bedrock-') ? version : VERSION,
+    anthropic_version: version?.startsWith('bedrock-') ? version : anthropicVersion,
     ...rest,
     ...(betas.length === 0 ? {} : { anthropic_beta: betas }),
   };
@@ -39,15 +39,15 @@ const writeChunk: FrameWriter = (frame) => {
     const error = { type: typeOfStatus(fault.status), message: fault.message };
     return { bytes: sseEvent('error', JSON.stringify({ type: 'error', error })), fault };
   }
-  if (frame.name !== 'chunk') return { bytes: EMPTY };
+  if (frame.name !== 'chunk') return { bytes: empty };
   const bytes = stringOf(parseObject(frame.payload.toString('utf8'))?.bytes);
   if (bytes === undefined) return undefined;
   const text = Buffer.from(bytes, 'base64').toString('utf8');
   const event = parseObject(text);
   const type = stringOf(event?.type);
   if (event === undefined || type === undefined) return undefined;
-  if (objectOf(event[METRICS]) === undefined) return { bytes: sseEvent(type, text) };
-  const { [METRICS]: _metrics, ...own } = event;
+  if (objectOf(event[metrics]) === undefined) return { bytes: sseEvent(type, text) };
+  const { [metrics]: _metrics, ...own } = event;
   return { bytes: sseEvent(type, JSON.stringify(own)) };
 };
 

@@ -8,14 +8,14 @@ import { numberOf, parseObject } from '../../json/json-access.ts';
 import { claudeBody } from './claude.ts';
 
 /** Asked for whatever the caller set, since the bodies that are counted must name a limit. */
-const OUTPUT_TOKENS_NAMED = 1;
+const outputTokensNamed = 1;
 
 /** What Converse's counting takes of a Converse request. */
-const COUNTED = ['messages', 'system', 'toolConfig', 'additionalModelRequestFields'] as const;
+const counted = ['messages', 'system', 'toolConfig', 'additionalModelRequestFields'] as const;
 
 const dialect: BodyDialect = {
   encode(body, context) {
-    const whole = { ...body, max_tokens: numberOf(body.max_tokens) ?? OUTPUT_TOKENS_NAMED };
+    const whole = { ...body, max_tokens: numberOf(body.max_tokens) ?? outputTokensNamed };
     return readModel(context.model).vendor === 'anthropic'
       ? {
           body: { input: { invokeModel: { body: base64(claudeBody(whole, context)) } } },
@@ -38,7 +38,7 @@ function converseInput(body: JsonObject, context: CallContext) {
   const { request, dropped } = anthropicMessages.decodeRequest(body);
   const encoded = bedrockConverse.encodeRequest(request, context);
   const converse: JsonObject = {};
-  for (const key of COUNTED) {
+  for (const key of counted) {
     const value = encoded.body[key];
     if (value !== undefined) converse[key] = value;
   }

@@ -95,7 +95,7 @@ function float32Base64(vector: JsonValue): JsonValue {
   return bytes.toString('base64');
 }
 
-const COMMON = ['model', 'input', 'encoding_format', 'user'];
+const common = ['model', 'input', 'encoding_format', 'user'];
 
 /** https://docs.aws.amazon.com/bedrock/latest/userguide/model-parameters-titan-embed-text.html */
 export const titanText: BodyDialect = {
@@ -113,8 +113,8 @@ export const titanText: BodyDialect = {
           embeddingTypes: arrayOf(body.embedding_types) ?? arrayOf(body.embeddingTypes),
         }) as JsonObject);
     const known = isFirst
-      ? COMMON
-      : [...COMMON, 'dimensions', 'normalize', 'embedding_types', 'embeddingTypes'];
+      ? common
+      : [...common, 'dimensions', 'normalize', 'embedding_types', 'embeddingTypes'];
     return { body: { inputText: text, ...options }, dropped: droppedBeside(body, known) };
   },
   decode(bytes, context, head) {
@@ -140,7 +140,7 @@ export const titanImage: BodyDialect = {
         inputImage: image === undefined ? undefined : base64Of(image),
         embeddingConfig: length === undefined ? undefined : { outputEmbeddingLength: length },
       }) as JsonObject,
-      dropped: droppedBeside(body, [...COMMON, 'dimensions']),
+      dropped: droppedBeside(body, [...common, 'dimensions']),
     };
   },
   decode: titanText.decode,
@@ -166,7 +166,7 @@ export const nova: BodyDialect = {
     });
     return {
       body: { taskType: 'SINGLE_EMBEDDING', singleEmbeddingParams: params as JsonObject },
-      dropped: droppedBeside(body, [...COMMON, 'dimensions', 'embedding_purpose', 'truncate']),
+      dropped: droppedBeside(body, [...common, 'dimensions', 'embedding_purpose', 'truncate']),
     };
   },
   decode(bytes, context, head) {
@@ -204,7 +204,7 @@ export const cohere: BodyDialect = {
         output_dimension: numberOf(body.dimensions),
       }) as JsonObject,
       dropped: droppedBeside(body, [
-        ...COMMON,
+        ...common,
         'input_type',
         'truncate',
         'embedding_types',

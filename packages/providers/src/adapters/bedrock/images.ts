@@ -12,7 +12,7 @@ import {
 } from '../../json/json-access.ts';
 import { droppedBeside } from './dropped-fields.ts';
 
-const COMMON = ['model', 'prompt', 'response_format', 'user'];
+const common = ['model', 'prompt', 'response_format', 'user'];
 
 /** These models answer with the data: there is no address to give. */
 function promptOf(body: JsonObject): string {
@@ -60,7 +60,7 @@ export const canvas: BodyDialect = {
       negativeText: stringOf(body.negative_prompt),
       style: /^[A-Z_]+$/.test(stringOf(body.style) ?? '') ? body.style : undefined,
     });
-    const known = [...COMMON, 'size', 'n', 'quality', 'seed', 'cfg_scale', 'negative_prompt'];
+    const known = [...common, 'size', 'n', 'quality', 'seed', 'cfg_scale', 'negative_prompt'];
     if (params.style !== undefined) known.push('style');
     return {
       body: {
@@ -96,7 +96,7 @@ export const stabilityV1: BodyDialect = {
         style_preset: stringOf(body.style_preset) ?? stringOf(body.style),
       }) as JsonObject,
       dropped: droppedBeside(body, [
-        ...COMMON,
+        ...common,
         'size',
         'n',
         'seed',
@@ -119,7 +119,7 @@ export const stabilityV1: BodyDialect = {
 /** Ratios that the newer models offer, by what width divided by height comes nearest to. */
 const ratios = ['16:9', '1:1', '21:9', '2:3', '3:2', '4:5', '5:4', '9:16', '9:21'];
 
-const V2_FIELDS = [
+const v2Fields = [
   'negative_prompt',
   'aspect_ratio',
   'seed',
@@ -137,8 +137,8 @@ export const stabilityV2: BodyDialect = {
     const size = sizeOf(body);
     const target: JsonObject = { prompt: promptOf(body) };
     if (size !== undefined && body.image === undefined) target.aspect_ratio = nearestRatio(size);
-    for (const key of V2_FIELDS) if (body[key] !== undefined) target[key] = body[key] as JsonValue;
-    return { body: target, dropped: droppedBeside(body, [...COMMON, 'n', 'size', ...V2_FIELDS]) };
+    for (const key of v2Fields) if (body[key] !== undefined) target[key] = body[key] as JsonValue;
+    return { body: target, dropped: droppedBeside(body, [...common, 'n', 'size', ...v2Fields]) };
   },
   decode(bytes, context) {
     return imagesReply(arrayOf(parseObject(bytes.toString('utf8'))?.images) ?? [], context);

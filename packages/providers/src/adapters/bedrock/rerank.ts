@@ -13,7 +13,7 @@ import {
 import { regionalHost, regionOf } from './address.ts';
 import { droppedBeside } from './dropped-fields.ts';
 
-const KNOWN = ['model', 'query', 'documents', 'top_n', 'return_documents'];
+const knownMembers = ['model', 'query', 'documents', 'top_n', 'return_documents'];
 
 const dialect: BodyDialect = {
   encode(body, context) {
@@ -40,7 +40,7 @@ const dialect: BodyDialect = {
           bedrockRerankingConfiguration: configuration,
         },
       },
-      dropped: droppedBeside(body, [...KNOWN, 'additional_model_request_fields']),
+      dropped: droppedBeside(body, [...knownMembers, 'additional_model_request_fields']),
     };
   },
   decode(bytes, context, head) {
@@ -59,7 +59,7 @@ const dialect: BodyDialect = {
       return [{ index, relevance_score: score, ...shown }];
     });
     const id = stringOf(head.headers['x-amzn-requestid']);
-    const searchUnits = Math.max(1, Math.ceil(documents.length / DOCUMENTS_A_UNIT));
+    const searchUnits = Math.max(1, Math.ceil(documents.length / documentsAUnit));
     const body = {
       object: 'list',
       id: id ?? `rerank-${context.provider.id}-${context.nowMs}`,
@@ -76,7 +76,7 @@ const dialect: BodyDialect = {
 };
 
 /** One query with up to a hundred documents is charged as one: https://aws.amazon.com/bedrock/pricing/ */
-const DOCUMENTS_A_UNIT = 100;
+const documentsAUnit = 100;
 
 function sourceOf(document: JsonValue): JsonObject {
   const inlineDocumentSource: JsonObject =

@@ -9,7 +9,7 @@ import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/j
  */
 export const embeddings: BodyDialect = {
   encode(body, context) {
-    const { inputs, dropped } = readInputs(body, FIELDS);
+    const { inputs, dropped } = readInputs(body, fields);
     const model = context.model.includes('/') ? context.model : `models/${context.model}`;
     const requests = inputs.map((text) => {
       const request: JsonObject = { model, content: { parts: [{ text }] } };
@@ -35,4 +35,4 @@ export const embeddings: BodyDialect = {
   },
 };
 
-const FIELDS = new Set(['task_type', 'title']);
+const fields = new Set(['task_type', 'title']);

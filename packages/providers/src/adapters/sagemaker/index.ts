@@ -8,13 +8,13 @@ import { modelSegment, namesIn } from '../../address.ts';
 import type { EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { AwsEventStreamUnframer, type FrameWriter } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
-import { EMPTY } from '../../translation/native-stream.ts';
+import { empty } from '../../translation/native-stream.ts';
 import { awsSettings, regionalHost } from '../bedrock/address.ts';
 
 /** A part is a piece of the server's own event stream, cut anywhere. */
 const writePart: FrameWriter = (frame) => {
   const fault = faultOfFrame(frame);
-  if (fault === undefined) return { bytes: frame.name === 'PayloadPart' ? frame.payload : EMPTY };
+  if (fault === undefined) return { bytes: frame.name === 'PayloadPart' ? frame.payload : empty };
   const error = { message: fault.message, type: fault.type, param: null, code: null };
   return { bytes: Buffer.from(`\n\ndata: ${JSON.stringify({ error })}\n\n`), fault };
 };

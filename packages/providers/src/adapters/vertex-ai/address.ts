@@ -7,16 +7,16 @@ import { parseObject, stringOf } from '../../json/json-access.ts';
  * https://cloud.google.com/vertex-ai/generative-ai/docs/learn/locations
  */
 
-const HOST = 'aiplatform.googleapis.com';
+const host = 'aiplatform.googleapis.com';
 
 /** Regions of several countries, which have hosts of their own. */
 const multiRegions = new Set(['us', 'eu']);
 
 export function baseUrlOfRegion({ setting }: CallFacts): string {
   const region = regionOf(setting);
-  if (region === 'global') return `https://${HOST}`;
+  if (region === 'global') return `https://${host}`;
   if (multiRegions.has(region)) return `https://aiplatform.${region}.rep.googleapis.com`;
-  return `https://${region}-${HOST}`;
+  return `https://${region}-${host}`;
 }
 
 function regionOf(setting: ReadSetting): string {

@@ -9,13 +9,13 @@ import { locationPath, publisherPath, vertexModel } from './address.ts';
  * (`vertex_event`) are no concern of the format's readers.
  * https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models/claude/use-claude
  */
-const VERSION = 'vertex-2023-10-16';
+const version = 'vertex-2023-10-16';
 
 const messagesEnvelope: Envelope = {
   wrap(body) {
     // Not known here (yet): the whole request would be refused for it.
     const { model, output_config, ...rest } = body;
-    return { ...plainCacheMarks(rest), anthropic_version: VERSION };
+    return { ...plainCacheMarks(rest), anthropic_version: version };
   },
 };
 
@@ -23,7 +23,7 @@ const countEnvelope: Envelope = {
   wrap: (body, { model }) => ({
     ...plainCacheMarks(body),
     model: vertexModel(model).name,
-    anthropic_version: VERSION,
+    anthropic_version: version,
   }),
 };
 

@@ -13,7 +13,7 @@ import {
 import { publisherPath, vertexModel } from './address.ts';
 import { multimodalEmbeddings } from './multimodal-embeddings.ts';
 
-const FIELDS = new Set(['task_type', 'title', 'parameters', 'auto_truncate']);
+const fields = new Set(['task_type', 'title', 'parameters', 'auto_truncate']);
 
 /**
  * Text embeddings by `:predict`.
@@ -21,7 +21,7 @@ const FIELDS = new Set(['task_type', 'title', 'parameters', 'auto_truncate']);
  */
 const textEmbeddings: BodyDialect = {
   encode(body) {
-    const { inputs, dropped } = readInputs(body, FIELDS);
+    const { inputs, dropped } = readInputs(body, fields);
     const instances = inputs.map((content) => {
       const instance: JsonObject = { content };
       const task = stringOf(body.task_type);
@@ -54,7 +54,7 @@ const textEmbeddings: BodyDialect = {
 /** Newer models by `:embedContent`, one content at a time. */
 const contentEmbeddings: BodyDialect = {
   encode(body) {
-    const { inputs, dropped } = readInputs(body, FIELDS);
+    const { inputs, dropped } = readInputs(body, fields);
     // One vector for several inputs would be a silent lie.
     if (inputs.length > 1)
       throw invalidField('input', 'must be one text: this model embeds one at a time');

@@ -11,10 +11,10 @@ import {
 } from '../../json/json-access.ts';
 import { publisherPath } from './address.ts';
 
-const IMAGES_MAX = 8;
+const imagesMax = 8;
 
 /** Parameters that pass under the vendor's own names. */
-const PASSED = [
+const passed = [
   'aspectRatio',
   'seed',
   'negativePrompt',
@@ -27,8 +27,8 @@ const PASSED = [
   'storageUri',
 ] as const;
 
-const KNOWN = new Set<string>([
-  ...PASSED,
+const knownMembers = new Set<string>([
+  ...passed,
   'model',
   'prompt',
   'n',
@@ -53,11 +53,11 @@ const imagen: BodyDialect = {
     if (prompt === undefined) throw invalidField('prompt', 'must be a text');
     const count = numberOf(body.n);
     const parameters: JsonObject = {};
-    for (const name of PASSED) {
+    for (const name of passed) {
       const value = body[name];
       if (value !== undefined && value !== null) parameters[name] = value;
     }
-    if (count !== undefined) parameters.sampleCount = Math.min(IMAGES_MAX, Math.max(1, count));
+    if (count !== undefined) parameters.sampleCount = Math.min(imagesMax, Math.max(1, count));
     const style = stringOf(body.style);
     if (style !== undefined) parameters.sampleImageStyle = style;
     const output = compact({
@@ -66,7 +66,7 @@ const imagen: BodyDialect = {
     });
     if (Object.keys(output).length > 0) parameters.outputOptions = output as JsonObject;
     parameters.includeRaiReason = true;
-    const dropped = Object.keys(body).filter((key) => !KNOWN.has(key));
+    const dropped = Object.keys(body).filter((key) => !knownMembers.has(key));
     if (body.response_format === 'url') dropped.push('response_format');
     if (body.quality !== undefined && output.compressionQuality === undefined)
       dropped.push('quality');

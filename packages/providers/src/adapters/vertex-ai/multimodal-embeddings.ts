@@ -26,7 +26,7 @@ export const multimodalEmbeddings: BodyDialect = {
     if (dimension !== undefined) parameters.dimension = dimension;
     const encoded: JsonObject = { instances };
     if (Object.keys(parameters).length > 0) encoded.parameters = parameters;
-    const dropped = Object.keys(body).filter((key) => !KNOWN.has(key));
+    const dropped = Object.keys(body).filter((key) => !knownMembers.has(key));
     return { body: encoded, dropped };
   },
 
@@ -44,7 +44,7 @@ export const multimodalEmbeddings: BodyDialect = {
   },
 };
 
-const KNOWN = new Set(['model', 'input', 'dimensions', 'parameters', 'encoding_format']);
+const knownMembers = new Set(['model', 'input', 'dimensions', 'parameters', 'encoding_format']);
 
 function encodeInput(input: JsonValue, path: string): JsonObject {
   if (typeof input === 'string') return { text: input };

@@ -4,7 +4,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { projectOf, vertexModel } from './address.ts';
 
-const KNOWN = new Set(['model', 'query', 'documents', 'top_n', 'return_documents']);
+const knownMembers = new Set(['model', 'query', 'documents', 'top_n', 'return_documents']);
 
 /**
  * The ranking API of a sister service. Records are known by their place in
@@ -29,7 +29,7 @@ const ranking: BodyDialect = {
     };
     const count = numberOf(body.top_n);
     if (count !== undefined) encoded.topN = count;
-    return { body: encoded, dropped: Object.keys(body).filter((key) => !KNOWN.has(key)) };
+    return { body: encoded, dropped: Object.keys(body).filter((key) => !knownMembers.has(key)) };
   },
 
   decode(bytes, context) {

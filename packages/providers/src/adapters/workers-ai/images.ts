@@ -9,7 +9,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 
 /** Fields of OpenAI's that no model here knows; all others are the models' own. */
-const UNKNOWN = ['quality', 'style', 'user', 'background', 'moderation', 'output_format'];
+const unknown = ['quality', 'style', 'user', 'background', 'moderation', 'output_format'];
 
 /** Pictures of Workers AI: https://developers.cloudflare.com/workers-ai/models, one each. */
 export const images: BodyDialect = {
@@ -18,7 +18,7 @@ export const images: BodyDialect = {
     if (stringOf(body.prompt) === undefined) throw invalidField('prompt', 'must be a string');
     if ((numberOf(n) ?? 1) > 1)
       throw invalidField('n', 'must be 1: this provider makes one picture per request');
-    const dropped = UNKNOWN.filter((name) => rest[name] !== undefined);
+    const dropped = unknown.filter((name) => rest[name] !== undefined);
     for (const name of dropped) delete rest[name];
     // Pictures come as bytes, never as addresses.
     if (format === 'url') dropped.push('response_format');

@@ -8,7 +8,7 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, booleanOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** `content` or `system`: a string, a list of blocks, or nothing. */
 export function decodeBlocks(content: JsonValue | undefined, path: string): ChatPart[] {
@@ -79,7 +79,7 @@ function decodeBlock(block: JsonObject, path: string): ChatPart {
 }
 
 function foreign(block: JsonObject): ChatPart {
-  return { type: 'foreign', format: FORMAT, value: block };
+  return { type: 'foreign', format: formatName, value: block };
 }
 
 function toolResult(block: JsonObject, path: string): ToolResultPart {

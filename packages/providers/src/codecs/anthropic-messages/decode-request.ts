@@ -18,9 +18,9 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
-const KNOWN = new Set(
+const knownMembers = new Set(
   `model messages system stream tools tool_choice max_tokens temperature top_p top_k stop_sequences
   thinking output_config metadata service_tier cache_control`.split(/\s+/),
 );
@@ -42,7 +42,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+    if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
   if (Object.keys(outputConfig).length > 0) fields.output_config = outputConfig;
   for (const key in objectOf(body.metadata)) if (key !== 'user_id') dropped.push(`metadata.${key}`);
@@ -75,7 +75,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     model,
     messages: decoded,
     stream: body.stream === true,
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
     ...compact(rest),
   };
   return { request, dropped };
@@ -100,7 +100,7 @@ function decodeMessage(value: JsonValue, index: number): ChatMessage[] {
   return messages;
 }
 
-const TOOL_FIELDS = new Set([
+const toolFields = new Set([
   'type',
   'name',
   'description',
@@ -114,12 +114,12 @@ function decodeTool(value: JsonValue, path: string): ChatTool {
   if (tool === undefined) throw invalidField(path, 'must be an object');
   const name = stringOf(tool.name);
   if (tool.type !== undefined && tool.type !== 'custom')
-    return { type: 'provider', format: FORMAT, value: tool, path };
+    return { type: 'provider', format: formatName, value: tool, path };
   if (name === undefined) throw invalidField(`${path}.name`, 'must be a string');
   const extensions: JsonObject = {};
   for (const key in tool) {
     const field = tool[key];
-    if (!TOOL_FIELDS.has(key) && field !== undefined) extensions[key] = field;
+    if (!toolFields.has(key) && field !== undefined) extensions[key] = field;
   }
   return {
     type: 'function',

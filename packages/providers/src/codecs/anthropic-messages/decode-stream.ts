@@ -1,10 +1,16 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { INVALID_STREAM } from '../../translation/native-stream.ts';
+import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { faultOf } from './errors.ts';
-import { decodeServiceTier, decodeStopReason, decodeUsage, FORMAT, mergeUsage } from './wire.ts';
+import {
+  decodeServiceTier,
+  decodeStopReason,
+  decodeUsage,
+  formatName,
+  mergeUsage,
+} from './wire.ts';
 
 /** Nearly every event, as the vendor spells it, and without escapes: read at a third of a parser's cost. */
 const plainTextDelta =
@@ -83,7 +89,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
       case 'tool_use':
         return this.#toolStart(block, value);
       default:
-        return [{ type: 'foreign-part', choice: 0, block, format: FORMAT, value }];
+        return [{ type: 'foreign-part', choice: 0, block, format: formatName, value }];
     }
   }
 
@@ -163,7 +169,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
 const invalid: ChatStreamEvent = {
   type: 'fault',
-  kind: INVALID_STREAM,
+  kind: invalidStreamType,
   message: 'The provider sent an event that is not its format.',
   status: 502,
 };

@@ -12,7 +12,7 @@ import type {
 import { invalidField } from '../../json/invalid-field.ts';
 import { parseObject } from '../../json/json-access.ts';
 import { returnedCitations } from './citations.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 export interface EncodedMessages {
   system: JsonObject[];
@@ -36,7 +36,7 @@ export function encodeMessages(messages: ChatMessage[], dropped: string[]): Enco
       if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')
         dropped.push(`${message.path}.image_url.detail`);
       if (block === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
-      else if (block !== EMPTY) blocks.push(block);
+      else if (block !== empty) blocks.push(block);
     }
     if (message.role === 'system' || message.role === 'developer') {
       for (const block of blocks) {
@@ -62,7 +62,7 @@ export function encodeMessages(messages: ChatMessage[], dropped: string[]): Enco
 }
 
 /** A part that is carried by leaving it out. */
-const EMPTY: JsonObject = {};
+const empty: JsonObject = {};
 
 /** Thinking must lead the turn and calls must close it, whatever order the parts came in. */
 function inOrder(blocks: JsonObject[]): JsonValue {
@@ -100,10 +100,10 @@ function encodePart(
   switch (part.type) {
     case 'text':
       // Blocks without text are refused upstream.
-      if (part.text.trim() === '') return EMPTY;
+      if (part.text.trim() === '') return empty;
       return marked({ type: 'text', text: part.text, ...cited(part.citations) }, part.cacheControl);
     case 'refusal':
-      return part.text.trim() === '' ? EMPTY : { type: 'text', text: part.text };
+      return part.text.trim() === '' ? empty : { type: 'text', text: part.text };
     case 'image':
     case 'file':
       return encodeMedia(part, out);
@@ -120,7 +120,7 @@ function encodePart(
     case 'audio':
       throw invalidField(message.path, 'holds audio, which this provider does not take');
     case 'foreign':
-      return part.format === FORMAT ? part.value : undefined;
+      return part.format === formatName ? part.value : undefined;
   }
 }
 
@@ -177,7 +177,7 @@ function encodeToolResult(
   const blocks: JsonObject[] = [];
   for (const piece of part.content) {
     const block = encodePart(piece, message, out);
-    if (block !== undefined && block !== EMPTY) blocks.push(block);
+    if (block !== undefined && block !== empty) blocks.push(block);
   }
   const result: JsonObject = { type: 'tool_result', tool_use_id: part.toolCallId };
   if (blocks.length > 0) result.content = contentOf(blocks);

@@ -12,10 +12,10 @@ import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts'
 import { encodeMessages } from './encode-messages.ts';
 import { claudeModel } from './models.ts';
 import { encodeThinking } from './thinking.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Fields of this format that callers of other formats may send as they are. */
-const FORWARDED = new Set([
+const forwardedMembers = new Set([
   'context_management',
   'mcp_servers',
   'container',
@@ -27,10 +27,10 @@ const FORWARDED = new Set([
 ]);
 
 /** Fields of a function tool that this format knows and the chat model does not. */
-const TOOL_FIELDS = new Set(['defer_loading', 'allowed_callers', 'input_examples']);
+const toolFields = new Set(['defer_loading', 'allowed_callers', 'input_examples']);
 
-const FILES_BETA = 'files-api-2025-04-14';
-const JSON_INSTRUCTION = 'Answer with one valid JSON object and nothing else.';
+const filesBeta = 'files-api-2025-04-14';
+const jsonInstruction = 'Answer with one valid JSON object and nothing else.';
 
 /** Model → wire. */
 export function encodeRequest(
@@ -41,11 +41,10 @@ export function encodeRequest(
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
   const dropped = droppedFields(request);
   const { system, messages, usesFiles } = encodeMessages(request.messages, dropped);
-  if (request.responseFormat?.type === 'json')
-    system.push({ type: 'text', text: JSON_INSTRUCTION });
+  if (request.responseFormat?.type === 'json') system.push({ type: 'text', text: jsonInstruction });
   const extensions = forwarded(request, dropped);
   const betas = betasOf(extensions);
-  if (usesFiles && !betas.includes(FILES_BETA)) betas.push(FILES_BETA);
+  if (usesFiles && !betas.includes(filesBeta)) betas.push(filesBeta);
   delete extensions.anthropic_beta;
   const version = stringOf(extensions.anthropic_version);
   delete extensions.anthropic_version;
@@ -109,9 +108,10 @@ function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
   const { format, fields } = request.extensions;
   const result: JsonObject = {};
   for (const key in fields) {
-    const known = FORWARDED.has(key) || key === 'anthropic_beta' || key === 'anthropic_version';
+    const known =
+      forwardedMembers.has(key) || key === 'anthropic_beta' || key === 'anthropic_version';
     const value = fields[key];
-    if (value !== undefined && (format === FORMAT || known)) result[key] = value;
+    if (value !== undefined && (format === formatName || known)) result[key] = value;
     else dropped.push(key);
   }
   return result;
@@ -231,7 +231,7 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
   if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
   for (const key in tool.extensions) {
     const value = tool.extensions[key];
-    if (TOOL_FIELDS.has(key) && value !== undefined) result[key] = value;
+    if (toolFields.has(key) && value !== undefined) result[key] = value;
     else dropped.push(`${tool.path}.function.${key}`);
   }
   return result;
@@ -242,7 +242,7 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
  * the options' name is the versioned type.
  */
 export function encodeProviderTool(tool: ProviderTool, dropped: string[]): JsonObject | undefined {
-  if (tool.format === FORMAT) return tool.value;
+  if (tool.format === formatName) return tool.value;
   const kind = stringOf(tool.value.type);
   const options = kind === undefined ? undefined : objectOf(tool.value[kind]);
   const type = stringOf(options?.name);

@@ -47,4 +47,4 @@ export const budgetOfEffort: ReadonlyMap<string, number> = new Map(
 );
 
 /** The smallest budget that is accepted; it must also stay below max_tokens. */
-export const THINKING_BUDGET_MIN = 1024;
+export const thinkingBudgetMin = 1024;

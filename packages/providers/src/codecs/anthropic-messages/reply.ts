@@ -9,10 +9,12 @@ import {
   decodeUsage,
   encodeStopReason,
   encodeUsage,
-  FORMAT,
+  formatName,
 } from './wire.ts';
 
-const KNOWN = new Set('id type role model content stop_reason stop_sequence usage'.split(' '));
+const knownMembers = new Set(
+  'id type role model content stop_reason stop_sequence usage'.split(' '),
+);
 
 /** Wire → model; undefined when the body is not a message. */
 export function decodeReply(body: JsonObject): ChatReply | undefined {
@@ -23,7 +25,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== undefined && value !== null) fields[key] = value;
+    if (!knownMembers.has(key) && value !== undefined && value !== null) fields[key] = value;
   }
   return compact<ChatReply>({
     id: stringOf(body.id),
@@ -39,7 +41,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
     ],
     usage: usage === undefined ? undefined : decodeUsage(usage),
     serviceTier: decodeServiceTier(usage ?? {}),
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
   });
 }
 
@@ -66,7 +68,7 @@ function decodeBlock(block: JsonObject): ChatPart {
         arguments: JSON.stringify(block.input ?? {}),
       };
     default:
-      return { type: 'foreign', format: FORMAT, value: block };
+      return { type: 'foreign', format: formatName, value: block };
   }
 }
 
@@ -122,7 +124,7 @@ function encodeContent(parts: ChatPart[], strict: boolean): JsonObject[] {
         input: parseObject(part.arguments) ?? {},
         ...(strict ? {} : signatureField(part.signature)),
       });
-    else if (part.type === 'foreign' && part.format === FORMAT) blocks.push(part.value);
+    else if (part.type === 'foreign' && part.format === formatName) blocks.push(part.value);
   }
   return blocks;
 }

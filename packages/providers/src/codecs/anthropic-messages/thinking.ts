@@ -1,6 +1,6 @@
 import type { ChatRequest, JsonObject } from '@sluice/contracts';
 import { compact } from '../../json/json-access.ts';
-import { budgetOfEffort, type ClaudeModel, THINKING_BUDGET_MIN } from './models.ts';
+import { budgetOfEffort, type ClaudeModel, thinkingBudgetMin } from './models.ts';
 
 export interface EncodedThinking {
   thinking?: JsonObject;
@@ -39,14 +39,14 @@ export function encodeThinking(
     return { thinking: { type: 'adaptive' }, ...effortOf(effort), outputTokensMax };
   const budget = budgetOfEffort.get(effort);
   // Where there is no room for the least budget, an answer is worth more than the thought.
-  if (model.thinking === 'none' || budget === undefined || outputTokensMax <= THINKING_BUDGET_MIN) {
+  if (model.thinking === 'none' || budget === undefined || outputTokensMax <= thinkingBudgetMin) {
     dropped.push('reasoning_effort');
     return { outputTokensMax };
   }
   const fitting =
     limit === undefined
       ? budget
-      : Math.min(budget, Math.max(THINKING_BUDGET_MIN, Math.floor(limit / 2)));
+      : Math.min(budget, Math.max(thinkingBudgetMin, Math.floor(limit / 2)));
   return {
     thinking: { type: 'enabled', budget_tokens: fitting },
     ...withRoom(limit, outputTokensMax, fitting),

@@ -5,7 +5,7 @@
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'anthropic-messages';
+export const formatName = 'anthropic-messages';
 
 const unified = new Map<string, FinishReason>(
   Object.entries({

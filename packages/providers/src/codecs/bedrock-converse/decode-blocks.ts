@@ -10,7 +10,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeCitation } from './citations.ts';
 import { decodeMedia } from './media.ts';
-import { decodeCachePoint, FORMAT } from './wire.ts';
+import { decodeCachePoint, formatName } from './wire.ts';
 
 /** `content` or `system` of a request or an answer. A cache point belongs to the block before it. */
 export function decodeBlocks(content: JsonValue | undefined, path: string): ChatPart[] {
@@ -40,7 +40,7 @@ function decodeBlock(block: JsonObject): ChatPart[] {
   if (reasoning !== undefined) return decodeReasoning(reasoning, block);
   const cited = objectOf(block.citationsContent);
   if (cited !== undefined) return [decodeCited(cited)];
-  return [decodeMedia(block) ?? { type: 'foreign', format: FORMAT, value: block }];
+  return [decodeMedia(block) ?? { type: 'foreign', format: formatName, value: block }];
 }
 
 function toolCall(toolUse: JsonObject): ToolCallPart {
@@ -65,7 +65,7 @@ function decodeReasoning(reasoning: JsonObject, block: JsonObject): ChatPart[] {
   const data = stringOf(reasoning.redactedContent);
   return [
     data === undefined
-      ? { type: 'foreign', format: FORMAT, value: block }
+      ? { type: 'foreign', format: formatName, value: block }
       : { type: 'redacted-thinking', data },
   ];
 }
@@ -90,7 +90,7 @@ function decodeToolResult(result: JsonObject): ToolResultPart {
     else if (block.json !== undefined)
       content.push({ type: 'text', text: JSON.stringify(block.json) });
     else if (medium?.type === 'image' || medium?.type === 'file') content.push(medium);
-    else content.push({ type: 'foreign', format: FORMAT, value: block });
+    else content.push({ type: 'foreign', format: formatName, value: block });
   }
   const status = stringOf(result.status);
   return compact({

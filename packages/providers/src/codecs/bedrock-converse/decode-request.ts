@@ -21,9 +21,9 @@ import {
 } from '../../json/json-access.ts';
 import { decodeBlocks } from './decode-blocks.ts';
 import { takeModelFields } from './decode-model-fields.ts';
-import { decodeCachePoint, FORMAT } from './wire.ts';
+import { decodeCachePoint, formatName } from './wire.ts';
 
-const KNOWN = new Set(
+const knownMembers = new Set(
   `messages system inferenceConfig toolConfig outputConfig serviceTier requestMetadata
   additionalModelRequestFields`.split(/\s+/),
 );
@@ -55,10 +55,10 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     ...sampling,
   });
   const fields: JsonObject = {};
-  for (const key in body) if (!KNOWN.has(key)) fields[key] = body[key] as JsonValue;
+  for (const key in body) if (!knownMembers.has(key)) fields[key] = body[key] as JsonValue;
   if (Object.keys(metadata).length > 0) fields.metadata = metadata;
   if (Object.keys(additional).length > 0) fields.additionalModelRequestFields = additional;
-  const extensions = { format: FORMAT, fields };
+  const extensions = { format: formatName, fields };
   const request: ChatRequest = { model: '', messages: decoded, stream: false, extensions, ...rest };
   return { request, dropped: [] };
 }
@@ -116,7 +116,7 @@ function decodeTools(
 
 function decodeTool(tool: JsonObject, path: string): ChatTool {
   const spec = objectOf(tool.toolSpec);
-  if (spec === undefined) return { type: 'provider', format: FORMAT, value: tool, path };
+  if (spec === undefined) return { type: 'provider', format: formatName, value: tool, path };
   const name = stringOf(spec.name);
   if (name === undefined) throw invalidField(`${path}.toolSpec.name`, 'must be a string');
   const rest = compact({

@@ -2,11 +2,11 @@ import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { INVALID_STREAM } from '../../translation/native-stream.ts';
+import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { decodeCitation } from './citations.ts';
 import { stopSequenceOf } from './reply.ts';
-import { decodeStopReason, decodeUsage, EXCEPTION, FORMAT } from './wire.ts';
+import { decodeStopReason, decodeUsage, exception, formatName } from './wire.ts';
 
 type Finish = Extract<ChatStreamEvent, { type: 'finish' }>;
 
@@ -39,7 +39,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
         return [];
       case 'metadata':
         return this.#metadata(body);
-      case EXCEPTION:
+      case exception:
         return [faultOf(body)];
       default:
         // Events newer than this code.
@@ -70,7 +70,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
     if (toolUse === undefined)
       return Object.keys(start).length === 0
         ? []
-        : [{ type: 'foreign-part', choice: 0, block, format: FORMAT, value: start }];
+        : [{ type: 'foreign-part', choice: 0, block, format: formatName, value: start }];
     const call = this.#calls.size;
     this.#calls.set(block, call);
     this.#silent.add(block);
@@ -92,7 +92,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
     // A delta without any of these is of a kind newer than this code.
     return Object.keys(delta).length === 0
       ? []
-      : [{ type: 'foreign-part', choice: 0, block, format: FORMAT, value: delta }];
+      : [{ type: 'foreign-part', choice: 0, block, format: formatName, value: delta }];
   }
 
   #toolDelta(block: number, piece: string): ChatStreamEvent[] {
@@ -139,7 +139,7 @@ function faultOf(body: JsonObject): ChatStreamEvent {
 
 const invalid: ChatStreamEvent = {
   type: 'fault',
-  kind: INVALID_STREAM,
+  kind: invalidStreamType,
   message: 'The provider sent an event that is not its format.',
   status: 502,
 };

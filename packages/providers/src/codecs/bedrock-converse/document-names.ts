@@ -15,7 +15,7 @@ export class DocumentNames {
   }
 }
 
-const NAME_CHARACTERS_MAX = 190;
+const nameCharactersMax = 190;
 
 function cleaned(filename: string, format: string): string {
   const ending = `.${format}`;
@@ -26,6 +26,6 @@ function cleaned(filename: string, format: string): string {
     .replace(/[^A-Za-z0-9\s()[\]-]/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
-    .slice(0, NAME_CHARACTERS_MAX)
+    .slice(0, nameCharactersMax)
     .trim();
 }

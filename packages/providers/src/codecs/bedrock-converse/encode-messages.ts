@@ -13,7 +13,7 @@ import { encodeCitation } from './citations.ts';
 import { DocumentNames } from './document-names.ts';
 import { encodeAudio, encodeMedia } from './media.ts';
 import type { Family } from './models.ts';
-import { encodeCachePoint, FORMAT } from './wire.ts';
+import { encodeCachePoint, formatName } from './wire.ts';
 
 export interface EncodedMessages {
   system: JsonObject[];
@@ -86,7 +86,7 @@ function encodeParts(
   const blocks: JsonObject[] = [];
   for (const [index, part] of message.parts.entries()) {
     const block = encodePart(part, message, offset + index, work);
-    if (block === SKIPPED) continue;
+    if (block === skipped) continue;
     const fits = block !== undefined && (!isSystem || isSystemBlock(block));
     if (!fits) {
       work.dropped.push(`${message.path}.${nameOf(part)}`);
@@ -100,7 +100,7 @@ function encodeParts(
 }
 
 /** A part that is carried by leaving it out. */
-const SKIPPED: JsonObject = {};
+const skipped: JsonObject = {};
 
 function isSystemBlock(block: JsonObject): boolean {
   return block.text !== undefined || block.guardContent !== undefined;
@@ -116,7 +116,7 @@ function encodePart(
     case 'text':
       return encodeText(part, message, work);
     case 'refusal':
-      return part.text.trim() === '' ? SKIPPED : { text: part.text };
+      return part.text.trim() === '' ? skipped : { text: part.text };
     case 'image':
       if (part.detail !== undefined && part.detail !== 'auto')
         work.dropped.push(`${message.path}.image_url.detail`);
@@ -141,12 +141,12 @@ function encodePart(
       if (work.family.thinking === 'none') return undefined;
       return { reasoningContent: { redactedContent: part.data } };
     case 'foreign':
-      return part.format === FORMAT ? part.value : undefined;
+      return part.format === formatName ? part.value : undefined;
   }
 }
 
 function encodeText(part: TextPart, message: ChatMessage, work: Work): JsonObject {
-  if (part.text.trim() === '') return SKIPPED;
+  if (part.text.trim() === '') return skipped;
   if (part.citations === undefined) return { text: part.text };
   if (!work.family.isClaude) {
     work.dropped.push(`${message.path}.citations`);
@@ -186,7 +186,7 @@ function encodeToolResult(part: ToolResultPart, message: ChatMessage, work: Work
     if (piece.type === 'text') {
       if (piece.text !== '') content.push({ text: piece.text });
     } else if (piece.type === 'foreign') {
-      if (piece.format === FORMAT) content.push(piece.value);
+      if (piece.format === formatName) content.push(piece.value);
       else work.dropped.push(`${message.path}.tool_result.${piece.value.type}`);
     } else content.push(encodeMedia(piece, `${message.path}.content`, work.names));
     if (piece.type !== 'foreign' && piece.cacheControl !== undefined)

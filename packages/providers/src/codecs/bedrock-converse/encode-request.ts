@@ -9,7 +9,7 @@ import { familyOf, readModel } from './models.ts';
 import { encodeModelThinking } from './thinking.ts';
 import { encodeTools } from './tools.ts';
 
-const JSON_INSTRUCTION = 'Answer with one valid JSON object and nothing else.';
+const jsonInstruction = 'Answer with one valid JSON object and nothing else.';
 
 /** Model → wire. The model's name is part of the address, not of the body; so is whether to stream. */
 export function encodeRequest(
@@ -22,7 +22,7 @@ export function encodeRequest(
   const family = familyOf(model);
   const dropped: string[] = [];
   const { system, messages, usedTools } = encodeMessages(request, family, dropped);
-  if (request.responseFormat?.type === 'json') system.push({ text: JSON_INSTRUCTION });
+  if (request.responseFormat?.type === 'json') system.push({ text: jsonInstruction });
   const thinking = encodeModelThinking(request, model, family, dropped);
   const tools = encodeTools(request, family, usedTools, thinking.isThinking, dropped);
   const own = ownFields(request, family, context.setting, dropped);

@@ -3,7 +3,7 @@ import type { StreamFault } from '../../contract.ts';
 import { unreadable } from '../../errors/unreadable.ts';
 import { objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ErrorFacts } from '../chat-codec.ts';
-import { EXCEPTION } from './wire.ts';
+import { exception } from './wire.ts';
 
 /** `{message}` or `{Message}`; the exception's name is in the body only now and then. */
 export function decodeError(status: number, text: string): ErrorFacts {
@@ -44,5 +44,5 @@ function exceptionOf(status: number): string {
 export function errorEvent(fault: StreamFault & { code?: string }): Buffer {
   const body: JsonObject = { type: fault.type, message: fault.message };
   if (fault.code !== undefined) body.code = fault.code;
-  return Buffer.from(`event: ${EXCEPTION}\ndata: ${JSON.stringify(body)}\n\n`);
+  return Buffer.from(`event: ${exception}\ndata: ${JSON.stringify(body)}\n\n`);
 }

@@ -5,17 +5,17 @@ import {
   sseEvent,
 } from '../../framing/aws-event-stream.ts';
 import { faultOfFrame } from '../../framing/aws-exceptions.ts';
-import { EMPTY } from '../../translation/native-stream.ts';
-import { EXCEPTION } from './wire.ts';
+import { empty } from '../../translation/native-stream.ts';
+import { exception } from './wire.ts';
 
 /** Frames of a Converse stream as server-sent events under their own names; what went wrong is `exception`. */
 const writeConverseFrame: FrameWriter = (frame) => {
   // AWS opens its streams with a response that has no content here.
-  if (frame.name === 'initial-response') return { bytes: EMPTY };
+  if (frame.name === 'initial-response') return { bytes: empty };
   const fault = faultOfFrame(frame);
   if (fault === undefined) return { bytes: sseEvent(frame.name, frame.payload.toString('utf8')) };
   const { type, message } = fault;
-  return { bytes: sseEvent(EXCEPTION, JSON.stringify({ type, message })) };
+  return { bytes: sseEvent(exception, JSON.stringify({ type, message })) };
 };
 
 export const converseEnvelope: Envelope = {

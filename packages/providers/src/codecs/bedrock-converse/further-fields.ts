@@ -4,7 +4,7 @@ import type { ReadSetting } from '../../contract.ts';
 import { objectOf } from '../../json/json-access.ts';
 import { bedrockBetas } from './betas.ts';
 import type { Family, FamilyFields } from './models.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Converse's own fields, which callers of other formats may send under either name. */
 const converseFields: ReadonlyMap<string, string> = new Map([
@@ -20,7 +20,7 @@ const converseFields: ReadonlyMap<string, string> = new Map([
   ['additional_model_response_field_paths', 'additionalModelResponseFieldPaths'],
 ]);
 
-const ADDITIONAL = new Set(['additionalModelRequestFields', 'additional_model_request_fields']);
+const additional = new Set(['additionalModelRequestFields', 'additional_model_request_fields']);
 
 /** What AWS takes for a value of the request's metadata. */
 const metadataValue = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/;
@@ -39,11 +39,11 @@ export function ownFields(
     const value = request.extensions.fields[key] as JsonValue;
     const known = converseFields.get(key);
     if (known !== undefined) fields[known] = value;
-    else if (ADDITIONAL.has(key)) Object.assign(modelFields, objectOf(value));
+    else if (additional.has(key)) Object.assign(modelFields, objectOf(value));
     else if (key === 'metadata') Object.assign(metadata, carriedMetadata(value, dropped));
     else if (key === 'anthropic_beta' && family.isClaude) continue;
     else if (family.forwarded.includes(key)) modelFields[key] = value;
-    else if (request.extensions.format === FORMAT) fields[key] = value;
+    else if (request.extensions.format === formatName) fields[key] = value;
     else dropped.push(key);
   }
   const betas = bedrockBetas(request.extensions.fields.anthropic_beta, setting);

@@ -6,9 +6,15 @@ import { encodeCitation } from './citations.ts';
 import { decodeBlocks } from './decode-blocks.ts';
 import { DocumentNames } from './document-names.ts';
 import { encodeMedia } from './media.ts';
-import { decodeStopReason, decodeUsage, encodeStopReason, encodeUsage, FORMAT } from './wire.ts';
+import {
+  decodeStopReason,
+  decodeUsage,
+  encodeStopReason,
+  encodeUsage,
+  formatName,
+} from './wire.ts';
 
-const KNOWN = new Set(['output', 'stopReason', 'usage', 'serviceTier']);
+const knownMembers = new Set(['output', 'stopReason', 'usage', 'serviceTier']);
 
 /** Wire → model; undefined when the body holds no message. The answer's id is a header here. */
 export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined {
@@ -20,7 +26,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== undefined && value !== null) fields[key] = value;
+    if (!knownMembers.has(key) && value !== undefined && value !== null) fields[key] = value;
   }
   const id = head?.headers['x-amzn-requestid'];
   return compact<ChatReply>({
@@ -39,7 +45,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
     ],
     usage: usage === undefined ? undefined : decodeUsage(usage),
     serviceTier: stringOf(objectOf(body.serviceTier)?.type),
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
   });
 }
 
@@ -54,7 +60,7 @@ export function encodeReply(reply: ChatReply, _options: ReplyOptions): JsonObjec
   const parts = choice?.parts ?? [];
   const reason = choice?.finishReason ?? 'stop';
   const hasCalls = parts.some((part) => part.type === 'tool-call');
-  const own = reply.extensions.format === FORMAT;
+  const own = reply.extensions.format === formatName;
   const body = compact<Record<string, unknown>>({
     output: { message: { role: 'assistant', content: encodeContent(parts) } },
     stopReason:
@@ -92,7 +98,7 @@ function encodeContent(parts: ChatPart[]): JsonValue[] {
       });
     else if (part.type === 'image' && part.source.kind === 'base64')
       blocks.push(encodeMedia(part, 'output', names));
-    else if (part.type === 'foreign' && part.format === FORMAT) blocks.push(part.value);
+    else if (part.type === 'foreign' && part.format === formatName) blocks.push(part.value);
   }
   return blocks;
 }

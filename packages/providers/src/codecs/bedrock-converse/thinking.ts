@@ -1,9 +1,5 @@
 import type { ChatRequest, JsonObject } from '@sluice/contracts';
-import {
-  type ClaudeModel,
-  claudeModel,
-  THINKING_BUDGET_MIN,
-} from '../anthropic-messages/models.ts';
+import { type ClaudeModel, claudeModel, thinkingBudgetMin } from '../anthropic-messages/models.ts';
 import { encodeThinking } from '../anthropic-messages/thinking.ts';
 import type { BedrockModel, Family } from './models.ts';
 
@@ -60,11 +56,11 @@ function shareOf(
   if (effort === undefined || effort === 'none') return undefined;
   const share = shareOfEffort.get(effort);
   const outputTokensMax = request.outputTokensMax ?? claude.outputTokensDefault;
-  if (share === undefined || claude.thinking === 'none' || outputTokensMax <= THINKING_BUDGET_MIN) {
+  if (share === undefined || claude.thinking === 'none' || outputTokensMax <= thinkingBudgetMin) {
     dropped.push('reasoning_effort');
     return undefined;
   }
-  const budget_tokens = Math.max(THINKING_BUDGET_MIN, Math.floor(outputTokensMax * share));
+  const budget_tokens = Math.max(thinkingBudgetMin, Math.floor(outputTokensMax * share));
   return {
     fields: { thinking: { type: 'enabled', budget_tokens } },
     isThinking: true,

@@ -1,7 +1,7 @@
 import type { ChatRequest, FunctionTool, JsonObject } from '@sluice/contracts';
 import { encodeProviderTool } from '../anthropic-messages/encode-request.ts';
 import type { Family } from './models.ts';
-import { encodeCachePoint, FORMAT } from './wire.ts';
+import { encodeCachePoint, formatName } from './wire.ts';
 
 export interface EncodedTools {
   toolConfig?: JsonObject;
@@ -24,7 +24,7 @@ export function encodeTools(
   const modelTools: JsonObject[] = [];
   for (const tool of request.tools ?? []) {
     if (tool.type === 'function') tools.push(...encodeFunction(tool, family, dropped));
-    else if (tool.format === FORMAT) tools.push(tool.value);
+    else if (tool.format === formatName) tools.push(tool.value);
     else if (!family.isClaude) dropped.push(tool.path);
     else {
       const encoded = encodeProviderTool(tool, dropped);

@@ -5,10 +5,10 @@
 import type { CacheControl, ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'bedrock-converse';
+export const formatName = 'bedrock-converse';
 
 /** The event that stands for an exception frame, once the stream is server-sent events. */
-export const EXCEPTION = 'exception';
+export const exception = 'exception';
 
 const unified = new Map<string, FinishReason>(
   Object.entries({

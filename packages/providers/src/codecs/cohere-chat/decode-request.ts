@@ -17,10 +17,10 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { decodeAssistant, decodeContent, decodeToolMessage } from './decode-messages.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Fields that the chat model has a name for; all others travel as extensions. */
-const KNOWN = new Set(
+const knownMembers = new Set(
   `model messages stream tools tool_choice strict_tools max_tokens temperature p k seed
   frequency_penalty presence_penalty logprobs stop_sequences response_format thinking`.split(/\s+/),
 );
@@ -35,7 +35,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+    if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
   const strict = booleanOf(body.strict_tools);
   const rest = {
@@ -58,7 +58,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     model,
     messages: messages.map((message, index) => decodeMessage(message, index, dropped)),
     stream: body.stream === true,
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
     ...compact(rest),
   };
   return { request, dropped };
@@ -85,7 +85,7 @@ function decodeTool(value: JsonValue, path: string, strict: boolean | undefined)
   const tool = objectOf(value);
   if (tool === undefined) throw invalidField(path, 'must be an object');
   if (tool.type !== undefined && tool.type !== 'function')
-    return { type: 'provider', format: FORMAT, value: tool, path };
+    return { type: 'provider', format: formatName, value: tool, path };
   const fn = objectOf(tool.function);
   const name = stringOf(fn?.name);
   if (fn === undefined || name === undefined)

@@ -9,7 +9,7 @@ import type {
 } from '@sluice/contracts';
 import { urlOfSource } from '../data-url.ts';
 import { partName } from '../part-name.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 export function encodeMessages(messages: ChatMessage[], dropped: string[]): JsonObject[] {
   const out: JsonObject[] = [];
@@ -97,7 +97,7 @@ function encodePart(part: ChatPart): JsonObject | undefined {
     case 'file':
       return part.source.kind === 'text' ? { type: 'text', text: part.source.text } : undefined;
     case 'foreign':
-      return part.format === FORMAT ? part.value : undefined;
+      return part.format === formatName ? part.value : undefined;
     default:
       return undefined;
   }
@@ -124,7 +124,7 @@ export function encodeAssistant(
       citations.push(...citationsOf(part, content.length));
       content.push({ type: 'text', text: part.text });
     } else if (part.type === 'refusal') content.push({ type: 'text', text: part.text });
-    else if (part.type === 'foreign' && part.format === FORMAT) content.push(part.value);
+    else if (part.type === 'foreign' && part.format === formatName) content.push(part.value);
     else if (part.type !== 'tool-call') dropped.push(`${message?.path}.${partName(part)}`);
   }
   const result: JsonObject = { role: 'assistant' };

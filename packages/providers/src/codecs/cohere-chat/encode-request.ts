@@ -10,10 +10,10 @@ import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Fields of this format that callers of other formats may send as they are. */
-const FORWARDED = new Set([
+const forwardedMembers = new Set([
   'documents',
   'citation_options',
   'safety_mode',
@@ -74,7 +74,8 @@ function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
   const result: JsonObject = {};
   for (const key in fields) {
     const value = fields[key];
-    if (value !== undefined && (format === FORMAT || FORWARDED.has(key))) result[key] = value;
+    if (value !== undefined && (format === formatName || forwardedMembers.has(key)))
+      result[key] = value;
     else dropped.push(key);
   }
   return result;
@@ -103,7 +104,7 @@ function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
 
 function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
   if (tool.type === 'function') return [encodeFunction(tool, dropped)];
-  if (tool.format === FORMAT) return [tool.value];
+  if (tool.format === formatName) return [tool.value];
   dropped.push(tool.path);
   return [];
 }

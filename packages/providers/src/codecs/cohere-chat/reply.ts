@@ -10,7 +10,7 @@ import {
   encodeFinishReason,
   encodeLogprobs,
   encodeUsage,
-  FORMAT,
+  formatName,
 } from './wire.ts';
 
 /** Wire → model; undefined when the body has no message of an assistant. */
@@ -32,7 +32,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
       }),
     ],
     usage: usage === undefined ? undefined : decodeUsage(usage),
-    extensions: { format: FORMAT, fields: {} },
+    extensions: { format: formatName, fields: {} },
   });
 }
 

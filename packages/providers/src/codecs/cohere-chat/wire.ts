@@ -5,7 +5,7 @@
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { arrayOf, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'cohere-chat';
+export const formatName = 'cohere-chat';
 
 const unified = new Map<string, FinishReason>(
   Object.entries({

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 /** What of a candidate is told beside its parts, as the provider names it. */
-const DETAILS = [
+const tokenDetails = [
   'groundingMetadata',
   'safetyRatings',
   'citationMetadata',
@@ -12,7 +12,7 @@ const DETAILS = [
 
 export function detailsOf(candidate: JsonObject): JsonObject | undefined {
   const details: JsonObject = {};
-  for (const name of DETAILS) {
+  for (const name of tokenDetails) {
     const value = candidate[name];
     if (value !== undefined && value !== null) details[name] = value;
   }
@@ -25,7 +25,7 @@ export function detailsOf(candidate: JsonObject): JsonObject | undefined {
 export function candidateDetails(details: JsonObject | undefined): JsonObject {
   if (details === undefined) return {};
   const result: JsonObject = {};
-  for (const name of DETAILS) {
+  for (const name of tokenDetails) {
     const value = details[name];
     if (value !== undefined) result[name] = value;
   }

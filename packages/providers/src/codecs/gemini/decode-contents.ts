@@ -8,7 +8,7 @@ import type {
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeFileData, decodeInline } from './media.ts';
-import { callId, FORMAT } from './wire.ts';
+import { callId, formatName } from './wire.ts';
 
 /** `systemInstruction` and `contents` → messages. */
 export function decodeContents(
@@ -68,7 +68,7 @@ class ContentsDecoder {
     const result = objectOf(part.functionResponse);
     if (call !== undefined) return this.#call(call, part, path);
     if (result !== undefined) return this.#result(result);
-    return decodePart(part) ?? { type: 'foreign', format: FORMAT, value: part };
+    return decodePart(part) ?? { type: 'foreign', format: formatName, value: part };
   }
 
   #call(call: JsonObject, part: JsonObject, path: string): ChatPart {

@@ -17,15 +17,15 @@ import {
 } from '../../json/json-access.ts';
 import { decodeContents } from './decode-contents.ts';
 import { decodeThinking } from './thinking.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
-const KNOWN = new Set(
+const knownMembers = new Set(
   'model stream contents systemInstruction tools toolConfig generationConfig serviceTier'.split(
     ' ',
   ),
 );
 
-const KNOWN_CONFIG = new Set(
+const knownConfig = new Set(
   `temperature topP topK maxOutputTokens stopSequences candidateCount seed presencePenalty
   frequencyPenalty responseLogprobs logprobs responseMimeType responseJsonSchema
   thinkingConfig`.split(/\s+/),
@@ -36,9 +36,9 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const contents = arrayOf(body.contents);
   if (contents === undefined) throw invalidField('contents', 'must be a list');
   const config = objectOf(body.generationConfig) ?? {};
-  const fields = unknownFields(body, KNOWN);
+  const fields = unknownFields(body, knownMembers);
   const format = responseFormat(config);
-  const configFields = unknownFields(config, KNOWN_CONFIG);
+  const configFields = unknownFields(config, knownConfig);
   if (format === undefined && config.responseMimeType !== undefined)
     configFields.responseMimeType = config.responseMimeType;
   if (Object.keys(configFields).length > 0) fields.generationConfig = configFields;
@@ -67,7 +67,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     model: stringOf(body.model) ?? '',
     messages: decodeContents(body.systemInstruction, contents),
     stream: body.stream === true,
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
     ...compact(rest),
   };
   return { request, dropped: [] };
@@ -101,19 +101,19 @@ function decodeTools(tools: JsonValue[] | undefined): ChatTool[] | undefined {
       decodeFunction(declaration, `${path}.functionDeclarations[${place}]`),
     );
     if (Object.keys(rest).length > 0)
-      decoded.push({ type: 'provider', format: FORMAT, value: rest, path });
+      decoded.push({ type: 'provider', format: formatName, value: rest, path });
     return decoded;
   });
 }
 
-const FUNCTION_FIELDS = new Set(['name', 'description', 'parametersJsonSchema', 'parameters']);
+const functionFields = new Set(['name', 'description', 'parametersJsonSchema', 'parameters']);
 
 function decodeFunction(value: JsonValue, path: string): ChatTool {
   const declaration = objectOf(value);
   const name = stringOf(declaration?.name);
   if (declaration === undefined || name === undefined)
     throw invalidField(`${path}.name`, 'must be a string');
-  const extensions = unknownFields(declaration, FUNCTION_FIELDS);
+  const extensions = unknownFields(declaration, functionFields);
   const older = objectOf(declaration.parameters);
   return compact<ChatTool>({
     type: 'function',

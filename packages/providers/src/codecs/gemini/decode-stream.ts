@@ -1,13 +1,13 @@
 import type { ChatChoice, ChatPart, ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
-import { INVALID_STREAM } from '../../translation/native-stream.ts';
+import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { citationsOf, detailsOf, logprobsOf } from './candidates.ts';
 import { decodePart } from './decode-contents.ts';
 import { faultOf } from './errors.ts';
 import { blockedChoice, createdOf } from './reply.ts';
-import { callId, decodeFinishReason, decodeUsage, FORMAT } from './wire.ts';
+import { callId, decodeFinishReason, decodeUsage, formatName } from './wire.ts';
 
 interface OpenChoice {
   /** What the open block is, and its number; blocks are numbered as their kinds alternate. */
@@ -129,7 +129,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
         ...(decoded.signature !== undefined && { signature: decoded.signature }),
       });
     else if (Object.keys(part).length > 0)
-      out.push({ type: 'foreign-part', choice, block, format: FORMAT, value: part });
+      out.push({ type: 'foreign-part', choice, block, format: formatName, value: part });
   }
 
   /** Calls come whole. */
@@ -198,7 +198,7 @@ function textEvents(
 
 const invalid: ChatStreamEvent = {
   type: 'fault',
-  kind: INVALID_STREAM,
+  kind: invalidStreamType,
   message: 'The provider sent an event that is not its format.',
   status: 502,
 };

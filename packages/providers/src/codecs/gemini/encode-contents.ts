@@ -9,7 +9,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { compact, parseObject } from '../../json/json-access.ts';
 import { audioType, encodeSource } from './media.ts';
 import type { GeminiModel } from './models.ts';
-import { FORMAT, SKIPPED_SIGNATURE } from './wire.ts';
+import { formatName, skippedSignature } from './wire.ts';
 
 export interface EncodedContents {
   system: JsonObject[];
@@ -66,7 +66,7 @@ class ContentsEncoder {
       }
       const encoded = this.#encodePart(part, message);
       if (encoded === undefined) this.#dropped.push(`${message.path}.${nameOf(part)}`);
-      else if (encoded !== EMPTY) parts.push(encoded);
+      else if (encoded !== empty) parts.push(encoded);
     }
     if (message.role === 'system' || message.role === 'developer') this.#system.push(...parts);
     else if (message.role === 'assistant') {
@@ -142,10 +142,10 @@ class ContentsEncoder {
     switch (part.type) {
       case 'text':
         // A text without content is refused, but may be all that a signature stands on.
-        if (part.text === '' && part.signature === undefined) return EMPTY;
+        if (part.text === '' && part.signature === undefined) return empty;
         return signed({ text: part.text }, part.signature);
       case 'refusal':
-        return part.text === '' ? EMPTY : { text: part.text };
+        return part.text === '' ? empty : { text: part.text };
       case 'thinking':
         return this.#encodeThinking(part.text, part.signature, message);
       case 'image':
@@ -159,13 +159,13 @@ class ContentsEncoder {
       case 'redacted-thinking':
         return undefined;
       case 'foreign':
-        return part.format === FORMAT ? part.value : undefined;
+        return part.format === formatName ? part.value : undefined;
     }
   }
 
   /** A signature on a thought is another vendor's, unless the caller speaks this format. */
   #encodeThinking(text: string, signature: string | undefined, message: ChatMessage) {
-    if (text === '' && (signature === undefined || !this.#isOwn)) return EMPTY;
+    if (text === '' && (signature === undefined || !this.#isOwn)) return empty;
     if (signature !== undefined && !this.#isOwn)
       this.#dropped.push(`${message.path}.thinking.signature`);
     return signed({ text, thought: true }, this.#isOwn ? signature : undefined);
@@ -175,7 +175,7 @@ class ContentsEncoder {
   #skipped(part: ToolCallPart, message: ChatMessage): string | undefined {
     if (!this.#model.isThirdGeneration) return undefined;
     const first = message.parts.find((other) => other.type === 'tool-call');
-    return first === part ? SKIPPED_SIGNATURE : undefined;
+    return first === part ? skippedSignature : undefined;
   }
 
   /** Fields of a part that have no place here. */
@@ -194,7 +194,7 @@ class ContentsEncoder {
 }
 
 /** A part that is carried by leaving it out. */
-const EMPTY: JsonObject = {};
+const empty: JsonObject = {};
 
 function fallbackType(type: 'image' | 'file'): string {
   return type === 'image' ? 'image/jpeg' : 'application/pdf';

@@ -5,10 +5,10 @@ import { encodeContents } from './encode-contents.ts';
 import { camelKeys, encodeTools } from './encode-tools.ts';
 import { type GeminiModel, geminiModel } from './models.ts';
 import { encodeThinking } from './thinking.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
-const STOP_SEQUENCES_MAX = 5;
-const TOP_LOGPROBS_MAX = 20;
+const stopSequencesMax = 5;
+const topLogprobsMax = 20;
 
 /** Model → wire. Model and streaming are told by the address. */
 export function encodeRequest(
@@ -17,7 +17,7 @@ export function encodeRequest(
 ): EncodedRequest & { body: JsonObject } {
   const model = geminiModel(context.model || request.model);
   const dropped = droppedFields(request);
-  const isOwn = request.extensions.format === FORMAT;
+  const isOwn = request.extensions.format === formatName;
   const { system, contents } = encodeContents(request.messages, model, isOwn, dropped);
   const tools = encodeTools(request, dropped);
   const further = isOwn ? { ...request.extensions.fields } : forwarded(request, dropped);
@@ -56,19 +56,19 @@ function droppedFields(request: ChatRequest): string[] {
 
 function encodeConfig(request: ChatRequest, model: GeminiModel, dropped: string[]): JsonObject {
   const { stop, topLogprobs } = request;
-  if ((stop?.length ?? 0) > STOP_SEQUENCES_MAX) dropped.push(`stop[${STOP_SEQUENCES_MAX}]`);
+  if ((stop?.length ?? 0) > stopSequencesMax) dropped.push(`stop[${stopSequencesMax}]`);
   return compact<Record<string, unknown>>({
     temperature: request.temperature,
     topP: request.topP,
     topK: request.topK,
     maxOutputTokens: request.outputTokensMax,
-    stopSequences: stop?.length ? stop.slice(0, STOP_SEQUENCES_MAX) : undefined,
+    stopSequences: stop?.length ? stop.slice(0, stopSequencesMax) : undefined,
     candidateCount: request.choices,
     seed: request.seed,
     presencePenalty: request.presencePenalty,
     frequencyPenalty: request.frequencyPenalty,
     responseLogprobs: request.logprobs,
-    logprobs: topLogprobs === undefined ? undefined : Math.min(topLogprobs, TOP_LOGPROBS_MAX),
+    logprobs: topLogprobs === undefined ? undefined : Math.min(topLogprobs, topLogprobsMax),
     ...responseFormat(request),
     thinkingConfig: encodeThinking(request.reasoning, model, dropped),
   }) as JsonObject;

@@ -5,7 +5,7 @@ import { candidateDetails, logprobsResult } from './candidates.ts';
 import { errorEvent } from './errors.ts';
 import { encodeSource } from './media.ts';
 import { callPart, signedPart } from './reply.ts';
-import { encodeFinishReason, encodeUsage, FORMAT } from './wire.ts';
+import { encodeFinishReason, encodeUsage, formatName } from './wire.ts';
 
 interface OpenCall {
   choice: number;
@@ -52,7 +52,7 @@ export class GeminiStreamEncoder implements StreamEncoder {
         return this.#part(event.choice, signedPart(part, event.signature));
       }
       case 'foreign-part':
-        return event.format === FORMAT ? this.#part(event.choice, event.value) : '';
+        return event.format === formatName ? this.#part(event.choice, event.value) : '';
       case 'tool-call-start': {
         const { choice, call, id, name, signature } = event;
         this.#calls.push({ choice, call, id, name, signature, arguments: '' });

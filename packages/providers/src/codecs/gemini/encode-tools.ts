@@ -6,7 +6,7 @@ import type {
   ProviderTool,
 } from '@sluice/contracts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Tools the provider runs itself, by the names callers of other formats give them. */
 const builtIn = new Map<string, string>(
@@ -25,7 +25,7 @@ const builtIn = new Map<string, string>(
   ]),
 );
 
-const FUNCTION_FIELDS = new Set(['behavior', 'response', 'responseJsonSchema']);
+const functionFields = new Set(['behavior', 'response', 'responseJsonSchema']);
 
 /** `tools` and `toolConfig`; all declarations of functions stand in one entry. */
 export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
@@ -61,7 +61,7 @@ function builtInFunction(tool: FunctionTool): JsonObject | undefined {
 }
 
 function providerTool(tool: ProviderTool): JsonObject | undefined {
-  if (tool.format === FORMAT) return tool.value;
+  if (tool.format === formatName) return tool.value;
   const type = stringOf(tool.value.type);
   const name = type === undefined ? undefined : builtIn.get(type);
   if (type === undefined || name === undefined) return undefined;
@@ -86,7 +86,7 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
   if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
   for (const key in tool.extensions) {
     const value = tool.extensions[key];
-    if (FUNCTION_FIELDS.has(key) && value !== undefined) result[key] = value;
+    if (functionFields.has(key) && value !== undefined) result[key] = value;
     else dropped.push(`${tool.path}.function.${key}`);
   }
   return result;

@@ -69,10 +69,10 @@ export function encodeSource(source: MediaSource, fallback: string): JsonObject 
 
 /** Files of the Gemini API are named `files/x`; elsewhere an id is an address already. */
 function uriOfFile(id: string): string {
-  return id.startsWith('files/') ? FILES_URL + id : id;
+  return id.startsWith('files/') ? filesUrl + id : id;
 }
 
-const FILES_URL = 'https://generativelanguage.googleapis.com/v1beta/';
+const filesUrl = 'https://generativelanguage.googleapis.com/v1beta/';
 
 function typeOfUrl(url: string): string | undefined {
   if (/^https?:\/\/(?:www\.)?(?:youtube\.com|youtu\.be)\//i.test(url)) return 'video/mp4';
@@ -99,10 +99,10 @@ export function decodeInline(data: JsonObject): ChatPart {
 export function decodeFileData(data: JsonObject): ChatPart {
   const uri = stringOf(data.fileUri) ?? '';
   const mediaType = stringOf(data.mimeType);
-  if (uri.startsWith(`${FILES_URL}files/`))
+  if (uri.startsWith(`${filesUrl}files/`))
     return {
       type: 'file',
-      source: { kind: 'file-id', fileId: uri.slice(FILES_URL.length) },
+      source: { kind: 'file-id', fileId: uri.slice(filesUrl.length) },
     };
   const known = mediaType === undefined || typeOfUrl(uri) === mediaType;
   const source: MediaSource = { kind: 'url', url: uri, ...(known ? {} : { mediaType }) };

@@ -24,7 +24,7 @@ import {
   decodeUsage,
   encodeFinishReason,
   encodeUsage,
-  FORMAT,
+  formatName,
 } from './wire.ts';
 
 /** Wire → model; undefined when the body has neither candidates nor a verdict on the prompt. */
@@ -45,7 +45,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
     createdSeconds: createdOf(body),
     choices,
     usage: usage === undefined ? undefined : decodeUsage(usage),
-    extensions: { format: FORMAT, fields: {} },
+    extensions: { format: formatName, fields: {} },
   });
 }
 
@@ -112,7 +112,7 @@ function replyPart(part: JsonObject): ChatPart {
   const decoded = decodePart(part);
   const isKnown =
     decoded?.type === 'text' || decoded?.type === 'thinking' || decoded?.type === 'image';
-  return isKnown ? decoded : { type: 'foreign', format: FORMAT, value: part };
+  return isKnown ? decoded : { type: 'foreign', format: formatName, value: part };
 }
 
 /** Model → wire. */
@@ -148,7 +148,7 @@ function encodePart(part: ChatPart): JsonObject[] {
     case 'tool-call':
       return [callPart(part)];
     case 'foreign':
-      return part.format === FORMAT ? [part.value] : [];
+      return part.format === formatName ? [part.value] : [];
     default:
       return [];
   }

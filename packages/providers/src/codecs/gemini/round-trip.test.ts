@@ -9,7 +9,7 @@ import { gemini } from './index.ts';
 
 const google = findProvider('google')!;
 const openai = findProvider('openai')!;
-const MODEL = 'gemini-2.5-flash';
+const model = 'gemini-2.5-flash';
 
 const text = fc.string({ minLength: 1, unit: 'grapheme' });
 const base64 = fc
@@ -156,15 +156,15 @@ describe('openai-chat → gemini → openai-chat', () => {
   it('keeps every field of a request that both can express', () => {
     fc.assert(
       fc.property(messages, fields, toolFields, (list, more, calling) => {
-        const body = { model: MODEL, messages: list, ...more, ...calling } as unknown as JsonObject;
+        const body = { model: model, messages: list, ...more, ...calling } as unknown as JsonObject;
         const first = openAiChat.decodeRequest(body);
         const there = gemini.encodeRequest(
           first.request,
-          contextFor(google, true, { model: MODEL }),
+          contextFor(google, true, { model: model }),
         );
         expect([...first.dropped, ...there.dropped]).toEqual([]);
         const wire = JSON.parse(JSON.stringify(there.body));
-        const second = gemini.decodeRequest({ ...wire, model: MODEL });
+        const second = gemini.decodeRequest({ ...wire, model: model });
         const back = openAiChat.encodeRequest(second.request, contextFor(openai));
         expect([...second.dropped, ...back.dropped]).toEqual([]);
         const { max_completion_tokens, ...rest } = back.body;

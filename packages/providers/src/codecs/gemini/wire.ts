@@ -5,10 +5,10 @@
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'gemini';
+export const formatName = 'gemini';
 
 /** What the provider takes for the signature of a call that another model made. */
-export const SKIPPED_SIGNATURE = 'skip_thought_signature_validator';
+export const skippedSignature = 'skip_thought_signature_validator';
 
 const unified = new Map<string, FinishReason>(
   Object.entries({

@@ -1,7 +1,7 @@
 import type { ChatChoice, ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
-import { callId, decodeFinishReason, decodeUsage, FORMAT } from './wire.ts';
+import { callId, decodeFinishReason, decodeUsage, formatName } from './wire.ts';
 
 /** Wire → model; undefined when the body holds neither of the two formats. */
 export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined {
@@ -22,7 +22,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
         ? [cohereChoice(response)]
         : choices.map((choice, index) => genericChoice(objectOf(choice) ?? {}, index)),
     usage: usage === undefined ? undefined : decodeUsage(usage),
-    extensions: { format: FORMAT, fields: {} },
+    extensions: { format: formatName, fields: {} },
   });
 }
 

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { countOf, objectOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'oci-chat';
+export const formatName = 'oci-chat';
 
 const unified = new Map<string, FinishReason>(
   Object.entries({

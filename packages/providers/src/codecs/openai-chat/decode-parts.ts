@@ -9,7 +9,7 @@ import type {
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** `content` of a message: a string, a list of parts, or nothing. */
 export function decodeContent(content: JsonValue | undefined, path: string): ChatPart[] {
@@ -44,7 +44,7 @@ function decodePart(value: JsonValue, path: string): ChatPart {
       };
     }
     default:
-      return { type: 'foreign', format: FORMAT, value: part };
+      return { type: 'foreign', format: formatName, value: part };
   }
 }
 

@@ -19,17 +19,17 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { cacheControlOf, decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Fields that the chat model has a name for; all others travel as extensions. */
-const KNOWN = new Set(
+const knownMembers = new Set(
   `model messages stream stream_options tools tool_choice parallel_tool_calls max_tokens
   max_completion_tokens temperature top_p top_k frequency_penalty presence_penalty logit_bias
   logprobs top_logprobs n seed stop user service_tier response_format reasoning_effort thinking
   cache_control`.split(/\s+/),
 );
 
-const MESSAGE_FIELDS = new Set(
+const messageFields = new Set(
   `role content name refusal tool_calls tool_call_id content_blocks reasoning_content reasoning
   cache_control annotations audio function_call`.split(/\s+/),
 );
@@ -44,13 +44,13 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+    if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
   const request: ChatRequest = {
     model,
     messages: messages.map((message, index) => decodeMessage(message, index, dropped)),
     stream: body.stream === true,
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
   };
   for (const key in objectOf(body.stream_options))
     if (key !== 'include_usage') dropped.push(`stream_options.${key}`);
@@ -86,7 +86,7 @@ function decodeMessage(value: JsonValue, index: number, dropped: string[]): Chat
   const message = objectOf(value);
   if (message === undefined) throw invalidField(path, 'must be an object');
   for (const key in message) {
-    const unknown = !MESSAGE_FIELDS.has(key) || key === 'function_call' || key === 'audio';
+    const unknown = !messageFields.has(key) || key === 'function_call' || key === 'audio';
     if (unknown && message[key] !== null) dropped.push(`${path}.${key}`);
   }
   const name = stringOf(message.name);
@@ -159,12 +159,12 @@ function toolResult(message: JsonObject, path: string): ChatPart {
   return { type: 'tool-result', toolCallId, content, ...cacheControlOf(message) };
 }
 
-const FUNCTION_FIELDS = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
+const functionFields = new Set(['name', 'description', 'parameters', 'strict', 'cache_control']);
 
 function decodeTool(value: JsonValue, path: string): ChatTool {
   const tool = objectOf(value);
   if (tool === undefined) throw invalidField(path, 'must be an object');
-  if (tool.type !== 'function') return { type: 'provider', format: FORMAT, value: tool, path };
+  if (tool.type !== 'function') return { type: 'provider', format: formatName, value: tool, path };
   const fn = objectOf(tool.function);
   const name = stringOf(fn?.name);
   if (fn === undefined || name === undefined)
@@ -172,7 +172,7 @@ function decodeTool(value: JsonValue, path: string): ChatTool {
   const extensions: JsonObject = {};
   for (const key in fn) {
     const field = fn[key];
-    if (!FUNCTION_FIELDS.has(key) && field !== undefined) extensions[key] = field;
+    if (!functionFields.has(key) && field !== undefined) extensions[key] = field;
   }
   const rest = compact({
     description: stringOf(fn.description),

@@ -1,7 +1,7 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { INVALID_STREAM } from '../../translation/native-stream.ts';
+import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readCitations } from './citations.ts';
 import { faultOf } from './errors.ts';
@@ -119,7 +119,7 @@ function thinkingEvents(delta: JsonObject, choice: number, out: ChatStreamEvent[
 
 const invalid: ChatStreamEvent = {
   type: 'fault',
-  kind: INVALID_STREAM,
+  kind: invalidStreamType,
   message: 'The provider sent an event that is not its format.',
   status: 502,
 };

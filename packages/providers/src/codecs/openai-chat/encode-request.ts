@@ -15,11 +15,11 @@ import type { CallContext, EncodedRequest, Quirks } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** OpenAI's other format, and its fields that mean the same here. */
-const KIN = 'openai-responses';
-const SHARED = new Set([
+const kin = 'openai-responses';
+const shared = new Set([
   'metadata',
   'moderation',
   'prompt_cache_key',
@@ -38,8 +38,8 @@ export function encodeRequest(
   const messages: JsonObject[] = [];
   const quirks = context.provider.quirks ?? {};
   for (const message of request.messages) encodeMessage(message, messages, dropped, quirks);
-  const own = request.extensions.format === FORMAT;
-  const isKin = own || request.extensions.format === KIN;
+  const own = request.extensions.format === formatName;
+  const isKin = own || request.extensions.format === kin;
   const extensions = own ? request.extensions.fields : sharedFields(request, dropped);
   if (request.cacheControl !== undefined) dropped.push('cache_control');
   const takesTopK = isKin || quirks.takesTopK === true;
@@ -83,7 +83,7 @@ function sharedFields({ extensions }: ChatRequest, dropped: string[]): JsonObjec
   const result: JsonObject = {};
   for (const key in extensions.fields) {
     const value = extensions.fields[key];
-    if (value !== undefined && extensions.format === KIN && SHARED.has(key)) result[key] = value;
+    if (value !== undefined && extensions.format === kin && shared.has(key)) result[key] = value;
     else dropped.push(key);
   }
   return result;
@@ -172,7 +172,7 @@ function encodePart(part: ChatPart): JsonObject | undefined {
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
     case 'foreign':
-      return part.format === FORMAT ? part.value : undefined;
+      return part.format === formatName ? part.value : undefined;
     default:
       return undefined;
   }
@@ -210,7 +210,7 @@ function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObje
   const encoded: JsonObject[] = [];
   for (const tool of tools) {
     if (tool.type === 'provider') {
-      if (tool.format === FORMAT) encoded.push(tool.value);
+      if (tool.format === formatName) encoded.push(tool.value);
       else dropped.push(tool.path);
       continue;
     }

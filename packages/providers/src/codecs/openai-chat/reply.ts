@@ -18,7 +18,7 @@ import {
   decodeUsage,
   encodeFinishReason,
   encodeUsage,
-  FORMAT,
+  formatName,
 } from './wire.ts';
 
 /** Wire → model; undefined when the body has no choices, which makes it a chat completion. */
@@ -34,7 +34,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
     usage: usage === undefined ? undefined : decodeUsage(usage),
     serviceTier: stringOf(body.service_tier),
     extensions: {
-      format: FORMAT,
+      format: formatName,
       fields: compact({ system_fingerprint: body.system_fingerprint }) as JsonObject,
     },
   });
@@ -83,7 +83,7 @@ function contentParts(content: JsonValue | undefined): ChatPart[] {
   return (arrayOf(content) ?? []).flatMap((value): ChatPart[] => {
     const chunk = objectOf(value);
     if (chunk === undefined || chunk.type === 'thinking') return [];
-    if (chunk.type !== 'text') return [{ type: 'foreign', format: FORMAT, value: chunk }];
+    if (chunk.type !== 'text') return [{ type: 'foreign', format: formatName, value: chunk }];
     const text = stringOf(chunk.text) ?? '';
     return text === '' ? [] : [{ type: 'text', text }];
   });
@@ -105,7 +105,7 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
     choices: reply.choices.map((choice) => encodeChoice(choice, options.strict)),
     usage: reply.usage === undefined ? undefined : encodeUsage(reply.usage),
     service_tier: reply.serviceTier,
-    ...(reply.extensions.format === FORMAT ? reply.extensions.fields : {}),
+    ...(reply.extensions.format === formatName ? reply.extensions.fields : {}),
   };
   return compact<Record<string, unknown>>(body) as JsonObject;
 }

@@ -52,7 +52,7 @@ export class OpenAiTap implements StreamTap {
   }
 }
 
-const CONTENT = [
+const content = [
   'content',
   'tool_calls',
   'reasoning_content',
@@ -67,7 +67,7 @@ function isContent(choice: JsonObject): boolean {
   if (stringOf(choice.finish_reason) || stringOf(choice.text)) return true;
   const delta = objectOf(choice.delta);
   if (delta === undefined) return false;
-  return CONTENT.some((key) => {
+  return content.some((key) => {
     const value = delta[key];
     return Array.isArray(value) ? value.length > 0 : Boolean(value);
   });

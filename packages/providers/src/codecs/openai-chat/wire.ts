@@ -5,7 +5,7 @@
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { countOf, objectOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'openai-chat';
+export const formatName = 'openai-chat';
 
 /** OpenAI's words, then those of compatible providers. */
 const unified = new Map<string, FinishReason>(

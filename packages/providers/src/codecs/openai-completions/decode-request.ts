@@ -8,10 +8,10 @@ import {
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
-import { FORMAT as CHAT } from '../openai-chat/wire.ts';
+import { formatName as CHAT } from '../openai-chat/wire.ts';
 
 /** Fields that the chat model has a name for, or that are refused. */
-const KNOWN = new Set(
+const knownMembers = new Set(
   `model prompt stream stream_options max_tokens temperature top_p top_k n logprobs stop seed
   frequency_penalty presence_penalty logit_bias user echo best_of suffix`.split(/\s+/),
 );
@@ -24,7 +24,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+    if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
   const logprobs = numberOf(body.logprobs);
   const rest = {

@@ -9,7 +9,7 @@ import type { CallContext, DecodedReply } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf } from '../../json/json-access.ts';
 
-const KNOWN = new Set(['model', 'input', 'dimensions', 'encoding_format']);
+const knownMembers = new Set(['model', 'input', 'dimensions', 'encoding_format']);
 
 /**
  * The texts to embed, and the fields that neither we nor the provider know.
@@ -27,7 +27,7 @@ export function readInputs(
     if (typeof text !== 'string') throw invalidField(`input[${index}]`, 'must be a text');
     return text;
   });
-  const dropped = Object.keys(body).filter((key) => !KNOWN.has(key) && !further.has(key));
+  const dropped = Object.keys(body).filter((key) => !knownMembers.has(key) && !further.has(key));
   return { inputs, dropped };
 }
 

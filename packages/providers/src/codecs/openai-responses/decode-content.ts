@@ -2,7 +2,7 @@ import type { ChatPart, FilePart, ImagePart, JsonObject, JsonValue } from '@slui
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** A string, or a list of parts. `path` is that of the list itself. */
 export function decodeContent(
@@ -48,7 +48,7 @@ function decodePart(part: JsonObject, path: string, dropped: string[]): ChatPart
       };
     }
     default:
-      return { type: 'foreign', format: FORMAT, value: part };
+      return { type: 'foreign', format: formatName, value: part };
   }
 }
 

@@ -16,19 +16,19 @@ import {
 } from '../../json/json-access.ts';
 import { decodeInput } from './decode-items.ts';
 import { decodeTools } from './decode-tools.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Fields that the chat model has a name for, or that mean nothing to a provider that keeps nothing. */
-const KNOWN = new Set(
+const knownMembers = new Set(
   `model input instructions stream stream_options tools tool_choice parallel_tool_calls
   max_output_tokens temperature top_p top_k top_logprobs user service_tier text reasoning thinking
   include store truncation background previous_response_id conversation prompt`.split(/\s+/),
 );
 
 /** What the provider of this format remembers from call to call. No other can. */
-const REMEMBERED = ['previous_response_id', 'conversation', 'prompt'];
+const remembered = ['previous_response_id', 'conversation', 'prompt'];
 
-const LOGPROBS = 'message.output_text.logprobs';
+const logprobs = 'message.output_text.logprobs';
 
 /** Wire → model. */
 export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] } {
@@ -39,19 +39,19 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];
-    if (!KNOWN.has(key) && value !== null && value !== undefined) fields[key] = value;
+    if (!knownMembers.has(key) && value !== null && value !== undefined) fields[key] = value;
   }
   const text = objectOf(body.text);
   const verbosity = stringOf(text?.verbosity);
   if (verbosity !== undefined) fields.verbosity = verbosity;
   if (body.truncation === 'auto') dropped.push('truncation');
   const topLogprobs = numberOf(body.top_logprobs);
-  const wantsLogprobs = topLogprobs !== undefined || arrayOf(body.include)?.includes(LOGPROBS);
+  const wantsLogprobs = topLogprobs !== undefined || arrayOf(body.include)?.includes(logprobs);
   const request: ChatRequest = {
     model,
     messages: [...instructions(body), ...decodeInput(body.input, dropped)],
     stream: body.stream === true,
-    extensions: { format: FORMAT, fields },
+    extensions: { format: formatName, fields },
   };
   const rest = {
     includeUsage: true,
@@ -72,7 +72,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
 }
 
 function refuseState(body: JsonObject): void {
-  for (const field of REMEMBERED)
+  for (const field of remembered)
     if (body[field] != null)
       throw invalidField(field, 'needs a provider that keeps responses, which this one does not');
   if (body.background === true)

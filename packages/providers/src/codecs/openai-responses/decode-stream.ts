@@ -1,12 +1,12 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
-import { INVALID_STREAM } from '../../translation/native-stream.ts';
+import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
-import { signatureOf, THOUGHT_SEPARATOR, thoughtOf } from './sealed-thinking.ts';
-import { decodeFinish, decodeUsage, FORMAT, rawFinishOf } from './wire.ts';
+import { signatureOf, thoughtOf, thoughtSeparator } from './sealed-thinking.ts';
+import { decodeFinish, decodeUsage, formatName, rawFinishOf } from './wire.ts';
 
 interface Call {
   block: number;
@@ -157,7 +157,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     this.#thoughts.set(at, told);
     // A summary beside the thoughts themselves would tell all twice.
     if (text === '' || told.shows !== shows) return [];
-    const separator = told.part === part ? '' : THOUGHT_SEPARATOR;
+    const separator = told.part === part ? '' : thoughtSeparator;
     told.part = part;
     return [{ type: 'thinking-delta', choice: 0, block, text: separator + text }];
   }
@@ -180,7 +180,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         const picture = decodePicture(item);
         if (picture !== undefined)
           return [{ type: 'image', choice: 0, block, source: picture.source }];
-        return [{ type: 'foreign-part', choice: 0, block, format: FORMAT, value: item }];
+        return [{ type: 'foreign-part', choice: 0, block, format: formatName, value: item }];
       }
     }
   }
@@ -230,7 +230,7 @@ function faultEvents(body: JsonObject): ChatStreamEvent[] {
 
 const invalid: ChatStreamEvent = {
   type: 'fault',
-  kind: INVALID_STREAM,
+  kind: invalidStreamType,
   message: 'The provider sent an event that is not its format.',
   status: 502,
 };

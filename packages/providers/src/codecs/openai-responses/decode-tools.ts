@@ -27,7 +27,7 @@ export function decodeTools(body: JsonObject, dropped: string[]): DecodedTools {
   });
 }
 
-const FIELDS = new Set(['type', 'name', 'description', 'parameters', 'strict', 'cache_control']);
+const fields = new Set(['type', 'name', 'description', 'parameters', 'strict', 'cache_control']);
 
 function decodeTool(value: JsonValue, path: string): FunctionTool {
   const tool = objectOf(value);
@@ -39,7 +39,7 @@ function decodeTool(value: JsonValue, path: string): FunctionTool {
   const extensions: JsonObject = {};
   for (const key in tool) {
     const field = tool[key];
-    if (!FIELDS.has(key) && field !== undefined && field !== null) extensions[key] = field;
+    if (!fields.has(key) && field !== undefined && field !== null) extensions[key] = field;
   }
   const rest = compact({
     description: stringOf(tool.description),

@@ -12,7 +12,7 @@ import { compact } from '../../json/json-access.ts';
 import { dataUrl } from '../data-url.ts';
 import { partName } from '../part-name.ts';
 import { encryptedContentOf } from './sealed-thinking.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 export interface EncodedInput {
   instructions?: string;
@@ -144,7 +144,7 @@ function encodeContentPart(part: ChatPart, isAnswer: boolean): JsonObject | unde
     case 'audio':
       return { type: 'input_audio', input_audio: { data: part.data, format: part.format } };
     case 'foreign':
-      return part.format === FORMAT ? part.value : undefined;
+      return part.format === formatName ? part.value : undefined;
     default:
       return undefined;
   }

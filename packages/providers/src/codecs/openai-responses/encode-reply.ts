@@ -13,7 +13,7 @@ import {
 import { encodePicture } from './pictures.ts';
 import { endState, headOf, itemId, responseObject } from './response-object.ts';
 import { sealForCaller, sealPart } from './sealed-thinking.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Model → wire. Several choices cannot be told here: the first is the response. */
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
@@ -93,7 +93,7 @@ function wholeItem(
     case 'image':
       return encodePicture(part.source, itemId('ig', responseId, index));
     case 'foreign':
-      return part.format === FORMAT ? part.value : undefined;
+      return part.format === formatName ? part.value : undefined;
     default:
       return undefined;
   }

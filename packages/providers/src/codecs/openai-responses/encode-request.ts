@@ -4,10 +4,10 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
 import { encodeEffort } from '../openai-chat/encode-request.ts';
 import { encodeInput } from './encode-items.ts';
-import { FORMAT } from './wire.ts';
+import { formatName } from './wire.ts';
 
 /** Fields that mean the same in OpenAI's two formats. */
-const SHARED = new Set([
+const shared = new Set([
   'metadata',
   'moderation',
   'prompt_cache_key',
@@ -16,8 +16,8 @@ const SHARED = new Set([
   'safety_identifier',
 ]);
 
-const ENCRYPTED = 'reasoning.encrypted_content';
-const LOGPROBS = 'message.output_text.logprobs';
+const encrypted = 'reasoning.encrypted_content';
+const logprobs = 'message.output_text.logprobs';
 
 /** Model → wire. Nothing is kept at the provider: what it must remember travels with the caller. */
 export function encodeRequest(
@@ -61,7 +61,7 @@ export function encodeRequest(
 }
 
 function isKin(format: string): boolean {
-  return format === FORMAT || format === 'openai-chat';
+  return format === formatName || format === 'openai-chat';
 }
 
 function droppedFields(request: ChatRequest): string[] {
@@ -82,7 +82,7 @@ function sharedFields(request: ChatRequest, dropped: string[]): JsonObject {
   const result: JsonObject = {};
   for (const key in fields) {
     const value = fields[key];
-    const isKnown = format === FORMAT || SHARED.has(key) || key === 'verbosity';
+    const isKnown = format === formatName || shared.has(key) || key === 'verbosity';
     if (value !== undefined && isKin(format) && isKnown) result[key] = value;
     else dropped.push(key);
   }
@@ -108,7 +108,7 @@ function included(
   const reasons =
     (reasoning !== undefined && reasoning.effort !== 'none') ||
     input.some((item) => item.type === 'reasoning');
-  const wanted = [reasons ? ENCRYPTED : '', request.logprobs === true ? LOGPROBS : ''];
+  const wanted = [reasons ? encrypted : '', request.logprobs === true ? logprobs : ''];
   return wanted.filter((entry) => entry !== '');
 }
 
@@ -116,7 +116,7 @@ function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObje
   const encoded: JsonObject[] = [];
   for (const tool of tools ?? []) {
     if (tool.type === 'provider') {
-      if (tool.format === FORMAT) encoded.push(tool.value);
+      if (tool.format === formatName) encoded.push(tool.value);
       else dropped.push(tool.path);
       continue;
     }

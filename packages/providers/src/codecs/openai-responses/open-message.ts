@@ -33,7 +33,7 @@ export class OpenMessage implements OpenItem {
   }
 
   refusal(text: string): string {
-    const opened = this.#openPart('refusal', REFUSAL_BLOCK);
+    const opened = this.#openPart('refusal', refusalBlock);
     return opened + (this.#part as OpenPart).add(text, []);
   }
 
@@ -76,7 +76,7 @@ export class OpenMessage implements OpenItem {
 }
 
 /** Refusals are not numbered: those of one message are one part. */
-const REFUSAL_BLOCK = -1;
+const refusalBlock = -1;
 
 type PartType = 'output_text' | 'refusal';
 

@@ -52,7 +52,7 @@ export function functionCallItem(call: FunctionCall, status: ItemStatus): JsonOb
 /** Sources of a text. Those of other formats are told where they have an address; they are about the whole text. */
 export function annotationsOf(citations: JsonObject[], text: string): JsonObject[] {
   return citations.flatMap((citation) => {
-    if (ANNOTATIONS.has(stringOf(citation.type) ?? '')) return [citation];
+    if (annotationKinds.has(stringOf(citation.type) ?? '')) return [citation];
     const url = stringOf(citation.url);
     if (url === undefined) return [];
     const title = stringOf(citation.title) ?? '';
@@ -63,7 +63,7 @@ export function annotationsOf(citations: JsonObject[], text: string): JsonObject
 }
 
 /** The format's own. */
-const ANNOTATIONS = new Set([
+const annotationKinds = new Set([
   'url_citation',
   'file_citation',
   'container_file_citation',

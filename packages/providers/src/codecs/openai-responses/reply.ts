@@ -4,7 +4,7 @@ import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf } from './sealed-thinking.ts';
-import { decodeFinish, decodeUsage, FORMAT, rawFinishOf } from './wire.ts';
+import { decodeFinish, decodeUsage, formatName, rawFinishOf } from './wire.ts';
 
 /**
  * Wire → model; undefined when the body is not a response.
@@ -35,7 +35,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
     ],
     usage: usage === undefined ? undefined : decodeUsage(usage),
     serviceTier: stringOf(body.service_tier),
-    extensions: { format: FORMAT, fields: {} },
+    extensions: { format: formatName, fields: {} },
   });
 }
 
@@ -67,13 +67,13 @@ function decodeItem(item: JsonObject): ChatPart[] {
         },
       ];
     default:
-      return [decodePicture(item) ?? { type: 'foreign', format: FORMAT, value: item }];
+      return [decodePicture(item) ?? { type: 'foreign', format: formatName, value: item }];
   }
 }
 
 function decodePart(part: JsonObject): ChatPart {
   if (part.type === 'refusal') return { type: 'refusal', text: stringOf(part.refusal) ?? '' };
-  if (part.type !== 'output_text') return { type: 'foreign', format: FORMAT, value: part };
+  if (part.type !== 'output_text') return { type: 'foreign', format: formatName, value: part };
   const annotations = (arrayOf(part.annotations) ?? []) as JsonObject[];
   const text = stringOf(part.text) ?? '';
   return annotations.length === 0

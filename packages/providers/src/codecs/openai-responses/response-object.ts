@@ -17,7 +17,7 @@ export function headOf(
 ): ResponseHead {
   const id = reply.id ?? `${provider}_${nowMs}`;
   return {
-    id: id.startsWith('resp_') ? id : `resp_${id.slice(0, UPSTREAM_ID_MAX)}`,
+    id: id.startsWith('resp_') ? id : `resp_${id.slice(0, upstreamIdMax)}`,
     model: reply.model ?? requestedModel ?? '',
     createdSeconds: reply.createdSeconds ?? Math.floor(nowMs / 1000),
     serviceTier: reply.serviceTier,
@@ -25,7 +25,7 @@ export function headOf(
 }
 
 /** The format's own provider refuses ids of more than 64 characters, and a caller may take them there. */
-const UPSTREAM_ID_MAX = 48;
+const upstreamIdMax = 48;
 
 /** An item's id: the response's own, and the item's place in it. */
 export function itemId(

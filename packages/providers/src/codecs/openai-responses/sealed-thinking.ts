@@ -16,28 +16,28 @@
 import type { JsonObject, RedactedThinkingPart, ThinkingPart } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 
-const SIGNATURE = 'sluice:signature:';
-const REDACTED = 'sluice:redacted:';
-const PART = 'sluice:part:';
-const ENCRYPTED = 'openai:encrypted:';
+const signatureMark = 'sluice:signature:';
+const redacted = 'sluice:redacted:';
+const partMark = 'sluice:part:';
+const encrypted = 'openai:encrypted:';
 
 /** The `encrypted_content` that tells a caller of a thought's proof. */
 export function sealForCaller(part: ThinkingPart | RedactedThinkingPart): string | undefined {
-  if (part.type === 'redacted-thinking') return REDACTED + part.data;
+  if (part.type === 'redacted-thinking') return redacted + part.data;
   const { signature } = part;
   if (signature === undefined) return undefined;
-  return encryptedContentOf(signature) ?? SIGNATURE + signature;
+  return encryptedContentOf(signature) ?? signatureMark + signature;
 }
 
 /** The same of what follows the part that this signature proves. */
 export function sealPart(signature: string): string {
-  return PART + signature;
+  return partMark + signature;
 }
 
 /** Undefined where the item is a thought. */
 export function partSignatureOf(item: JsonObject): string | undefined {
   const sealed = stringOf(item.encrypted_content);
-  return sealed?.startsWith(PART) ? sealed.slice(PART.length) : undefined;
+  return sealed?.startsWith(partMark) ? sealed.slice(partMark.length) : undefined;
 }
 
 /**
@@ -51,12 +51,12 @@ export function openFromCaller(item: JsonObject): {
   const sealed = stringOf(item.encrypted_content);
   const text = thoughtOf(item);
   if (sealed === undefined) return { part: { type: 'thinking', text }, isForeign: false };
-  if (sealed.startsWith(REDACTED)) {
-    const data = sealed.slice(REDACTED.length);
+  if (sealed.startsWith(redacted)) {
+    const data = sealed.slice(redacted.length);
     return { part: { type: 'redacted-thinking', data }, isForeign: false };
   }
-  if (sealed.startsWith(SIGNATURE)) {
-    const signature = sealed.slice(SIGNATURE.length);
+  if (sealed.startsWith(signatureMark)) {
+    const signature = sealed.slice(signatureMark.length);
     return { part: { type: 'thinking', text, signature }, isForeign: false };
   }
   return { part: { type: 'thinking', text }, isForeign: true };
@@ -64,20 +64,20 @@ export function openFromCaller(item: JsonObject): {
 
 /** The signature that stands for a provider's `encrypted_content` in other formats. */
 export function signatureOf(encryptedContent: string): string {
-  return ENCRYPTED + encryptedContent;
+  return encrypted + encryptedContent;
 }
 
 /** Undefined when the signature is not this format's. */
 export function encryptedContentOf(signature: string): string | undefined {
-  return signature.startsWith(ENCRYPTED) ? signature.slice(ENCRYPTED.length) : undefined;
+  return signature.startsWith(encrypted) ? signature.slice(encrypted.length) : undefined;
 }
 
 /** What a reasoning item shows: its summary, or the thoughts themselves where a model tells them. */
 export function thoughtOf(item: JsonObject): string {
   const shown = arrayOf(item.summary)?.length ? item.summary : item.content;
   const texts = (arrayOf(shown) ?? []).map((part) => stringOf(objectOf(part)?.text) ?? '');
-  return texts.join(THOUGHT_SEPARATOR);
+  return texts.join(thoughtSeparator);
 }
 
 /** Between the parts of a summary, where they are told as one text. */
-export const THOUGHT_SEPARATOR = '\n\n';
+export const thoughtSeparator = '\n\n';

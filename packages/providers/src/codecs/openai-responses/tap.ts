@@ -11,7 +11,7 @@ import { errorEvent, faultOf } from './errors.ts';
 import { decodeUsage, rawFinishOf } from './wire.ts';
 
 /** Events that tell nothing of the answer yet. */
-const PREAMBLE = new Set([
+const preamble = new Set([
   'response.created',
   'response.queued',
   'response.in_progress',
@@ -49,7 +49,7 @@ export class ResponsesTap implements StreamTap {
         break;
       }
       default:
-        if (!PREAMBLE.has(type)) state.phase = 'content';
+        if (!preamble.has(type)) state.phase = 'content';
     }
   }
 

@@ -5,7 +5,7 @@
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
-export const FORMAT = 'openai-responses';
+export const formatName = 'openai-responses';
 
 /** Input already includes cached tokens here. */
 export function decodeUsage(usage: JsonObject): ChatUsage {

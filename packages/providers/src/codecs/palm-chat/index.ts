@@ -10,19 +10,18 @@ import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts'
 import type { UpstreamCodec } from '../chat-codec.ts';
 import { partName } from '../part-name.ts';
 
-const FORMAT = 'palm-chat';
-const CHOICES_MAX = 8;
+const formatName = 'palm-chat';
+const choicesMax = 8;
 
 export const palmChat: UpstreamCodec = {
-  format: FORMAT,
+  format: formatName,
   encodeRequest,
   decodeReply,
   decodeError: readVendorError,
 };
 
 function encodeRequest(request: ChatRequest): EncodedRequest & { body: JsonObject } {
-  if ((request.choices ?? 1) > CHOICES_MAX)
-    throw invalidField('n', `must be ${CHOICES_MAX} at most`);
+  if ((request.choices ?? 1) > choicesMax) throw invalidField('n', `must be ${choicesMax} at most`);
   const dropped = droppedFields(request);
   const context: string[] = [];
   const messages: JsonObject[] = [];
@@ -87,6 +86,6 @@ function decodeReply(body: JsonObject): ChatReply | undefined {
       choices.length > 0
         ? choices
         : [{ index: 0, parts: [], finishReason: 'content-filter', rawFinishReason: raw }],
-    extensions: { format: FORMAT, fields: {} },
+    extensions: { format: formatName, fields: {} },
   };
 }

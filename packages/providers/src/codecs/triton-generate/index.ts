@@ -8,13 +8,13 @@ import { readVendorError } from '../../errors/read-vendor-error.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, parseObject, stringOf } from '../../json/json-access.ts';
-import { INVALID_STREAM } from '../../translation/native-stream.ts';
+import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder, UpstreamCodec } from '../chat-codec.ts';
 
-const FORMAT = 'triton-generate';
+const formatName = 'triton-generate';
 
 export const tritonGenerate: UpstreamCodec = {
-  format: FORMAT,
+  format: formatName,
   encodeRequest,
   decodeReply,
   decodeError: readVendorError,
@@ -57,7 +57,7 @@ function decodeReply(body: JsonObject): ChatReply | undefined {
   return compact<ChatReply>({
     model: stringOf(body.model_name),
     choices: [{ index: 0, parts: [{ type: 'text', text }], finishReason: 'stop' }],
-    extensions: { format: FORMAT, fields: {} },
+    extensions: { format: formatName, fields: {} },
   });
 }
 
@@ -88,7 +88,7 @@ class TritonStreamDecoder implements StreamDecoder {
 
 const invalid: ChatStreamEvent = {
   type: 'fault',
-  kind: INVALID_STREAM,
+  kind: invalidStreamType,
   message: 'The provider sent an event that is not its format.',
   status: 502,
 };

@@ -87,58 +87,58 @@ function openTap(prepared: PreparedCall, call: UpstreamCall): Tap | undefined {
 }
 
 class StreamTap implements Tap {
-  private readonly reader: StreamReader;
+  readonly #reader: StreamReader;
 
   constructor(reader: StreamReader) {
-    this.reader = reader;
+    this.#reader = reader;
   }
 
   add(chunk: Buffer): void {
-    this.reader.push(chunk);
+    this.#reader.push(chunk);
   }
 
   end() {
-    this.reader.end();
-    return { facts: this.reader.facts, isComplete: this.reader.phase === 'complete' };
+    this.#reader.end();
+    return { facts: this.#reader.facts, isComplete: this.#reader.phase === 'complete' };
   }
 }
 
 /** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
 class BodyTap implements Tap {
-  private readonly translation: Translation;
-  private readonly context: CallContext;
-  private readonly head: ReplyHead;
-  private readonly bytesMax: number;
-  private bytes: GrowingBytes | undefined = new GrowingBytes();
-  private skim: SkimmedJson | undefined;
+  readonly #translation: Translation;
+  readonly #context: CallContext;
+  readonly #head: ReplyHead;
+  readonly #bytesMax: number;
+  #bytes: GrowingBytes | undefined = new GrowingBytes();
+  #skim: SkimmedJson | undefined;
 
   /** With `bytesMax` 0 the reply is not looked at: the format tells all from the request. */
   constructor(translation: Translation, context: CallContext, head: ReplyHead, bytesMax: number) {
-    this.translation = translation;
-    this.context = context;
-    this.head = head;
-    this.bytesMax = bytesMax;
+    this.#translation = translation;
+    this.#context = context;
+    this.#head = head;
+    this.#bytesMax = bytesMax;
   }
 
   add(chunk: Buffer): void {
-    if (this.bytesMax === 0) return;
-    this.skim?.add(chunk);
-    if (this.bytes === undefined) return;
-    this.bytes.add(chunk);
-    if (this.bytes.length <= this.bytesMax) return;
-    if (this.translation.skim !== undefined) {
-      this.skim = new SkimmedJson();
-      for (const piece of this.bytes.takePieces()) this.skim.add(piece);
+    if (this.#bytesMax === 0) return;
+    this.#skim?.add(chunk);
+    if (this.#bytes === undefined) return;
+    this.#bytes.add(chunk);
+    if (this.#bytes.length <= this.#bytesMax) return;
+    if (this.#translation.skim !== undefined) {
+      this.#skim = new SkimmedJson();
+      for (const piece of this.#bytes.takePieces()) this.#skim.add(piece);
     }
-    this.bytes = undefined;
+    this.#bytes = undefined;
   }
 
   end() {
-    if (this.skim !== undefined)
-      return { facts: this.translation.skim?.(this.skim.object()), isComplete: true };
-    if (this.bytes === undefined) return { facts: undefined, isComplete: true };
+    if (this.#skim !== undefined)
+      return { facts: this.#translation.skim?.(this.#skim.object()), isComplete: true };
+    if (this.#bytes === undefined) return { facts: undefined, isComplete: true };
     try {
-      const { facts } = this.translation.decode(this.bytes.take(), this.context, this.head);
+      const { facts } = this.#translation.decode(this.#bytes.take(), this.#context, this.#head);
       return { facts, isComplete: true };
     } catch {
       // Not the format after all: nothing to read, nothing to refuse.

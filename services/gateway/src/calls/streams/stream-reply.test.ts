@@ -19,8 +19,8 @@ class ScriptedReader implements StreamReader {
     const text = chunk.toString();
     if (text.startsWith('content')) this.phase = 'content';
     if (text.startsWith('done')) this.phase = 'complete';
-    if (text.startsWith('overloaded')) this.fail('overloaded_error', 529, true);
-    if (text.startsWith('garbage')) this.fail('invalid_stream', 502, false);
+    if (text.startsWith('overloaded')) this.#fail('overloaded_error', 529, true);
+    if (text.startsWith('garbage')) this.#fail('invalid_stream', 502, false);
     return chunk;
   }
   end(): Buffer {
@@ -29,7 +29,7 @@ class ScriptedReader implements StreamReader {
   errorEvent(fault: StreamFault & { code?: string }): Buffer {
     return Buffer.from(`[error ${fault.code}]`);
   }
-  private fail(type: string, status: number, forwarded: boolean): void {
+  #fail(type: string, status: number, forwarded: boolean): void {
     this.phase = 'failed';
     this.fault = { type, message: type, status };
     this.faultForwarded = forwarded;

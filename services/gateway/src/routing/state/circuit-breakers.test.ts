@@ -315,59 +315,60 @@ describe('CircuitBreakers', () => {
 
 /** Remembers every call and works out the rest anew each time. */
 class NaiveCircuit {
-  private readonly by: BreakerRule;
-  private calls: { atMs: number; failed: boolean }[] = [];
-  private openUntilMs: number | undefined;
-  private triedAtMs: number | undefined;
+  readonly #by: BreakerRule;
+  #calls: { atMs: number; failed: boolean }[] = [];
+  #openUntilMs: number | undefined;
+  #triedAtMs: number | undefined;
 
   constructor(by: BreakerRule) {
-    this.by = by;
+    this.#by = by;
   }
 
   begin(nowMs: number): void {
-    this.forget(nowMs);
-    if (this.openUntilMs === undefined || nowMs < this.openUntilMs) return;
-    if (!this.isTried(nowMs)) this.triedAtMs = nowMs;
+    this.#forget(nowMs);
+    if (this.#openUntilMs === undefined || nowMs < this.#openUntilMs) return;
+    if (!this.#isTried(nowMs)) this.#triedAtMs = nowMs;
   }
 
   report(nowMs: number, failed: boolean): void {
-    this.forget(nowMs);
-    if (this.openUntilMs !== undefined) {
-      if (nowMs >= this.openUntilMs) this.become(failed ? nowMs + this.by.cooldownMs : undefined);
+    this.#forget(nowMs);
+    if (this.#openUntilMs !== undefined) {
+      if (nowMs >= this.#openUntilMs)
+        this.#become(failed ? nowMs + this.#by.cooldownMs : undefined);
       return;
     }
-    const [first] = this.calls;
-    if (first !== undefined && nowMs >= first.atMs + this.by.cooldownMs) this.calls = [];
-    const { failureThreshold, failurePercentage, minimumRequests } = this.by;
-    if (this.calls.length === 0 && !failed && failurePercentage === undefined) return;
-    this.calls.push({ atMs: nowMs, failed });
-    const failures = this.calls.filter((call) => call.failed).length;
+    const [first] = this.#calls;
+    if (first !== undefined && nowMs >= first.atMs + this.#by.cooldownMs) this.#calls = [];
+    const { failureThreshold, failurePercentage, minimumRequests } = this.#by;
+    if (this.#calls.length === 0 && !failed && failurePercentage === undefined) return;
+    this.#calls.push({ atMs: nowMs, failed });
+    const failures = this.#calls.filter((call) => call.failed).length;
     const isOverThreshold = failureThreshold !== undefined && failures > failureThreshold;
     const isOverRate =
       failurePercentage !== undefined &&
-      this.calls.length >= minimumRequests &&
-      (100 * failures) / this.calls.length > failurePercentage;
-    if (isOverThreshold || isOverRate) this.become(nowMs + this.by.cooldownMs);
+      this.#calls.length >= minimumRequests &&
+      (100 * failures) / this.#calls.length > failurePercentage;
+    if (isOverThreshold || isOverRate) this.#become(nowMs + this.#by.cooldownMs);
   }
 
   isOut(nowMs: number): boolean {
-    this.forget(nowMs);
-    return this.openUntilMs !== undefined && (nowMs < this.openUntilMs || this.isTried(nowMs));
+    this.#forget(nowMs);
+    return this.#openUntilMs !== undefined && (nowMs < this.#openUntilMs || this.#isTried(nowMs));
   }
 
-  private isTried(nowMs: number): boolean {
-    const deadlineMs = Math.min(this.by.cooldownMs, 60_000);
-    return this.triedAtMs !== undefined && nowMs < this.triedAtMs + deadlineMs;
+  #isTried(nowMs: number): boolean {
+    const deadlineMs = Math.min(this.#by.cooldownMs, 60_000);
+    return this.#triedAtMs !== undefined && nowMs < this.#triedAtMs + deadlineMs;
   }
 
-  private become(openUntilMs: number | undefined): void {
-    this.openUntilMs = openUntilMs;
-    this.triedAtMs = undefined;
-    this.calls = [];
+  #become(openUntilMs: number | undefined): void {
+    this.#openUntilMs = openUntilMs;
+    this.#triedAtMs = undefined;
+    this.#calls = [];
   }
 
-  private forget(nowMs: number): void {
-    if (this.openUntilMs !== undefined && nowMs >= this.openUntilMs + 3_600_000)
-      this.become(undefined);
+  #forget(nowMs: number): void {
+    if (this.#openUntilMs !== undefined && nowMs >= this.#openUntilMs + 3_600_000)
+      this.#become(undefined);
   }
 }

@@ -63,44 +63,44 @@ export interface CircuitState {
  * Targets that never fail cost no memory where only failures matter.
  */
 export class CircuitBreakers {
-  private readonly circuits: RecentMap<Circuit>;
-  private readonly opened = new Map<string, OpenedCircuits>();
-  private readonly shared: SharedCircuits | undefined;
-  private readonly now: () => number;
-  private timer: NodeJS.Timeout | undefined;
-  private sweeping: MapIterator<Circuit> | undefined;
+  readonly #circuits: RecentMap<Circuit>;
+  readonly #opened = new Map<string, OpenedCircuits>();
+  readonly #shared: SharedCircuits | undefined;
+  readonly #now: () => number;
+  #timer: NodeJS.Timeout | undefined;
+  #sweeping: MapIterator<Circuit> | undefined;
   /** How often a circuit opened since start, here or elsewhere. For metrics. */
   openings = 0;
 
   /** `now` is Unix ms and should not jump; the default does not. */
   constructor(options: { shared?: SharedCircuits; now?: () => number; entriesMax?: number } = {}) {
-    this.shared = options.shared;
-    this.now = options.now ?? (() => performance.timeOrigin + performance.now());
-    this.circuits = new RecentMap(options.entriesMax ?? 100_000);
+    this.#shared = options.shared;
+    this.#now = options.now ?? (() => performance.timeOrigin + performance.now());
+    this.#circuits = new RecentMap(options.entriesMax ?? 100_000);
   }
 
   /** Circuits held, closed ones included. */
   get size(): number {
-    return this.circuits.size;
+    return this.#circuits.size;
   }
 
   /** Circuits that are open or half-open. */
   get openCount(): number {
     let count = 0;
-    for (const { circuits } of this.opened.values()) count += circuits.size;
+    for (const { circuits } of this.#opened.values()) count += circuits.size;
     return count;
   }
 
   /** Learns from other gateways, and forgets what is over. */
   start(): void {
-    this.shared?.start(this.keeper());
-    this.timer = setInterval(() => this.sweep(), sweepEveryMs);
-    this.timer.unref();
+    this.#shared?.start(this.#keeper());
+    this.#timer = setInterval(() => this.#sweep(), sweepEveryMs);
+    this.#timer.unref();
   }
 
   async close(): Promise<void> {
-    clearInterval(this.timer);
-    await this.shared?.close();
+    clearInterval(this.#timer);
+    await this.#shared?.close();
   }
 
   /**
@@ -108,19 +108,19 @@ export class CircuitBreakers {
    * ones, and half-open ones that a call is trying. Undefined = none.
    */
   openTargets(configId: string): ReadonlySet<string> | undefined {
-    const opened = this.opened.get(configId);
+    const opened = this.#opened.get(configId);
     if (opened === undefined) return undefined;
-    const nowMs = this.now();
+    const nowMs = this.#now();
     if (nowMs >= opened.viewUntilMs) renewView(opened, nowMs);
     return opened.view;
   }
 
   /** A call to this target begins. True = of a half-open circuit, it is the one that tries. */
   begin(configId: string, path: string): boolean {
-    const opened = this.opened.get(configId);
+    const opened = this.#opened.get(configId);
     const circuit = opened?.circuits.get(path);
     if (opened === undefined || circuit === undefined) return false;
-    const nowMs = this.now();
+    const nowMs = this.#now();
     if (phaseOf(circuit, nowMs) !== 'half-open' || circuit.probeUntilMs > nowMs) return false;
     circuit.probeUntilMs = nowMs + Math.min(circuit.rule.cooldownMs, probeDeadlineMaxMs);
     opened.viewUntilMs = 0;
@@ -129,7 +129,7 @@ export class CircuitBreakers {
 
   /** The call that tried ended without saying anything: the next one tries. */
   abandon(configId: string, path: string): void {
-    const opened = this.opened.get(configId);
+    const opened = this.#opened.get(configId);
     const circuit = opened?.circuits.get(path);
     if (opened === undefined || circuit === undefined) return;
     circuit.probeUntilMs = 0;
@@ -137,18 +137,18 @@ export class CircuitBreakers {
   }
 
   report(configId: string, path: string, rule: BreakerRule, failed: boolean): void {
-    const nowMs = this.now();
-    const held = this.circuits.use(nameOf(configId, path));
+    const nowMs = this.#now();
+    const held = this.#circuits.use(nameOf(configId, path));
     const phase = held === undefined ? 'closed' : phaseOf(held, nowMs);
-    if (held === undefined || phase === 'closed') this.count(configId, path, rule, failed, nowMs);
-    else if (phase === 'half-open') this.settle(held, rule, failed, nowMs);
+    if (held === undefined || phase === 'closed') this.#count(configId, path, rule, failed, nowMs);
+    else if (phase === 'half-open') this.#settle(held, rule, failed, nowMs);
   }
 
   /** For metrics and explain. Targets of which nothing is known are not listed. */
   list(configId?: string): CircuitState[] {
-    const nowMs = this.now();
+    const nowMs = this.#now();
     const states: CircuitState[] = [];
-    for (const circuit of this.circuits.values()) {
+    for (const circuit of this.#circuits.values()) {
       if (configId !== undefined && circuit.configId !== configId) continue;
       if (isOver(circuit, nowMs)) continue;
       const isClosed = circuit.openedAtMs === 0;
@@ -165,46 +165,40 @@ export class CircuitBreakers {
     return states;
   }
 
-  private count(
-    configId: string,
-    path: string,
-    rule: BreakerRule,
-    failed: boolean,
-    nowMs: number,
-  ): void {
-    const held = this.circuits.peek(nameOf(configId, path));
+  #count(configId: string, path: string, rule: BreakerRule, failed: boolean, nowMs: number): void {
+    const held = this.#circuits.peek(nameOf(configId, path));
     // Counting begins with the first failure where successes decide nothing.
     const isIdle = held === undefined || isOver(held, nowMs);
     if (isIdle && !failed && rule.failurePercentage === undefined) return;
-    const circuit = held ?? this.add(configId, path, rule);
-    if (circuit.openedAtMs !== 0) this.shut(circuit);
+    const circuit = held ?? this.#add(configId, path, rule);
+    if (circuit.openedAtMs !== 0) this.#shut(circuit);
     circuit.rule = rule;
     circuit.counts = addCalls(rule, circuit.counts, failed ? 1 : 0, failed ? 0 : 1, nowMs);
     if (shouldOpen(rule, circuit.counts)) {
-      this.openHere(circuit, nowMs);
+      this.#openHere(circuit, nowMs);
     } else if (failed || rule.failurePercentage !== undefined) {
-      this.shared?.count(configId, path, rule, failed);
+      this.#shared?.count(configId, path, rule, failed);
     }
   }
 
-  private settle(circuit: Circuit, rule: BreakerRule, failed: boolean, nowMs: number): void {
+  #settle(circuit: Circuit, rule: BreakerRule, failed: boolean, nowMs: number): void {
     circuit.rule = rule;
     if (failed) {
-      this.openHere(circuit, nowMs);
+      this.#openHere(circuit, nowMs);
     } else {
-      this.shut(circuit);
-      this.shared?.closed(circuit.configId, circuit.path, rule);
+      this.#shut(circuit);
+      this.#shared?.closed(circuit.configId, circuit.path, rule);
     }
   }
 
-  private openHere(circuit: Circuit, nowMs: number): void {
+  #openHere(circuit: Circuit, nowMs: number): void {
     this.openings++;
-    this.open(circuit, nowMs);
+    this.#open(circuit, nowMs);
     const { configId, path, rule } = circuit;
-    this.shared?.opened({ configId, path, rule, closesInMs: rule.cooldownMs });
+    this.#shared?.opened({ configId, path, rule, closesInMs: rule.cooldownMs });
   }
 
-  private add(configId: string, path: string, rule: BreakerRule): Circuit {
+  #add(configId: string, path: string, rule: BreakerRule): Circuit {
     const circuit: Circuit = {
       configId,
       path,
@@ -213,18 +207,18 @@ export class CircuitBreakers {
       openedAtMs: 0,
       probeUntilMs: 0,
     };
-    const pushedOut = this.circuits.set(nameOf(configId, path), circuit);
-    if (pushedOut !== undefined) this.shut(pushedOut);
+    const pushedOut = this.#circuits.set(nameOf(configId, path), circuit);
+    if (pushedOut !== undefined) this.#shut(pushedOut);
     return circuit;
   }
 
-  private open(circuit: Circuit, openedAtMs: number): void {
+  #open(circuit: Circuit, openedAtMs: number): void {
     circuit.openedAtMs = openedAtMs;
     circuit.probeUntilMs = 0;
-    const opened = this.opened.get(circuit.configId);
+    const opened = this.#opened.get(circuit.configId);
     if (opened === undefined) {
       const circuits = new Map([[circuit.path, circuit]]);
-      this.opened.set(circuit.configId, { circuits, view: undefined, viewUntilMs: 0 });
+      this.#opened.set(circuit.configId, { circuits, view: undefined, viewUntilMs: 0 });
     } else {
       opened.circuits.set(circuit.path, circuit);
       opened.viewUntilMs = 0;
@@ -232,53 +226,53 @@ export class CircuitBreakers {
   }
 
   /** Closes it and counts anew. */
-  private shut(circuit: Circuit): void {
+  #shut(circuit: Circuit): void {
     circuit.counts = nothingCounted;
     circuit.openedAtMs = 0;
     circuit.probeUntilMs = 0;
-    const opened = this.opened.get(circuit.configId);
+    const opened = this.#opened.get(circuit.configId);
     if (opened === undefined || !opened.circuits.delete(circuit.path)) return;
     opened.viewUntilMs = 0;
-    if (opened.circuits.size === 0) this.opened.delete(circuit.configId);
+    if (opened.circuits.size === 0) this.#opened.delete(circuit.configId);
   }
 
   /** Goes through all circuits, a part at a time, and forgets those of which nothing is left. */
-  private sweep(): void {
-    const nowMs = this.now();
-    this.sweeping ??= this.circuits.values();
+  #sweep(): void {
+    const nowMs = this.#now();
+    this.#sweeping ??= this.#circuits.values();
     for (let looked = 0; looked < sweepMax; looked++) {
-      const { value: circuit, done } = this.sweeping.next();
+      const { value: circuit, done } = this.#sweeping.next();
       if (done) {
-        this.sweeping = undefined;
+        this.#sweeping = undefined;
         return;
       }
       if (!isOver(circuit, nowMs)) continue;
-      this.shut(circuit);
-      this.circuits.delete(nameOf(circuit.configId, circuit.path));
+      this.#shut(circuit);
+      this.#circuits.delete(nameOf(circuit.configId, circuit.path));
     }
   }
 
-  private keeper(): CircuitKeeper {
+  #keeper(): CircuitKeeper {
     return {
       openedElsewhere: (configId, path, closesInMs, cooldownMs) => {
-        const held = this.circuits.peek(nameOf(configId, path));
-        const circuit = held ?? this.add(configId, path, ruleOfCooldown(cooldownMs));
+        const held = this.#circuits.peek(nameOf(configId, path));
+        const circuit = held ?? this.#add(configId, path, ruleOfCooldown(cooldownMs));
         if (circuit.rule.cooldownMs !== cooldownMs) circuit.rule = ruleOfCooldown(cooldownMs);
-        const nowMs = this.now();
+        const nowMs = this.#now();
         if (closesInMs > 0 && phaseOf(circuit, nowMs) !== 'open') this.openings++;
-        this.open(circuit, nowMs + closesInMs - cooldownMs);
+        this.#open(circuit, nowMs + closesInMs - cooldownMs);
       },
       closedElsewhere: (configId, path) => {
-        const circuit = this.circuits.peek(nameOf(configId, path));
-        if (circuit !== undefined) this.shut(circuit);
+        const circuit = this.#circuits.peek(nameOf(configId, path));
+        if (circuit !== undefined) this.#shut(circuit);
       },
-      openCircuits: () => this.listOpen(),
+      openCircuits: () => this.#listOpen(),
     };
   }
 
-  private *listOpen(): Iterable<OpenCircuit> {
-    const nowMs = this.now();
-    for (const { circuits } of this.opened.values())
+  *#listOpen(): Iterable<OpenCircuit> {
+    const nowMs = this.#now();
+    for (const { circuits } of this.#opened.values())
       for (const circuit of circuits.values()) {
         const { configId, path, rule, openedAtMs } = circuit;
         const closesInMs = openedAtMs + rule.cooldownMs - nowMs;

@@ -17,26 +17,26 @@ interface Budget {
  * that becomes slow is not met with twice the load.
  */
 export class HedgeBudget {
-  private readonly budgets: RecentMap<Budget>;
+  readonly #budgets: RecentMap<Budget>;
 
   constructor(options: { entriesMax?: number } = {}) {
-    this.budgets = new RecentMap(options.entriesMax ?? 10_000);
+    this.#budgets = new RecentMap(options.entriesMax ?? 10_000);
   }
 
   /** Entries held. */
   get size(): number {
-    return this.budgets.size;
+    return this.#budgets.size;
   }
 
   /** Every request that could be hedged. */
   request(key: string): void {
-    this.budget(key).requests++;
+    this.#budget(key).requests++;
   }
 
   /** Takes one second call if the share allows. */
   take(key: string, percentage: number): boolean {
     if (percentage <= 0) return false;
-    const budget = this.budget(key);
+    const budget = this.#budget(key);
     budget.saved = Math.min(burst * oneCall, budget.saved + budget.requests * percentage);
     budget.requests = 0;
     if (budget.saved < oneCall) return false;
@@ -44,11 +44,11 @@ export class HedgeBudget {
     return true;
   }
 
-  private budget(key: string): Budget {
-    const held = this.budgets.use(key);
+  #budget(key: string): Budget {
+    const held = this.#budgets.use(key);
     if (held !== undefined) return held;
     const fresh = { saved: burst * oneCall, requests: 0 };
-    this.budgets.set(key, fresh);
+    this.#budgets.set(key, fresh);
     return fresh;
   }
 }

@@ -24,18 +24,18 @@ interface Average {
  * - A failure counts as a measurement of 10 s.
  */
 export class Latencies {
-  private readonly averages: RecentMap<Average>;
-  private readonly now: () => number;
+  readonly #averages: RecentMap<Average>;
+  readonly #now: () => number;
 
   /** `now` may start anywhere but must not jump. */
   constructor(options: { entriesMax?: number; now?: () => number } = {}) {
-    this.averages = new RecentMap(options.entriesMax ?? 10_000);
-    this.now = options.now ?? (() => performance.now());
+    this.#averages = new RecentMap(options.entriesMax ?? 10_000);
+    this.#now = options.now ?? (() => performance.now());
   }
 
   /** Entries held. */
   get size(): number {
-    return this.averages.size;
+    return this.#averages.size;
   }
 
   /**
@@ -43,16 +43,16 @@ export class Latencies {
    * and the others do not follow it before its answer came.
    */
   begin(configKey: string, path: string): void {
-    const average = this.averages.use(keyOf(configKey, path));
-    if (average !== undefined) average.usedAtMs = this.now();
+    const average = this.#averages.use(keyOf(configKey, path));
+    if (average !== undefined) average.usedAtMs = this.#now();
   }
 
   observe(configKey: string, path: string, ms: number): void {
-    const nowMs = this.now();
+    const nowMs = this.#now();
     const key = keyOf(configKey, path);
-    const average = this.averages.use(key);
+    const average = this.#averages.use(key);
     if (average === undefined) {
-      this.averages.set(key, { sumMs: ms, weight: 1, measuredAtMs: nowMs, usedAtMs: nowMs });
+      this.#averages.set(key, { sumMs: ms, weight: 1, measuredAtMs: nowMs, usedAtMs: nowMs });
       return;
     }
     const kept = 0.5 ** ((nowMs - average.measuredAtMs) / measurementHalfLifeMs);
@@ -68,9 +68,9 @@ export class Latencies {
 
   /** Undefined = not measured, or so long ago that it says nothing. */
   averageMs(configKey: string, path: string): number | undefined {
-    const average = this.averages.peek(keyOf(configKey, path));
+    const average = this.#averages.peek(keyOf(configKey, path));
     if (average === undefined) return undefined;
-    const idleMs = this.now() - average.usedAtMs;
+    const idleMs = this.#now() - average.usedAtMs;
     if (idleMs >= forgottenAfterMs) return undefined;
     return (average.sumMs / average.weight) * 0.5 ** (idleMs / fadeHalfLifeMs);
   }
