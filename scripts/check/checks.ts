@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { findDeadLinks } from './document-links.ts';
 import { findFolderKnots } from './folder-knots.ts';
 import { type DeclaredDependencies, findImportFaults } from './import-directions.ts';
 import { knotExceptions, partRules } from './import-rules.ts';
@@ -35,6 +36,7 @@ export const checks: readonly Check[] = [
   },
   { name: 'bounded parsing', run: async () => findRawParsing(readSourceFiles(root)).join('\n') },
   { name: 'parts have rules', run: async () => partsWithoutRules().join('\n') },
+  { name: 'links of documents', run: async () => (await deadLinks()).join('\n') },
   { name: 'no registry addresses', run: async () => registryAddresses().join('\n') },
   { name: 'generated code', run: checkGenerated },
 ];
@@ -90,6 +92,20 @@ function partsWithoutRules(): string[] {
   return parts()
     .filter((part) => partRules[part] === undefined)
     .map((part) => `${part} has no entry in scripts/check/import-rules.ts`);
+}
+
+/** Of all documents that are checked in, or would be. */
+async function deadLinks(): Promise<string[]> {
+  const { code, output } = await execute(
+    'git',
+    'ls-files -z --cached --others --exclude-standard -- *.md'.split(' '),
+  );
+  if (code !== 0) return [output];
+  const documents = output
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(join(root, path)))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }));
+  return findDeadLinks(documents, (path) => existsSync(join(root, path)));
 }
 
 /** A lock file with addresses would tie every checkout to one registry. */
