@@ -34,7 +34,7 @@ export class MemoryLimits implements LimitStore, ReservationKeeper {
   readonly #groupsMax: number;
   readonly #now: () => number;
   readonly #path: string | undefined;
-  readonly #timer: NodeJS.Timeout | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #dirty = false;
   #saving: Promise<void> | undefined;
   #savedAt = 0;
@@ -44,15 +44,18 @@ export class MemoryLimits implements LimitStore, ReservationKeeper {
     this.#groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
     this.#now = options.now ?? Date.now;
     this.#path = options.path;
-    if (this.#path !== undefined) {
-      this.#load(this.#path);
-      this.#timer = setInterval(() => {
-        this.#saving ??= this.#saveNowAndThen().finally(() => {
-          this.#saving = undefined;
-        });
-      }, 1000);
-      this.#timer.unref();
-    }
+    if (this.#path !== undefined) this.#load(this.#path);
+  }
+
+  /** Begins to save, where there is a file. */
+  start(): void {
+    if (this.#path === undefined) return;
+    this.#timer = setInterval(() => {
+      this.#saving ??= this.#saveNowAndThen().finally(() => {
+        this.#saving = undefined;
+      });
+    }, 1000);
+    this.#timer.unref();
   }
 
   /** Windows held. */

@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import type { Part } from '@sluice/service';
+import { MemoryLimits } from '../limits/memory-limits.ts';
+import { RedisLimits } from '../limits/redis-limits.ts';
+import type { SharedStore } from '../redis/shared-store.ts';
+import type { Env } from '../settings.ts';
+
+/** Counters of limits: shared through Redis, or of this gateway alone and kept on disk. */
+export function limitsPart(env: Env, shared: SharedStore | undefined) {
+  const groupsMax = env.LIMIT_GROUPS_MAX;
+  if (shared !== undefined) {
+    const limits = new RedisLimits({ store: shared, groupsMax });
+    const part: Part = { name: 'limits', stop: () => limits.close() };
+    return { limits, part };
+  }
+  const limits = new MemoryLimits({ path: join(env.DATA_DIR, 'limits.json'), groupsMax });
+  const part: Part = { name: 'limits', start: () => limits.start(), stop: () => limits.close() };
+  return { limits, part };
+}

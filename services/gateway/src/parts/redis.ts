@@ -1,0 +1,32 @@
+import type { Part } from '@sluice/service';
+import type { Logger } from '@sluice/telemetry';
+import { connectRedis } from '../redis/connect-redis.ts';
+import type { RedisPlace } from '../redis/redis-settings.ts';
+import { SharedStore } from '../redis/shared-store.ts';
+
+/** What each user of Redis goes on with alone while it does not answer. */
+const aloneHelp = {
+  limits: '1 while limits are counted by each gateway alone',
+  circuits: '1 while circuits are counted by each gateway alone',
+  sticky: '1 while sticky assignments are remembered by each gateway alone',
+  cache: '1 while the shared cache is empty',
+};
+
+/** What several gateways share; nothing, where there is no Redis. */
+export function redisPart(place: RedisPlace | undefined, logger: Logger) {
+  const connect = () => place && new SharedStore({ client: connectRedis(place, logger), logger });
+  const shared = connect();
+  // Large answers must not stand in line before counters.
+  const sharedCache = connect();
+  const part: Part = {
+    name: 'redis',
+    stop: () => Promise.all([shared?.close(), sharedCache?.close()]),
+    gauges: () =>
+      Object.entries(aloneHelp).map(([user, help]) => ({
+        name: `sluice_${user}_degraded`,
+        help,
+        read: () => Number([shared, sharedCache].some((store) => store?.isDegraded(user))),
+      })),
+  };
+  return { shared, sharedCache, part };
+}

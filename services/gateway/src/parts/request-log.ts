@@ -1,0 +1,26 @@
+import type { Part } from '@sluice/service';
+import { type Logger, logsAt, RequestLog } from '@sluice/telemetry';
+import type { Env } from '../settings.ts';
+
+/** The last lines get so long. */
+const flushMs = 500;
+
+/** One event a request; none where the settings say so. */
+export function requestLogPart(env: Env, logger: Logger) {
+  const requestLog =
+    env.LOG_REQUESTS && logsAt(env.LOG_LEVEL, 'info')
+      ? new RequestLog({
+          service: env.SERVICE_NAME,
+          onDropped: (lines) =>
+            logger.warn(
+              { lines },
+              'lines of the request log were dropped: nobody read them in time',
+            ),
+        })
+      : undefined;
+  const part: Part = {
+    name: 'request-log',
+    stop: (deadlineMs) => requestLog?.flush(Math.min(flushMs, deadlineMs)),
+  };
+  return { requestLog, part };
+}

@@ -1,0 +1,60 @@
+import {
+  createConnectGuard,
+  createUpstreamPools,
+  hostAndPort,
+  makeHostRules,
+  readProxies,
+} from '@sluice/outbound';
+import type { Part } from '@sluice/service';
+import type { Logger } from '@sluice/telemetry';
+import type { RedisPlace } from '../redis/redis-settings.ts';
+import type { Env } from '../settings.ts';
+import { createAuthoriser } from '../upstream-auth/authoriser.ts';
+
+/** Connections that are idle go at once; what still answers gets so long. */
+const closeMs = 1000;
+
+/** Which hosts may be called, and how: for providers, and for whoever else is called outside. */
+export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Logger) {
+  const hostRules = makeHostRules({
+    trusted: env.TRUSTED_CUSTOM_HOSTS,
+    trustedForCallers: env.TRUSTED_CALLER_HOSTS,
+    production: env.NODE_ENV === 'production',
+    ownHosts: env.OWN_HOSTS ?? [],
+    ownParts: [
+      hostAndPort(env.HOST, env.PORT),
+      hostAndPort(env.HOST, env.METRICS_PORT),
+      env.CONTROL_PLANE_URL,
+      env.CONTROL_PLANE_GRPC_URL,
+      env.DATA_SERVICE_GRPC_URL,
+      ...(env.NATS_URL?.split(',') ?? []),
+      ...(redis?.addresses.map(({ host, port }) => hostAndPort(host, port)) ?? []),
+      env.KUBERNETES_SERVICE_HOST,
+    ],
+  });
+  const connecting = {
+    rules: hostRules,
+    validationsMax: env.OUTBOUND_VALIDATIONS_MAX,
+    resolver: env.DNS_RESOLVER,
+    dnsServers: env.DNS_SERVERS,
+    proxies: readProxies({
+      httpsProxy: env.https_proxy ?? env.HTTPS_PROXY,
+      httpProxy: env.http_proxy ?? env.HTTP_PROXY,
+      noProxy: env.no_proxy ?? env.NO_PROXY,
+    }),
+  };
+  const pools = createUpstreamPools({
+    guard: createConnectGuard(connecting),
+    connectionsMax: env.UPSTREAM_CONNECTIONS_MAX,
+  });
+  const part: Part = {
+    name: 'upstream',
+    start() {
+      for (const { setting, ...dropped } of hostRules.dropped)
+        logger.warn(dropped, `an entry of ${setting} is not used`);
+    },
+    stop: (deadlineMs) => pools.close(Math.min(closeMs, deadlineMs)),
+  };
+  const authoriser = createAuthoriser({ pools, hostRules, cloud: env });
+  return { hostRules, connecting, pools, authoriser, part };
+}

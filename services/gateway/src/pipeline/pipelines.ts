@@ -1,0 +1,66 @@
+import { pipeline, type Stage } from './pipeline.ts';
+
+/** Every stage that stands in a pipeline, built. */
+export interface Stages {
+  recordOutcome: Stage;
+  authenticate: Stage;
+  /** Of keys that may render prompts. */
+  authenticateForRender: Stage;
+  enforceLimits: Stage;
+  resolveConfig: Stage;
+  readRequest: Stage;
+  readProxyRequest: Stage;
+  readJsonRequest: Stage;
+  listOwnModels: Stage;
+  findPrompt: Stage;
+  renderRequest: Stage;
+  answerRendered: Stage;
+  routeToTarget: Stage;
+}
+
+/** What is done with each kind of request, and in which order; the first stage is the outermost. */
+export function createPipelines(stages: Stages) {
+  const entrance = [
+    stages.recordOutcome, // outermost, so that every outcome is counted once
+    stages.authenticate, // limits are those of a key and its workspace
+    stages.enforceLimits, // before anything is read or spent
+    stages.resolveConfig, // saved-only check first, then headers and config
+  ];
+  return {
+    /** Endpoints with a body. */
+    unified: pipeline([
+      ...entrance,
+      stages.readRequest, // after the config, which says what is read of it
+      stages.routeToTarget,
+    ]),
+    models: pipeline([
+      ...entrance,
+      stages.listOwnModels, // answers by itself unless a provider is named
+      stages.routeToTarget,
+    ]),
+    proxy: pipeline([
+      ...entrance,
+      stages.readProxyRequest, // only as much as says which model it is about
+      stages.routeToTarget,
+    ]),
+    /** A saved prompt, run. */
+    prompt: pipeline([
+      stages.recordOutcome,
+      stages.authenticate,
+      stages.findPrompt, // before limits: policies may be about a prompt
+      stages.enforceLimits,
+      stages.resolveConfig,
+      stages.readJsonRequest, // the variables
+      stages.renderRequest, // from here on it is a request like any other
+      stages.routeToTarget,
+    ]),
+    /** Calls no model: it counts against no limit, and leaves no record. */
+    renderPrompt: pipeline([
+      stages.authenticateForRender,
+      stages.findPrompt,
+      stages.readJsonRequest,
+      stages.renderRequest,
+      stages.answerRendered,
+    ]),
+  };
+}
