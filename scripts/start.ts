@@ -3,7 +3,13 @@
  * Ctrl-C or SIGTERM. Data, secrets and logs live in one directory.
  */
 import { join, resolve } from 'node:path';
-import { portsFrom, type Sluice, type SupervisionEvent, startSluice } from '@sluice/stack';
+import {
+  leftoverServer,
+  portsFrom,
+  type Sluice,
+  type SupervisionEvent,
+  startSluice,
+} from '@sluice/stack';
 import { currentBuild } from './build.ts';
 import { takenPortsMessage } from './start/check-ports.ts';
 import {
@@ -59,7 +65,9 @@ async function main(): Promise<number> {
 
 async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<number> {
   const ports = portsFrom(flags.port);
-  const taken = await takenPortsMessage(ports);
+  // A server that outlived a killed run holds its port until the new one has ended it.
+  const hasLeftover = leftoverServer(join(dataDir, 'postgres')) !== undefined;
+  const taken = await takenPortsMessage(ports, hasLeftover ? ['postgres'] : []);
   if (taken !== undefined) {
     say(taken);
     return 1;

@@ -12,9 +12,17 @@ const owners: Record<keyof SluicePorts, string> = {
   postgres: 'Postgres',
 };
 
-/** What to tell a person about ports that others hold, or `undefined` when all are free. */
-export async function takenPortsMessage(ports: SluicePorts): Promise<string | undefined> {
-  const names = Object.keys(owners) as (keyof SluicePorts)[];
+/**
+ * What to tell a person about ports that others hold, or `undefined` when all are free. `own` are held by what an
+ * earlier run left, which the new one ends.
+ */
+export async function takenPortsMessage(
+  ports: SluicePorts,
+  own: readonly (keyof SluicePorts)[] = [],
+): Promise<string | undefined> {
+  const names = (Object.keys(owners) as (keyof SluicePorts)[]).filter(
+    (name) => !own.includes(name),
+  );
   const free = await Promise.all(names.map((name) => isPortFree(ports[name])));
   const taken = names.filter((_name, index) => !free[index]);
   if (taken.length === 0) return undefined;

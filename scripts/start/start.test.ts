@@ -63,9 +63,18 @@ async function freeBase(): Promise<number> {
   });
 }
 
+function parts(dataDir: string): Record<string, { pid: number }> {
+  return JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')).parts;
+}
+
 function partPids(dataDir: string): number[] {
-  const run = JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8'));
-  return Object.values(run.parts as Record<string, { pid: number }>).map((part) => part.pid);
+  return Object.values(parts(dataDir)).map((part) => part.pid);
+}
+
+function partPid(dataDir: string, name: string): number {
+  const part = parts(dataDir)[name];
+  if (part === undefined) throw new Error(`no ${name} runs`);
+  return part.pid;
 }
 
 function ask(credentials: SluiceCredentials): Promise<Response> {
@@ -151,6 +160,8 @@ describe('npm start', () => {
 
     const pids = partPids(dataDir);
     first.launcher.kill('SIGKILL');
+    // Its watcher with it: the server itself goes on, on the port that the next start wants.
+    process.kill(partPid(dataDir, 'postgres'), 'SIGKILL');
     await eventually(() => pids.every((pid) => processStartTime(pid) === undefined), {
       timeoutMs: 15_000,
     });

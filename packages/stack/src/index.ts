@@ -4,7 +4,9 @@
  * parts do is theirs. Start reading at `sluice.ts`; `supervise.ts` keeps one
  * process running, `managed-process.ts` starts one.
  */
+
 export { createInstallation } from './create-installation.ts';
+export { leftoverServer } from './leftover-server.ts';
 export {
   baseEnvironment,
   type ManagedProcess,

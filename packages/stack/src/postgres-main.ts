@@ -12,13 +12,13 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { leftoverServer } from './leftover-server.ts';
 import { clockEnvironment } from './managed-process.ts';
 import { type PostgresBinaries, postgresBinaries } from './postgres-binaries.ts';
 import type { PostgresSettings } from './postgres-settings.ts';
@@ -97,32 +97,9 @@ function removeUnfinished(parent: string): void {
 
 /** A server whose watcher was killed may still run and hold the data; a dead one may have left its pid file. */
 async function clearStaleServer({ pgCtl }: PostgresBinaries, owner: PostgresUser): Promise<void> {
-  const pidFile = join(settings.dataDir, 'postmaster.pid');
-  if (!existsSync(pidFile)) return;
-  if (isPostgresOf(settings.dataDir, Number(readFileSync(pidFile, 'utf8').split('\n')[0])))
+  if (leftoverServer(settings.dataDir) !== undefined)
     await run(owner, pgCtl, ['stop', '-D', settings.dataDir, '-m', 'fast', '-w', '-t', '20']);
-  rmSync(pidFile, { force: true });
-}
-
-/** Pids are reused: the pid counts only when its process works in this data directory. */
-function isPostgresOf(dataDir: string, pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 1) return false;
-  if (!existsSync('/proc/self')) return isAlive(pid);
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(dataDir);
-  } catch {
-    // No such process.
-    return false;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  rmSync(join(settings.dataDir, 'postmaster.pid'), { force: true });
 }
 
 function startServer({ postgres }: PostgresBinaries, owner: PostgresUser): ChildProcess {
