@@ -166,8 +166,8 @@ export type ResponseFormat =
     };
 
 export interface Reasoning {
-  /** `enabled` with a budget, `adaptive` (the model decides), `disabled`. */
-  mode?: 'enabled' | 'adaptive' | 'disabled';
+  /** `enabled` with a budget, `adaptive` (the model decides), `between_tools` (no thought before the answer), `disabled`. */
+  mode?: 'enabled' | 'adaptive' | 'between_tools' | 'disabled';
   budgetTokens?: number;
   effort?: string;
   /** Whether thinking is shown, summarised or omitted, by the provider's word. */

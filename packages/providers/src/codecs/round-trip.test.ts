@@ -183,6 +183,8 @@ function requestFacts(value: ChatRequest, features: Features): object {
   // A name for models that think, where an effort is how much.
   const thinking = { ...reasoning };
   if (thinking.mode === 'adaptive') delete thinking.mode;
+  // What the model shows unless it is told not to.
+  if (thinking.display === 'summarized') delete thinking.display;
   const ids = idsOf(messages, features);
   return {
     ...rest,

@@ -59,13 +59,18 @@ describe('requests', () => {
     });
   });
 
-  it('raises its own limit above a thinking budget, and leaves the caller’s alone', () => {
+  it('keeps budget and limit apart: its own limit is raised, the caller’s stands', () => {
     const ask = (extra: object) =>
       chat.encode(
         { model: 'claude-sonnet-4-5', messages: [], ...extra } as never,
         contextFor(anthropic),
       ).body;
-    expect(ask({ thinking: { type: 'enabled', budget_tokens: 70_000 } })?.max_tokens).toBe(74_096);
+    const opus = { model: 'claude-opus-4-1', thinking: { type: 'enabled', budget_tokens: 31_000 } };
+    expect(ask(opus)).toMatchObject({ max_tokens: 32_000, thinking: { budget_tokens: 31_000 } });
+    expect(ask({ thinking: { type: 'enabled', budget_tokens: 70_000 } })).toMatchObject({
+      max_tokens: 64_000,
+      thinking: { budget_tokens: 59_904 },
+    });
     expect(ask({ max_tokens: 4000, reasoning_effort: 'high' })).toMatchObject({
       max_tokens: 4000,
       thinking: { type: 'enabled', budget_tokens: 2000 },

@@ -5,7 +5,6 @@ import type {
   ChatTool,
   JsonObject,
   JsonValue,
-  Reasoning,
   ToolChoice,
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
@@ -17,6 +16,7 @@ import {
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
+import { readReasoning } from '../read-reasoning.ts';
 import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
 import { formatName } from './wire.ts';
 
@@ -36,7 +36,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   if (outputTokensMax === undefined) throw invalidField('max_tokens', 'must be a number');
   const outputConfig = { ...objectOf(body.output_config) };
   const format = objectOf(outputConfig.format);
-  const reasoning = decodeReasoning(objectOf(body.thinking), stringOf(outputConfig.effort));
+  const reasoning = readReasoning(objectOf(body.thinking), stringOf(outputConfig.effort));
   delete outputConfig.format;
   delete outputConfig.effort;
   const fields: JsonObject = {};
@@ -147,18 +147,4 @@ function decodeToolChoice(choice: JsonObject | undefined): ToolChoice | undefine
     default:
       return undefined;
   }
-}
-
-function decodeReasoning(
-  thinking: JsonObject | undefined,
-  effort: string | undefined,
-): Reasoning | undefined {
-  if (thinking === undefined && effort === undefined) return undefined;
-  const mode = thinking?.type;
-  return compact<Reasoning>({
-    mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
-    budgetTokens: numberOf(thinking?.budget_tokens),
-    display: stringOf(thinking?.display),
-    effort,
-  });
 }

@@ -5,13 +5,13 @@ import type {
   FilePart,
   ImagePart,
   JsonObject,
-  JsonValue,
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { parseObject } from '../../json/json-access.ts';
 import { returnedCitations } from './citations.ts';
+import { contentOf, Turns } from './turns.ts';
 import { formatName } from './wire.ts';
 
 export interface EncodedMessages {
@@ -21,51 +21,82 @@ export interface EncodedMessages {
   usesFiles: boolean;
 }
 
+export interface TurnRules {
+  /** Messages of the role `system` may stand between the others. */
+  takesSystemTurns: boolean;
+  /** The last message may be the start of the answer. */
+  takesPrefill: boolean;
+}
+
 /** Messages → `system` and alternating turns. Results of tools come first in their user turn. */
-export function encodeMessages(messages: ChatMessage[], dropped: string[]): EncodedMessages {
+export function encodeMessages(
+  messages: ChatMessage[],
+  rules: TurnRules,
+  dropped: string[],
+): EncodedMessages {
   const out: EncodedMessages = { system: [], messages: [], usesFiles: false };
-  /** The user turn that tool results are gathered in, while it is open. */
-  let results: JsonValue[] | undefined;
+  const turns = new Turns(out.messages, rules.takesSystemTurns);
+  let isOpening = true;
   for (const message of messages) {
-    if (message.name !== undefined) dropped.push(`${message.path}.name`);
-    const blocks: JsonObject[] = [];
-    for (const part of message.parts) {
-      const block = encodePart(part, message, out);
-      if (part.type !== 'thinking' && 'signature' in part)
-        dropped.push(`${message.path}.thought_signature`);
-      if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')
-        dropped.push(`${message.path}.image_url.detail`);
-      if (block === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
-      else if (block !== empty) blocks.push(block);
-    }
+    const blocks = encodeParts(message, out, dropped);
     if (message.role === 'system' || message.role === 'developer') {
-      for (const block of blocks) {
-        if (block.type === 'text') out.system.push(block);
-        else dropped.push(`${message.path}.${block.type}`);
-      }
-    } else if (message.role === 'assistant') {
-      results = undefined;
-      if (blocks.length > 0) out.messages.push({ role: 'assistant', content: inOrder(blocks) });
-    } else if (message.role === 'tool') {
-      if (results === undefined) {
-        results = [];
-        out.messages.push({ role: 'user', content: results });
-      }
-      results.push(...blocks);
-    } else if (results !== undefined) {
-      results.push(...blocks);
-      results = undefined;
-    } else if (blocks.length > 0) out.messages.push({ role: 'user', content: contentOf(blocks) });
+      const texts = blocks.filter((block) => block.type === 'text');
+      for (const block of blocks)
+        if (block.type !== 'text') dropped.push(`${message.path}.${block.type}`);
+      if (isOpening) out.system.push(...texts);
+      else turns.instruct(texts);
+      continue;
+    }
+    isOpening = false;
+    if (message.role === 'assistant') turns.answer(inOrder(blocks));
+    else if (message.role === 'tool') turns.giveResults(blocks);
+    else turns.say(blocks);
   }
-  trimPrefill(out.messages.at(-1));
+  turns.end();
+  endWithUser(out.messages, messages.at(-1)?.path ?? '', rules, dropped);
   return out;
+}
+
+function encodeParts(message: ChatMessage, out: EncodedMessages, dropped: string[]): JsonObject[] {
+  if (message.name !== undefined) dropped.push(`${message.path}.name`);
+  const blocks: JsonObject[] = [];
+  for (const part of message.parts) {
+    const block = encodePart(part, message, out);
+    if (part.type !== 'thinking' && 'signature' in part)
+      dropped.push(`${message.path}.thought_signature`);
+    if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')
+      dropped.push(`${message.path}.image_url.detail`);
+    if (block === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
+    else if (block !== empty) blocks.push(block);
+  }
+  return blocks;
+}
+
+/** For models that go on with an answer only when they are asked to. */
+export const continuation = 'Continue your answer exactly where it ends, and repeat nothing of it.';
+
+/** The start of an answer may not end in white space, and not every model goes on with one. */
+function endWithUser(
+  turns: JsonObject[],
+  path: string,
+  { takesPrefill }: TurnRules,
+  dropped: string[],
+): void {
+  const last = turns.at(-1);
+  if (last?.role !== 'assistant') return;
+  if (takesPrefill) {
+    trimPrefill(last);
+    return;
+  }
+  dropped.push(path);
+  turns.push({ role: 'user', content: continuation });
 }
 
 /** A part that is carried by leaving it out. */
 const empty: JsonObject = {};
 
 /** Thinking must lead the turn and calls must close it, whatever order the parts came in. */
-function inOrder(blocks: JsonObject[]): JsonValue {
+function inOrder(blocks: JsonObject[]): JsonObject[] {
   const rank = (block: JsonObject): number =>
     block.type === 'thinking' || block.type === 'redacted_thinking'
       ? 0
@@ -73,18 +104,10 @@ function inOrder(blocks: JsonObject[]): JsonValue {
         ? 2
         : 1;
   const native = blocks.some((block) => rank(block) === 1 && block.type !== 'text');
-  return contentOf(native ? blocks : blocks.toSorted((a, b) => rank(a) - rank(b)));
+  return native ? blocks : blocks.toSorted((a, b) => rank(a) - rank(b));
 }
 
-function contentOf(blocks: JsonObject[]): JsonValue {
-  const [only] = blocks;
-  const plain = only !== undefined && only.type === 'text' && Object.keys(only).length === 2;
-  return blocks.length === 1 && plain ? (only.text as string) : blocks;
-}
-
-/** The start of an answer, put into the model's mouth, may not end in white space. */
-function trimPrefill(last: JsonObject | undefined): void {
-  if (last?.role !== 'assistant') return;
+function trimPrefill(last: JsonObject): void {
   if (typeof last.content === 'string') last.content = last.content.trimEnd();
   else {
     const block = (last.content as JsonObject[]).at(-1);

@@ -1,17 +1,15 @@
-import type {
-  ChatRequest,
-  ChatTool,
-  FunctionTool,
-  JsonObject,
-  JsonValue,
-  ProviderTool,
-} from '@sluice/contracts';
+import type { ChatRequest, FunctionTool, JsonObject, ProviderTool } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
 import { encodeMessages } from './encode-messages.ts';
-import { claudeModel } from './models.ts';
+import { encodeOutput } from './encode-output.ts';
+import { type BlockKinds, lacksThought, type OpenTurn } from './open-turn.ts';
+import { encodeSampling } from './sampling.ts';
+import { StrictTools } from './strict-tools.ts';
 import { encodeThinking } from './thinking.ts';
+import { demandsCall, mayDemandCall } from './tool-choice.ts';
 import { formatName } from './wire.ts';
 
 /** Fields of this format that callers of other formats may send as they are. */
@@ -30,18 +28,23 @@ const forwardedMembers = new Set([
 const toolFields = new Set(['defer_loading', 'allowed_callers', 'input_examples']);
 
 const filesBeta = 'files-api-2025-04-14';
-const jsonInstruction = 'Answer with one valid JSON object and nothing else.';
 
 /** Model → wire. */
 export function encodeRequest(
   request: ChatRequest,
-  _context: CallContext,
+  context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
   if ((request.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
+  const facts = factsOfClaude(request.model);
   const dropped = droppedFields(request);
-  const { system, messages, usesFiles } = encodeMessages(request.messages, dropped);
-  if (request.responseFormat?.type === 'json') system.push({ type: 'text', text: jsonInstruction });
+  const rules = {
+    takesSystemTurns: facts.systemTurnsAt.includes(context.provider.id),
+    takesPrefill: facts.prefill,
+  };
+  const { system, messages, usesFiles } = encodeMessages(request.messages, rules, dropped);
+  const output = encodeOutput(request.responseFormat, facts, dropped);
+  if (output.instruction !== undefined) system.push({ type: 'text', text: output.instruction });
   const extensions = forwarded(request, dropped);
   const betas = betasOf(extensions);
   if (usesFiles && !betas.includes(filesBeta)) betas.push(filesBeta);
@@ -49,13 +52,17 @@ export function encodeRequest(
   const version = stringOf(extensions.anthropic_version);
   delete extensions.anthropic_version;
 
-  const model = claudeModel(request.model);
-  const thinking = encodeThinking(request, model, dropped);
-  const isThinking = thinking.thinking !== undefined && thinking.thinking.type !== 'disabled';
+  const options = { lacksThought: lacksThought(messages.map(openTurnOf), blockKinds) };
+  const thinking = encodeThinking(request, facts, options, dropped);
+  const type = thinking.thinking?.type;
+  const isThinking = type === 'enabled' || type === 'adaptive';
+  const { temperature, topP, topK } = encodeSampling(request, facts, isThinking, dropped);
   const outputConfig = {
     ...objectOf(extensions.output_config),
     ...thinking.outputConfig,
-    ...outputFormat(request),
+    ...(output.schema !== undefined && {
+      format: { type: 'json_schema', schema: output.schema },
+    }),
   };
   delete extensions.output_config;
 
@@ -65,9 +72,11 @@ export function encodeRequest(
     system: system.length === 0 ? undefined : system,
     messages,
     stream: request.stream || undefined,
-    ...sampling(request, isThinking, dropped),
+    temperature,
+    top_p: topP,
+    top_k: topK,
     stop_sequences: stopSequences(request.stop),
-    ...encodeTools(request, isThinking, dropped),
+    ...encodeTools(request, facts, mayDemandCall(facts, type), dropped),
     thinking: thinking.thinking,
     output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
     metadata: request.user === undefined ? undefined : { user_id: request.user },
@@ -85,6 +94,15 @@ export function encodeRequest(
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
   };
 }
+
+function openTurnOf({ role, content }: JsonObject): OpenTurn {
+  return { role, blocks: arrayOf(content) === undefined ? [] : (content as JsonObject[]) };
+}
+
+const blockKinds: BlockKinds = {
+  isResult: (block) => block.type === 'tool_result',
+  isThought: (block) => block.type === 'thinking' || block.type === 'redacted_thinking',
+};
 
 function droppedFields(request: ChatRequest): string[] {
   const candidates: [string, unknown][] = [
@@ -124,45 +142,9 @@ export function betasOf(fields: JsonObject): string[] {
   return list.map((beta) => String(beta).trim()).filter((beta) => beta !== '');
 }
 
-function sampling(request: ChatRequest, isThinking: boolean, dropped: string[]): JsonObject {
-  const result: JsonObject = {};
-  const { temperature, topP, topK } = request;
-  if (temperature !== undefined) {
-    if (isThinking && temperature !== 1) dropped.push('temperature');
-    else result.temperature = Math.min(1, Math.max(0, temperature));
-  }
-  if (topP !== undefined) {
-    if (temperature !== undefined) dropped.push('top_p');
-    else result.top_p = topP;
-  }
-  if (topK !== undefined) {
-    if (isThinking) dropped.push('top_k');
-    else result.top_k = topK;
-  }
-  return result;
-}
-
 function stopSequences(stop: string[] | undefined): string[] | undefined {
   const kept = stop?.filter((sequence) => sequence.trim() !== '');
   return kept === undefined || kept.length === 0 ? undefined : kept;
-}
-
-function outputFormat(request: ChatRequest): JsonObject {
-  const format = request.responseFormat;
-  if (format?.type !== 'json-schema') return {};
-  return { format: { type: 'json_schema', schema: closed(format.schema) } };
-}
-
-/** The provider asks for `additionalProperties: false` on every object. */
-export function closed(value: JsonValue): JsonValue {
-  if (Array.isArray(value)) return value.map(closed);
-  const schema = objectOf(value);
-  if (schema === undefined) return value;
-  const result: JsonObject = {};
-  for (const key in schema) result[key] = closed(schema[key] as JsonValue);
-  if (schema.type === 'object' || objectOf(schema.properties) !== undefined)
-    result.additionalProperties = false;
-  return result;
 }
 
 function serviceTier(request: ChatRequest, dropped: string[]): string | undefined {
@@ -179,10 +161,19 @@ function serviceTier(request: ChatRequest, dropped: string[]): string | undefine
   }
 }
 
-function encodeTools(request: ChatRequest, isThinking: boolean, dropped: string[]): JsonObject {
+function encodeTools(
+  request: ChatRequest,
+  facts: ClaudeFacts,
+  mayDemand: boolean,
+  dropped: string[],
+): JsonObject {
+  const strict = new StrictTools(facts, dropped);
   const tools: JsonObject[] = [];
   for (const tool of request.tools ?? []) {
-    const encoded = encodeTool(tool, dropped);
+    const encoded =
+      tool.type === 'function'
+        ? encodeFunction(tool, strict, dropped)
+        : encodeProviderTool(tool, dropped);
     if (encoded !== undefined) tools.push(encoded);
   }
   if (tools.length === 0) {
@@ -190,7 +181,7 @@ function encodeTools(request: ChatRequest, isThinking: boolean, dropped: string[
     if (request.parallelToolCalls !== undefined) dropped.push('parallel_tool_calls');
     return {};
   }
-  const choice = toolChoice(request, isThinking, dropped);
+  const choice = toolChoice(request, mayDemand, dropped);
   return choice === undefined ? { tools } : { tools, tool_choice: choice };
 }
 
@@ -198,12 +189,11 @@ const choices = { none: 'none', auto: 'auto', required: 'any', tool: 'tool' } as
 
 function toolChoice(
   request: ChatRequest,
-  isThinking: boolean,
+  mayDemand: boolean,
   dropped: string[],
 ): JsonObject | undefined {
   let choice = request.toolChoice;
-  // With thinking on, the model must be free to choose.
-  if (isThinking && (choice?.type === 'required' || choice?.type === 'tool')) {
+  if (demandsCall(request) && !mayDemand) {
     dropped.push('tool_choice');
     choice = undefined;
   }
@@ -215,20 +205,13 @@ function toolChoice(
   return result;
 }
 
-function encodeTool(tool: ChatTool, dropped: string[]): JsonObject | undefined {
-  return tool.type === 'function'
-    ? encodeFunction(tool, dropped)
-    : encodeProviderTool(tool, dropped);
-}
-
-function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
-  const result: JsonObject = {
-    name: tool.name,
-    input_schema: { type: 'object', ...(tool.parameters ?? { properties: {} }) },
-  };
+function encodeFunction(tool: FunctionTool, strict: StrictTools, dropped: string[]): JsonObject {
+  const parameters: JsonObject = { type: 'object', ...(tool.parameters ?? { properties: {} }) };
+  const closed = strict.schemaOf(tool, parameters);
+  const result: JsonObject = { name: tool.name, input_schema: closed ?? parameters };
+  if (closed !== undefined) result.strict = true;
   if (tool.description !== undefined) result.description = tool.description;
   if (tool.cacheControl !== undefined) result.cache_control = { ...tool.cacheControl };
-  if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
   for (const key in tool.extensions) {
     const value = tool.extensions[key];
     if (toolFields.has(key) && value !== undefined) result[key] = value;

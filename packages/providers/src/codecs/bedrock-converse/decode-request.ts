@@ -19,6 +19,7 @@ import {
   parseObject,
   stringOf,
 } from '../../json/json-access.ts';
+import { readReasoning } from '../read-reasoning.ts';
 import { decodeBlocks } from './decode-blocks.ts';
 import { takeModelFields } from './decode-model-fields.ts';
 import { decodeCachePoint, formatName } from './wire.ts';
@@ -150,13 +151,6 @@ function decodeReasoning(
   additional: JsonObject,
   effort: string | undefined,
 ): Reasoning | undefined {
-  const thinking = objectOf(take(additional, 'thinking'));
-  const mode = thinking?.type;
-  const decoded = compact<Reasoning>({
-    mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
-    budgetTokens: numberOf(thinking?.budget_tokens),
-    display: stringOf(thinking?.display),
-    effort,
-  });
-  return Object.keys(decoded).length === 0 ? undefined : decoded;
+  const decoded = readReasoning(objectOf(take(additional, 'thinking')), effort);
+  return decoded === undefined || Object.keys(decoded).length === 0 ? undefined : decoded;
 }

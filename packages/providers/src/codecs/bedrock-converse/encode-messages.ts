@@ -9,15 +9,17 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { parseObject } from '../../json/json-access.ts';
+import { continuation } from '../anthropic-messages/encode-messages.ts';
 import { encodeCitation } from './citations.ts';
 import { DocumentNames } from './document-names.ts';
 import { encodeAudio, encodeMedia } from './media.ts';
 import type { Family } from './models.ts';
+import { type Turn, Turns } from './turns.ts';
 import { encodeCachePoint, formatName } from './wire.ts';
 
 export interface EncodedMessages {
   system: JsonObject[];
-  messages: { role: 'user' | 'assistant'; content: JsonObject[] }[];
+  messages: Turn[];
   /** Tools that earlier turns used, whether they are offered again or not. */
   usedTools: Set<string>;
 }
@@ -29,15 +31,21 @@ interface Work {
   usedTools: Set<string>;
 }
 
+export interface TurnRules {
+  family: Family;
+  /** The last message may be the start of the answer. */
+  takesPrefill: boolean;
+}
+
 /** Messages → `system` and strictly alternating turns. */
 export function encodeMessages(
   request: ChatRequest,
-  family: Family,
+  { family, takesPrefill }: TurnRules,
   dropped: string[],
 ): EncodedMessages {
   const work: Work = { family, names: new DocumentNames(), dropped, usedTools: new Set() };
   const system: JsonObject[] = [];
-  const messages: EncodedMessages['messages'] = [];
+  const turns = new Turns();
   for (const [index, message] of request.messages.entries()) {
     if (message.name !== undefined) dropped.push(`${message.path}.name`);
     const isSystem = message.role === 'system' || message.role === 'developer';
@@ -45,18 +53,17 @@ export function encodeMessages(
     const before = request.messages[index - 1];
     const offset = before?.path === message.path ? before.parts.length : 0;
     const blocks = encodeParts(message, isSystem, offset, work);
-    if (isSystem) {
-      system.push(...blocks);
-      continue;
-    }
-    if (blocks.length === 0) continue;
-    const role = message.role === 'assistant' ? 'assistant' : 'user';
-    const last = messages.at(-1);
-    if (last?.role === role) last.content.push(...blocks);
-    else messages.push({ role, content: blocks });
+    if (!isSystem) turns.say(message.role, blocks);
+    else if (turns.hasBegun) turns.instruct(blocks);
+    else system.push(...blocks);
   }
+  const messages = turns.end();
   for (const message of messages) nameDocuments(message.content);
-  trimPrefill(messages.at(-1));
+  const last = messages.at(-1);
+  if (last?.role === 'assistant' && !takesPrefill) {
+    dropped.push(request.messages.at(-1)?.path ?? '');
+    messages.push({ role: 'user', content: [{ text: continuation }] });
+  } else trimPrefill(last);
   const end = messages.at(-1)?.content;
   // Caching of all there is, which other formats ask for once, is a point at the end.
   if (request.cacheControl !== undefined && end?.at(-1)?.cachePoint === undefined)
@@ -72,7 +79,7 @@ function nameDocuments(content: JsonObject[]): void {
 }
 
 /** The start of an answer, put into the model's mouth, may not end in white space. */
-function trimPrefill(last: EncodedMessages['messages'][number] | undefined): void {
+function trimPrefill(last: Turn | undefined): void {
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined;
   if (typeof block?.text === 'string') block.text = block.text.trimEnd();
 }

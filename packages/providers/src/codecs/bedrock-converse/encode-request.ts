@@ -2,14 +2,16 @@ import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, objectOf } from '../../json/json-access.ts';
-import { closed } from '../anthropic-messages/encode-request.ts';
-import { encodeMessages } from './encode-messages.ts';
+import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
+import { type EncodedOutput, encodeOutput } from '../anthropic-messages/encode-output.ts';
+import { type BlockKinds, lacksThought } from '../anthropic-messages/open-turn.ts';
+import { encodeSampling, type Sampling } from '../anthropic-messages/sampling.ts';
+import { mayDemandCall } from '../anthropic-messages/tool-choice.ts';
+import { type EncodedMessages, encodeMessages } from './encode-messages.ts';
 import { modelFields, ownFields } from './further-fields.ts';
 import { familyOf, readModel } from './models.ts';
-import { encodeModelThinking } from './thinking.ts';
+import { encodeClaudeThinking, encodeFamilyThinking } from './thinking.ts';
 import { encodeTools } from './tools.ts';
-
-const jsonInstruction = 'Answer with one valid JSON object and nothing else.';
 
 /** Model → wire. The model's name is part of the address, not of the body; so is whether to stream. */
 export function encodeRequest(
@@ -20,18 +22,38 @@ export function encodeRequest(
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
   const model = readModel(request.model === '' ? context.model : request.model);
   const family = familyOf(model);
+  const claude = family.isClaude ? factsOfClaude(model.name) : undefined;
   const dropped: string[] = [];
-  const { system, messages, usedTools } = encodeMessages(request, family, dropped);
-  if (request.responseFormat?.type === 'json') system.push({ text: jsonInstruction });
-  const thinking = encodeModelThinking(request, model, family, dropped);
-  const tools = encodeTools(request, family, usedTools, thinking.isThinking, dropped);
+  const rules = { family, takesPrefill: claude?.prefill ?? true };
+  const { system, messages, usedTools } = encodeMessages(request, rules, dropped);
+  const structuredOutputs = claude?.structuredOutputs ?? family.structuredOutputs;
+  const output = encodeOutput(request.responseFormat, { structuredOutputs }, dropped);
+  if (output.instruction !== undefined) system.push({ text: output.instruction });
+  const thinking =
+    claude === undefined
+      ? encodeFamilyThinking(request, family, dropped)
+      : encodeClaudeThinking(request, claude, hasOpenTurn(messages), dropped);
+  const thinkingType = objectOf(thinking.fields.thinking)?.type;
+  const tools = encodeTools(
+    request,
+    {
+      family,
+      usedTools,
+      hasThoughts: messages.some(({ content }) => content.some(blockKinds.isThought)),
+      mayDemand: claude === undefined || mayDemandCall(claude, thinkingType),
+      structuredOutputs,
+    },
+    dropped,
+  );
+  const isThinking = thinkingType === 'enabled' || thinkingType === 'adaptive';
+  const sampling = sampled(request, claude, isThinking, dropped);
   const own = ownFields(request, family, context.setting, dropped);
   const outputConfig = {
     ...objectOf(own.modelFields.output_config),
     ...objectOf(thinking.fields.output_config),
   };
   const additional = {
-    ...modelFields(request, family, thinking.isThinking, dropped),
+    ...modelFields(request, family, sampling.topK, dropped),
     ...thinking.fields,
     ...(tools.modelTools.length === 0 ? {} : { tools: tools.modelTools }),
     ...own.modelFields,
@@ -40,13 +62,9 @@ export function encodeRequest(
   const body = compact<Record<string, unknown>>({
     messages,
     system: system.length === 0 ? undefined : system,
-    inferenceConfig: inference(request, thinking.outputTokensMax, {
-      isClaude: family.isClaude,
-      isThinking: thinking.isThinking,
-      dropped,
-    }),
+    inferenceConfig: inference(request, thinking.outputTokensMax, sampling),
     toolConfig: tools.toolConfig,
-    outputConfig: outputFormat(request),
+    outputConfig: textFormat(request, output),
     serviceTier: serviceTier(request, dropped),
     ...own.fields,
     additionalModelRequestFields: Object.keys(additional).length === 0 ? undefined : additional,
@@ -54,23 +72,34 @@ export function encodeRequest(
   return { body: body as JsonObject, dropped };
 }
 
+const blockKinds: BlockKinds = {
+  isResult: (block) => block.toolResult !== undefined,
+  isThought: (block) => block.reasoningContent !== undefined,
+};
+
+function hasOpenTurn(messages: EncodedMessages['messages']): boolean {
+  return lacksThought(
+    messages.map(({ role, content }) => ({ role, blocks: content })),
+    blockKinds,
+  );
+}
+
+function sampled(
+  request: ChatRequest,
+  claude: ClaudeFacts | undefined,
+  isThinking: boolean,
+  dropped: string[],
+): Sampling {
+  const { temperature, topP, topK } = request;
+  if (claude === undefined) return { temperature, topP, topK };
+  return encodeSampling(request, claude, isThinking, dropped);
+}
+
 function inference(
   request: ChatRequest,
   maxTokens: number | undefined,
-  rules: { isClaude: boolean; isThinking: boolean; dropped: string[] },
+  { temperature, topP }: Sampling,
 ): JsonObject | undefined {
-  const { isClaude, isThinking, dropped } = rules;
-  let { temperature, topP } = request;
-  if (isClaude && temperature !== undefined) {
-    temperature = Math.min(1, Math.max(0, temperature));
-    if (isThinking && temperature !== 1) {
-      dropped.push('temperature');
-      temperature = undefined;
-    }
-    // Claude takes one of the two.
-    if (topP !== undefined) dropped.push('top_p');
-    topP = undefined;
-  }
   const stop = request.stop?.filter((sequence) => sequence.trim() !== '');
   const config = compact({
     maxTokens,
@@ -81,10 +110,13 @@ function inference(
   return Object.keys(config).length === 0 ? undefined : (config as JsonObject);
 }
 
-function outputFormat({ responseFormat: format }: ChatRequest): JsonObject | undefined {
-  if (format?.type !== 'json-schema') return undefined;
+function textFormat(
+  { responseFormat: format }: ChatRequest,
+  output: EncodedOutput,
+): JsonObject | undefined {
+  if (format?.type !== 'json-schema' || output.schema === undefined) return undefined;
   const { name, description } = format;
-  const schema = JSON.stringify(closed(format.schema));
+  const schema = JSON.stringify(output.schema);
   const jsonSchema = compact({ schema, name, description }) as JsonValue;
   return { textFormat: { type: 'json_schema', structure: { jsonSchema } } };
 }

@@ -78,17 +78,16 @@ const callerNames: Readonly<Record<keyof FamilyFields, string>> = {
   user: 'user',
 };
 
-/** What the chat model has a name for and only some models take. */
+/** What the chat model has a name for and only some models take; `topK` as far as the model allows it. */
 export function modelFields(
   request: ChatRequest,
   family: Family,
-  isThinking: boolean,
+  topK: number | undefined,
   dropped: string[],
 ): JsonObject {
-  const { topK, seed, frequencyPenalty, presencePenalty, logitBias, user } = request;
+  const { seed, frequencyPenalty, presencePenalty, logitBias, user } = request;
   const values = {
-    // A Claude that thinks must be free to choose its words.
-    topK: family.isClaude && isThinking ? undefined : topK,
+    topK,
     seed,
     frequencyPenalty,
     presencePenalty,
@@ -96,7 +95,6 @@ export function modelFields(
     user: family.fields.user === undefined ? undefined : user,
     effort: family.fields.effort === undefined ? undefined : request.reasoning?.effort,
   };
-  if (topK !== undefined && values.topK === undefined) dropped.push('top_k');
   if (request.logprobs !== undefined) dropped.push('logprobs');
   if (request.topLogprobs !== undefined) dropped.push('top_logprobs');
   const result: JsonObject = {};

@@ -64,6 +64,8 @@ export interface Family {
   thinking: 'signed' | 'any' | 'none';
   /** Whether tools may have cache points after them. */
   toolCachePoints: boolean;
+  /** Answers by a JSON schema, and strict tools; of Claude each model has its own facts. */
+  structuredOutputs: boolean;
 }
 
 const plain: Family = {
@@ -72,11 +74,15 @@ const plain: Family = {
   forwarded: [],
   thinking: 'any',
   toolCachePoints: true,
+  structuredOutputs: true,
 };
+
+const untold = { ...plain, structuredOutputs: false };
 
 /**
  * Matched by prefix, the first wins. Sources: the pages "Inference request
- * parameters" of each vendor in Bedrock's user guide, November 2026.
+ * parameters" of each vendor in Bedrock's user guide, and "Get validated JSON
+ * results from models", November 2026.
  */
 const families: readonly (readonly [prefix: string, family: Family])[] = [
   [
@@ -87,6 +93,7 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
       forwarded: ['anthropic_version', 'context_management', 'output_config'],
       thinking: 'signed',
       toolCachePoints: true,
+      structuredOutputs: true,
     },
   ],
   [
@@ -97,13 +104,14 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
       forwarded: ['reasoningConfig'],
       thinking: 'any',
       toolCachePoints: false,
+      structuredOutputs: false,
     },
   ],
-  ['amazon.', { ...plain, fields: { topK: 'inferenceConfig.topK' }, toolCachePoints: false }],
+  ['amazon.', { ...untold, fields: { topK: 'inferenceConfig.topK' }, toolCachePoints: false }],
   [
     'cohere.',
     {
-      ...plain,
+      ...untold,
       fields: {
         topK: 'k',
         seed: 'seed',
@@ -117,7 +125,7 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
   [
     'ai21.j2',
     {
-      ...plain,
+      ...untold,
       fields: {
         frequencyPenalty: 'frequencyPenalty.scale',
         presencePenalty: 'presencePenalty.scale',
@@ -128,10 +136,12 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
   [
     'ai21.',
     {
-      ...plain,
+      ...untold,
       fields: { frequencyPenalty: 'frequency_penalty', presencePenalty: 'presence_penalty' },
     },
   ],
+  ['meta.', untold],
+  ['writer.', untold],
   ['mistral.', { ...plain, fields: { topK: 'top_k' } }],
   ['openai.', { ...plain, fields: { effort: 'reasoning_effort' } }],
   // It refuses to be shown its own earlier reasoning.

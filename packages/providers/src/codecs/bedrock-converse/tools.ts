@@ -1,5 +1,7 @@
 import type { ChatRequest, FunctionTool, JsonObject } from '@sluice/contracts';
 import { encodeProviderTool } from '../anthropic-messages/encode-request.ts';
+import { StrictTools } from '../anthropic-messages/strict-tools.ts';
+import { demandsCall } from '../anthropic-messages/tool-choice.ts';
 import type { Family } from './models.ts';
 import { encodeCachePoint, formatName } from './wire.ts';
 
@@ -9,21 +11,32 @@ export interface EncodedTools {
   modelTools: JsonObject[];
 }
 
+export interface ToolRules {
+  family: Family;
+  /** Tools that earlier turns used, whether they are offered again or not. */
+  usedTools: ReadonlySet<string>;
+  /** Earlier thoughts are shown, which are bound to the tools that were offered. */
+  hasThoughts: boolean;
+  /** Whether the model may be told to call a tool. */
+  mayDemand: boolean;
+  structuredOutputs: boolean;
+}
+
 /**
  * Converse wants the tools of every conversation that ever used one, so those
  * of earlier turns that are no longer offered are named with an empty schema.
  */
 export function encodeTools(
   request: ChatRequest,
-  family: Family,
-  usedTools: ReadonlySet<string>,
-  mustChooseFreely: boolean,
+  rules: ToolRules,
   dropped: string[],
 ): EncodedTools {
+  const { family, usedTools, hasThoughts } = rules;
+  const strict = new StrictTools(rules, dropped);
   const tools: JsonObject[] = [];
   const modelTools: JsonObject[] = [];
   for (const tool of request.tools ?? []) {
-    if (tool.type === 'function') tools.push(...encodeFunction(tool, family, dropped));
+    if (tool.type === 'function') tools.push(...encodeFunction(tool, family, strict, dropped));
     else if (tool.format === formatName) tools.push(tool.value);
     else if (!family.isClaude) dropped.push(tool.path);
     else {
@@ -35,13 +48,13 @@ export function encodeTools(
   const offered = tools.length > 0;
   const isRefused = request.toolChoice?.type === 'none';
   if (!offered || isRefused) {
-    const isObeyed = isRefused && usedTools.size === 0;
-    if (request.toolChoice !== undefined && !isObeyed) dropped.push('tool_choice');
-    // There is no word for "none": without a history of calls, tools are simply not offered.
-    if (usedTools.size === 0) return { modelTools: isRefused ? [] : modelTools };
+    // There is no word for "none": without a history that needs them, tools are simply not offered.
+    const isFree = usedTools.size === 0 && !(offered && hasThoughts);
+    if (request.toolChoice !== undefined && !(isRefused && isFree)) dropped.push('tool_choice');
+    if (isFree) return { modelTools: isRefused ? [] : modelTools };
     return { toolConfig: { tools: offered ? tools : [...usedTools].map(placeholder) }, modelTools };
   }
-  const choice = toolChoice(request, mustChooseFreely, dropped);
+  const choice = toolChoice(request, rules.mayDemand, dropped);
   const toolConfig: JsonObject = choice === undefined ? { tools } : { tools, toolChoice: choice };
   return { toolConfig, modelTools };
 }
@@ -50,14 +63,18 @@ function placeholder(name: string): JsonObject {
   return { toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } };
 }
 
-function encodeFunction(tool: FunctionTool, family: Family, dropped: string[]): JsonObject[] {
-  const spec: JsonObject = {
-    name: tool.name,
-    inputSchema: { json: { type: 'object', ...(tool.parameters ?? { properties: {} }) } },
-  };
+function encodeFunction(
+  tool: FunctionTool,
+  family: Family,
+  strict: StrictTools,
+  dropped: string[],
+): JsonObject[] {
+  const parameters: JsonObject = { type: 'object', ...(tool.parameters ?? { properties: {} }) };
+  const closed = strict.schemaOf(tool, parameters);
+  const spec: JsonObject = { name: tool.name, inputSchema: { json: closed ?? parameters } };
   if (tool.description !== undefined && tool.description !== '')
     spec.description = tool.description;
-  if (tool.strict !== undefined) spec.strict = tool.strict;
+  if (closed !== undefined) spec.strict = true;
   for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
   const blocks: JsonObject[] = [{ toolSpec: spec }];
   if (tool.cacheControl === undefined) return blocks;
@@ -67,21 +84,16 @@ function encodeFunction(tool: FunctionTool, family: Family, dropped: string[]): 
 }
 
 function toolChoice(
-  { toolChoice: choice }: ChatRequest,
-  mustChooseFreely: boolean,
+  request: ChatRequest,
+  mayDemand: boolean,
   dropped: string[],
 ): JsonObject | undefined {
-  switch (choice?.type) {
-    case 'auto':
-      return { auto: {} };
-    case 'required':
-    case 'tool':
-      if (mustChooseFreely) {
-        dropped.push('tool_choice');
-        return undefined;
-      }
-      return choice.type === 'tool' ? { tool: { name: choice.name } } : { any: {} };
-    default:
-      return undefined;
+  const { toolChoice: choice } = request;
+  if (choice?.type === 'auto') return { auto: {} };
+  if (!demandsCall(request)) return undefined;
+  if (!mayDemand) {
+    dropped.push('tool_choice');
+    return undefined;
   }
+  return choice?.type === 'tool' ? { tool: { name: choice.name } } : { any: {} };
 }

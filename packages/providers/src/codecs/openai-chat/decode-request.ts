@@ -5,7 +5,6 @@ import type {
   ChatTool,
   JsonObject,
   JsonValue,
-  Reasoning,
   ResponseFormat,
   ToolChoice,
 } from '@sluice/contracts';
@@ -18,6 +17,7 @@ import {
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
+import { readReasoning } from '../read-reasoning.ts';
 import { cacheControlOf, decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { formatName } from './wire.ts';
 
@@ -75,7 +75,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     user: stringOf(body.user),
     serviceTier: stringOf(body.service_tier),
     responseFormat: decodeResponseFormat(objectOf(body.response_format)),
-    reasoning: decodeReasoning(body),
+    reasoning: readReasoning(objectOf(body.thinking), stringOf(body.reasoning_effort)),
     ...cacheControlOf(body),
   };
   return { request: Object.assign(request, compact(rest)), dropped };
@@ -211,17 +211,4 @@ function decodeResponseFormat(format: JsonObject | undefined): ResponseFormat | 
       strict: booleanOf(schema.strict),
     }),
   };
-}
-
-function decodeReasoning(body: JsonObject): Reasoning | undefined {
-  const thinking = objectOf(body.thinking);
-  const effort = stringOf(body.reasoning_effort);
-  if (thinking === undefined && effort === undefined) return undefined;
-  const mode = stringOf(thinking?.type);
-  return compact<Reasoning>({
-    mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
-    budgetTokens: numberOf(thinking?.budget_tokens),
-    display: stringOf(thinking?.display),
-    effort,
-  });
 }

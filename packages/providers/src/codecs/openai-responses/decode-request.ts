@@ -14,6 +14,7 @@ import {
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
+import { readReasoning } from '../read-reasoning.ts';
 import { decodeInput } from './decode-items.ts';
 import { decodeTools } from './decode-tools.ts';
 import { formatName } from './wire.ts';
@@ -102,24 +103,18 @@ function decodeFormat(format: JsonObject | undefined): ResponseFormat | undefine
 
 /**
  * `thinking` is not the format's own: callers may say more of it than an effort.
- * A summary need not be asked for: replies have what thoughts a provider shows.
+ * A summary that is asked for is a wish to see thoughts; each of its sizes is.
  */
 function decodeReasoning(body: JsonObject, dropped: string[]): Reasoning | undefined {
-  const thinking = objectOf(body.thinking);
   const {
-    effort: said,
-    summary: _,
-    generate_summary: __,
+    effort,
+    summary,
+    generate_summary: olderSummary,
     ...rest
   } = objectOf(body.reasoning) ?? {};
   for (const key in rest) if (rest[key] !== null) dropped.push(`reasoning.${key}`);
-  const effort = stringOf(said);
-  if (thinking === undefined && effort === undefined) return undefined;
-  const mode = stringOf(thinking?.type);
-  return compact<Reasoning>({
-    mode: mode === 'enabled' || mode === 'adaptive' || mode === 'disabled' ? mode : undefined,
-    budgetTokens: numberOf(thinking?.budget_tokens),
-    display: stringOf(thinking?.display),
-    effort,
-  });
+  const reasoning = readReasoning(objectOf(body.thinking), stringOf(effort));
+  if (stringOf(summary ?? olderSummary) === undefined || reasoning?.display !== undefined)
+    return reasoning;
+  return { ...reasoning, display: 'summarized' };
 }

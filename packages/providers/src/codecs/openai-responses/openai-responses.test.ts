@@ -156,7 +156,7 @@ describe('thoughts on their way through a caller', () => {
       okHead,
     );
     const { output } = JSON.parse(String(reply.body)) as { output: JsonObject[] };
-    const input = [{ role: 'user', content: 'x' }, ...output];
+    const input = [{ role: 'user', content: 'x' }, ...output, { role: 'user', content: 'y' }];
     const { body, dropped } = viaAnthropic.encode(
       { model: 'claude', input },
       contextFor(anthropic),

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { factsOfModel, modelFamilies } from './facts-of-model.ts';
+
+const names: [asked: string, row: string][] = [
+  ['claude-opus-4-5', 'claude-opus-4-5'],
+  ['claude-opus-4-5-20251101', 'claude-opus-4-5'],
+  ['claude-opus-4-20250514', 'claude-opus-4'],
+  ['claude-opus-4-0', 'claude-opus-4'],
+  ['claude-opus-4@20250514', 'claude-opus-4'],
+  ['claude-3-7-sonnet-latest', 'claude-3-7-sonnet'],
+  ['claude-3-5-sonnet-v2@20241022', 'claude-3-5-sonnet'],
+  ['claude-3-opus-20240229', 'claude-3-opus'],
+  ['us.anthropic.claude-opus-4-6-v1', 'claude-opus-4-6'],
+  ['global.anthropic.claude-sonnet-4-5-20250929-v1:0', 'claude-sonnet-4-5'],
+  ['anthropic.claude-v2:1', 'claude-2'],
+  ['anthropic.claude-instant-v1', 'claude-instant-1.2'],
+  [
+    'arn:aws:bedrock:us-east-1::foundation-model/anthropic.claude-3-haiku-20240307-v1:0',
+    'claude-3-haiku',
+  ],
+  ['anthropic/claude-opus-4.5', 'claude-opus-4-5'],
+  ['anthropic/claude-4.7-opus', 'claude-opus-4-7'],
+  ['databricks-claude-sonnet-4-5', 'claude-sonnet-4-5'],
+  ['claude-mythos-preview', 'claude-mythos-preview'],
+  ['claude-fable-5-1', 'claude-fable-5-1'],
+];
+
+describe('facts of a model', () => {
+  it.each(names)('finds %s', (asked, row) => {
+    expect(factsOfModel(asked)?.model).toBe(row);
+  });
+
+  it('gives an unknown newer model the row of its newest sibling', () => {
+    expect(factsOfModel('claude-opus-7')?.model).toBe('claude-opus-5-5');
+    expect(factsOfModel('claude-haiku-6-20270101')?.model).toBe('claude-haiku-5-5');
+    expect(factsOfModel('claude-sonnet-latest')?.model).toBe('claude-sonnet-5-5');
+  });
+
+  it('gives a version between two rows the older one', () => {
+    expect(factsOfModel('claude-opus-5-2')?.model).toBe('claude-opus-5');
+    expect(factsOfModel('claude-sonnet-4-2')?.model).toBe('claude-sonnet-4');
+  });
+
+  it('gives a version older than all rows the oldest one', () => {
+    expect(factsOfModel('claude-1')?.model).toBe('claude-2');
+    expect(factsOfModel('claude-haiku-2')?.model).toBe('claude-3-haiku');
+  });
+
+  it('gives a line it does not know the newest row of the family', () => {
+    expect(factsOfModel('claude-saga-6')?.model).toBe('claude-opus-5-5');
+    expect(factsOfModel('claude')?.model).toBe('claude-opus-5-5');
+  });
+
+  it('knows nothing of a model of no family', () => {
+    expect(factsOfModel('my-own-deployment')).toBeUndefined();
+  });
+
+  it.each(modelFamilies.flatMap(({ rows }) => rows.map(({ facts }) => facts)))(
+    'finds $model by its own name, and says where its facts come from',
+    (facts) => {
+      expect(factsOfModel(facts.model)).toBe(facts);
+      expect(facts.source).toMatch(/^https:\/\//);
+      expect(facts.checked).toMatch(/^\d{4}-\d\d-\d\d$/);
+    },
+  );
+});

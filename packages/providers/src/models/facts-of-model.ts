@@ -1,0 +1,15 @@
+import { claude } from './claude.ts';
+import { findRow } from './find-row.ts';
+import type { ModelFacts, ModelFamily } from './model-facts.ts';
+
+/** All families there are rows of. */
+export const modelFamilies: readonly ModelFamily[] = [claude];
+
+/** What is known of a model, by its name at any host; undefined = nothing. */
+export function factsOfModel(name: string): ModelFacts | undefined {
+  for (const family of modelFamilies) {
+    const asked = family.read(name);
+    if (asked !== undefined) return findRow(family, asked)?.facts;
+  }
+  return undefined;
+}
