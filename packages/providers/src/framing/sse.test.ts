@@ -4,6 +4,7 @@ import {
   endOfLastEvent,
   parseSseEvents,
   type SseEvent,
+  SseEventReader,
   SseFramer,
   sseEventBytesMax,
 } from './sse.ts';
@@ -18,6 +19,11 @@ function readAll(chunks: Buffer[]): SseEvent[] {
   const rest = framer.end();
   if (rest !== undefined) events.push(...parseSseEvents(rest));
   return events;
+}
+
+function readByLines(chunks: Buffer[]): SseEvent[] {
+  const reader = new SseEventReader(sseEventBytesMax);
+  return [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
 }
 
 function cutAt(bytes: Buffer, cuts: number[]): Buffer[] {
@@ -54,7 +60,10 @@ describe('SseFramer', () => {
           const bytes = Buffer.from(lines.map(([text, end]) => text + end).join(''));
           const whole = readAll([bytes]);
           expect(readAll(cutAt(bytes, cuts))).toEqual(whole);
-          expect(readAll(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(whole);
+          const single = Array.from(bytes, (byte) => Buffer.from([byte]));
+          expect(readAll(single)).toEqual(whole);
+          for (const chunks of [[bytes], cutAt(bytes, cuts), single])
+            expect(readByLines(chunks)).toEqual(whole);
         },
       ),
     );
@@ -98,5 +107,47 @@ describe('SseFramer', () => {
     ['', 0],
   ])('finds the blank line in %j', (text, end) => {
     expect(endOfLastEvent(Buffer.from(text))).toBe(end);
+  });
+});
+
+describe('SseEventReader', () => {
+  it('hands out an event with the last byte of its blank line', () => {
+    for (const blank of ['\n\n', '\r\r', '\r\n\r\n']) {
+      const reader = new SseEventReader(100);
+      const bytes = Buffer.from(`data: x${blank}`);
+      const given = Array.from(bytes, (byte) => reader.push(Buffer.from([byte])).length);
+      expect(given.indexOf(1)).toBe(blank === '\r\n\r\n' ? bytes.length - 2 : bytes.length - 1);
+      expect(reader.end()).toEqual([]);
+    }
+  });
+
+  it('holds nothing of comments and names, however many come without a blank line', () => {
+    const reader = new SseEventReader(100);
+    for (let at = 0; at < 1000; at++)
+      expect(reader.push(Buffer.from(': nothing\nevent: e\n: nothing'))).toEqual([]);
+    expect(reader.isOversized).toBe(false);
+    expect(reader.push(Buffer.from('\ndata: x\n\n'))).toEqual([{ name: 'e', data: 'x' }]);
+  });
+
+  it.each([
+    ['one long line', 'data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'],
+    ['many lines', 'data: xxxxxxxxxxxxxxx\ndata: xxxxxxxxxxxxxxx\n'],
+  ])('says that an event of %s is larger than the cap', (_, text) => {
+    const reader = new SseEventReader(30);
+    reader.push(Buffer.from(text));
+    expect(reader.isOversized).toBe(true);
+  });
+
+  it.each([
+    ['{"error":{}}', true],
+    ['\uFEFF\r\n{"error":\n{}}\n', true],
+    ['\uFEFFdata: x\n\n', false],
+    ['\n\n: x\n\n', false],
+    ['', false],
+  ])('knows whether %j can be an event stream', (text, isForeign) => {
+    const reader = new SseEventReader(100);
+    reader.push(Buffer.from(text));
+    reader.end();
+    expect(reader.isForeign).toBe(isForeign);
   });
 });

@@ -3,6 +3,7 @@
  * CR and CRLF, comments, multi-line data, bytes cut anywhere. It works in two
  * steps, so that a reader which only passes bytes on pays for the first alone:
  * `SseFramer` finds whole events in a byte stream, `parseSseEvents` reads them.
+ * `SseEventReader` is both at once, for a reader that passes no bytes on.
  */
 
 import { GrowingBytes } from '@sluice/json';
@@ -124,33 +125,114 @@ export function endOfFirstEvent(bytes: Buffer, from = 0): number {
 
 /** Reads whole events. Comments are skipped, an event without data is not one. */
 export function parseSseEvents(bytes: Buffer): SseEvent[] {
-  let text = bytes.toString('utf8');
-  if (text.charCodeAt(0) === 0xfeff) text = text.slice(1);
-  const events: SseEvent[] = [];
-  let name = '';
-  let data: string | undefined;
-  let start = 0;
-  // Each is looked for again only once it is passed: a stream of the other must not cost a square.
-  let lf = endAt(text.indexOf('\n'), text);
-  let cr = endAt(text.indexOf('\r'), text);
-  while (start < text.length) {
-    if (lf < start) lf = endAt(text.indexOf('\n', start), text);
-    if (cr < start) cr = endAt(text.indexOf('\r', start), text);
-    const end = Math.min(lf, cr);
-    if (end === start) {
-      if (data !== undefined) events.push({ name, data });
-      name = '';
-      data = undefined;
-    } else if (text.startsWith('data:', start)) {
-      const value = fieldValue(text, start + 5, end);
-      data = data === undefined ? value : `${data}\n${value}`;
-    } else if (text.startsWith('event:', start)) {
-      name = fieldValue(text, start + 6, end);
-    }
-    start = cr < lf && cr + 1 === lf ? lf + 1 : end + 1;
+  const lines = new SseLines();
+  const events = lines.read(withoutMark(bytes.toString('utf8')));
+  return lines.end(events);
+}
+
+/**
+ * Events out of a byte stream, for a reader that passes no bytes on: each piece is
+ * read as it comes, line by line, so that even a stream without an event costs
+ * no more at a time than its pieces, and nothing of it is held.
+ */
+export class SseEventReader {
+  /** What came cannot be the beginning of an event stream. */
+  isForeign = false;
+  #lines = new SseLines();
+  /** The line that is not whole yet. */
+  #held = new GrowingBytes();
+  #hasBegun = false;
+  #endedWithCr = false;
+  #eventBytesMax: number;
+
+  constructor(eventBytesMax: number) {
+    this.#eventBytesMax = eventBytesMax;
   }
-  if (data !== undefined) events.push({ name, data });
-  return events;
+
+  /** An event is larger than the cap: what is read after it makes no sense. */
+  get isOversized(): boolean {
+    return this.#held.length + this.#lines.dataLength > this.#eventBytesMax;
+  }
+
+  /** The events that end in this piece. */
+  push(chunk: Buffer): SseEvent[] {
+    // The other half of a line end that has been read.
+    const start = this.#endedWithCr && chunk[0] === lineFeed ? 1 : 0;
+    const end = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn)) + 1;
+    if (chunk.length > 0) this.#endedWithCr = chunk[chunk.length - 1] === carriageReturn;
+    if (end <= start) {
+      this.#held.add(chunk.subarray(start));
+      return [];
+    }
+    this.#held.add(chunk.subarray(start, end));
+    const events = this.#lines.read(this.#takeText());
+    if (end < chunk.length) this.#held.add(chunk.subarray(end));
+    return events;
+  }
+
+  /** What the upstream left unfinished, once it has ended. */
+  end(): SseEvent[] {
+    return this.#lines.end(this.#lines.read(this.#takeText()));
+  }
+
+  #takeText(): string {
+    const bytes = this.#held.take();
+    if (this.#hasBegun) return bytes.toString('utf8');
+    if (!looksLikeSse(bytes)) this.isForeign = true;
+    this.#hasBegun = bytes.length > 0;
+    return withoutMark(bytes.toString('utf8'));
+  }
+}
+
+/** The lines of a stream, of which any number may come at a time. */
+class SseLines {
+  #name = '';
+  #data: string | undefined;
+
+  /** Of the event that has not ended yet, in characters. */
+  get dataLength(): number {
+    return this.#data?.length ?? 0;
+  }
+
+  /** The events that end in these whole lines. */
+  read(text: string): SseEvent[] {
+    const events: SseEvent[] = [];
+    let name = this.#name;
+    let data = this.#data;
+    let start = 0;
+    // Each is looked for again only once it is passed: a stream of the other must not cost a square.
+    let lf = endAt(text.indexOf('\n'), text);
+    let cr = endAt(text.indexOf('\r'), text);
+    while (start < text.length) {
+      if (lf < start) lf = endAt(text.indexOf('\n', start), text);
+      if (cr < start) cr = endAt(text.indexOf('\r', start), text);
+      const end = Math.min(lf, cr);
+      if (end === start) {
+        if (data !== undefined) events.push({ name, data });
+        name = '';
+        data = undefined;
+      } else if (text.startsWith('data:', start)) {
+        const value = fieldValue(text, start + 5, end);
+        data = data === undefined ? value : `${data}\n${value}`;
+      } else if (text.startsWith('event:', start)) {
+        name = fieldValue(text, start + 6, end);
+      }
+      start = cr < lf && cr + 1 === lf ? lf + 1 : end + 1;
+    }
+    this.#name = name;
+    this.#data = data;
+    return events;
+  }
+
+  /** These, and the one that no blank line has ended. */
+  end(events: SseEvent[]): SseEvent[] {
+    if (this.#data !== undefined) events.push({ name: this.#name, data: this.#data });
+    return events;
+  }
+}
+
+function withoutMark(text: string): string {
+  return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }
 
 function endAt(index: number, text: string): number {

@@ -6,7 +6,7 @@ import type {
   StreamEncoder,
 } from '../codecs/chat-codec.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
-import { looksLikeSse, parseSseEvents, SseFramer } from '../framing/sse.ts';
+import { type SseEvent, SseEventReader } from '../framing/sse.ts';
 import { empty, invalidStream, invalidStreamType, StreamState } from './native-stream.ts';
 
 /** A drawn image comes as one event; what is not read whole cannot be translated. */
@@ -21,12 +21,11 @@ const streamBytesMax = 64 * 1024 * 1024;
 /** Reads one format and writes another, event by event. */
 export class TranslatedStreamReader implements StreamReader {
   faultForwarded = false;
-  #framer = new SseFramer(eventBytesMax);
+  #events = new SseEventReader(eventBytesMax);
   #state = new StreamState();
   #decoder: StreamDecoder;
   #encoder: StreamEncoder;
   #caller: CallerCodec;
-  #started = false;
   #bytes = 0;
 
   constructor(decoder: StreamDecoder, caller: CallerCodec, options: ReplyOptions) {
@@ -52,17 +51,15 @@ export class TranslatedStreamReader implements StreamReader {
       this.#state.fail(invalidStream('The provider sent a stream too long to translate.'));
       return empty;
     }
-    const events = this.#framer.push(chunk);
-    const text = events === undefined ? '' : this.#translate(events);
-    if (this.#framer.oversized > 0 && !this.#state.isOver)
+    const text = this.#translate(this.#events.push(chunk));
+    if (this.#events.isOversized && !this.#state.isOver)
       this.#state.fail(invalidStream('The provider sent an event too large to translate.'));
     return text === '' ? empty : Buffer.from(text);
   }
 
   end(): Buffer {
     if (this.#state.isOver) return empty;
-    const rest = this.#framer.end();
-    let text = rest === undefined ? '' : this.#translate(rest);
+    let text = this.#translate(this.#events.end());
     if (!this.#state.isOver) text += this.#write(this.#decoder.end());
     return text === '' ? empty : Buffer.from(text);
   }
@@ -72,16 +69,13 @@ export class TranslatedStreamReader implements StreamReader {
     return counted === undefined ? this.#caller.errorEvent(fault) : Buffer.from(counted);
   }
 
-  #translate(events: Buffer): string {
-    if (!this.#started) {
-      this.#started = true;
-      if (!looksLikeSse(events)) {
-        this.#state.fail(invalidStream('The provider did not answer with an event stream.'));
-        return '';
-      }
+  #translate(events: readonly SseEvent[]): string {
+    if (this.#events.isForeign) {
+      this.#state.fail(invalidStream('The provider did not answer with an event stream.'));
+      return '';
     }
     let text = '';
-    for (const event of parseSseEvents(events)) {
+    for (const event of events) {
       text += this.#write(this.#decoder.decode(event));
       if (this.#state.isOver) break;
     }

@@ -111,6 +111,49 @@ describe('UpstreamCall', () => {
     expect(received).toBe(paused);
   });
 
+  it.each([
+    ['all it can get', () => true],
+    [
+      'more in the same turn that it was full',
+      (call: UpstreamCall) => {
+        process.nextTick(() => call.resume());
+        return false;
+      },
+    ],
+  ])('an event stream gives others a turn, though its caller takes %s', async (_, take) => {
+    const bytes = 4 * 1024 * 1024;
+    answer = (socket) =>
+      socket.write(
+        `HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: ${bytes}\r\n\r\n${'\n'.repeat(bytes)}`,
+      );
+    const call = start();
+    await call.head;
+    let received = 0;
+    let thisTurn = 0;
+    let mostInATurn = 0;
+    const watch = () => {
+      mostInATurn = Math.max(mostInATurn, thisTurn);
+      thisTurn = 0;
+      if (received < bytes) setImmediate(watch);
+    };
+    watch();
+    await new Promise<void>((resolve, reject) =>
+      call.consume({
+        data: (chunk) => {
+          received += chunk.length;
+          thisTurn += chunk.length;
+          // An upstream woken from a pause begins with an empty piece.
+          return chunk.length === 0 || take(call);
+        },
+        end: resolve,
+        fail: reject,
+      }),
+    );
+    expect(received).toBe(bytes);
+    // What is held from before it was consumed, and the last piece that ends a turn.
+    expect(mostInATurn).toBeLessThanOrEqual(512 * 1024);
+  });
+
   it('a reply that stays silent is given up, unless we asked it to wait', async () => {
     answer = (socket) =>
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 999999\r\n\r\n${'x'.repeat(1000)}`);

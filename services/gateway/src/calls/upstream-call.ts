@@ -65,6 +65,7 @@ export class UpstreamCall {
   #paused = false;
   /** Left of this turn; endless where bytes pass unread. */
   #turnBytesLeft = Number.POSITIVE_INFINITY;
+  #isResting = false;
   #isSent = false;
   #abortReason: GatewayError | undefined;
   readonly #options: CallOptions;
@@ -124,6 +125,10 @@ export class UpstreamCall {
   resume(): void {
     // The connection may be another request's by now.
     if (this.#isOver) return;
+    if (this.#turnBytesLeft <= 0) {
+      this.#rest();
+      return;
+    }
     this.#paused = false;
     if (this.#hasBegun) this.#timer.refresh();
     this.#controller?.resume();
@@ -233,21 +238,31 @@ export class UpstreamCall {
     if (this.#hasBegun) this.#timer.refresh();
     else this.#begin();
     if (this.#consumer !== undefined) {
-      if (!this.#consumer.data(chunk)) this.#pause();
-      else this.#takeTurns(chunk.length);
+      const wantsMore = this.#consumer.data(chunk);
+      this.#turnBytesLeft -= chunk.length;
+      if (!wantsMore) this.#pause();
+      else if (this.#turnBytesLeft <= 0) {
+        this.#pause();
+        this.#rest();
+      }
       return;
     }
     this.#held.add(chunk);
     if (this.#held.length > heldBytesMax) this.#pause();
   }
 
-  /** An upstream that is faster than its stream can be read keeps nobody waiting. */
-  #takeTurns(bytes: number): void {
-    this.#turnBytesLeft -= bytes;
-    if (this.#turnBytesLeft > 0) return;
-    this.#turnBytesLeft = turnBytes;
-    this.#pause();
-    setImmediate(() => this.resume());
+  /**
+   * An upstream that is faster than its stream can be read keeps nobody waiting. A
+   * caller that takes all at once asks for more within the same turn: it rests as well.
+   */
+  #rest(): void {
+    if (this.#isResting) return;
+    this.#isResting = true;
+    setImmediate(() => {
+      this.#isResting = false;
+      this.#turnBytesLeft = turnBytes;
+      this.resume();
+    });
   }
 
   onResponseEnd(): void {
