@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
+import { lookup } from 'node:dns/promises';
 import { encryptedKey, forgedRsaKey } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { OpenedKeys } from './opened-keys.ts';
@@ -142,6 +143,26 @@ describe('OpenedKeys', () => {
     const waitedMs = performance.now() - startedAt;
     await Promise.all(flood);
     expect(waitedMs).toBeLessThan((performance.now() - startedAt) / 4);
+  });
+
+  it('leaves threads for look-ups, however much there is to sign', async () => {
+    const keys = new OpenedKeys({ patienceMs: 60_000 });
+    const { signal } = new AbortController();
+    const dear = { text: forgedRsaKey(4_096) };
+    let signed = 0;
+    const flood = Array.from({ length: 60 }, async (_, index) => {
+      await keys.sign({ key: dear, bytes, owner: `workspace ${index}`, signal });
+      signed++;
+    });
+    // Counted in signatures, not by the clock: in a line with them it would come last.
+    const before: number[] = [];
+    while (signed < 30) {
+      const at = signed;
+      await lookup('localhost');
+      before.push(signed - at);
+    }
+    await Promise.all(flood);
+    expect(Math.max(...before)).toBeLessThan(10);
   });
 
   it('answers 503 when no thread comes free in time', async () => {
