@@ -71,6 +71,8 @@ export interface ToolCallPart {
   name: string;
   /** JSON text, exactly as the model wrote it: it may be unfinished or invalid. */
   arguments: string;
+  /** The call of a custom tool: its input is the `input` of the arguments. */
+  isCustom?: boolean;
   cacheControl?: CacheControl;
   /** As of a text. */
   signature?: string;
@@ -136,10 +138,20 @@ export interface FunctionTool {
   description?: string;
   parameters?: JsonObject;
   strict?: boolean;
+  /** OpenAI's custom tool, which takes one text; `parameters` have it as `input` for all others. */
+  custom?: CustomTool;
   cacheControl?: CacheControl;
   /** Further fields of a function, by their wire names. */
   extensions?: JsonObject;
   path: string;
+}
+
+/** What OpenAI's formats say of a custom tool beside its name. */
+export interface CustomTool {
+  /** As the caller wrote it; the function's has the format in words. */
+  description?: string;
+  /** The grammar of the text, by its wire names. */
+  format?: JsonObject;
 }
 
 /** A tool the provider runs or defines itself (web search, computer, bash, …). */

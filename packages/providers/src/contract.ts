@@ -8,6 +8,7 @@
 
 import type { CallerFormat, ChatUsage, Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
 import type { SettingName } from './setting-kinds.ts';
+import type { WordRule } from './translation/fitting-words.ts';
 
 export type { JsonObject, JsonValue };
 
@@ -180,6 +181,8 @@ export interface Quirks {
   translated?: Readonly<Record<string, JsonValue>>;
   /** The field of assistant messages that takes thinking back, needed between the calls of a tool loop. */
   thinkingField?: string;
+  /** Ids of tool calls that a host of the chat format takes; those that another made are replaced. */
+  callIds?: WordRule;
 }
 
 export interface ProviderEntry {

@@ -1,4 +1,5 @@
 import type { ProviderEntry } from '../contract.ts';
+import { openAiCallIds } from '../translation/call-id-rules.ts';
 import { openAiEndpoints } from './openai-endpoints.ts';
 
 export const openai: ProviderEntry = {
@@ -14,6 +15,6 @@ export const openai: ProviderEntry = {
     'openai-project': 'openai_project',
     'openai-beta': 'openai_beta',
   },
-  quirks: { outputTokensField: 'max_completion_tokens' },
+  quirks: { outputTokensField: 'max_completion_tokens', callIds: openAiCallIds },
   source: 'https://platform.openai.com/docs/api-reference, November 2026',
 };

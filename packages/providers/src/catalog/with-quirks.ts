@@ -1,5 +1,6 @@
 import type { ProviderEntry } from '../contract.ts';
 import { linewise } from '../framing/linewise-sse.ts';
+import { openAiCallIds } from '../translation/call-id-rules.ts';
 import { compatible, offering, openAiEndpoints } from './openai-endpoints.ts';
 
 /** OpenAI's formats, with fields to rename, to hold back or to bound. */
@@ -165,7 +166,12 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     // Who is asking, for its rankings: never set by the gateway itself.
     callerHeaders: ['http-referer', 'x-title'],
     configurationHeaders: { 'http-referer': 'http_referer', 'x-title': 'x_title' },
-    quirks: { ...compatible.quirks, takesTopK: true, thinkingField: 'reasoning' },
+    quirks: {
+      ...compatible.quirks,
+      takesTopK: true,
+      thinkingField: 'reasoning',
+      callIds: openAiCallIds,
+    },
     source: 'https://openrouter.ai/docs/api-reference/overview, November 2026',
   },
   {

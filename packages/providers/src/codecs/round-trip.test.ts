@@ -246,7 +246,11 @@ function replyFacts(value: ChatReply | undefined, features: Features): object | 
     id: features.has('reply-id') ? value.id : undefined,
     model: features.has('reply-model') ? value.model : undefined,
     created: features.has('created') ? value.createdSeconds : undefined,
-    serviceTier: features.has('service-tier') ? value.serviceTier : undefined,
+    // One format has to name a tier where none was told.
+    serviceTier:
+      features.has('service-tier') && value.serviceTier !== 'default'
+        ? value.serviceTier
+        : undefined,
     usage: value.usage,
     parts: choice.parts.map((part) => withId(part, ids)),
     finishReason: choice.finishReason,

@@ -15,7 +15,17 @@ import type {
 import { notTheFormat } from '../errors/not-the-format.ts';
 import { invalidField } from '../json/invalid-field.ts';
 import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
+import { callIdRule } from './call-id-rules.ts';
+import { withFittingCallIds } from './call-ids.ts';
+import type { WordRule } from './fitting-words.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
+import {
+  callerNames,
+  decoderWithCallerNames,
+  toolNameRule,
+  withCallerNames,
+  withFittingNames,
+} from './tool-names.ts';
 import { TranslatedStreamReader } from './translated-stream.ts';
 import { unframed } from './unframed-stream.ts';
 
@@ -27,6 +37,7 @@ export class ChatTranslation implements Translation {
   readonly callerFormat: WireFormat;
   #caller: CallerCodec;
   #upstream: UpstreamCodec;
+  #names: WordRule;
 
   constructor(caller: CallerCodec, upstream: UpstreamCodec, entry: EndpointEntry) {
     this.entry = entry;
@@ -34,15 +45,19 @@ export class ChatTranslation implements Translation {
     this.upstreamFormat = upstream.format;
     this.#caller = caller;
     this.#upstream = upstream;
+    this.#names = toolNameRule(entry.format);
   }
 
   encode(body: JsonObject, context: CallContext): EncodedRequest {
-    const { request, dropped } = this.#caller.decodeRequest(body);
+    const { request: asked, dropped } = this.#caller.decodeRequest(body);
+    const request = withFittingNames(asked, this.#names);
     if (request.stream && this.#upstream.openDecoder === undefined)
       throw invalidField('stream', 'must be false: this provider does not stream');
     const encoded = this.#upstream.encodeRequest(request, context);
     const quirks = this.entry.quirks ?? context.provider.quirks;
-    const inFormat = applyQuirks(encoded.body, quirks) ?? encoded.body;
+    const quirky = applyQuirks(encoded.body, quirks) ?? encoded.body;
+    const rule = callIdRule(this.entry.format, quirks);
+    const inFormat = withFittingCallIds(quirky, rule) ?? quirky;
     return {
       ...encoded,
       body: this.entry.envelope?.wrap?.(inFormat, context) ?? inFormat,
@@ -54,7 +69,8 @@ export class ChatTranslation implements Translation {
     const body = objectOf(readReply(bytes));
     const reply = body === undefined ? undefined : this.#upstream.decodeReply(body, head);
     if (reply === undefined) throw notTheFormat(bytes);
-    const encoded = this.#caller.encodeReply(reply, optionsOf(context, context.model));
+    const told = withCallerNames(reply, callerNames(context.request, this.#names));
+    const encoded = this.#caller.encodeReply(told, optionsOf(context, context.model));
     const facts = compact<ReplyFacts>({
       id: reply.id,
       model: reply.model,
@@ -75,7 +91,7 @@ export class ChatTranslation implements Translation {
     // `encode` refused to ask for such a stream.
     if (decoder === undefined) throw new GatewayError('provider.endpoint_unsupported');
     const reader = new TranslatedStreamReader(
-      decoder,
+      decoderWithCallerNames(decoder, callerNames(context.request, this.#names)),
       this.#caller,
       optionsOf(context, stringOf(request.model) ?? context.model),
     );

@@ -14,6 +14,8 @@ import type {
 import { errorForCaller } from '../errors/error-for-caller.ts';
 import { notTheFormat } from '../errors/not-the-format.ts';
 import { objectOf, parseObject, readReply } from '../json/json-access.ts';
+import { callIdRule } from './call-id-rules.ts';
+import { withFittingCallIds } from './call-ids.ts';
 import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
@@ -41,7 +43,9 @@ export class NativeTranslation implements Translation {
       envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(body);
     const quirks = this.entry.quirks ?? context.provider.quirks;
     const shaped = lifted?.body ?? body;
-    const edited = applyQuirks(shaped, quirks) ?? lifted?.body;
+    const quirky = applyQuirks(shaped, quirks) ?? lifted?.body;
+    const rule = callIdRule(this.entry.format, quirks);
+    const edited = withFittingCallIds(quirky ?? body, rule) ?? quirky;
     return {
       body: envelope?.wrap?.(edited ?? body, context) ?? edited,
       dropped: droppedByQuirks(shaped, quirks),

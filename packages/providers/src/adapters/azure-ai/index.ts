@@ -3,6 +3,7 @@ import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpo
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
 import { azureRerank } from '../../dialects/rerank/index.ts';
+import { openAiCallIds } from '../../translation/call-id-rules.ts';
 import { azureAuthSettings } from '../azure-openai/settings.ts';
 import { foundryUrl, isClaude, originOf, servesAllVendors, versioned } from './address.ts';
 import { itemsWithTypes } from './responses.ts';
@@ -65,7 +66,7 @@ export const azureAi: ProviderEntry = {
     ...azureAuthSettings,
   ],
   servedBy: ({ setting }) => namesIn(setting, 'azure-deployment-name', 'azure-endpoint-name'),
-  quirks: { developerAsSystem: true },
+  quirks: { developerAsSystem: true, callIds: openAiCallIds },
   source:
     'https://learn.microsoft.com/azure/ai-foundry/model-inference/concepts/endpoints, November 2026',
 };

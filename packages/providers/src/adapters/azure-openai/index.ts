@@ -8,6 +8,7 @@ import type {
   JsonObject,
   ProviderEntry,
 } from '../../contract.ts';
+import { openAiCallIds } from '../../translation/call-id-rules.ts';
 import { azureAuthSettings, deploymentOf, unversioned } from './settings.ts';
 
 /** The body names the deployment where the path does not. */
@@ -61,7 +62,7 @@ export const azureOpenAi: ProviderEntry = {
     return name === undefined ? [] : [name];
   },
   // Reasoning models refuse `max_tokens`; every version since autumn 2024 knows the newer field.
-  quirks: { outputTokensField: 'max_completion_tokens' },
+  quirks: { outputTokensField: 'max_completion_tokens', callIds: openAiCallIds },
   source:
     'https://docs.github.com/en/enterprise-cloud@latest/copilot/how-tos/copilot-sdk/auth/byok, November 2026',
 };

@@ -1,6 +1,6 @@
 import { ocr, offering } from '../../catalog/openai-endpoints.ts';
 import type { ProviderEntry } from '../../contract.ts';
-import { toolCallIds } from './tool-call-ids.ts';
+import { mistralCallIds } from '../../translation/call-id-rules.ts';
 
 /** https://docs.mistral.ai/api. Unknown fields are refused with 422, hence the long list. */
 export const mistralAi: ProviderEntry = {
@@ -15,7 +15,6 @@ export const mistralAi: ProviderEntry = {
       // Code models complete between a prompt and a suffix; they answer as chats do.
       path: ({ setting }) =>
         setting('mistral-fim-completion') === 'true' ? '/fim/completions' : '/chat/completions',
-      envelope: toolCallIds,
     },
     ocr,
   },
@@ -39,6 +38,7 @@ export const mistralAi: ProviderEntry = {
     values: { tool_choice: { required: 'any' } },
     modelPrefix: 'mistralai.',
     developerAsSystem: true,
+    callIds: mistralCallIds,
   },
   source:
     'refused fields: https://github.com/editor-code-assistant/eca/issues/231 and https://github.com/mistralai/platform-docs-public/issues/7, November 2026',

@@ -5,6 +5,7 @@ import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts'
 import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
+import { HostedTools } from './hosted-tools.ts';
 import { type BlockKinds, lacksThought, type OpenTurn } from './open-turn.ts';
 import { encodeSampling } from './sampling.ts';
 import { StrictTools } from './strict-tools.ts';
@@ -48,6 +49,7 @@ export function encodeRequest(
   const extensions = forwarded(request, dropped);
   const betas = betasOf(extensions);
   if (usesFiles && !betas.includes(filesBeta)) betas.push(filesBeta);
+  const hosted = new HostedTools(context.provider, betas);
   delete extensions.anthropic_beta;
   const version = stringOf(extensions.anthropic_version);
   delete extensions.anthropic_version;
@@ -76,7 +78,7 @@ export function encodeRequest(
     top_p: topP,
     top_k: topK,
     stop_sequences: stopSequences(request.stop),
-    ...encodeTools(request, facts, mayDemandCall(facts, type), dropped),
+    ...encodeTools(request, facts, hosted, mayDemandCall(facts, type), dropped),
     thinking: thinking.thinking,
     output_config: Object.keys(outputConfig).length === 0 ? undefined : outputConfig,
     metadata: request.user === undefined ? undefined : { user_id: request.user },
@@ -164,6 +166,7 @@ function serviceTier(request: ChatRequest, dropped: string[]): string | undefine
 function encodeTools(
   request: ChatRequest,
   facts: ClaudeFacts,
+  hosted: HostedTools,
   mayDemand: boolean,
   dropped: string[],
 ): JsonObject {
@@ -173,7 +176,7 @@ function encodeTools(
     const encoded =
       tool.type === 'function'
         ? encodeFunction(tool, strict, dropped)
-        : encodeProviderTool(tool, dropped);
+        : (hosted.encode(tool, request) ?? encodeProviderTool(tool, dropped));
     if (encoded !== undefined) tools.push(encoded);
   }
   if (tools.length === 0) {

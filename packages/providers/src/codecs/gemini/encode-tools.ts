@@ -6,6 +6,7 @@ import type {
   ProviderTool,
 } from '@sluice/contracts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
+import { hostedTool } from '../hosted-tools.ts';
 import { formatName } from './wire.ts';
 
 /** Tools the provider runs itself, by the names callers of other formats give them. */
@@ -33,7 +34,10 @@ export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject
   const declarations: JsonObject[] = [];
   const config: JsonObject = {};
   for (const tool of request.tools ?? []) {
-    const own = tool.type === 'function' ? builtInFunction(tool) : providerTool(tool);
+    const own =
+      tool.type === 'function'
+        ? builtInFunction(tool)
+        : (providerTool(tool) ?? hosted(tool, request));
     if (own !== undefined) tools.push(withoutRetrieval(own, config));
     else if (tool.type === 'function') declarations.push(encodeFunction(tool, dropped));
     else dropped.push(tool.path);
@@ -66,6 +70,24 @@ function providerTool(tool: ProviderTool): JsonObject | undefined {
   const name = type === undefined ? undefined : builtIn.get(type);
   if (type === undefined || name === undefined) return undefined;
   return { [name]: camelKeys(objectOf(tool.value[type]) ?? {}) };
+}
+
+/**
+ * What another provider would run, run by this one. Beside functions its own
+ * tools are refused by most of its models, and the functions matter more.
+ */
+function hosted(tool: ProviderTool, { tools }: ChatRequest): JsonObject | undefined {
+  if (tools?.some(({ type }) => type === 'function') === true) return undefined;
+  switch (hostedTool(tool)?.kind) {
+    case 'web-search':
+      return { googleSearch: {} };
+    case 'web-fetch':
+      return { urlContext: {} };
+    case 'code-execution':
+      return { codeExecution: {} };
+    default:
+      return undefined;
+  }
 }
 
 /** Where the user is belongs to `toolConfig`. */

@@ -96,9 +96,11 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     }
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal-delta', choice, text: refusal });
-    open.calls.decode(delta.tool_calls, choice, out);
+    const replyId = stringOf(body.id);
+    open.calls.decode(delta.tool_calls, choice, replyId, out);
     const raw = stringOf(value.finish_reason);
     if (raw === undefined) return;
+    open.calls.end(choice, replyId, out);
     if (raw === '') {
       open.blank = true;
       return;

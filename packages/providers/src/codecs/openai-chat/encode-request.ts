@@ -2,7 +2,6 @@ import type {
   ChatMessage,
   ChatPart,
   ChatRequest,
-  ChatTool,
   FilePart,
   ImagePart,
   JsonObject,
@@ -15,6 +14,7 @@ import type { CallContext, EncodedRequest, Quirks } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
+import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
 
 /** OpenAI's other format, and its fields that mean the same here. */
@@ -37,7 +37,12 @@ export function encodeRequest(
   const dropped: string[] = [];
   const messages: JsonObject[] = [];
   const quirks = context.provider.quirks ?? {};
-  for (const message of request.messages) encodeMessage(message, messages, dropped, quirks);
+  const shown: JsonObject[] = [];
+  for (const message of request.messages) {
+    if (message.parts.every((part) => part.type !== 'tool-result')) showResults(shown, messages);
+    encodeMessage(message, messages, shown, dropped, quirks);
+  }
+  showResults(shown, messages);
   const own = request.extensions.format === formatName;
   const isKin = own || request.extensions.format === kin;
   const extensions = own ? request.extensions.fields : sharedFields(request, dropped);
@@ -49,12 +54,7 @@ export function encodeRequest(
     stream: request.stream || undefined,
     stream_options:
       request.stream && request.includeUsage !== false ? { include_usage: true } : undefined,
-    tools: encodeTools(request.tools, dropped),
-    tool_choice:
-      request.toolChoice?.type === 'tool'
-        ? { type: 'function', function: { name: request.toolChoice.name } }
-        : request.toolChoice?.type,
-    parallel_tool_calls: request.parallelToolCalls,
+    ...encodeTools(request, dropped),
     [quirks.outputTokensField ?? 'max_tokens']: request.outputTokensMax,
     temperature: request.temperature,
     top_p: request.topP,
@@ -89,9 +89,19 @@ function sharedFields({ extensions }: ChatRequest, dropped: string[]): JsonObjec
   return result;
 }
 
+/**
+ * A tool message holds text only, so what else tools returned follows as the
+ * user's, behind all results of the turn, which must not be torn apart.
+ */
+function showResults(shown: JsonObject[], out: JsonObject[]): void {
+  if (shown.length > 0) out.push({ role: 'user', content: shown.splice(0) });
+}
+
+/** Adds to `shown` what of the results goes into a message behind them. */
 function encodeMessage(
   message: ChatMessage,
   out: JsonObject[],
+  shown: JsonObject[],
   dropped: string[],
   quirks: Quirks,
 ): void {
@@ -112,23 +122,20 @@ function encodeMessage(
     if (answer !== undefined) out.push({ ...answer, ...named });
     return;
   }
-  const images: ChatPart[] = [];
   const rest: ChatPart[] = [];
   for (const part of message.parts) {
-    if (part.type === 'tool-result') out.push(encodeToolResult(part, images, message, dropped));
+    if (part.type === 'tool-result') out.push(encodeToolResult(part, shown, message, dropped));
     else rest.push(part);
   }
-  // A tool message holds text only, so what else a tool returned follows as the user's.
-  if (images.length > 0)
-    out.push({ role: 'user', content: encodeContent(images, message, dropped) });
-  if (rest.length === 0 && message.role === 'tool') return;
+  if (rest.length === 0 && message.parts.length > 0) return;
+  showResults(shown, out);
   const role = message.role === 'tool' ? 'user' : message.role;
   out.push({ role, content: encodeContent(rest, message, dropped), ...named });
 }
 
 function encodeToolResult(
   part: ToolResultPart,
-  images: ChatPart[],
+  shown: JsonObject[],
   message: ChatMessage,
   dropped: string[],
 ): JsonObject {
@@ -138,7 +145,11 @@ function encodeToolResult(
     else if (piece.type === 'file' && piece.source.kind === 'text') texts.push(piece.source.text);
     else if (piece.type === 'foreign')
       dropped.push(`${message.path}.tool_result.${piece.value.type}`);
-    else images.push(piece);
+    else {
+      const encoded = encodePart(piece);
+      if (encoded === undefined) dropped.push(`${message.path}.${nameOf(piece)}`);
+      else shown.push(encoded);
+    }
   }
   const text = texts.join('\n');
   return {
@@ -203,28 +214,6 @@ function encodeFile(part: FilePart): JsonObject {
         file: { file_data: dataUrl(source.mediaType, source.data), ...named },
       };
   }
-}
-
-function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObject[] | undefined {
-  if (tools === undefined) return undefined;
-  const encoded: JsonObject[] = [];
-  for (const tool of tools) {
-    if (tool.type === 'provider') {
-      if (tool.format === formatName) encoded.push(tool.value);
-      else dropped.push(tool.path);
-      continue;
-    }
-    if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
-    for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
-    const fn = compact({
-      name: tool.name,
-      description: tool.description,
-      parameters: tool.parameters,
-      strict: tool.strict,
-    });
-    encoded.push({ type: 'function', function: fn as JsonObject });
-  }
-  return encoded.length === 0 ? undefined : encoded;
 }
 
 function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | undefined {

@@ -12,6 +12,7 @@ import type { ReplyOptions } from '../chat-codec.ts';
 import { urlOfSource } from '../data-url.ts';
 import { readCitations } from './citations.ts';
 import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
+import { madeUpCallId } from './made-up-call-id.ts';
 import { readThinking, type ThinkingPiece } from './reasoning.ts';
 import {
   decodeFinishReason,
@@ -55,12 +56,12 @@ function decodeChoice(body: JsonObject, choice: JsonObject, index: number): Chat
   }
   const refusal = stringOf(message.refusal);
   if (refusal) parts.push({ type: 'refusal', text: refusal });
-  for (const value of arrayOf(message.tool_calls) ?? []) {
+  for (const [place, value] of (arrayOf(message.tool_calls) ?? []).entries()) {
     const call = objectOf(value) ?? {};
     const fn = objectOf(call.function);
     parts.push({
       type: 'tool-call',
-      id: stringOf(call.id) ?? '',
+      id: stringOf(call.id) || madeUpCallId(stringOf(body.id), place),
       name: stringOf(fn?.name) ?? '',
       arguments: stringOf(fn?.arguments) ?? '',
       ...signatureOf(fn ?? {}),

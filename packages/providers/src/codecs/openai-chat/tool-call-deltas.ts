@@ -1,46 +1,74 @@
 import type { ChatStreamEvent, JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { madeUpCallId } from './made-up-call-id.ts';
 
 interface OpenCall {
   call: number;
   id: string | undefined;
+  name: string | undefined;
+  /** What came before the call could be told. */
+  held: string;
+  isTold: boolean;
 }
 
 /**
  * Numbers the tool calls of one answer. OpenAI gives each an `index`; some
- * providers leave it out, begin again at 0 with every call, or repeat id and
- * name in every fragment. A new id is what makes a new call.
+ * providers leave it out, begin again at 0 with every call, repeat id and name
+ * in every fragment, or tell the name after the id. A new id is what makes a
+ * new call; it is told when its name is known.
  */
 export class ToolCallDeltas {
   #next = 0;
+  #calls: OpenCall[] = [];
   #byIndex = new Map<number, OpenCall>();
   #byId = new Map<string, OpenCall>();
   #last: OpenCall | undefined;
 
-  decode(list: JsonValue | undefined, choice: number, out: ChatStreamEvent[]): void {
-    for (const item of arrayOf(list) ?? []) this.#item(objectOf(item) ?? {}, choice, out);
+  decode(
+    list: JsonValue | undefined,
+    choice: number,
+    replyId: string | undefined,
+    out: ChatStreamEvent[],
+  ): void {
+    for (const item of arrayOf(list) ?? []) this.#item(objectOf(item) ?? {}, choice, replyId, out);
   }
 
-  #item(value: JsonObject, choice: number, out: ChatStreamEvent[]): void {
+  /** The answer is over: what was waited for does not come any more. */
+  end(choice: number, replyId: string | undefined, out: ChatStreamEvent[]): void {
+    for (const open of this.#calls) if (!open.isTold) tell(open, choice, replyId, out);
+  }
+
+  #item(
+    value: JsonObject,
+    choice: number,
+    replyId: string | undefined,
+    out: ChatStreamEvent[],
+  ): void {
     const fn = objectOf(value.function);
     const id = stringOf(value.id) || undefined;
     const name = stringOf(fn?.name) || undefined;
     const index = numberOf(value.index);
-    let open = this.#find(id, name, index);
-    if (open === undefined) {
-      if (id === undefined && name === undefined) return;
-      open = { call: this.#next++, id };
-      if (index !== undefined) this.#byIndex.set(index, open);
-      if (id !== undefined) this.#byId.set(id, open);
-      const { call } = open;
-      const start = { choice, block: call + 1, call, id: id ?? '', name: name ?? '' };
-      out.push({ type: 'tool-call-start', ...start });
-    }
+    const open = this.#find(id, name, index) ?? this.#open(id, name);
+    if (open === undefined) return;
+    if (index !== undefined) this.#byIndex.set(index, open);
+    if (id !== undefined) this.#byId.set(id, open);
+    open.id ??= id;
+    open.name ??= name;
     this.#last = open;
-    const { call } = open;
-    const piece = argumentsOf(fn);
-    if (piece)
-      out.push({ type: 'tool-call-delta', choice, block: call + 1, call, arguments: piece });
+    const piece = argumentsOf(fn) ?? '';
+    if (!open.isTold) {
+      open.held += piece;
+      // Who has told of arguments without an id will tell of none.
+      const isWhole = open.name !== undefined && (open.id !== undefined || open.held !== '');
+      if (isWhole) tell(open, choice, replyId, out);
+    } else if (piece !== '') out.push(delta(open, choice, piece));
+  }
+
+  #open(id: string | undefined, name: string | undefined): OpenCall | undefined {
+    if (id === undefined && name === undefined) return undefined;
+    const open = { call: this.#next++, id, name, held: '', isTold: false };
+    this.#calls.push(open);
+    return open;
   }
 
   /** The call a fragment belongs to; undefined = a new one. */
@@ -51,11 +79,31 @@ export class ToolCallDeltas {
   ): OpenCall | undefined {
     const known = id === undefined ? undefined : this.#byId.get(id);
     if (known !== undefined) return known;
-    if (index === undefined) return id === undefined && name === undefined ? this.#last : undefined;
+    if (index === undefined) {
+      const goesOn = name === undefined || this.#last?.name === undefined;
+      return id === undefined && goesOn ? this.#last : undefined;
+    }
     const open = this.#byIndex.get(index);
     const another = id !== undefined && open?.id !== undefined && name !== undefined;
     return another ? undefined : open;
   }
+}
+
+function tell(
+  open: OpenCall,
+  choice: number,
+  replyId: string | undefined,
+  out: ChatStreamEvent[],
+): void {
+  const { call, name = '', held } = open;
+  open.isTold = true;
+  const id = open.id ?? madeUpCallId(replyId, call);
+  out.push({ type: 'tool-call-start', choice, block: call + 1, call, id, name });
+  if (held !== '') out.push(delta(open, choice, held));
+}
+
+function delta({ call }: OpenCall, choice: number, piece: string): ChatStreamEvent {
+  return { type: 'tool-call-delta', choice, block: call + 1, call, arguments: piece };
 }
 
 /** Text, but an object from those who do not stream it in pieces. */

@@ -1,9 +1,16 @@
-import type { ChatMessage, ChatPart, JsonObject, JsonValue } from '@sluice/contracts';
+import type {
+  ChatMessage,
+  ChatPart,
+  JsonObject,
+  JsonValue,
+  ToolResultPart,
+} from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeContent } from './decode-content.ts';
 import { decodePicture } from './pictures.ts';
 import { openFromCaller, partSignatureOf } from './sealed-thinking.ts';
+import { decodeCall, decodeOutput } from './tool-items.ts';
 
 /** `input`: a text, or a list of items. What one turn of the model consists of becomes one message. */
 export function decodeInput(input: JsonValue | undefined, dropped: string[]): ChatMessage[] {
@@ -38,21 +45,29 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
         turns.add([part], path);
       break;
     }
-    case 'function_call':
-      turns.add([functionCall(item, path)], path);
-      break;
     case 'function_call_output':
-      turns.push({ role: 'tool', parts: [functionCallOutput(item, path, dropped)], path });
+    case 'custom_tool_call_output':
+      turns.push({ role: 'tool', parts: [callOutput(item, path, dropped)], path });
       break;
     case 'item_reference':
       throw invalidField(path, 'refers to an item that is stored elsewhere: send the item itself');
-    default: {
-      const picture = decodePicture(item);
-      if (picture !== undefined) turns.add([picture], path);
-      // What a provider's own tools left behind means nothing to another provider.
-      else dropped.push(path);
-    }
+    default:
+      decodeFurther(item, path, turns, dropped);
   }
+}
+
+function decodeFurther(item: JsonObject, path: string, turns: Turns, dropped: string[]): void {
+  const part = decodeCall(item, path) ?? decodePicture(item);
+  const output = part === undefined ? decodeOutput(item) : undefined;
+  if (part !== undefined) turns.add([part], path, stringOf(item.id));
+  else if (output !== undefined) {
+    const id = turns.callOf(stringOf(item.call_id) ?? stringOf(item.id));
+    if (id === undefined) throw invalidField(`${path}.call_id`, 'must be a string');
+    const result = toolResult(id, output.content);
+    const flagged = output.isError === true ? { ...result, isError: true } : result;
+    turns.push({ role: 'tool', parts: [flagged], path });
+    // What a provider's own tools left behind means nothing to another provider.
+  } else dropped.push(path);
 }
 
 function decodeMessage(item: JsonObject, path: string, turns: Turns, dropped: string[]): void {
@@ -78,21 +93,13 @@ function decodeMessage(item: JsonObject, path: string, turns: Turns, dropped: st
   }
 }
 
-function functionCall(item: JsonObject, path: string): ChatPart {
-  const id = stringOf(item.call_id);
-  const name = stringOf(item.name);
-  if (id === undefined) throw invalidField(`${path}.call_id`, 'must be a string');
-  if (name === undefined) throw invalidField(`${path}.name`, 'must be a string');
-  return { type: 'tool-call', id, name, arguments: stringOf(item.arguments) ?? '' };
-}
-
-function functionCallOutput(item: JsonObject, path: string, dropped: string[]): ChatPart {
+function callOutput(item: JsonObject, path: string, dropped: string[]): ChatPart {
   const id = stringOf(item.call_id);
   if (id === undefined) throw invalidField(`${path}.call_id`, 'must be a string');
   return toolResult(id, decodeContent(item.output, `${path}.output`, dropped));
 }
 
-function toolResult(toolCallId: string, parts: ChatPart[]): ChatPart {
+function toolResult(toolCallId: string, parts: ChatPart[]): ToolResultPart {
   const content = parts.filter(
     (part) =>
       part.type === 'text' ||
@@ -111,14 +118,22 @@ function toolResult(toolCallId: string, parts: ChatPart[]): ChatPart {
 class Turns {
   messages: ChatMessage[] = [];
   #open: ChatMessage | undefined;
+  /** Call ids by the ids of their items, which the results of an older tool name instead. */
+  #calls = new Map<string, string>();
 
   push(message: ChatMessage): void {
     this.#open = undefined;
     this.messages.push(message);
   }
 
-  add(parts: ChatPart[], path: string): void {
-    const isCall = parts[0]?.type === 'tool-call';
+  callOf(id: string | undefined): string | undefined {
+    return id === undefined ? undefined : (this.#calls.get(id) ?? id);
+  }
+
+  add(parts: ChatPart[], path: string, itemId?: string): void {
+    const [first] = parts;
+    const isCall = first?.type === 'tool-call';
+    if (isCall && itemId !== undefined) this.#calls.set(itemId, first.id);
     if (this.#open === undefined || (!isCall && hasEnded(this.#open))) {
       this.#open = { role: 'assistant', parts: [], path };
       this.messages.push(this.#open);

@@ -23,6 +23,7 @@ import { formatName } from './wire.ts';
 const knownMembers = new Set(
   `model input instructions stream stream_options tools tool_choice parallel_tool_calls
   max_output_tokens temperature top_p top_k top_logprobs user service_tier text reasoning thinking
+  frequency_penalty presence_penalty
   include store truncation background previous_response_id conversation prompt`.split(/\s+/),
 );
 
@@ -62,6 +63,8 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     temperature: numberOf(body.temperature),
     topP: numberOf(body.top_p),
     topK: numberOf(body.top_k),
+    frequencyPenalty: numberOf(body.frequency_penalty),
+    presencePenalty: numberOf(body.presence_penalty),
     logprobs: wantsLogprobs ? true : undefined,
     topLogprobs,
     user: stringOf(body.user),

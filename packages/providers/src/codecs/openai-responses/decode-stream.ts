@@ -3,6 +3,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
+import { customArguments } from '../custom-tools.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf, thoughtSeparator } from './sealed-thinking.ts';
@@ -114,6 +115,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #itemAdded(at: number, item: JsonObject): ChatStreamEvent[] {
     switch (item.type) {
       case 'function_call':
+      case 'custom_tool_call':
         return this.#callStart(at, item);
       case 'reasoning':
         return [{ type: 'thinking-start', choice: 0, block: this.#block(`${at}`) }];
@@ -170,6 +172,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
         return hasArguments
           ? start
           : [...start, ...this.#arguments(at, stringOf(item.arguments) ?? '')];
+      }
+      // Its pieces are no JSON: the arguments are made of the whole.
+      case 'custom_tool_call': {
+        const start = this.#callStart(at, item);
+        return [...start, ...this.#arguments(at, customArguments(stringOf(item.input) ?? ''))];
       }
       case 'reasoning':
         return this.#thoughtDone(at, item);

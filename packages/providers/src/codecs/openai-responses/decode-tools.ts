@@ -2,6 +2,8 @@ import type { ChatTool, FunctionTool, JsonObject, JsonValue, ToolChoice } from '
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { cacheControlOf } from '../openai-chat/decode-parts.ts';
+import { builtInFunction, customTool, isBuiltIn, nameIn, runsAtCaller } from './asked-tools.ts';
+import { formatName } from './wire.ts';
 
 export interface DecodedTools {
   tools?: ChatTool[];
@@ -10,32 +12,54 @@ export interface DecodedTools {
 
 /** `tools` and `tool_choice`, which may leave some of the tools out. */
 export function decodeTools(body: JsonObject, dropped: string[]): DecodedTools {
-  const tools = arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const tools = arrayOf(body.tools)?.flatMap((tool, index) => decodeTool(tool, `tools[${index}]`));
   const choice = objectOf(body.tool_choice);
   if (choice?.type !== 'allowed_tools')
     return compact<DecodedTools>({
       tools,
-      toolChoice: decodeChoice(body.tool_choice ?? undefined),
+      toolChoice: decodeChoice(body.tool_choice ?? undefined, dropped),
     });
-  const allowed = new Set(
-    (arrayOf(choice.tools) ?? []).map((tool) => stringOf(objectOf(tool)?.name)),
-  );
-  for (const tool of tools ?? []) if (!allowed.has(tool.name)) dropped.push(tool.path);
+  const allowed = new Set((arrayOf(choice.tools) ?? []).map((tool) => allowedName(objectOf(tool))));
+  const isAllowed = (tool: ChatTool): boolean => allowed.has(nameOf(tool));
+  for (const tool of tools ?? []) if (!isAllowed(tool)) dropped.push(tool.path);
   return compact<DecodedTools>({
-    tools: tools?.filter((tool) => allowed.has(tool.name)),
+    tools: tools?.filter(isAllowed),
     toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
   });
 }
 
+/** Tools without a name are meant by their type. */
+function allowedName(tool: JsonObject | undefined): string | undefined {
+  const name = stringOf(tool?.name);
+  return name === undefined ? stringOf(tool?.type) : nameIn(stringOf(tool?.namespace), name);
+}
+
+function nameOf(tool: ChatTool): string | undefined {
+  return tool.type === 'function' ? tool.name : stringOf(tool.value.type);
+}
+
 const fields = new Set(['type', 'name', 'description', 'parameters', 'strict', 'cache_control']);
 
-function decodeTool(value: JsonValue, path: string): FunctionTool {
+/** A namespace holds several. What the provider would run is its own: see `hosted-tools.ts`. */
+function decodeTool(value: JsonValue, path: string, namespace?: string): ChatTool[] {
   const tool = objectOf(value);
   if (tool === undefined) throw invalidField(path, 'must be an object');
-  if (tool.type !== 'function')
-    throw invalidField(`${path}.type`, 'must be function: this provider runs no tools itself');
+  const { type } = tool;
+  if (isBuiltIn(type) && runsAtCaller(tool)) return [builtInFunction(type, path)];
+  if (type === 'namespace') {
+    const inner = arrayOf(tool.tools) ?? [];
+    const within = stringOf(tool.name);
+    return inner.flatMap((entry, index) => decodeTool(entry, `${path}.tools[${index}]`, within));
+  }
+  if (type !== 'function' && type !== 'custom')
+    return [{ type: 'provider', format: formatName, value: tool, path }];
   const name = stringOf(tool.name);
   if (name === undefined) throw invalidField(`${path}.name`, 'must be a string');
+  const whole = nameIn(namespace, name);
+  return [type === 'custom' ? customTool(tool, whole, path) : decodeFunction(tool, whole, path)];
+}
+
+function decodeFunction(tool: JsonObject, name: string, path: string): FunctionTool {
   const extensions: JsonObject = {};
   for (const key in tool) {
     const field = tool[key];
@@ -51,12 +75,18 @@ function decodeTool(value: JsonValue, path: string): FunctionTool {
   return { type: 'function', name, path, ...rest, ...cacheControlOf(tool) };
 }
 
-function decodeChoice(value: JsonValue | undefined): ToolChoice | undefined {
+/** That a provider's own tool must be used is a wish that no other provider can be asked. */
+function decodeChoice(value: JsonValue | undefined, dropped: string[]): ToolChoice | undefined {
   if (value === undefined) return undefined;
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
   const choice = objectOf(value);
+  const type = stringOf(choice?.type);
+  if (type === undefined)
+    throw invalidField('tool_choice', 'must be none, auto, required, allowed_tools or a tool');
+  if (isBuiltIn(type)) return { type: 'tool', name: type };
   const name = stringOf(choice?.name);
-  if (choice?.type !== 'function' || name === undefined)
-    throw invalidField('tool_choice', 'must be none, auto, required, allowed_tools or a function');
-  return { type: 'tool', name };
+  if ((type === 'function' || type === 'custom') && name !== undefined)
+    return { type: 'tool', name: nameIn(stringOf(choice?.namespace), name) };
+  dropped.push('tool_choice');
+  return undefined;
 }

@@ -6,9 +6,11 @@ import type {
   JsonObject,
   JsonValue,
   ThinkingPart,
+  ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
 import { compact } from '../../json/json-access.ts';
+import { customInput } from '../custom-tools.ts';
 import { dataUrl } from '../data-url.ts';
 import { partName } from '../part-name.ts';
 import { encryptedContentOf } from './sealed-thinking.ts';
@@ -29,7 +31,18 @@ export function encodeInput(messages: ChatMessage[], dropped: string[]): Encoded
     if (index === 0 && message.role === 'system') instructions = textOf(message);
     if (index > 0 || instructions === undefined) encodeMessage(message, input, dropped);
   }
+  nameCustomOutputs(input);
   return compact<EncodedInput>({ instructions, input });
+}
+
+/** What a custom tool returned has an item type of its own. */
+function nameCustomOutputs(input: JsonObject[]): void {
+  const calls = input.filter((item) => item.type === 'custom_tool_call');
+  if (calls.length === 0) return;
+  const ids = new Set(calls.map((item) => item.call_id));
+  for (const item of input)
+    if (item.type === 'function_call_output' && ids.has(item.call_id))
+      item.type = 'custom_tool_call_output';
 }
 
 function reportMarks(message: ChatMessage, dropped: string[]): void {
@@ -82,12 +95,7 @@ function encodeItem(
 ): JsonObject | undefined {
   switch (part.type) {
     case 'tool-call':
-      return {
-        type: 'function_call',
-        call_id: part.id,
-        name: part.name,
-        arguments: part.arguments || '{}',
-      };
+      return encodeCall(part);
     case 'tool-result':
       return encodeToolResult(part, message, dropped);
     case 'thinking':
@@ -95,6 +103,13 @@ function encodeItem(
     default:
       return undefined;
   }
+}
+
+function encodeCall(part: ToolCallPart): JsonObject {
+  const { id: call_id, name } = part;
+  if (part.isCustom === true)
+    return { type: 'custom_tool_call', call_id, name, input: customInput(part.arguments) };
+  return { type: 'function_call', call_id, name, arguments: part.arguments || '{}' };
 }
 
 /** What another provider thought cannot be shown to this one as its own. */

@@ -1,10 +1,11 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { type AskedTool, askedTools } from './asked-tools.ts';
 import {
   annotationsOf,
-  functionCallItem,
   type ItemStatus,
+  logprobsOf,
   messageItem,
   outputText,
   reasoningItem,
@@ -13,6 +14,7 @@ import {
 import { encodePicture } from './pictures.ts';
 import { endState, headOf, itemId, responseObject } from './response-object.ts';
 import { sealForCaller, sealPart } from './sealed-thinking.ts';
+import { callItem } from './tool-items.ts';
 import { formatName } from './wire.ts';
 
 /** Model → wire. Several choices cannot be told here: the first is the response. */
@@ -22,8 +24,9 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
   const finish = choice?.finishReason ?? 'stop';
   const end = endState(finish, [], reply.usage);
   const isCut = end.status === 'incomplete';
-  const logprobs = arrayOf(choice?.logprobs?.content) ?? [];
-  const output = encodeParts(choice?.parts ?? [], head.id, isCut, logprobs);
+  const logprobs = logprobsOf(arrayOf(choice?.logprobs?.content) ?? []);
+  const asked = askedTools(options.request);
+  const output = encodeParts(choice?.parts ?? [], head.id, isCut, logprobs, asked);
   return responseObject(head, { ...end, output }, options);
 }
 
@@ -33,6 +36,7 @@ function encodeParts(
   responseId: string,
   isCut: boolean,
   logprobs: JsonValue[],
+  asked: ReadonlyMap<string, AskedTool>,
 ): JsonObject[] {
   const output: JsonObject[] = [];
   let content: JsonObject[] | undefined;
@@ -50,7 +54,7 @@ function encodeParts(
       content.push(encoded);
       (output.at(-1) as JsonObject).status = status;
     } else {
-      const item = wholeItem(part, responseId, output.length, status);
+      const item = wholeItem(part, responseId, output.length, status, asked);
       if (item === undefined) continue;
       output.push(item);
       content = undefined;
@@ -78,6 +82,7 @@ function wholeItem(
   responseId: string,
   index: number,
   status: ItemStatus,
+  asked: ReadonlyMap<string, AskedTool>,
 ): JsonObject | undefined {
   switch (part.type) {
     case 'thinking':
@@ -88,7 +93,7 @@ function wholeItem(
       const id = itemId('fc', responseId, index);
       const { name } = part;
       const call = { id, callId: part.id, name, arguments: part.arguments || '{}' };
-      return functionCallItem(call, status);
+      return callItem(call, asked.get(name), status);
     }
     case 'image':
       return encodePicture(part.source, itemId('ig', responseId, index));

@@ -1,9 +1,10 @@
-import type { ChatRequest, ChatTool, JsonObject, ResponseFormat } from '@sluice/contracts';
+import type { ChatRequest, JsonObject, ResponseFormat } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
 import { encodeEffort } from '../openai-chat/encode-request.ts';
 import { encodeInput } from './encode-items.ts';
+import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
 
 /** Fields that mean the same in OpenAI's two formats. */
@@ -38,12 +39,7 @@ export function encodeRequest(
     instructions,
     input,
     stream: request.stream || undefined,
-    tools: encodeTools(request.tools, dropped),
-    tool_choice:
-      request.toolChoice?.type === 'tool'
-        ? { type: 'function', name: request.toolChoice.name }
-        : request.toolChoice?.type,
-    parallel_tool_calls: request.parallelToolCalls,
+    ...encodeTools(request, dropped),
     max_output_tokens: request.outputTokensMax,
     temperature: request.temperature,
     top_p: request.topP,
@@ -110,24 +106,6 @@ function included(
     input.some((item) => item.type === 'reasoning');
   const wanted = [reasons ? encrypted : '', request.logprobs === true ? logprobs : ''];
   return wanted.filter((entry) => entry !== '');
-}
-
-function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObject[] | undefined {
-  const encoded: JsonObject[] = [];
-  for (const tool of tools ?? []) {
-    if (tool.type === 'provider') {
-      if (tool.format === formatName) encoded.push(tool.value);
-      else dropped.push(tool.path);
-      continue;
-    }
-    if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
-    for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
-    const { name, description, parameters = { type: 'object', properties: {} } } = tool;
-    // Strict is the default here and nowhere else.
-    const fn = { type: 'function', name, description, parameters, strict: tool.strict ?? false };
-    encoded.push(compact(fn) as JsonObject);
-  }
-  return encoded.length === 0 ? undefined : encoded;
 }
 
 function encodeFormat(format: ResponseFormat | undefined): JsonObject | undefined {

@@ -2,10 +2,11 @@ import type { ChatStreamEvent, ChatUsage, FinishReason, JsonObject } from '@slui
 import type { StreamFault } from '../../contract.ts';
 import { arrayOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { type AskedTool, askedTools } from './asked-tools.ts';
 import { EventWriter } from './event-writer.ts';
-import { OpenCall, type OpenItem, OpenReasoning } from './open-items.ts';
+import { OpenCall, type OpenItem, OpenReasoning, OpenToolCall } from './open-items.ts';
 import { OpenMessage } from './open-message.ts';
-import { reasoningItem } from './output-items.ts';
+import { logprobsOf, reasoningItem } from './output-items.ts';
 import { encodePicture } from './pictures.ts';
 import {
   endState,
@@ -27,7 +28,8 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #writer = new EventWriter();
   #head: ResponseHead | undefined;
   #open: OpenMessage | OpenReasoning | undefined;
-  #calls = new Map<number, OpenCall>();
+  #calls = new Map<number, OpenCall | OpenToolCall>();
+  #asked: ReadonlyMap<string, AskedTool>;
   /** By their places; an item takes its own when it is over. */
   #output: JsonObject[] = [];
   #items = 0;
@@ -36,6 +38,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
 
   constructor(options: ReplyOptions) {
     this.#options = options;
+    this.#asked = askedTools(options.request);
   }
 
   encode(event: ChatStreamEvent): string {
@@ -45,7 +48,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
       case 'reply-start':
         return this.#start(event);
       case 'text-delta': {
-        const logprobs = arrayOf(event.logprobs?.content) ?? [];
+        const logprobs = logprobsOf(arrayOf(event.logprobs?.content) ?? []);
         return this.#inMessage((message) => message.text(event.block, event.text, logprobs));
       }
       case 'refusal-delta':
@@ -145,7 +148,11 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #callStart(event: { call: number; id: string; name: string }): string {
     const { events, index, id } = this.#next('fc');
     const named = { callId: event.id, name: event.name };
-    const call = new OpenCall(this.#writer, index, id, named);
+    const asked = this.#asked.get(event.name);
+    const call =
+      asked === undefined || asked.kind === 'function'
+        ? new OpenCall(this.#writer, index, id, named, asked)
+        : new OpenToolCall(this.#writer, index, id, named, asked);
     this.#calls.set(event.call, call);
     return events + call.open();
   }

@@ -3,8 +3,10 @@
  * told whole when it closes. Messages, which have parts, are in `open-message.ts`.
  */
 import type { JsonObject } from '@sluice/contracts';
+import type { AskedTool } from './asked-tools.ts';
 import type { EventWriter } from './event-writer.ts';
-import { functionCallItem, type ItemStatus, reasoningItem, summaryText } from './output-items.ts';
+import { type ItemStatus, reasoningItem, summaryText } from './output-items.ts';
+import { callItem } from './tool-items.ts';
 
 export interface OpenItem {
   /** Its place in the output. */
@@ -69,6 +71,7 @@ export class OpenCall implements OpenItem {
   #id: string;
   #callId: string;
   #name: string;
+  #asked: AskedTool | undefined;
   #arguments = '';
   #deltaHead: string;
 
@@ -77,12 +80,14 @@ export class OpenCall implements OpenItem {
     index: number,
     id: string,
     { callId, name }: { callId: string; name: string },
+    asked: AskedTool | undefined,
   ) {
     this.#writer = writer;
     this.index = index;
     this.#id = id;
     this.#callId = callId;
     this.#name = name;
+    this.#asked = asked;
     this.#deltaHead = writer.deltaHead('response.function_call_arguments.delta', this.#place());
   }
 
@@ -101,7 +106,7 @@ export class OpenCall implements OpenItem {
     const item = this.#item(whole, status);
     const events = this.#writer.event('response.function_call_arguments.done', {
       ...this.#place(),
-      name: this.#name,
+      name: this.#asked?.name ?? this.#name,
       arguments: whole,
     });
     return { events: events + done(this.#writer, this.index, item), item };
@@ -113,7 +118,60 @@ export class OpenCall implements OpenItem {
 
   #item(whole: string, status: ItemStatus): JsonObject {
     const call = { id: this.#id, callId: this.#callId, name: this.#name, arguments: whole };
-    return functionCallItem(call, status);
+    return callItem(call, this.#asked, status);
+  }
+}
+
+/**
+ * The call of a tool that is no function. What its item says is known when the
+ * function's arguments are whole, so it is told at once when it closes.
+ */
+export class OpenToolCall implements OpenItem {
+  readonly index: number;
+  #writer: EventWriter;
+  #call: { id: string; callId: string; name: string };
+  #asked: AskedTool;
+  #arguments = '';
+
+  constructor(
+    writer: EventWriter,
+    index: number,
+    id: string,
+    { callId, name }: { callId: string; name: string },
+    asked: AskedTool,
+  ) {
+    this.#writer = writer;
+    this.index = index;
+    this.#call = { id, callId, name };
+    this.#asked = asked;
+  }
+
+  open(): string {
+    return added(this.#writer, this.index, this.#item('', 'in_progress'));
+  }
+
+  add(piece: string): string {
+    this.#arguments += piece;
+    return '';
+  }
+
+  close(status: ItemStatus): { events: string; item: JsonObject } {
+    const item = this.#item(this.#arguments || '{}', status);
+    let events = '';
+    if (item.type === 'custom_tool_call') {
+      const place = { item_id: this.#call.id, output_index: this.index };
+      const { input } = item;
+      events = this.#writer.event('response.custom_tool_call_input.delta', {
+        ...place,
+        delta: input,
+      });
+      events += this.#writer.event('response.custom_tool_call_input.done', { ...place, input });
+    }
+    return { events: events + done(this.#writer, this.index, item), item };
+  }
+
+  #item(whole: string, status: ItemStatus): JsonObject {
+    return callItem({ ...this.#call, arguments: whole }, this.#asked, status);
   }
 }
 

@@ -97,8 +97,8 @@ describe('requests', () => {
     [{ model: 'm', input: 'x', conversation: 'c' }, 'conversation'],
     [{ model: 'm', prompt: { id: 'p' } }, 'prompt'],
     [{ model: 'm', input: 'x', background: true }, 'background'],
-    [{ model: 'm', input: 'x', tools: [tool, { type: 'web_search' }] }, 'tools[1].type'],
-    [{ model: 'm', input: 'x', tools: [tool], tool_choice: { type: 'mcp' } }, 'tool_choice'],
+    [{ model: 'm', input: 'x', tools: [tool, { type: 'custom' }] }, 'tools[1].name'],
+    [{ model: 'm', input: 'x', tools: [tool], tool_choice: {} }, 'tool_choice'],
   ])('refuses %j with the path of the fault where it has to be translated', (body, field) => {
     for (const call of [viaChat, viaAnthropic])
       expect(() => call.encode(body as JsonObject, contextFor(anthropic))).toThrow(

@@ -1,6 +1,6 @@
 /** Items of an answer as this format has them: built alike for whole replies and for streams. */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import { numberOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
@@ -52,7 +52,7 @@ export function functionCallItem(call: FunctionCall, status: ItemStatus): JsonOb
 /** Sources of a text. Those of other formats are told where they have an address; they are about the whole text. */
 export function annotationsOf(citations: JsonObject[], text: string): JsonObject[] {
   return citations.flatMap((citation) => {
-    if (annotationKinds.has(stringOf(citation.type) ?? '')) return [citation];
+    if (otherAnnotations.has(stringOf(citation.type) ?? '')) return [citation];
     const url = stringOf(citation.url);
     if (url === undefined) return [];
     const title = stringOf(citation.title) ?? '';
@@ -62,10 +62,26 @@ export function annotationsOf(citations: JsonObject[], text: string): JsonObject
   });
 }
 
-/** The format's own. */
-const annotationKinds = new Set([
-  'url_citation',
-  'file_citation',
-  'container_file_citation',
-  'file_path',
-]);
+/** The format's own, which are about files. */
+const otherAnnotations = new Set(['file_citation', 'container_file_citation', 'file_path']);
+
+/** How likely tokens were; not all who tell it tell the bytes, or what else it could have been. */
+export function logprobsOf(entries: JsonValue[]): JsonValue[] {
+  return entries.map((value) => {
+    const entry = objectOf(value);
+    if (entry === undefined) return value;
+    const bytes = arrayOf(entry.bytes) ?? [...Buffer.from(stringOf(entry.token) ?? '')];
+    return { ...entry, bytes, top_logprobs: logprobsBeside(entry) };
+  });
+}
+
+function logprobsBeside(entry: JsonObject): JsonValue[] {
+  return (arrayOf(entry.top_logprobs) ?? []).map((value) => {
+    const other = objectOf(value);
+    if (other === undefined) return value;
+    return {
+      ...other,
+      bytes: arrayOf(other.bytes) ?? [...Buffer.from(stringOf(other.token) ?? '')],
+    };
+  });
+}

@@ -1,6 +1,7 @@
 import type { ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { customArguments } from '../custom-tools.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf } from './sealed-thinking.ts';
@@ -64,6 +65,15 @@ function decodeItem(item: JsonObject): ChatPart[] {
           id: stringOf(item.call_id) ?? '',
           name: stringOf(item.name) ?? '',
           arguments: stringOf(item.arguments) ?? '',
+        },
+      ];
+    case 'custom_tool_call':
+      return [
+        {
+          type: 'tool-call',
+          id: stringOf(item.call_id) ?? '',
+          name: stringOf(item.name) ?? '',
+          arguments: customArguments(stringOf(item.input) ?? ''),
         },
       ];
     default:

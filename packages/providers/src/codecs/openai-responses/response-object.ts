@@ -73,17 +73,20 @@ export function responseObject(
     output,
     usage: usage === undefined ? null : encodeUsage(usage),
     ...echo(request),
-    service_tier: head.serviceTier ?? null,
+    // The schema wants a tier named, also where a provider has but one.
+    service_tier: head.serviceTier ?? 'default',
     provider,
   };
 }
 
 const defaults: JsonObject = {
+  frequency_penalty: 0,
   instructions: null,
   max_output_tokens: null,
   max_tool_calls: null,
   metadata: {},
   parallel_tool_calls: true,
+  presence_penalty: 0,
   prompt_cache_key: null,
   safety_identifier: null,
   temperature: 1,
