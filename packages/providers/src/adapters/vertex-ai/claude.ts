@@ -13,8 +13,7 @@ const version = 'vertex-2023-10-16';
 
 const messagesEnvelope: Envelope = {
   wrap(body) {
-    // Not known here (yet): the whole request would be refused for it.
-    const { model, output_config, ...rest } = body;
+    const { model, ...rest } = body;
     return { ...plainCacheMarks(rest), anthropic_version: version };
   },
 };

@@ -243,6 +243,7 @@ describe('Claude', () => {
     expect(encoded).toEqual({
       body: {
         max_tokens: 100,
+        output_config: { effort: 'low' },
         system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral', ttl: '1h' } }],
         messages: [
           {

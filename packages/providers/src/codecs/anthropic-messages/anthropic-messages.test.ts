@@ -59,6 +59,30 @@ describe('requests', () => {
     });
   });
 
+  it('keeps the line of its bills from other vendors, so that their caches know the prompt', () => {
+    const ask = (system: unknown) =>
+      messages.encode(
+        {
+          model: 'gpt-4.1',
+          max_tokens: 5,
+          system,
+          messages: [{ role: 'user', content: 'Hi' }],
+        } as never,
+        contextFor(openai),
+      );
+    const line = (id: string) => `x-anthropic-billing-header: cc_version=2.1; cch=${id};`;
+    const prompt = { type: 'text', text: 'You are a coder.' };
+    const first = ask([{ type: 'text', text: line('a1') }, prompt]);
+    expect(first.body?.messages).toEqual([
+      { role: 'system', content: 'You are a coder.' },
+      { role: 'user', content: 'Hi' },
+    ]);
+    expect(first.dropped).toEqual(['system.x-anthropic-billing-header']);
+    expect(ask([{ type: 'text', text: line('b2') }, prompt])).toEqual(first);
+    expect(ask(`${line('c3')}\n\nYou are a coder.`)).toEqual(first);
+    expect(ask([prompt]).dropped).toEqual([]);
+  });
+
   it('keeps budget and limit apart: its own limit is raised, the caller’s stands', () => {
     const ask = (extra: object) =>
       chat.encode(

@@ -47,7 +47,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   if (Object.keys(outputConfig).length > 0) fields.output_config = outputConfig;
   for (const key in objectOf(body.metadata)) if (key !== 'user_id') dropped.push(`metadata.${key}`);
 
-  const system = decodeBlocks(body.system, 'system');
+  const system = withoutBillingLine(decodeBlocks(body.system, 'system'), dropped);
   const decoded: ChatMessage[] =
     system.length === 0 ? [] : [{ role: 'system', parts: system, path: 'system' }];
   for (const [index, value] of messages.entries()) decoded.push(...decodeMessage(value, index));
@@ -79,6 +79,22 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
     ...compact(rest),
   };
   return { request, dropped };
+}
+
+/** With what clients of the vendor's begin their system prompt for its bills. */
+const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/;
+
+/**
+ * The line means nothing to another vendor, and is another with each request: no
+ * cache of theirs would ever know the beginning of the prompt.
+ */
+function withoutBillingLine(parts: ChatPart[], dropped: string[]): ChatPart[] {
+  return parts.flatMap((part) => {
+    if (part.type !== 'text' || !billingLine.test(part.text)) return part;
+    dropped.push('system.x-anthropic-billing-header');
+    const text = part.text.replace(billingLine, '');
+    return text === '' ? [] : { ...part, text };
+  });
 }
 
 /** A user turn with tool results is two of our messages: the results, and the rest. */

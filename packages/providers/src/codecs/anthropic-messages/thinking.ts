@@ -83,9 +83,11 @@ function withThinking(asked: Asked): EncodedThinking {
   }
   const { budgetTokens } = reasoning;
   if (budgetTokens !== undefined) dropped.push('thinking.budget_tokens');
-  const effort =
-    reasoning.effort ?? (budgetTokens === undefined ? undefined : effortOfBudget(budgetTokens));
-  const level = effortField(effort, asked);
+  const meant =
+    budgetTokens === undefined
+      ? undefined
+      : nearestEffort(effortOfBudget(budgetTokens), facts.efforts);
+  const level = effortField(reasoning.effort ?? meant, asked);
   // An effort that nobody knows asks for nothing.
   if (reasoning.mode === undefined && level === undefined) return { outputTokensMax };
   return {
@@ -153,11 +155,13 @@ function withBudget(asked: Asked): EncodedThinking {
 /** What an answer needs beside a budget, where the limit is of our making. */
 const answerRoom = 4096;
 
-function budgetFor(effort: string, { limit, outputTokensMax, options }: Asked): number | undefined {
+function budgetFor(effort: string, asked: Asked): number | undefined {
+  const { limit, outputTokensMax, options } = asked;
   const share = options.budgetShareOf;
   if (share === undefined) {
     const budget = budgetOfEffort(effort);
-    if (budget === undefined || limit === undefined) return budget;
+    if (budget === undefined) return undefined;
+    if (limit === undefined) return fitted(budget, asked);
     return Math.min(budget, Math.max(thinkingBudgetMin, Math.floor(limit / 2)));
   }
   const part = share(effort);
@@ -165,7 +169,7 @@ function budgetFor(effort: string, { limit, outputTokensMax, options }: Asked): 
   return Math.max(thinkingBudgetMin, Math.floor(outputTokensMax * part));
 }
 
-/** A budget of the caller's that is too small, or leaves no room for the answer, is refused. */
+/** A budget that is too small, or leaves no room for the answer, is refused. */
 function fitted(budget: number, { limit, facts }: Asked): number {
   const room = limit ?? facts.outputTokensMax ?? Number.POSITIVE_INFINITY;
   if (budget < room) return Math.max(thinkingBudgetMin, budget);
