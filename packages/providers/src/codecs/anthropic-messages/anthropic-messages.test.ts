@@ -83,6 +83,22 @@ describe('requests', () => {
     expect(ask([prompt]).dropped).toEqual([]);
   });
 
+  it.each([
+    ['openai', 'gpt-5.1', 'thinking'],
+    ['google', 'gemini-2.5-flash', 'thinking.type'],
+    ['cohere', 'command-a-reasoning-08-2025', 'thinking.type'],
+    ['bedrock', 'amazon.nova-2-lite-v1:0', 'thinking'],
+  ])(
+    'names a thought between tools alone where nobody has a word for it: %s',
+    (id, model, name) => {
+      const provider = findProvider(id)!;
+      const context = contextFor(provider, true, { model });
+      const body = { model, max_tokens: 5, messages: [], thinking: { type: 'between_tools' } };
+      const { dropped } = findTranslation(provider, 'messages', context).encode(body, context);
+      expect(dropped).toEqual([name]);
+    },
+  );
+
   it('keeps budget and limit apart: its own limit is raised, the caller’s stands', () => {
     const ask = (extra: object) =>
       chat.encode(

@@ -64,7 +64,8 @@ function droppedFields(request: ChatRequest): string[] {
       'response_format.json_schema.description',
       format?.type === 'json-schema' ? format.description : undefined,
     ],
-    ['thinking.display', request.reasoning?.display],
+    // Thoughts are always shown here.
+    ['thinking.display', request.reasoning?.display === 'omitted' ? 'omitted' : undefined],
   ];
   return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
 }
@@ -157,7 +158,8 @@ function thinking(
   const { mode, effort, budgetTokens } = reasoning;
   if (mode !== undefined || budgetTokens !== undefined) {
     if (effort !== undefined) dropped.push('reasoning_effort');
-    const type = mode === 'disabled' ? 'disabled' : 'enabled';
+    if (mode === 'between_tools') dropped.push('thinking.type');
+    const type = mode === 'disabled' || mode === 'between_tools' ? 'disabled' : 'enabled';
     return compact({ type, token_budget: budgetTokens }) as JsonObject;
   }
   if (effort === undefined) return undefined;

@@ -19,6 +19,8 @@ export function encodeThinking(
     if (!isOff) dropped.push(mode === undefined ? 'reasoning_effort' : 'thinking');
     return undefined;
   }
+  // No more than whether to think can be told.
+  if (mode === 'between_tools') dropped.push('thinking.type');
   if (isOff)
     return thinking.by === 'budget'
       ? { thinkingBudget: thinking.min }

@@ -53,6 +53,7 @@ function droppedFields(request: ChatRequest): string[] {
     ['service_tier', request.serviceTier],
     ['cache_control', request.cacheControl],
     ['thinking.display', request.reasoning?.display],
+    ['thinking.type', request.reasoning?.mode === 'between_tools' || undefined],
   ];
   return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
 }

@@ -76,6 +76,7 @@ export function encodeRequest(
   });
   if (!takesTopK && request.topK !== undefined) dropped.push('top_k');
   if (!isKin && request.serviceTier !== undefined) dropped.push('service_tier');
+  if (thinksBetweenToolsOnly(request)) dropped.push('thinking');
   return { body: body as JsonObject, dropped };
 }
 
@@ -223,6 +224,11 @@ function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | 
   const { description, schema, strict } = format;
   const body = compact({ name: format.name ?? 'response', description, schema, strict });
   return { type: 'json_schema', json_schema: body as JsonObject };
+}
+
+/** A way to think that only Claude has a word for. */
+export function thinksBetweenToolsOnly({ reasoning }: ChatRequest): boolean {
+  return reasoning?.mode === 'between_tools';
 }
 
 /** An effort stands for a budget where only a budget was given. */

@@ -2,7 +2,7 @@ import type { ChatRequest, JsonObject, ResponseFormat } from '@sluice/contracts'
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
-import { encodeEffort } from '../openai-chat/encode-request.ts';
+import { encodeEffort, thinksBetweenToolsOnly } from '../openai-chat/encode-request.ts';
 import { encodeInput } from './encode-items.ts';
 import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
@@ -66,6 +66,7 @@ function droppedFields(request: ChatRequest): string[] {
     ['presence_penalty', request.presencePenalty],
     ['logit_bias', request.logitBias],
     ['seed', request.seed],
+    ['thinking', thinksBetweenToolsOnly(request) || undefined],
     ['stop', request.stop],
     ['top_k', request.topK],
     ['cache_control', request.cacheControl],
