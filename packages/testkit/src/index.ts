@@ -43,3 +43,10 @@ export {
   sse,
   type UpstreamReply,
 } from './upstream-replies.ts';
+export {
+  boundSignature,
+  type MessagesOptions,
+  type Refusal,
+  refuseConverse,
+  refuseMessages,
+} from './vendor-rules/index.ts';

@@ -1,4 +1,4 @@
-import { boundSignature, refuseMessages } from '@sluice/testkit/vendor-rules';
+import { boundSignature, refuseMessages } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../../test/fixtures.ts';
 import { findProvider } from '../../catalog.ts';
