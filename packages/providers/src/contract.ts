@@ -265,6 +265,8 @@ export interface CallContext extends CallFacts {
   request: JsonObject;
   /** The parts of a multipart body; undefined when the body is not one. */
   form?: readonly FormPart[];
+  /** The address is not the catalogue's: whoever answers there need not be the provider. */
+  hasCustomHost?: boolean;
   /** Default true: only the standard's fields. False adds content_blocks, raw finish reasons … */
   strictOpenAiCompliance: boolean;
   /** Unix ms, for formats that carry a creation time the upstream does not send. */

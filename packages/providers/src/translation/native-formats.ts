@@ -2,21 +2,30 @@ import type { JsonObject } from '@sluice/contracts';
 import { betasOf } from '../codecs/anthropic-messages/encode-request.ts';
 import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
 import { decodeUsage as decodeAnthropicUsage } from '../codecs/anthropic-messages/wire.ts';
+import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { OpenAiTap } from '../codecs/openai-chat/tap.ts';
 import { decodeUsage as decodeOpenAiUsage } from '../codecs/openai-chat/wire.ts';
+import { withoutForeign as withoutForeignInChat } from '../codecs/openai-chat/without-foreign.ts';
 import { MediaTap, readImages, readTranscript } from '../codecs/openai-media/index.ts';
 import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
 import {
   decodeUsage as decodeResponsesUsage,
   rawFinishOf,
 } from '../codecs/openai-responses/wire.ts';
-import type { ReplyFacts, WireFormat } from '../contract.ts';
+import { withoutForeign as withoutForeignInResponses } from '../codecs/openai-responses/without-foreign.ts';
+import type { CallContext, ReplyFacts, WireFormat } from '../contract.ts';
 import { spokenFacts } from '../dialects/audio/request.ts';
 import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../json/json-access.ts';
 import type { StreamTap } from './native-stream.ts';
+
+/** A request without what its provider did not write, and the names of what was left out. */
+export interface OwnWords {
+  body: JsonObject;
+  dropped: readonly string[];
+}
 
 /** What is read of a format whose bytes are not changed. */
 export interface NativeFormat {
@@ -30,12 +39,22 @@ export interface NativeFormat {
   liftHeaders?: (
     body: JsonObject,
   ) => { body: JsonObject; headers: Record<string, string> } | undefined;
+  /** The request without what other providers wrote into its history; undefined = there is none of it. */
+  withoutForeign?: (body: JsonObject, context: CallContext) => OwnWords | undefined;
 }
 
 const formats: Partial<Record<WireFormat, NativeFormat>> = {
-  'openai-chat': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
+  'openai-chat': {
+    read: readChoices,
+    openTap: (request) => new OpenAiTap(request),
+    withoutForeign: withoutForeignInChat,
+  },
   'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
-  'openai-responses': { read: readResponse, openTap: () => new ResponsesTap() },
+  'openai-responses': {
+    read: readResponse,
+    openTap: () => new ResponsesTap(),
+    withoutForeign: withoutForeignInResponses,
+  },
   'openai-embeddings': { read: readEmbeddings },
   'openai-moderations': { read: readModerations },
   'openai-images': { read: readImages, openTap: () => new MediaTap() },
@@ -54,7 +73,9 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     read: readMessage,
     openTap: () => new AnthropicTap(),
     liftHeaders: liftAnthropicHeaders,
+    withoutForeign: withoutForeignInMessages,
   },
+  'anthropic-count-tokens': { withoutForeign: withoutForeignInMessages },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
 };
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/contracts';
+import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { SkimmedJson } from '@sluice/json';
 import type {
@@ -12,7 +12,7 @@ import type {
   WireFormat,
 } from '../contract.ts';
 import { errorForCaller } from '../errors/error-for-caller.ts';
-import { notTheFormat } from '../errors/not-the-format.ts';
+import { isErrorReply, notTheFormat } from '../errors/not-the-format.ts';
 import { objectOf, parseObject, readReply } from '../json/json-access.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
@@ -39,16 +39,19 @@ export class NativeTranslation implements Translation {
 
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const { envelope } = this.entry;
+    const own = this.#format.withoutForeign?.(body, context);
+    const asked = own?.body ?? body;
     const lifted =
-      envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(body);
+      envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(asked);
     const quirks = this.entry.quirks ?? context.provider.quirks;
-    const shaped = lifted?.body ?? body;
-    const quirky = applyQuirks(shaped, quirks) ?? lifted?.body;
+    const shaped = lifted?.body ?? asked;
+    const quirky = applyQuirks(shaped, quirks) ?? lifted?.body ?? own?.body;
     const rule = callIdRule(this.entry.format, quirks);
     const edited = withFittingCallIds(quirky ?? body, rule) ?? quirky;
+    const dropped = droppedByQuirks(shaped, quirks);
     return {
       body: envelope?.wrap?.(edited ?? body, context) ?? edited,
-      dropped: droppedByQuirks(shaped, quirks),
+      dropped: own === undefined ? dropped : [...own.dropped, ...dropped],
       ...(lifted === undefined ? {} : { headers: lifted.headers }),
     };
   }
@@ -60,9 +63,9 @@ export class NativeTranslation implements Translation {
       return { body: undefined, facts };
     }
     if (read === undefined) return { body: undefined, facts: {} };
-    let body: JsonObject | undefined;
+    let reply: JsonValue | undefined;
     try {
-      body = objectOf(readReply(bytes));
+      reply = readReply(bytes);
     } catch (error) {
       // What is passed on as it is need not be read to be good.
       if (!(error instanceof GatewayError)) throw error;
@@ -70,9 +73,12 @@ export class NativeTranslation implements Translation {
       skim.add(bytes);
       return { body: undefined, facts: this.skim(skim.object()) ?? {}, isUnread: true };
     }
-    const facts: ReplyFacts | undefined = body === undefined ? undefined : read(body);
-    if (facts === undefined) throw notTheFormat(bytes);
-    return { body: undefined, facts };
+    const body = objectOf(reply);
+    const facts = body === undefined ? undefined : read(body);
+    if (facts !== undefined) return { body: undefined, facts };
+    // JSON of another shape is for the caller to read; an error is no reply, whatever its status says.
+    if (reply === undefined || isErrorReply(body)) throw notTheFormat(bytes);
+    return { body: undefined, facts: {} };
   }
 
   skim(members: Record<string, unknown> | undefined): ReplyFacts | undefined {

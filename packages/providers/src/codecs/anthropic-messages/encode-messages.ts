@@ -10,6 +10,7 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { parseObject } from '../../json/json-access.ts';
+import { proofOfClaude } from '../proofs.ts';
 import { returnedCitations } from './citations.ts';
 import { contentOf, Turns } from './turns.ts';
 import { formatName } from './wire.ts';
@@ -134,12 +135,16 @@ function encodePart(
       return encodeToolCall(part, message);
     case 'tool-result':
       return encodeToolResult(part, message, out);
-    case 'thinking':
+    case 'thinking': {
       // Without its signature the provider does not take its own thinking back.
-      if (part.signature === undefined) return undefined;
-      return { type: 'thinking', thinking: part.text, signature: part.signature };
-    case 'redacted-thinking':
-      return { type: 'redacted_thinking', data: part.data };
+      const signature = proofOfClaude(part.signature);
+      if (signature === undefined) return undefined;
+      return { type: 'thinking', thinking: part.text, signature };
+    }
+    case 'redacted-thinking': {
+      const data = proofOfClaude(part.data);
+      return data === undefined ? undefined : { type: 'redacted_thinking', data };
+    }
     case 'audio':
       throw invalidField(message.path, 'holds audio, which this provider does not take');
     case 'foreign':

@@ -10,6 +10,7 @@ import type {
 import { invalidField } from '../../json/invalid-field.ts';
 import { parseObject } from '../../json/json-access.ts';
 import { continuation } from '../anthropic-messages/encode-messages.ts';
+import { proofOfClaude } from '../proofs.ts';
 import { encodeCitation } from './citations.ts';
 import { DocumentNames } from './document-names.ts';
 import { encodeAudio, encodeMedia } from './media.ts';
@@ -144,9 +145,11 @@ function encodePart(
       return encodeToolResult(part, message, work);
     case 'thinking':
       return encodeThinkingPart(part.text, part.signature, work);
-    case 'redacted-thinking':
-      if (work.family.thinking === 'none') return undefined;
-      return { reasoningContent: { redactedContent: part.data } };
+    case 'redacted-thinking': {
+      const redactedContent = proofOfClaude(part.data);
+      if (work.family.thinking === 'none' || redactedContent === undefined) return undefined;
+      return { reasoningContent: { redactedContent } };
+    }
     case 'foreign':
       return part.format === formatName ? part.value : undefined;
   }
@@ -165,9 +168,10 @@ function encodeText(part: TextPart, message: ChatMessage, work: Work): JsonObjec
 
 function encodeThinkingPart(
   text: string,
-  signature: string | undefined,
+  marked: string | undefined,
   { family }: Work,
 ): JsonObject | undefined {
+  const signature = proofOfClaude(marked);
   if (family.thinking === 'none') return undefined;
   // Without its signature Claude does not take its own thinking back.
   if (family.thinking === 'signed' && signature === undefined) return undefined;

@@ -36,6 +36,11 @@ export function itemId(
   return `${prefix}_${responseId.slice('resp_'.length)}_${index}`;
 }
 
+/** Whether an item's id was made here: the provider's own do not end in a place. */
+export function isItemOfOurs(id: string | undefined): boolean {
+  return id !== undefined && /^[a-z]+_.*_\d+$/.test(id);
+}
+
 export interface ResponseState {
   status: string;
   reason?: string;

@@ -15,11 +15,16 @@
  */
 import type { JsonObject, RedactedThinkingPart, ThinkingPart } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { markProof, openProof } from '../proofs.ts';
 
 const signatureMark = 'sluice:signature:';
 const redacted = 'sluice:redacted:';
 const partMark = 'sluice:part:';
-const encrypted = 'openai:encrypted:';
+
+/** Whether an `encrypted_content` was made here, of what another format's provider wrote. */
+export function isSealed(encryptedContent: string): boolean {
+  return encryptedContent.startsWith('sluice:');
+}
 
 /** The `encrypted_content` that tells a caller of a thought's proof. */
 export function sealForCaller(part: ThinkingPart | RedactedThinkingPart): string | undefined {
@@ -64,12 +69,12 @@ export function openFromCaller(item: JsonObject): {
 
 /** The signature that stands for a provider's `encrypted_content` in other formats. */
 export function signatureOf(encryptedContent: string): string {
-  return encrypted + encryptedContent;
+  return markProof('response', encryptedContent);
 }
 
 /** Undefined when the signature is not this format's. */
 export function encryptedContentOf(signature: string): string | undefined {
-  return signature.startsWith(encrypted) ? signature.slice(encrypted.length) : undefined;
+  return openProof('response', signature);
 }
 
 /** What a reasoning item shows: its summary, or the thoughts themselves where a model tells them. */

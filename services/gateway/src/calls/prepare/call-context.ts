@@ -10,6 +10,7 @@ export function contextOf(
 ): CallContext {
   return {
     provider: target.entry,
+    hasCustomHost: target.customHost !== undefined,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     nowMs: requester.arrival.startedAtMs,
     model: target.model,
