@@ -272,7 +272,7 @@ describe('the openai client, translated to Gemini', () => {
     const sent = scenario.upstream.requests.at(-1)?.json() as GeminiBody;
     expect(sent.contents[1]?.parts[0]).toMatchObject({
       functionCall: { name: 'get_weather' },
-      thoughtSignature: strict ? 'skip_thought_signature_validator' : 'c2ln',
+      thoughtSignature: 'c2ln',
     });
     expect(sent.contents[2]?.parts[0]).toMatchObject({
       functionResponse: { name: 'get_weather', response: { output: 'rain' } },

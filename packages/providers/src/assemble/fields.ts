@@ -42,6 +42,14 @@ export class GatheredFields {
     return true;
   }
 
+  /** A list in pieces. */
+  extend(key: string, value: JsonValue): boolean {
+    const more = value === null ? [] : arrayOf(value);
+    if (more === undefined) return false;
+    this.values[key] = [...(arrayOf(this.values[key]) ?? []), ...more];
+    return true;
+  }
+
   /** An object whose lists go on from chunk to chunk, as `logprobs` does. */
   extendLists(key: string, value: JsonValue): boolean {
     if (value === null) {

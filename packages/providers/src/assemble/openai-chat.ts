@@ -65,6 +65,8 @@ class MessageAssembly {
       case 'reasoning_content':
       case 'reasoning':
         return this.#fields.append(key, value);
+      case 'annotations':
+        return this.#fields.extend(key, value);
       case 'tool_calls':
         return (
           value === null || (arrayOf(value)?.every((call, at) => this.#call(call, at)) ?? false)

@@ -1,4 +1,5 @@
 /** Refuses what vendors refuse, so that tests learn of it before callers do. */
 export { boundSignature, type MessagesOptions, refuseMessages } from './anthropic.ts';
 export { refuseConverse } from './bedrock-converse.ts';
+export { refuseGemini } from './gemini.ts';
 export type { Refusal } from './refusal.ts';

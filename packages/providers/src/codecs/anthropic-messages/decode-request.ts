@@ -16,6 +16,7 @@ import {
   objectOf,
   stringOf,
 } from '../../json/json-access.ts';
+import { openProof } from '../proofs.ts';
 import { readReasoning } from '../read-reasoning.ts';
 import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
 import { formatName } from './wire.ts';
@@ -106,6 +107,7 @@ function decodeMessage(value: JsonValue, index: number): ChatMessage[] {
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw invalidField(`${path}.role`, 'must be user or assistant');
   const parts = decodeBlocks(message.content, path);
+  if (role === 'assistant') return [{ role, parts: signParts(parts), path }];
   if (role !== 'user') return [{ role, parts, path }];
   const results: ChatPart[] = [];
   const rest: ChatPart[] = [];
@@ -114,6 +116,31 @@ function decodeMessage(value: JsonValue, index: number): ChatMessage[] {
   if (results.length > 0) messages.push({ role: 'tool', parts: results, path });
   if (rest.length > 0 || results.length === 0) messages.push({ role: 'user', parts: rest, path });
   return messages;
+}
+
+/** A thought's signature may prove the call or text after it: see `encodeContent` of replies. */
+function signParts(parts: ChatPart[]): ChatPart[] {
+  const signed: ChatPart[] = [];
+  let call: string | undefined;
+  let text: string | undefined;
+  for (const part of parts) {
+    if (part.type === 'thinking' && provesNext(part.signature)) {
+      call = openProof('geminiCall', part.signature);
+      text = openProof('geminiText', part.signature);
+      if (part.text !== '') signed.push({ type: 'thinking', text: part.text });
+    } else if (part.type === 'tool-call' && call !== undefined) {
+      signed.push({ ...part, signature: call });
+      call = undefined;
+    } else if (part.type === 'text' && text !== undefined) {
+      signed.push({ ...part, signature: text });
+      text = undefined;
+    } else signed.push(part);
+  }
+  return signed;
+}
+
+function provesNext(marked: string | undefined): boolean {
+  return (openProof('geminiCall', marked) ?? openProof('geminiText', marked)) !== undefined;
 }
 
 const toolFields = new Set([

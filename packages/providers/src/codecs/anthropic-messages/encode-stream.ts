@@ -1,9 +1,9 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
 import { errorEvent } from './errors.ts';
-import { signatureField } from './reply.ts';
 import { encodeStopReason, encodeUsage, typeOfStatus } from './wire.ts';
 
 interface OpenBlock {
@@ -11,6 +11,7 @@ interface OpenBlock {
   call: number;
   /** Of a thought: each has a signature of its own. */
   thought?: number;
+  isSigned?: boolean;
 }
 
 type Start = Extract<ChatStreamEvent, { type: 'reply-start' }>;
@@ -112,11 +113,12 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   #think(thought: number, delta: JsonObject): string {
-    if (this.#open?.kind === 'thinking' && this.#open.thought === thought)
-      return this.#blockDelta(delta);
-    const block = { type: 'thinking', thinking: '', signature: '' };
-    const opened =
-      this.#closeAll() + this.#openBlock({ kind: 'thinking', call: -1, thought }, block);
+    let opened = '';
+    if (this.#open?.kind !== 'thinking' || this.#open.thought !== thought) {
+      const block = { type: 'thinking', thinking: '', signature: '' };
+      opened = this.#closeAll() + this.#openBlock({ kind: 'thinking', call: -1, thought }, block);
+    }
+    if (this.#open !== undefined) this.#open.isSigned ||= delta.type === 'signature_delta';
     return opened + this.#blockDelta(delta);
   }
 
@@ -133,7 +135,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
       this.#waiting.push(waiting);
       return '';
     }
-    return this.#close() + this.#openTool(waiting);
+    return this.#openTool(waiting);
   }
 
   #toolDelta(call: number, piece: string): string {
@@ -144,12 +146,22 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   #openTool(call: WaitingCall): string {
-    const shown = this.#options.strict ? {} : signatureField(call.signature);
-    const block = { type: 'tool_use', id: call.id, name: call.name, input: {}, ...shown };
-    let out = this.#openBlock({ kind: 'tool', call: call.call }, block);
+    const block = { type: 'tool_use', id: call.id, name: call.name, input: {} };
+    let out = this.#signCall(call.signature) + this.#close();
+    out += this.#openBlock({ kind: 'tool', call: call.call }, block);
     for (const piece of call.pieces)
       out += this.#blockDelta({ type: 'input_json_delta', partial_json: piece });
     return out;
+  }
+
+  /** By the thought before the call, which clients give back as they got it; an empty one, if need be. */
+  #signCall(proof: string | undefined): string {
+    if (proof === undefined) return '';
+    const delta = { type: 'signature_delta', signature: markProof('geminiCall', proof) };
+    if (this.#open?.kind === 'thinking' && !this.#open.isSigned) return this.#blockDelta(delta);
+    const block = { type: 'thinking', thinking: '', signature: '' };
+    const opened = this.#close() + this.#openBlock({ kind: 'thinking', call: -1 }, block);
+    return opened + this.#blockDelta(delta);
   }
 
   #openBlock(open: OpenBlock, content_block: JsonObject): string {

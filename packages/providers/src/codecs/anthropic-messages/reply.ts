@@ -1,7 +1,8 @@
-import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
+import type { ChatPart, ChatReply, JsonObject, JsonValue, TextPart } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
 import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
 import {
   decodeServiceTier,
@@ -75,7 +76,7 @@ function decodeBlock(block: JsonObject): ChatPart {
 /** Model → wire. Several choices cannot be told here: the first is the message. */
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
   const choice = reply.choices[0];
-  const content = encodeContent(choice?.parts ?? [], options.strict);
+  const content = encodeContent(choice?.parts ?? []);
   const stop =
     choice?.stopSequence !== undefined
       ? 'stop_sequence'
@@ -94,37 +95,46 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
   };
 }
 
-/** How a part is signed, for callers that are not strict. */
-export function signatureField(signature: string | undefined): JsonObject {
+/** How a text is signed that no thought stands before. */
+function signatureField(signature: string | undefined): JsonObject {
   return signature === undefined ? {} : { thought_signature: signature };
 }
 
-function encodeContent(parts: ChatPart[], strict: boolean): JsonObject[] {
+function encodeContent(parts: ChatPart[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const part of parts) {
     if (part.type === 'thinking')
       blocks.push({ type: 'thinking', thinking: part.text, signature: part.signature ?? '' });
     else if (part.type === 'redacted-thinking')
       blocks.push({ type: 'redacted_thinking', data: part.data });
-    else if (part.type === 'text') {
-      const shown = shownCitations(part.citations);
-      const citations: JsonObject = shown.length === 0 ? {} : { citations: shown };
-      blocks.push({
-        type: 'text',
-        text: part.text,
-        ...citations,
-        ...(strict ? {} : signatureField(part.signature)),
-      });
-    } else if (part.type === 'refusal') blocks.push({ type: 'text', text: part.text });
-    else if (part.type === 'tool-call')
-      blocks.push({
-        type: 'tool_use',
-        id: part.id,
-        name: part.name,
-        input: parseObject(part.arguments) ?? {},
-        ...(strict ? {} : signatureField(part.signature)),
-      });
-    else if (part.type === 'foreign' && part.format === formatName) blocks.push(part.value);
+    else if (part.type === 'text') blocks.push(encodeText(part, blocks.at(-1)));
+    else if (part.type === 'refusal') blocks.push({ type: 'text', text: part.text });
+    else if (part.type === 'tool-call') {
+      if (part.signature !== undefined) signCall(part.signature, blocks);
+      const input = parseObject(part.arguments) ?? {};
+      blocks.push({ type: 'tool_use', id: part.id, name: part.name, input });
+    } else if (part.type === 'foreign' && part.format === formatName) blocks.push(part.value);
   }
   return blocks;
+}
+
+function encodeText(part: TextPart, before: JsonObject | undefined): JsonObject {
+  const citations = shownCitations(part.citations);
+  const text = { type: 'text', text: part.text, ...(citations.length > 0 && { citations }) };
+  if (part.signature === undefined) return text;
+  if (!isUnsigned(before)) return { ...text, ...signatureField(part.signature) };
+  before.signature = markProof('geminiText', part.signature);
+  return text;
+}
+
+/** Clients give thoughts back as they got them, and of calls only what the format knows. */
+function signCall(signature: string, blocks: JsonObject[]): void {
+  const proof = markProof('geminiCall', signature);
+  const before = blocks.at(-1);
+  if (isUnsigned(before)) before.signature = proof;
+  else blocks.push({ type: 'thinking', thinking: '', signature: proof });
+}
+
+function isUnsigned(block: JsonObject | undefined): block is JsonObject {
+  return block?.type === 'thinking' && block.signature === '';
 }

@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { OwnWords } from '../../translation/native-formats.ts';
 import { proofOfClaude } from '../proofs.ts';
+import { lacksThought, type OpenTurn } from './open-turn.ts';
 
 /**
  * A request without what other providers wrote into the conversation while it
@@ -13,20 +14,17 @@ export function withoutForeign(body: JsonObject): OwnWords | undefined {
   if (messages === undefined || !messages.some(hasForeign)) return undefined;
   const dropped: string[] = [];
   const kept: JsonValue[] = [];
-  /** The last turn has calls that are still open, and no thought any more to begin with. */
-  let lacksThought = false;
   for (const [index, message] of messages.entries()) {
     if (!hasForeign(message)) {
-      lacksThought &&= hasResult(message);
       kept.push(message);
       continue;
     }
     const content = ownBlocks(message as JsonObject, `messages[${index}]`, dropped);
-    lacksThought = !isThought(content[0]) && content.some(isCall);
     if (content.length > 0) kept.push({ ...(message as JsonObject), content });
   }
   const own: JsonObject = { ...body, messages: kept };
-  return { body: lacksThought ? withoutThinking(own, dropped) : own, dropped };
+  const isOpen = lacksThought(kept.map(turnOf), { isResult, isThought });
+  return { body: isOpen ? withoutThinking(own, dropped) : own, dropped };
 }
 
 function hasForeign(value: JsonValue): boolean {
@@ -35,13 +33,17 @@ function hasForeign(value: JsonValue): boolean {
   return Array.isArray(message.content) && message.content.some(isForeign);
 }
 
-function hasResult(message: JsonValue): boolean {
-  const content = arrayOf(objectOf(message)?.content);
-  return content?.some((block) => objectOf(block)?.type === 'tool_result') === true;
+function turnOf(message: JsonValue): OpenTurn {
+  const { role, content } = objectOf(message) ?? {};
+  const blocks = (arrayOf(content) ?? []).map((block) => objectOf(block) ?? {});
+  return { role, blocks };
 }
 
-function isThought(block: JsonValue | undefined): boolean {
-  const type = objectOf(block)?.type;
+function isResult({ type }: JsonObject): boolean {
+  return type === 'tool_result';
+}
+
+function isThought({ type }: JsonObject): boolean {
   return type === 'thinking' || type === 'redacted_thinking';
 }
 
@@ -68,10 +70,6 @@ function citesForeign(citations: JsonValue | undefined): boolean {
 
 function isForeignCitation(citation: JsonValue): boolean {
   return objectOf(citation)?.encrypted_index === '';
-}
-
-function isCall(block: JsonValue): boolean {
-  return objectOf(block)?.type === 'tool_use';
 }
 
 function ownBlocks(message: JsonObject, path: string, dropped: string[]): JsonValue[] {

@@ -33,29 +33,40 @@ export function candidateDetails(details: JsonObject | undefined): JsonObject {
   return result;
 }
 
-/** The pages an answer rests on, as citations that callers of other formats know. */
-export function citationsOf(candidate: JsonObject): JsonObject[] {
+/** The pages an answer rests on, as citations that callers of other formats know. `text`: the answer so far. */
+export function citationsOf(candidate: JsonObject, text: string): JsonObject[] {
   const grounding = objectOf(candidate.groundingMetadata);
   const pages = arrayOf(grounding?.groundingChunks) ?? [];
   const supports = arrayOf(grounding?.groundingSupports) ?? [];
   const citations: JsonObject[] = [];
   for (const value of supports) {
     const support = objectOf(value);
-    const text = stringOf(objectOf(support?.segment)?.text);
+    const segment = segmentOf(objectOf(support?.segment), text);
     for (const place of arrayOf(support?.groundingChunkIndices) ?? []) {
-      const citation = citationOf(pages[numberOf(place) ?? -1], text);
+      const citation = citationOf(pages[numberOf(place) ?? -1], segment);
       if (citation !== undefined) citations.push(citation);
     }
   }
   if (supports.length > 0) return citations;
   for (const page of pages) {
-    const citation = citationOf(page, undefined);
+    const citation = citationOf(page, {});
     if (citation !== undefined) citations.push(citation);
   }
   return citations;
 }
 
-function citationOf(page: JsonValue | undefined, text: string | undefined): JsonObject | undefined {
+/** Where in the answer: the provider counts bytes, other formats characters. */
+function segmentOf(segment: JsonObject | undefined, text: string): JsonObject {
+  const cited = stringOf(segment?.text);
+  if (cited === undefined || cited === '') return {};
+  const before = Buffer.from(text).subarray(0, numberOf(segment?.startIndex) ?? 0);
+  const told = before.toString().length;
+  const start = text.startsWith(cited, told) ? told : text.indexOf(cited);
+  if (start === -1) return { cited_text: cited };
+  return { cited_text: cited, start_index: start, end_index: start + cited.length };
+}
+
+function citationOf(page: JsonValue | undefined, segment: JsonObject): JsonObject | undefined {
   const object = objectOf(page);
   const web = objectOf(object?.web) ?? objectOf(object?.retrievedContext);
   const url = stringOf(web?.uri);
@@ -64,7 +75,7 @@ function citationOf(page: JsonValue | undefined, text: string | undefined): Json
     type: 'url_citation',
     url,
     title: stringOf(web?.title),
-    cited_text: text,
+    ...segment,
   }) as JsonObject;
 }
 

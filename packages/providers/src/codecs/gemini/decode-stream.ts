@@ -6,13 +6,16 @@ import type { StreamDecoder } from '../chat-codec.ts';
 import { citationsOf, detailsOf, logprobsOf } from './candidates.ts';
 import { decodePart } from './decode-contents.ts';
 import { faultOf } from './errors.ts';
-import { blockedChoice, createdOf } from './reply.ts';
+import { blockedChoice, createdOf, markThought } from './reply.ts';
 import { callId, decodeFinishReason, decodeUsage, formatName } from './wire.ts';
 
 interface OpenChoice {
   /** What the open block is, and its number; blocks are numbered as their kinds alternate. */
   kind: 'text' | 'thinking' | 'other' | undefined;
   block: number;
+  /** The last block of text, and what it says so far. */
+  textBlock: number;
+  text: string;
   calls: number;
   finish: Extract<ChatStreamEvent, { type: 'finish' }> | undefined;
   details: JsonObject;
@@ -82,7 +85,15 @@ export class GeminiStreamDecoder implements StreamDecoder {
   #open(choice: number): OpenChoice {
     let open = this.#choices.get(choice);
     if (open === undefined) {
-      open = { kind: undefined, block: -1, calls: 0, finish: undefined, details: {} };
+      open = {
+        kind: undefined,
+        block: -1,
+        textBlock: 0,
+        text: '',
+        calls: 0,
+        finish: undefined,
+        details: {},
+      };
       this.#choices.set(choice, open);
     }
     return open;
@@ -100,8 +111,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
       delta.logprobs = logprobs;
       logprobs = undefined;
     }
-    for (const citation of citationsOf(candidate))
-      out.push({ type: 'citation', choice, block: Math.max(0, open.block), citation });
+    for (const citation of citationsOf(candidate, open.text))
+      out.push({ type: 'citation', choice, block: open.textBlock, citation });
     Object.assign(open.details, detailsOf(candidate));
     const raw = stringOf(candidate.finishReason);
     if (raw !== undefined)
@@ -116,7 +127,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
     }
     const decoded = decodePart(part);
     if (decoded?.type === 'text' || decoded?.type === 'thinking') {
-      textEvents(decoded, choice, open, out);
+      const part = decoded.type === 'text' ? decoded : markThought(decoded);
+      textEvents(part, choice, open, out);
       return;
     }
     const block = nextBlock(open);
@@ -192,8 +204,15 @@ function textEvents(
     out.push({ type: `${type}-start`, choice, block: open.block });
   }
   const { block } = open;
+  if (type === 'text') tellText(open, text);
   if (text !== '') out.push({ type: `${type}-delta`, choice, block, text });
   if (signature !== undefined) out.push({ type: `${type}-signature`, choice, block, signature });
+}
+
+/** What citations will be about: the last block of text. */
+function tellText(open: OpenChoice, text: string): void {
+  open.text = open.block === open.textBlock ? open.text + text : text;
+  open.textBlock = open.block;
 }
 
 const invalid: ChatStreamEvent = {

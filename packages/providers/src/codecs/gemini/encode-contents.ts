@@ -7,6 +7,7 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, parseObject } from '../../json/json-access.ts';
+import { openProof } from '../proofs.ts';
 import { audioType, encodeSource } from './media.ts';
 import type { GeminiModel } from './models.ts';
 import { formatName, skippedSignature } from './wire.ts';
@@ -163,12 +164,13 @@ class ContentsEncoder {
     }
   }
 
-  /** A signature on a thought is another vendor's, unless the caller speaks this format. */
-  #encodeThinking(text: string, signature: string | undefined, message: ChatMessage) {
-    if (text === '' && (signature === undefined || !this.#isOwn)) return empty;
-    if (signature !== undefined && !this.#isOwn)
+  /** Callers of this format have signatures without marks. */
+  #encodeThinking(text: string, marked: string | undefined, message: ChatMessage) {
+    const signature = this.#isOwn ? marked : openProof('geminiThought', marked);
+    if (marked !== undefined && signature === undefined)
       this.#dropped.push(`${message.path}.thinking.signature`);
-    return signed({ text, thought: true }, this.#isOwn ? signature : undefined);
+    if (text === '' && signature === undefined) return empty;
+    return signed({ text, thought: true }, signature);
   }
 
   /** The first call of a step must be signed; one that came from another model cannot be. */

@@ -4,7 +4,7 @@ import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { candidateDetails, logprobsResult } from './candidates.ts';
 import { errorEvent } from './errors.ts';
 import { encodeSource } from './media.ts';
-import { callPart, signedPart } from './reply.ts';
+import { callPart, shownSignature, signedPart } from './reply.ts';
 import { encodeFinishReason, encodeUsage, formatName } from './wire.ts';
 
 interface OpenCall {
@@ -46,7 +46,10 @@ export class GeminiStreamEncoder implements StreamEncoder {
       case 'text-signature':
         return this.#part(event.choice, signedPart({ text: '' }, event.signature));
       case 'thinking-signature':
-        return this.#part(event.choice, signedPart({ text: '', thought: true }, event.signature));
+        return this.#part(
+          event.choice,
+          signedPart({ text: '', thought: true }, shownSignature(event.signature)),
+        );
       case 'image': {
         const part = encodeSource(event.source, 'image/jpeg');
         return this.#part(event.choice, signedPart(part, event.signature));

@@ -1,4 +1,4 @@
-import type { ChatChoice, ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
+import type { ChatChoice, ChatPart, ChatReply, JsonObject, ThinkingPart } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
 import {
   arrayOf,
@@ -9,6 +9,7 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { markProof, openProof } from '../proofs.ts';
 import {
   candidateDetails,
   citationsOf,
@@ -92,8 +93,9 @@ function decodeCandidate(candidate: JsonObject, index: number, id: string | unde
         }),
       );
   }
-  const citations = citationsOf(candidate);
-  const text = parts.findLast((part) => part.type === 'text');
+  // A text that says nothing may follow, for a signature to stand on.
+  const text = parts.findLast((part) => part.type === 'text' && part.text !== '');
+  const citations = text?.type === 'text' ? citationsOf(candidate, text.text) : [];
   if (text?.type === 'text' && citations.length > 0) text.citations = citations;
   const raw = stringOf(candidate.finishReason);
   const hasCalls = parts.some((part) => part.type === 'tool-call');
@@ -110,9 +112,17 @@ function decodeCandidate(candidate: JsonObject, index: number, id: string | unde
 /** Sound, code and what else an answer may hold that no other format knows is kept whole. */
 function replyPart(part: JsonObject): ChatPart {
   const decoded = decodePart(part);
-  const isKnown =
-    decoded?.type === 'text' || decoded?.type === 'thinking' || decoded?.type === 'image';
+  if (decoded?.type === 'thinking') return markThought(decoded);
+  const isKnown = decoded?.type === 'text' || decoded?.type === 'image';
   return isKnown ? decoded : { type: 'foreign', format: formatName, value: part };
+}
+
+/** Thoughts are signed by all vendors, so that of each it is said whose it is. */
+export function markThought(part: ThinkingPart): ThinkingPart {
+  const { signature } = part;
+  return signature === undefined
+    ? part
+    : { ...part, signature: markProof('geminiThought', signature) };
 }
 
 /** Model → wire. */
@@ -140,7 +150,7 @@ function encodePart(part: ChatPart): JsonObject[] {
     case 'refusal':
       return [{ text: part.text }];
     case 'thinking':
-      return [signedPart({ text: part.text, thought: true }, part.signature)];
+      return [signedPart({ text: part.text, thought: true }, shownSignature(part.signature))];
     case 'image':
       return [signedPart(encodeSource(part.source, 'image/jpeg'), part.signature)];
     case 'audio':
@@ -152,6 +162,11 @@ function encodePart(part: ChatPart): JsonObject[] {
     default:
       return [];
   }
+}
+
+/** Of a thought, for callers of this format, who know no marks. */
+export function shownSignature(marked: string | undefined): string | undefined {
+  return openProof('geminiThought', marked) ?? marked;
 }
 
 export function callPart(call: {

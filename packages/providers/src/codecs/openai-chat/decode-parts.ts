@@ -147,6 +147,11 @@ export function signatureOf(value: JsonObject): { signature?: string } {
   return signature === undefined ? {} : { signature };
 }
 
+/** The same in Google's words, beside a text or a call. */
+export function googleSignatureOf(value: JsonObject): { signature?: string } {
+  return signatureOf(objectOf(objectOf(value.extra_content)?.google) ?? {});
+}
+
 export function cacheControlOf(value: JsonObject): { cacheControl?: CacheControl } {
   const control = objectOf(value.cache_control);
   const type = stringOf(control?.type);

@@ -18,7 +18,13 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { readReasoning } from '../read-reasoning.ts';
-import { cacheControlOf, decodeContent, decodeContentBlocks, signatureOf } from './decode-parts.ts';
+import {
+  cacheControlOf,
+  decodeContent,
+  decodeContentBlocks,
+  googleSignatureOf,
+  signatureOf,
+} from './decode-parts.ts';
 import { formatName } from './wire.ts';
 
 /** Fields that the chat model has a name for; all others travel as extensions. */
@@ -31,7 +37,7 @@ const knownMembers = new Set(
 
 const messageFields = new Set(
   `role content name refusal tool_calls tool_call_id content_blocks reasoning_content reasoning
-  cache_control annotations audio function_call`.split(/\s+/),
+  cache_control annotations audio function_call extra_content`.split(/\s+/),
 );
 
 /** Wire → model. Dropped are fields deeper down that the model has no place for. */
@@ -116,6 +122,16 @@ function markLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
   return parts;
 }
 
+/** The signature of an answer belongs to its text, of which there may be none. */
+function signLast(parts: ChatPart[], message: JsonObject): ChatPart[] {
+  const { signature } = googleSignatureOf(message);
+  if (signature === undefined) return parts;
+  const last = parts.at(-1);
+  if (last?.type === 'text') last.signature = signature;
+  else parts.push({ type: 'text', text: '', signature });
+  return parts;
+}
+
 function assistantParts(message: JsonObject, path: string): ChatPart[] {
   const blocks = arrayOf(message.content_blocks);
   const parts: ChatPart[] = [];
@@ -123,7 +139,7 @@ function assistantParts(message: JsonObject, path: string): ChatPart[] {
   else {
     const thinking = stringOf(message.reasoning_content) ?? stringOf(message.reasoning);
     if (thinking !== undefined && thinking !== '') parts.push({ type: 'thinking', text: thinking });
-    parts.push(...markLast(decodeContent(message.content, path), message));
+    parts.push(...signLast(markLast(decodeContent(message.content, path), message), message));
   }
   const refusal = stringOf(message.refusal);
   if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
@@ -141,6 +157,7 @@ function assistantParts(message: JsonObject, path: string): ChatPart[] {
       arguments: stringOf(fn.arguments) ?? '',
       ...cacheControlOf(call),
       ...signatureOf(fn),
+      ...googleSignatureOf(call),
     });
   }
   return parts;

@@ -1,9 +1,18 @@
-import type { ChatStreamEvent, ChatUsage } from '@sluice/contracts';
+import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { urlOfSource } from '../data-url.ts';
 import { errorEvent } from './errors.ts';
-import { finishReasonOf, signatureField } from './reply.ts';
+import { annotationsOf, extraContent, finishReasonOf, signatureField } from './reply.ts';
 import { encodeUsage } from './wire.ts';
+
+/** How much of an answer was told, and the pages that its last text rests on. */
+interface OpenText {
+  length: number;
+  block: number;
+  /** Where the text of the block begins. */
+  start: number;
+  citations: JsonObject[];
+}
 
 /**
  * Stream events → chunks. All chunks of a stream share a head, which is made
@@ -12,6 +21,8 @@ import { encodeUsage } from './wire.ts';
 export class OpenAiChatStreamEncoder implements StreamEncoder {
   #options: ReplyOptions;
   #head = '';
+  /** By choice. */
+  #texts: OpenText[] = [];
   #usage: ChatUsage | undefined;
   #withCalls = new Set<number>();
 
@@ -47,6 +58,10 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
           message: `${this.#options.provider} error: ${event.message}`,
           status: event.status,
         }).toString();
+      case 'text-signature':
+        return this.#textSignature(event);
+      case 'citation':
+        return this.#citation(event);
       default:
         return this.#options.strict ? '' : this.#block(event);
     }
@@ -56,11 +71,14 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
     this.#withCalls.add(event.choice);
     const { call, id, name, signature } = event;
     const shown = this.#options.strict ? {} : signatureField(signature);
-    const fn = JSON.stringify({ name, arguments: '', ...shown });
-    return this.#delta(
-      event.choice,
-      `{"tool_calls":[{"index":${call},"id":${JSON.stringify(id)},"type":"function","function":${fn}}]}`,
-    );
+    const started = {
+      index: call,
+      id,
+      type: 'function',
+      function: { name, arguments: '', ...shown },
+      ...extraContent(signature),
+    };
+    return this.#delta(event.choice, JSON.stringify({ tool_calls: [started] }));
   }
 
   #start(event: Extract<ChatStreamEvent, { type: 'reply-start' }>): string {
@@ -87,6 +105,12 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
   }
 
   #text(event: Extract<ChatStreamEvent, { type: 'text-delta' }>): string {
+    const cited = this.#reach(event);
+    (this.#texts[event.choice] as OpenText).length += event.text.length;
+    return cited + this.#textDelta(event);
+  }
+
+  #textDelta(event: Extract<ChatStreamEvent, { type: 'text-delta' }>): string {
     const quoted = JSON.stringify(event.text);
     const logprobs = event.logprobs === undefined ? 'null' : JSON.stringify(event.logprobs);
     if (this.#options.strict) return this.#delta(event.choice, `{"content":${quoted}}`, logprobs);
@@ -95,6 +119,39 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       `{"content":${quoted},"content_blocks":[{"index":${event.block},"delta":{"text":${quoted}}}]}`,
       logprobs,
     );
+  }
+
+  /** Pages are told when the text that rests on them is. */
+  #citation(event: Extract<ChatStreamEvent, { type: 'citation' }>): string {
+    const cited = this.#reach(event);
+    (this.#texts[event.choice] as OpenText).citations.push(event.citation);
+    if (this.#options.strict) return cited;
+    return cited + this.#blockDelta(event, { citation: event.citation });
+  }
+
+  /** Moves on to the block of an event, and tells the pages of the one before. */
+  #reach({ choice, block }: { choice: number; block: number }): string {
+    const open = this.#texts[choice];
+    if (open?.block === block) return '';
+    const cited = this.#annotations(choice);
+    const length = open?.length ?? 0;
+    this.#texts[choice] = { length, block, start: length, citations: [] };
+    return cited;
+  }
+
+  #annotations(choice: number): string {
+    const open = this.#texts[choice];
+    if (open === undefined || open.citations.length === 0) return '';
+    const { start, length, citations } = open;
+    const annotations = annotationsOf(citations.splice(0), start, length - start);
+    return annotations.length === 0 ? '' : this.#delta(choice, JSON.stringify({ annotations }));
+  }
+
+  #textSignature(event: Extract<ChatStreamEvent, { type: 'text-signature' }>): string {
+    const { choice, block, signature } = event;
+    const blocks = { content_blocks: [{ index: block, delta: signatureField(signature) }] };
+    const shown = this.#options.strict ? {} : blocks;
+    return this.#delta(choice, JSON.stringify({ ...extraContent(signature), ...shown }));
   }
 
   /** What only a non-strict caller is shown. */
@@ -108,8 +165,6 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
         return this.#blockDelta(event, { thinking: event.text });
       case 'thinking-signature':
         return this.#blockDelta(event, { signature: event.signature });
-      case 'text-signature':
-        return this.#blockDelta(event, signatureField(event.signature));
       case 'image':
         return this.#blockDelta(event, {
           image_url: { url: urlOfSource(event.source) },
@@ -117,8 +172,6 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
         });
       case 'redacted-thinking':
         return this.#blockDelta(event, { data: event.data });
-      case 'citation':
-        return this.#blockDelta(event, { citation: event.citation });
       case 'foreign-part':
         return this.#blockDelta(event, event.value);
       default:
@@ -142,8 +195,9 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
     const details =
       strict || event.details === undefined ? '' : `,${JSON.stringify(event.details).slice(1, -1)}`;
     this.#usage = undefined;
+    const cited = this.#annotations(event.choice);
     if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
-    return `${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${details}}]${usage}}\n\n`;
+    return `${cited}${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${details}}]${usage}}\n\n`;
   }
 
   /** Some upstreams count only after they finished; then a chunk without choices tells it, as OpenAI's does. */

@@ -5,7 +5,6 @@ import type {
   ImagePart,
   JsonObject,
   JsonValue,
-  TextPart,
 } from '@sluice/contracts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
@@ -116,10 +115,14 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
   const annotations: JsonObject[] = [];
   let text: string | null = null;
   let refusal: string | undefined;
+  let signature: string | undefined;
   for (const part of choice.parts) {
     if (part.type === 'text') {
-      annotations.push(...annotationsOf(part, (text ?? '').length));
+      annotations.push(
+        ...annotationsOf(part.citations ?? [], (text ?? '').length, part.text.length),
+      );
       text = (text ?? '') + part.text;
+      signature ??= part.signature;
     } else if (part.type === 'refusal') refusal = (refusal ?? '') + part.text;
     else if (part.type === 'tool-call')
       calls.push({
@@ -130,6 +133,7 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
           arguments: part.arguments || '{}',
           ...(strict ? {} : signatureField(part.signature)),
         },
+        ...extraContent(part.signature),
       });
   }
   const message = compact<Record<string, unknown>>({
@@ -138,6 +142,7 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
     refusal: refusal ?? null,
     tool_calls: calls.length === 0 ? undefined : calls,
     annotations: annotations.length === 0 ? undefined : annotations,
+    ...extraContent(signature),
     content_blocks: strict ? undefined : contentBlocksOf(choice.parts),
   });
   return {
@@ -152,6 +157,16 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
     ),
     ...(strict ? {} : choice.details),
   };
+}
+
+/**
+ * How Google's own answers in this format are signed: calls each, a text beside it.
+ * https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
+export function extraContent(signature: string | undefined): JsonObject {
+  return signature === undefined
+    ? {}
+    : { extra_content: { google: { thought_signature: signature } } };
 }
 
 /** How a part is signed, for callers that are not strict. */
@@ -171,9 +186,14 @@ export function finishReasonOf(
   return !strict && raw !== undefined ? raw : encodeFinishReason(reason);
 }
 
-function annotationsOf(part: TextPart, offset: number): JsonObject[] {
+/** Pages that a text rests on, where in the answer: all of the text where the provider does not say. */
+export function annotationsOf(
+  citations: readonly JsonObject[],
+  offset: number,
+  length: number,
+): JsonObject[] {
   const annotations: JsonObject[] = [];
-  for (const citation of part.citations ?? []) {
+  for (const citation of citations) {
     const url = stringOf(citation.url);
     if (url === undefined) continue;
     annotations.push({
@@ -182,7 +202,7 @@ function annotationsOf(part: TextPart, offset: number): JsonObject[] {
         url,
         title: stringOf(citation.title) ?? '',
         start_index: offset + (numberOf(citation.start_index) ?? 0),
-        end_index: offset + (numberOf(citation.end_index) ?? part.text.length),
+        end_index: offset + (numberOf(citation.end_index) ?? length),
       },
     });
   }

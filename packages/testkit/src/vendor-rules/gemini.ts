@@ -1,0 +1,116 @@
+/**
+ * What Gemini refuses, as its errors say and its pages on function calling,
+ * thinking and thought signatures: https://ai.google.dev/gemini-api/docs,
+ * November 2026. `model` as the address names it.
+ */
+export function refuseGemini(model: string, body: unknown): GeminiError | undefined {
+  const request = body as GeminiRequest;
+  const message =
+    faultOfContents(request.contents, model) ??
+    faultOfThinking(request.generationConfig?.thinkingConfig, model) ??
+    faultOfTools(request);
+  if (message === undefined) return undefined;
+  return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } };
+}
+
+export interface GeminiError {
+  status: 400;
+  body: { error: { code: 400; message: string; status: 'INVALID_ARGUMENT' } };
+}
+
+/** What stands for the signature of a call that another model made. */
+export const skippedGeminiSignature = 'skip_thought_signature_validator';
+
+interface GeminiRequest {
+  contents?: Content[];
+  tools?: { functionDeclarations?: unknown[] }[];
+  toolConfig?: { functionCallingConfig?: unknown };
+  generationConfig?: { thinkingConfig?: Thinking };
+}
+
+interface Content {
+  role?: string;
+  parts?: Part[];
+}
+
+interface Part {
+  text?: string;
+  functionCall?: { name?: string };
+  functionResponse?: { name?: string };
+  thoughtSignature?: unknown;
+}
+
+interface Thinking {
+  thinkingBudget?: number;
+  thinkingLevel?: string;
+}
+
+function faultOfContents(contents: Content[] | undefined, model: string): string | undefined {
+  if (contents === undefined || contents.length === 0) return 'contents is not specified';
+  for (const [index, { parts = [] }] of contents.entries()) {
+    if (parts.length === 0) return `contents[${index}].parts must not be empty.`;
+    for (const [place, { thoughtSignature }] of parts.entries())
+      if (thoughtSignature !== undefined && !isSignature(thoughtSignature))
+        return `Invalid value at 'contents[${index}].parts[${place}].thought_signature' (TYPE_BYTES), Base64 decoding failed`;
+    const before = contents[index - 1]?.parts ?? [];
+    const asked = before.filter((part) => part.functionCall !== undefined).length;
+    const told = parts.filter((part) => part.functionResponse !== undefined).length;
+    if (asked !== told)
+      return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
+  }
+  return isThirdGeneration(model) ? faultOfCalls(contents) : undefined;
+}
+
+/** The first call of each step since the user spoke last. */
+function faultOfCalls(contents: Content[]): string | undefined {
+  const turn = contents.findLastIndex(
+    ({ role, parts = [] }) =>
+      role === 'user' && !parts.some((part) => part.functionResponse !== undefined),
+  );
+  for (const { parts = [] } of contents.slice(turn + 1)) {
+    const call = parts.find((part) => part.functionCall !== undefined);
+    if (call !== undefined && call.thoughtSignature === undefined)
+      return `Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, function call \`${call.functionCall?.name}\`.`;
+  }
+  return undefined;
+}
+
+function isSignature(value: unknown): boolean {
+  if (value === skippedGeminiSignature) return true;
+  return typeof value === 'string' && /^[A-Za-z0-9+/_-]+={0,2}$/.test(value);
+}
+
+function isThirdGeneration(model: string): boolean {
+  return /^gemini-([3-9]|pro-latest|flash-latest)/.test(model);
+}
+
+function faultOfThinking(thinking: Thinking | undefined, model: string): string | undefined {
+  if (thinking === undefined) return undefined;
+  const { thinkingBudget: budget, thinkingLevel: level } = thinking;
+  if (budget !== undefined && level !== undefined)
+    return 'You can only set only one of thinking budget and thinking level.';
+  if (level === undefined) return budget === 0 && cannotStop(model) ? noStop(model) : undefined;
+  const isKnown = isThirdGeneration(model) && !(level === 'minimal' && lacksMinimal(model));
+  return isKnown
+    ? undefined
+    : `Thinking level ${level.toUpperCase()} is not supported for this model. Please retry with other thinking level.`;
+}
+
+function cannotStop(model: string): boolean {
+  return isThirdGeneration(model) || model.startsWith('gemini-2.5-pro');
+}
+
+function noStop(model: string): string {
+  return `Budget 0 is invalid. This model (${model}) only works in thinking mode.`;
+}
+
+function lacksMinimal(model: string): boolean {
+  return /-pro/.test(model) || model.startsWith('gemini-3.7-flash');
+}
+
+function faultOfTools({ tools = [], toolConfig }: GeminiRequest): string | undefined {
+  const declared = tools.some((tool) => (tool.functionDeclarations?.length ?? 0) > 0);
+  return toolConfig?.functionCallingConfig === undefined || declared
+    ? undefined
+    : 'Function calling config is set without function_declarations.';
+}
