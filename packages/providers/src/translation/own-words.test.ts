@@ -113,7 +113,6 @@ describe.each(['messages', 'messagesCountTokens'] as const)(
       for (const [more, thinking] of [
         [[answer({ type: 'text', text: 'a' }), user], enabled],
         [[user], enabled],
-        [[answer(own, call), result], enabled],
         [[], { type: 'adaptive' }],
       ] as const)
         expect(

@@ -12,7 +12,7 @@ const signature = 'c2lnLW9uZQ==';
 const user = { role: 'user', content: 'Weather?' };
 
 /** A turn of the model: a thought, two calls of which the first is signed. */
-const parts = [
+const parts: JsonObject[] = [
   { text: 'Two cities.', thought: true },
   { functionCall: { name: 'f', args: { city: 'Paris' } }, thoughtSignature: signature },
   { functionCall: { name: 'f', args: { city: 'Köln' } } },
@@ -117,9 +117,7 @@ describe.each(callers)('a turn of Gemini’s, told to callers of $name by defaul
   });
 
   it('comes back with a stand-in where the caller kept no signature, and is accepted', () => {
-    const { body, contents } = back(
-      whole(parts.map(({ thoughtSignature: _, ...part }) => part as JsonObject)),
-    );
+    const { body, contents } = back(whole(parts.map(({ thoughtSignature: _, ...part }) => part)));
     expect(contents[1]!.parts.map(({ thoughtSignature }) => thoughtSignature)).toContain(
       'skip_thought_signature_validator',
     );
@@ -153,7 +151,7 @@ describe.each(callers)('a turn of Gemini’s, told to callers of $name by defaul
 it('reads the signature that a caller got from Google itself, in either spelling', () => {
   const chat = findTranslation(google, 'chatComplete');
   const fn = { name: 'f', arguments: '{}' };
-  for (const called of [
+  const spellings: JsonObject[] = [
     {
       id: 'c',
       type: 'function',
@@ -161,7 +159,8 @@ it('reads the signature that a caller got from Google itself, in either spelling
       extra_content: { google: { thought_signature: 's' } },
     },
     { id: 'c', type: 'function', function: { ...fn, thought_signature: 's' } },
-  ]) {
+  ];
+  for (const called of spellings) {
     const messages = [user, { role: 'assistant', content: null, tool_calls: [called] }];
     const { body } = chat.encode({ model, messages }, contextFor(google, true, { model }));
     expect(JSON.stringify(body)).toContain('"thoughtSignature":"s"');
