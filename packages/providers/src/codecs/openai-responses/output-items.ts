@@ -55,13 +55,10 @@ export function annotationsOf(citations: JsonObject[], text: string): JsonObject
     if (otherAnnotations.has(stringOf(citation.type) ?? '')) return [citation];
     const url = stringOf(citation.url);
     if (url === undefined) return [];
-    // The format has no place for the words that are cited.
-    const { cited_text: _, ...own } =
-      citation.type === 'url_citation' ? citation : ({} as JsonObject);
     const title = stringOf(citation.title) ?? '';
     const start_index = numberOf(citation.start_index) ?? 0;
     const end_index = numberOf(citation.end_index) ?? text.length;
-    return [{ ...own, type: 'url_citation', url, title, start_index, end_index }];
+    return [{ type: 'url_citation', url, title, start_index, end_index }];
   });
 }
 
