@@ -48,5 +48,6 @@ export {
   type MessagesOptions,
   type Refusal,
   refuseConverse,
+  refuseGemini,
   refuseMessages,
 } from './vendor-rules/index.ts';

@@ -1,9 +1,11 @@
+import type { Refusal } from './refusal.ts';
+
 /**
  * What Gemini refuses, as its errors say and its pages on function calling,
  * thinking and thought signatures: https://ai.google.dev/gemini-api/docs,
  * November 2026. `model` as the address names it.
  */
-export function refuseGemini(model: string, body: unknown): GeminiError | undefined {
+export function refuseGemini(model: string, body: unknown): Refusal | undefined {
   const request = body as GeminiRequest;
   const message =
     faultOfContents(request.contents, model) ??
@@ -13,13 +15,8 @@ export function refuseGemini(model: string, body: unknown): GeminiError | undefi
   return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } };
 }
 
-export interface GeminiError {
-  status: 400;
-  body: { error: { code: 400; message: string; status: 'INVALID_ARGUMENT' } };
-}
-
 /** What stands for the signature of a call that another model made. */
-export const skippedGeminiSignature = 'skip_thought_signature_validator';
+const skippedGeminiSignature = 'skip_thought_signature_validator';
 
 interface GeminiRequest {
   contents?: Content[];

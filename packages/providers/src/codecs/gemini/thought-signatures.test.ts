@@ -1,5 +1,5 @@
 import type { JsonObject, StreamableFormat } from '@sluice/contracts';
-import { refuseGemini } from '@sluice/testkit/vendor-rules';
+import { refuseGemini } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { contextFor, okHead, play } from '../../../test/fixtures.ts';
 import { assembleStream } from '../../assemble/assemble-stream.ts';

@@ -50,9 +50,15 @@ describe('pages that a streamed answer rests on', () => {
       cite(2, { document_title: 'no page' }),
     ]);
     const reply = assembleStream('openai-chat', stream);
-    expect((reply?.choices as JsonObject[])[0]?.message).toMatchObject({
-      content: 'One. Two and a half. Three.',
-      annotations: [page('a', 5, 20), page('b', 21, 26)],
+    expect(reply).toMatchObject({
+      choices: [
+        {
+          message: {
+            content: 'One. Two and a half. Three.',
+            annotations: [page('a', 5, 20), page('b', 21, 26)],
+          },
+        },
+      ],
     });
   });
 
