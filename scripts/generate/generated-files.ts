@@ -1,3 +1,4 @@
+import { modelsPage } from '../docs/models-page.ts';
 import { operationsPage } from '../docs/operations-page.ts';
 import { providerPage } from '../docs/provider-table.ts';
 import { settingsPage } from '../docs/settings-page.ts';
@@ -5,6 +6,7 @@ import { usageRecordSource, usageRowSource } from './usage-record.ts';
 
 /** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
+  'docs/models.md': modelsPage,
   'docs/operations.md': operationsPage,
   'docs/providers.md': providerPage,
   'docs/settings.md': settingsPage,

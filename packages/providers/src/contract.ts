@@ -7,6 +7,7 @@
  */
 
 import type { CallerFormat, ChatUsage, Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
+import type { ModelOverrides } from './models/model-overrides.ts';
 import type { SettingName } from './setting-kinds.ts';
 import type { WordRule } from './translation/fitting-words.ts';
 
@@ -69,6 +70,8 @@ export interface CallFacts {
   request?: JsonObject;
   /** True = the credential is an admin's: nothing in the body may say whose account it is used for. */
   accountIsSettled?: boolean;
+  /** What the operator knows better of models than our table. */
+  modelOverrides?: ModelOverrides;
   /** Of a pass-through call: what the caller asked for, e.g. `/files`, without the query. */
   proxyPath?: string;
 }

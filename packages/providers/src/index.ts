@@ -39,6 +39,11 @@ export {
 export { isFinalFault } from './final-faults.ts';
 export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
+export { factsOfModel, modelFamilies } from './models/facts-of-model.ts';
+export type { ModelFacts, ModelFamily } from './models/model-facts.ts';
+export type { ModelOverrides } from './models/model-overrides.ts';
+export { ModelOverridesError, readModelOverrides } from './models/read-model-overrides.ts';
+export { shownFacts } from './models/shown-facts.ts';
 export { isStreamable, type KeptAnswers, keptAnswers } from './replay/kept-answers.ts';
 export { type ReplayOptions, replayAsStream } from './replay/replay-as-stream.ts';
 export {

@@ -107,6 +107,9 @@ export const settings = defineSettings({
   },
   'What a request may ask for': {
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
+    MODEL_FACTS_FILE: optionalText(
+      'JSON file with what models take, where it is known better here than in [the table](models.md)',
+    ),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
       false,

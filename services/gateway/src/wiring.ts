@@ -16,6 +16,7 @@ import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 import { settleAttempt } from './limits/settle-attempt.ts';
+import { loadModelOverrides } from './load-model-overrides.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
@@ -41,7 +42,7 @@ import { routeToTarget } from './pipeline/stages/route-to-target.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
 import { createExplain } from './routes/explain.ts';
-import { listOwnModels } from './routes/models.ts';
+import { listModels } from './routes/models.ts';
 import { learn } from './routing/learn.ts';
 import type { PlanDeps } from './routing/plan-request.ts';
 import { HedgeBudget } from './routing/state/hedge-budget.ts';
@@ -69,6 +70,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     3000,
   );
 
+  const modelOverrides = loadModelOverrides(env.MODEL_FACTS_FILE);
   const redisPlace = readRedisPlace(env);
   const log = requestLogPart(env, logger);
   const ledger = ledgerPart(env, { replicaId, peer, logger });
@@ -120,6 +122,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const ladder = createLadder({
     newer,
     hostRules,
+    modelOverrides,
     strictParams: env.STRICT_PARAMS,
     guardrails: new Guardrails({ logger }),
     logger,
@@ -157,7 +160,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     readRequest,
     readProxyRequest,
     readJsonRequest,
-    listOwnModels,
+    listOwnModels: listModels(modelOverrides),
     findPrompt: findPrompt(prompts, newer),
     renderRequest: renderRequest(prompts),
     answerRendered,

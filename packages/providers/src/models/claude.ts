@@ -1,5 +1,6 @@
 import { findRow } from './find-row.ts';
 import type { ModelFacts, ModelFamily, ModelRow, ModelVersion } from './model-facts.ts';
+import type { ModelOverrides } from './model-overrides.ts';
 
 /** Every column that decides what a request to Claude looks like is filled in each row. */
 export type ClaudeFacts = ModelFacts &
@@ -221,7 +222,11 @@ const namesake: ClaudeFacts = {
   outputTokensMax: undefined,
 };
 
-export function factsOfClaude(name: string): ClaudeFacts {
+export function factsOfClaude(name: string, overrides?: ModelOverrides): ClaudeFacts {
+  return overrides === undefined ? rowOf(name) : overrides.apply(name, rowOf);
+}
+
+function rowOf(name: string): ClaudeFacts {
   const asked = read(name);
   return (asked && findRow(claude, asked)?.facts) ?? namesake;
 }

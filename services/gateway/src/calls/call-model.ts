@@ -1,6 +1,5 @@
 import { type Endpoint, operations } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { HostRules } from '@sluice/outbound';
 import type { JsonObject } from '@sluice/providers';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import type { Identity } from '../exchange/identity.ts';
@@ -9,6 +8,7 @@ import { type BodyReply, discard } from '../exchange/reply.ts';
 import type { ModelRequester } from '../exchange/requester.ts';
 import { modelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
+import type { CallRules } from './prepare/call-rules.ts';
 import { newCall } from './prepare/new-call.ts';
 import { prepareUnified } from './prepare/prepare-unified.ts';
 import { type CallParts, callTarget } from './retry-loop.ts';
@@ -39,14 +39,12 @@ export type CallModel = (
   signal: AbortSignal,
 ) => Promise<BodyReply>;
 
-export interface ModelCallerParts extends CallParts {
-  hostRules: HostRules;
-}
+export interface ModelCallerParts extends CallParts, CallRules {}
 
 export function createCallModel(parts: ModelCallerParts): CallModel {
   return async (identity, target, body, signal) => {
     const requester = requesterOf(identity, body, signal);
-    const request = prepareUnified(requester, target, undefined, parts.hostRules);
+    const request = prepareUnified(requester, target, undefined, parts);
     const { reply, error } = await callTarget(newCall(request, requester, target, notes()), parts);
     if (reply?.kind === 'body') return reply;
     discard(reply);

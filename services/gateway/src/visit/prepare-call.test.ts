@@ -29,7 +29,9 @@ function sent(body: object, shaped?: object) {
   exchange.subject.model = String(exchange.subject.json?.model ?? '');
   const planned = directConfig.targets[0] as ResolvedTarget;
   const target = resolveTarget(exchange, planned);
-  const call = prepareCall(new Visit(exchange, planned), target, shaped as never, rules);
+  const call = prepareCall(new Visit(exchange, planned), target, shaped as never, {
+    hostRules: rules,
+  });
   return { ...call, text: String(call.body) };
 }
 

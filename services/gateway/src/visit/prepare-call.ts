@@ -1,5 +1,5 @@
-import type { HostRules } from '@sluice/outbound';
 import type { JsonObject } from '@sluice/providers';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
 import { newCall } from '../calls/prepare/new-call.ts';
 import { prepareUnified } from '../calls/prepare/prepare-unified.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
@@ -17,7 +17,7 @@ export function prepareCall(
   visit: Visit,
   target: Target,
   shaped: JsonObject | undefined,
-  rules: HostRules,
+  rules: CallRules,
 ): PreparedCall {
   const { exchange } = visit;
   const request =

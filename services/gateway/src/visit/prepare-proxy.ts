@@ -1,10 +1,10 @@
 import { GatewayError } from '@sluice/errors';
-import type { HostRules } from '@sluice/outbound';
 import { type EndpointEntry, findPassThroughTranslation, pathOf } from '@sluice/providers';
 import type { Dispatcher } from 'undici';
 import { addressAuthor } from '../calls/prepare/address-author.ts';
 import { checkedBase, joinPaths } from '../calls/prepare/call-address.ts';
 import { contextOf } from '../calls/prepare/call-context.ts';
+import type { CallRules } from '../calls/prepare/call-rules.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedRequest } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
@@ -18,7 +18,7 @@ import { proxyPathOf } from './target/served-model.ts';
 export function prepareProxy(
   exchange: ModelExchange,
   target: Target,
-  rules: HostRules,
+  rules: CallRules,
 ): PreparedRequest {
   const rest = proxyPathOf(exchange.subject.pathname);
   if (hasDotSegment(rest))
@@ -26,10 +26,13 @@ export function prepareProxy(
       field: 'path',
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
-  const context = { ...contextOf(exchange, target, exchange.subject.json ?? {}), proxyPath: rest };
+  const context = {
+    ...contextOf(exchange, target, exchange.subject.json ?? {}, rules.modelOverrides),
+    proxyPath: rest,
+  };
   const entry = proxyEntry(target);
   const addressBy = addressAuthor(target);
-  const base = checkedBase(target, entry, context, rules, addressBy);
+  const base = checkedBase(target, entry, context, rules.hostRules, addressBy);
   const translation = findPassThroughTranslation(target.entry, rest);
   const bodyless =
     exchange.arrival.method === 'GET' ||

@@ -279,7 +279,7 @@ export async function send(
     checkSentModels(exchange, target, sentBody(exchange, target, shaped));
     return {
       target,
-      outgoing: prepareCall(new Visit(exchange, planned), target, shaped, hostRules),
+      outgoing: prepareCall(new Visit(exchange, planned), target, shaped, { hostRules }),
     };
   } catch (error) {
     if (error instanceof GatewayError) return error.code;

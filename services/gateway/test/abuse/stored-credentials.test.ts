@@ -311,7 +311,7 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     const [planned] = (exchange.config?.compiled ?? directConfig).targets;
     const target = resolveTarget(exchange, planned as ResolvedTarget);
     const visit = new Visit(exchange, planned as ResolvedTarget);
-    const call = prepareCall(visit, target, undefined, hostRules);
+    const call = prepareCall(visit, target, undefined, { hostRules });
     const pools = recorder.pools as never;
     const result = await launch(call, 0, {
       pools,

@@ -37,7 +37,7 @@ export function encodeRequest(
 ): EncodedRequest & { body: JsonObject } {
   if ((request.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
-  const facts = factsOfClaude(request.model);
+  const facts = factsOfClaude(request.model, context.modelOverrides);
   const dropped = droppedFields(request);
   const rules = {
     takesSystemTurns: facts.systemTurnsAt.includes(context.provider.id),

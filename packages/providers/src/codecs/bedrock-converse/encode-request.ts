@@ -20,9 +20,10 @@ export function encodeRequest(
 ): EncodedRequest & { body: JsonObject } {
   if ((request.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
-  const model = readModel(request.model === '' ? context.model : request.model);
-  const family = familyOf(model);
-  const claude = family.isClaude ? factsOfClaude(model.name) : undefined;
+  const name = request.model === '' ? context.model : request.model;
+  const overrides = context.modelOverrides;
+  const family = familyOf(readModel(overrides?.realName(name) ?? name));
+  const claude = family.isClaude ? factsOfClaude(name, overrides) : undefined;
   const dropped: string[] = [];
   const rules = { family, takesPrefill: claude?.prefill ?? true };
   const { system, messages, usedTools } = encodeMessages(request, rules, dropped);

@@ -1,4 +1,4 @@
-import type { CallContext, JsonObject } from '@sluice/providers';
+import type { CallContext, JsonObject, ModelOverrides } from '@sluice/providers';
 import type { ModelRequester } from '../../exchange/requester.ts';
 import type { Target } from '../../exchange/target.ts';
 
@@ -7,6 +7,7 @@ export function contextOf(
   requester: ModelRequester,
   target: Target,
   request: JsonObject,
+  modelOverrides: ModelOverrides | undefined,
 ): CallContext {
   return {
     provider: target.entry,
@@ -18,6 +19,7 @@ export function contextOf(
     setting: target.setting,
     accountIsSettled: target.credentialBy === 'admin',
     request,
+    modelOverrides,
     ...(requester.subject.form === undefined ? {} : { form: requester.subject.form }),
   };
 }

@@ -1,4 +1,4 @@
-import type { AddressAuthor, HostRules } from '@sluice/outbound';
+import type { AddressAuthor } from '@sluice/outbound';
 import {
   type CallContext,
   type FormPart,
@@ -17,6 +17,7 @@ import { formFields, writeForm } from '../../http/form-fields.ts';
 import { addressAuthor } from './address-author.ts';
 import { checkedBase, joinPaths } from './call-address.ts';
 import { contextOf } from './call-context.ts';
+import type { CallRules } from './call-rules.ts';
 import { unifiedHeaders } from './request-headers.ts';
 import { sentBody } from './sent-body.ts';
 
@@ -25,14 +26,14 @@ export function addressCall(
   requester: ModelRequester,
   target: Target,
   body: JsonObject,
-  rules: HostRules,
+  rules: CallRules,
 ): { translation: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
-  const context = contextOf(requester, target, body);
+  const context = contextOf(requester, target, body, rules.modelOverrides);
   const translation = findTranslation(target.entry, requester.subject.operation.id, context);
   const addressBy = addressAuthor(target);
   return {
     translation,
-    base: checkedBase(target, translation.entry, context, rules, addressBy),
+    base: checkedBase(target, translation.entry, context, rules.hostRules, addressBy),
     addressBy,
     context,
   };
@@ -48,7 +49,7 @@ export function prepareUnified(
   requester: ModelRequester,
   target: Target,
   shaped: JsonObject | undefined,
-  rules: HostRules,
+  rules: CallRules,
 ): PreparedRequest {
   const json = shaped ?? requester.subject.json ?? {};
   const { translation, base, addressBy, context } = addressCall(requester, target, json, rules);

@@ -1,4 +1,4 @@
-import type { HostRules } from '@sluice/outbound';
+import type { CallRules } from '../../calls/prepare/call-rules.ts';
 import { addressCall } from '../../calls/prepare/prepare-unified.ts';
 import { sentBody } from '../../calls/prepare/sent-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
@@ -8,8 +8,7 @@ import type { Rung, Step, TargetAnswer } from '../step.ts';
 import { checkSentModels } from '../target/served-model.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
-export interface PrepareCallParts {
-  hostRules: HostRules;
+export interface PrepareCallParts extends CallRules {
   /** Refuse what a provider's format cannot carry, whatever config and caller say. */
   strictParams: boolean;
 }
@@ -20,7 +19,7 @@ export function prepareCall(parts: PrepareCallParts): Step {
     const { exchange, shaped } = visit;
     const target = targetOf(visit);
     checkSentModels(exchange, target, sentBody(exchange, target, shaped));
-    const prepared = prepare(visit, target, shaped, parts.hostRules);
+    const prepared = prepare(visit, target, shaped, parts);
     refuseDropped(exchange, target, prepared, parts);
     visit.prepared = prepared;
   };
@@ -35,7 +34,7 @@ export function prepareCall(parts: PrepareCallParts): Step {
       const { exchange, shaped } = visit;
       const target = targetOf(visit);
       checkSentModels(exchange, target, sentBody(exchange, target, shaped));
-      visit.base = addressCall(exchange, target, exchange.subject.json ?? {}, parts.hostRules).base;
+      visit.base = addressCall(exchange, target, exchange.subject.json ?? {}, parts).base;
     },
   };
 }
