@@ -26,6 +26,7 @@ const commands = {
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
   soak: ['scripts/soak.ts'],
+  scale: ['scripts/scale.ts'],
   build: ['scripts/build.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],

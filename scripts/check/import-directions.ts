@@ -73,6 +73,7 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/checks': 'packages/guardrails',
   '@sluice/control-plane/settings': 'scripts',
   '@sluice/data-service/settings': 'scripts',
+  '@sluice/gateway/config-sync': 'scripts',
   '@sluice/gateway/settings': 'scripts',
 };
 

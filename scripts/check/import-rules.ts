@@ -74,7 +74,8 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/providers',
     'packages/rpc',
     'packages/contracts',
-    // Their settings, and nothing else of them.
+    'packages/telemetry',
+    // Their settings, and how a gateway holds what the control plane tells (npm run scale).
     'services/gateway',
     'services/control-plane',
     'services/data-service',

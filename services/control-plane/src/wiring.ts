@@ -14,6 +14,7 @@ import { httpPart, type Part, rpcPart, type ServiceTools, served } from '@sluice
 import { createApp } from './app.ts';
 import { Barriers } from './config-sync/barriers.ts';
 import { createChangeFeed } from './config-sync/change-feed.ts';
+import { createQuestionMetrics } from './config-sync/metrics.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
@@ -173,7 +174,17 @@ export function wire(
       services: [
         served(
           config.ConfigService,
-          configServiceHandlers({ client, vault, feed, barriers, now, draining: draining.signal }),
+          configServiceHandlers({
+            client,
+            vault,
+            feed,
+            barriers,
+            // The others are for the admin API, whoever comes back.
+            readsMax: Math.max(1, Math.floor(env.DATABASE_CONNECTIONS_MAX / 2)),
+            now,
+            observe: createQuestionMetrics(metrics),
+            draining: draining.signal,
+          }),
         ),
       ],
     }),

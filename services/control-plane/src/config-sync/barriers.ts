@@ -10,13 +10,16 @@ export interface BarriersParts {
 }
 
 /** A gateway that says which barriers it has passed. */
-export interface Follower {
+export interface Passing {
+  /** It was told something: it passes the next barrier when that is in force. Others have nothing to pass. */
+  told(): void;
   passed(number: bigint): void;
   /** It is waited for no more. */
   leave(): void;
 }
 
 interface Following {
+  isTold: boolean;
   send(number: bigint): void;
   /** Barriers it was sent and has not passed. */
   readonly waiting: Map<bigint, () => void>;
@@ -30,10 +33,11 @@ interface Reports {
 }
 
 /**
- * Says when every gateway that follows has a change in force, whichever replica
- * it follows. A change tells a barrier after its notices; each replica hands it
- * to its own gateways, and reports when the last of them has passed. Who is gone
- * is not waited for, and nobody for longer than the patience.
+ * Says when every gateway that was told of a change has it in force, whichever
+ * replica it follows. A change tells a barrier after its notices; each replica
+ * hands it to those of its gateways that the notices were for, and reports when
+ * the last of them has passed. Who is gone is not waited for, and nobody for
+ * longer than the patience.
  */
 export class Barriers {
   readonly #feed: ChangeFeed;
@@ -55,10 +59,13 @@ export class Barriers {
   }
 
   /** @param send called for each barrier, after the notices before it */
-  follow(send: (number: bigint) => void): Follower {
-    const following: Following = { send, waiting: new Map() };
+  follow(send: (number: bigint) => void): Passing {
+    const following: Following = { isTold: false, send, waiting: new Map() };
     this.#followers.add(following);
     return {
+      told: () => {
+        following.isTold = true;
+      },
       passed: (number) => following.waiting.get(number)?.(),
       leave: () => {
         this.#followers.delete(following);
@@ -91,7 +98,8 @@ export class Barriers {
   async #pass(barrier: string): Promise<void> {
     this.#lastNumber += 1n;
     const number = this.#lastNumber;
-    const all = Promise.all([...this.#followers].map((each) => passing(each, number)));
+    const told = [...this.#followers].filter((each) => each.isTold);
+    const all = Promise.all(told.map((each) => passing(each, number)));
     const { promise: late, resolve } = Promise.withResolvers<false>();
     const timer = setTimeout(resolve, this.#patienceMs, false as const);
     const byAll = await Promise.race([all.then(() => true), late]);
@@ -137,6 +145,7 @@ export class Barriers {
 /** Resolves when the follower has passed, or is gone. */
 function passing(follower: Following, number: bigint): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
+  follower.isTold = false;
   follower.waiting.set(number, () => {
     follower.waiting.delete(number);
     resolve();

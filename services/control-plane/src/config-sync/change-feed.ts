@@ -159,11 +159,15 @@ function readEvent({ channel, payload = '' }: Notification): FeedEvent | undefin
 }
 
 function asNotice(value: Record<string, unknown>): ChangeNotice | undefined {
-  if (typeof value.key === 'string') return { key: value.key };
+  if (typeof value.key === 'string') return keyNotice(value.key, value);
   if (typeof value.organisation === 'string') return { organisation: value.organisation };
   if (typeof value.workspace === 'string' && typeof value.revision === 'string')
     return { workspace: value.workspace, revision: value.revision };
   return undefined;
+}
+
+function keyNotice(key: string, { of, mark }: Record<string, unknown>): ChangeNotice {
+  return typeof of === 'string' && typeof mark === 'string' ? { key, of, mark } : { key };
 }
 
 function passedEvent({ barrier, replica, byAll }: Record<string, unknown>): FeedEvent | undefined {

@@ -40,17 +40,23 @@ export interface ChangedItems {
 const changedMax = 500;
 
 /** The state in force; undefined when there is no such workspace, or it is archived. */
-export async function currentRevision(
+async function currentRevision(db: Database, workspaceId: string): Promise<Revision | undefined> {
+  return (await currentRevisions(db, [workspaceId])).get(workspaceId.toLowerCase());
+}
+
+/** The same of many, by id in lower case. */
+export async function currentRevisions(
   db: Database,
-  workspaceId: string,
-): Promise<Revision | undefined> {
-  if (!isUuid(workspaceId)) return undefined;
-  const rows = await db.$queryRaw<Revision[]>(
-    Prisma.sql`SELECT w.revision, r.stamp::text FROM workspaces w
+  workspaceIds: readonly string[],
+): Promise<Map<string, Revision>> {
+  const ids = workspaceIds.filter(isUuid);
+  if (ids.length === 0) return new Map();
+  const rows = await db.$queryRaw<(Revision & { id: string })[]>(
+    Prisma.sql`SELECT w.id::text, w.revision, r.stamp::text FROM workspaces w
       JOIN bundle_revisions r ON r.workspace_id = w.id AND r.revision = w.revision
-      WHERE w.id = ${workspaceId}::uuid AND w.status = 'active'`,
+      WHERE w.id = ANY(${ids}::uuid[]) AND w.status = 'active'`,
   );
-  return rows[0];
+  return new Map(rows.map(({ id, ...revision }) => [id, revision]));
 }
 
 /** @param onProgress called after each page of what there may be very many of */

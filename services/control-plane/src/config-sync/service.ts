@@ -6,22 +6,38 @@ import { isUuid } from '../kernel/names/ids.ts';
 import { recordRefusedTokens } from '../ledger/audit-logs/refused-tokens.ts';
 import { findAuthSettings } from '../people/auth-settings/store.ts';
 import type { Barriers } from './barriers.ts';
+import { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import { KeyChanges } from './key-changes.ts';
+import { keyOf } from './key-of.ts';
+import { type KeyRow, keyRowsByHash, readKeyRows } from './key-rows.ts';
+import { KnownRevisions } from './known-revisions.ts';
+import type { ObserveQuestion } from './metrics.ts';
 import { getOrganisation } from './organisation.ts';
-import { resolveKey } from './resolve-key.ts';
+import { Pace } from './pace.ts';
+import { currentRevisions, type Revision } from './read-change.ts';
 import { SharedChanges } from './shared-changes.ts';
 import { streamBundle } from './stream-bundle.ts';
 import { streamSections } from './stream-sections.ts';
+import { Turns } from './turns.ts';
 import { followChanges, watchChanges } from './watch.ts';
 
 const heartbeatMs = 5_000;
+/** In one question. */
+const hashesMax = 500;
+/** Between two gateways that begin to compare what they hold: 200 of them take three seconds. */
+const beginEveryMs = 15;
 
 export interface ConfigServiceParts {
   client: DatabaseClient;
   vault: CredentialVault;
   feed: ChangeFeed;
   barriers: Barriers;
+  /** Questions that read from the database at once. */
+  readsMax: number;
   now: () => Date;
+  /** Told of every question, by its method. */
+  observe: ObserveQuestion;
   /** Ends every stream when the service drains: they would never end by themselves. */
   draining: AbortSignal;
 }
@@ -31,19 +47,51 @@ export function configServiceHandlers(
   parts: ConfigServiceParts,
 ): RpcHandlers<typeof config.ConfigService> {
   const shared = new SharedChanges();
+  const { client: db, feed } = parts;
+  const turns = new Turns(parts.readsMax);
+  const current = new Batches<Revision>({
+    read: (ids) => currentRevisions(db, ids),
+    keysMax: 1_000,
+    readingsMax: 2,
+  });
+  const keys = new Batches<KeyRow>({
+    read: (hashes) => keyRowsByHash(db, hashes),
+    keysMax: 500,
+    readingsMax: 2,
+  });
+  const following = {
+    ...parts,
+    pace: new Pace(beginEveryMs),
+    revisions: new KnownRevisions({ current, feed }),
+    keyChanges: new KeyChanges({ db, feed }),
+  };
   return {
     async resolveKey(request) {
-      return { key: await resolveKey(parts.client, Buffer.from(request.keyHash), parts.now()) };
+      parts.observe('resolveKey');
+      const row = await keys.get(Buffer.from(request.keyHash).toString('hex'));
+      return { key: row === undefined ? undefined : keyOf(row, parts.now()) };
+    },
+    async resolveKeys({ keyHashes }) {
+      parts.observe('resolveKeys');
+      const hashes = keyHashes.slice(0, hashesMax).map((each) => Buffer.from(each));
+      const rows = await turns.take(() => readKeyRows(db, hashes));
+      return { found: rows.map((row) => ({ keyHash: row.hash, key: keyOf(row, parts.now()) })) };
     },
     getSections(request, { signal }) {
+      parts.observe('getSections');
       const until = AbortSignal.any([signal, parts.draining]);
-      return streamSections({ ...parts, shared }, request, until);
+      return streamSections({ ...parts, shared, turns, current }, request, until);
     },
     getBundle(request, { signal }) {
+      parts.observe('getBundle');
       return streamBundle(parts, request, AbortSignal.any([signal, parts.draining]));
     },
-    getOrganisation: (request) => getOrganisation(parts, request),
+    getOrganisation(request) {
+      parts.observe('getOrganisation');
+      return getOrganisation(parts, request);
+    },
     async reportRefusedTokens(request) {
+      parts.observe('reportRefusedTokens');
       const isKnown =
         isUuid(request.organisationId) &&
         (await findAuthSettings(parts.client, request.organisationId)) !== null;
@@ -51,12 +99,14 @@ export function configServiceHandlers(
       return {};
     },
     follow(requests, { signal }) {
-      return followChanges(parts, requests, {
+      parts.observe('follow');
+      return followChanges(following, requests, {
         heartbeatMs,
         signal: AbortSignal.any([signal, parts.draining]),
       });
     },
     watch(_request, { signal }) {
+      parts.observe('watch');
       return watchChanges(parts.feed, {
         heartbeatMs,
         signal: AbortSignal.any([signal, parts.draining]),

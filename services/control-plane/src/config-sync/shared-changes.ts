@@ -4,6 +4,7 @@ type Reading = Promise<BundleChange | undefined>;
 
 /** Gateways that hold a workspace ask within moments of each other. */
 const keptMs = 2_000;
+/** Beside those under way, of which all are shared. */
 const keptMax = 100;
 
 /** A change that many gateways ask for at once is read once. */
@@ -21,12 +22,12 @@ export class SharedChanges {
     const shared = this.#readings.get(key);
     if (shared !== undefined) return shared;
     const reading = read();
-    if (this.#readings.size >= keptMax) return reading;
     this.#readings.set(key, reading);
     const forget = () => this.#readings.delete(key);
     reading.then((change) => {
       // What starts over is too large to be kept: those who asked meanwhile have it.
-      if (change === undefined || change.heads !== undefined) forget();
+      const isLarge = change === undefined || change.heads !== undefined;
+      if (isLarge || this.#readings.size > keptMax) forget();
       else setTimeout(forget, keptMs).unref();
     }, forget);
     return reading;

@@ -3,12 +3,14 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { config } from '@sluice/proto-stubs';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
+import type { Batches } from './batches.ts';
 import type { Openers } from './build-bundle.ts';
 import { inPieces, progress } from './in-pieces.ts';
 import { openersOf } from './openers.ts';
-import { type BundleChange, currentRevision, type Revision, readChange } from './read-change.ts';
-import { sections } from './sections/index.ts';
+import { type BundleChange, type Revision, readChange } from './read-change.ts';
+import { formatsOf, sections } from './sections/index.ts';
 import type { SharedChanges } from './shared-changes.ts';
+import type { Turns } from './turns.ts';
 
 type Message = MessageInitShape<typeof config.GetSectionsResponseSchema>;
 
@@ -16,23 +18,28 @@ export interface StreamSectionsParts {
   client: DatabaseClient;
   vault: CredentialVault;
   shared: SharedChanges;
+  turns: Turns;
+  /** Never older than the question. */
+  current: Batches<Revision>;
 }
 
 /** What changed in a workspace since what the caller holds; empty messages while it is being read. */
 export async function* streamSections(
-  { client, vault, shared }: StreamSectionsParts,
+  { client, vault, shared, turns, current }: StreamSectionsParts,
   request: config.GetSectionsRequest,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
-  const now = await currentRevision(client, request.workspaceId);
+  const now = await current.get(request.workspaceId.toLowerCase());
   if (now === undefined) return yield { part: { case: 'gone', value: {} } };
   if (isCurrent(request, now)) return yield { part: { case: 'unchanged', value: {} } };
   const open = openersOf(vault);
   let steps = 0;
   const reading = shared.read(request, now, () =>
-    readChange(client, open, request, () => {
-      steps += 1;
-    }),
+    turns.take(() =>
+      readChange(client, open, request, () => {
+        steps += 1;
+      }),
+    ),
   );
   yield* progress(reading, () => steps);
   const change = await reading;
@@ -82,6 +89,6 @@ function endOf(workspaceId: string, { revision, stamp, coreHash }: BundleChange)
     stamp,
     coreHash,
     hash: createHash('sha256').update(state).digest('hex'),
-    formats: Object.fromEntries(sections.map(({ name, format }) => [name, format])),
+    formats: formatsOf(sections),
   };
 }

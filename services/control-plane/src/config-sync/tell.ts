@@ -5,16 +5,20 @@ const waitingMax = 10_000;
 
 export interface TellOptions<Message> {
   ready: Message;
-  heartbeat: Message;
   heartbeatMs: number;
   signal: AbortSignal;
-  /** Begins to push what there is to tell; what it returns ends that. */
-  subscribe(push: (message: Message) => void): () => void;
+  /** Begins to push what there is to tell. */
+  subscribe(push: (message: Message) => void): Subscription<Message>;
+}
+
+export interface Subscription<Message> {
+  heartbeat(): Message;
+  end(): void;
 }
 
 /** One gateway's stream: what is pushed, in its order, and a heartbeat. */
 export async function* tell<Message>(options: TellOptions<Message>): AsyncGenerator<Message> {
-  const { ready, heartbeat, heartbeatMs, signal, subscribe } = options;
+  const { ready, heartbeatMs, signal, subscribe } = options;
   let waiting: Message[] = [];
   const wake = new EventTarget();
   const push = (message: Message) => {
@@ -22,8 +26,8 @@ export async function* tell<Message>(options: TellOptions<Message>): AsyncGenera
     else waiting.push(message);
     wake.dispatchEvent(new Event('message'));
   };
-  const beat = setInterval(push, heartbeatMs, heartbeat);
-  const unsubscribe = subscribe(push);
+  const subscription = subscribe(push);
+  const beat = setInterval(() => push(subscription.heartbeat()), heartbeatMs);
   try {
     while (!signal.aborted) {
       if (waiting.length === 0) await once(wake, 'message', { signal }).catch(ignoreAbort);
@@ -36,7 +40,7 @@ export async function* tell<Message>(options: TellOptions<Message>): AsyncGenera
     }
   } finally {
     clearInterval(beat);
-    unsubscribe();
+    subscription.end();
   }
 }
 

@@ -1,61 +1,88 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { config } from '@sluice/proto-stubs';
-import type { ChangeNotice } from '../kernel/database/change.ts';
+import { asResponse, type FollowResponse } from './as-response.ts';
 import type { Barriers } from './barriers.ts';
 import type { ChangeFeed } from './change-feed.ts';
+import { Follower, type FollowerParts } from './follower.ts';
+import type { Pace } from './pace.ts';
+import { formatsOf, sections } from './sections/index.ts';
 import { tell } from './tell.ts';
 
 type WatchResponse = MessageInitShape<typeof config.WatchResponseSchema>;
-type FollowResponse = MessageInitShape<typeof config.FollowResponseSchema>;
 
 export interface WatchOptions {
   heartbeatMs: number;
   signal: AbortSignal;
 }
 
-const ready = { event: { case: 'ready', value: {} } } as const satisfies WatchResponse;
-const heartbeat = { event: { case: 'heartbeat', value: {} } } as const satisfies WatchResponse;
-
 /** The stream of a gateway of the release before: `ready` when the feed is live, then changes as they are committed. */
 export function watchChanges(
   feed: ChangeFeed,
   options: WatchOptions,
 ): AsyncGenerator<WatchResponse> {
+  const ready: WatchResponse = { event: { case: 'ready', value: {} } };
   return tell<WatchResponse>({
     ...options,
     ready,
-    heartbeat,
-    subscribe: (push) =>
-      feed.subscribe((event) => {
+    subscribe: (push) => ({
+      heartbeat: () => ({ event: { case: 'heartbeat', value: {} } }),
+      end: feed.subscribe((event) => {
         if (event.type === 'live') push(ready);
         else if (event.type === 'change') push(asResponse(event.notice));
       }),
+    }),
   });
 }
 
-/** The same with barriers, of which the gateway says when it has passed them. */
+export interface FollowParts extends FollowerParts {
+  feed: ChangeFeed;
+  /** At which gateways are told that they may begin to ask. */
+  pace: Pace;
+  barriers: Barriers;
+}
+
+/** The same of what the gateway says that it holds, and with barriers, of which it says when it has passed them. */
 export function followChanges(
-  parts: { feed: ChangeFeed; barriers: Barriers },
+  parts: FollowParts,
   requests: AsyncIterable<config.FollowRequest>,
   options: WatchOptions,
 ): AsyncGenerator<FollowResponse> {
-  const { feed, barriers } = parts;
+  const ready: FollowResponse = {
+    event: { case: 'ready', value: { compares: true, formats: formatsOf(sections) } },
+  };
+  const broken = new AbortController();
   return tell<FollowResponse>({
-    ...options,
+    signal: AbortSignal.any([options.signal, broken.signal]),
+    heartbeatMs: options.heartbeatMs,
     ready,
-    heartbeat,
     subscribe(push) {
-      const follower = barriers.follow((number) =>
+      const follower = new Follower(parts, push);
+      const passing = parts.barriers.follow((number) =>
         push({ event: { case: 'barrier', value: { number } } }),
       );
-      const unsubscribe = feed.subscribe((event) => {
-        if (event.type === 'live') push(ready);
-        else if (event.type === 'change') push(asResponse(event.notice));
+      let stopWaiting = () => {};
+      const unsubscribe = parts.feed.subscribe((event) => {
+        if (event.type === 'live') {
+          stopWaiting();
+          stopWaiting = parts.pace.begin(() => push(ready));
+        } else if (event.type === 'change' && follower.hears(event.notice)) {
+          passing.told();
+          follower.tell(event.notice);
+        }
       });
-      void hear(requests, (number) => follower.passed(number));
-      return () => {
-        unsubscribe();
-        follower.leave();
+      void hear(requests, {
+        onHello: ({ saysHolding }) => saysHolding && follower.saysHolding(),
+        onPassed: (number) => passing.passed(number),
+        // What could not be read is compared on its next stream.
+        onHolding: (holding) => follower.holds(holding).catch(() => broken.abort()),
+      });
+      return {
+        heartbeat: () => follower.heartbeat(),
+        end() {
+          unsubscribe();
+          stopWaiting();
+          passing.leave();
+        },
       };
     },
   });
@@ -63,26 +90,19 @@ export function followChanges(
 
 async function hear(
   requests: AsyncIterable<config.FollowRequest>,
-  onPassed: (number: bigint) => void,
+  heard: {
+    onHello: (hello: config.Hello) => void;
+    onPassed: (number: bigint) => void;
+    onHolding: (holding: config.Holding) => void;
+  },
 ): Promise<void> {
   try {
-    for await (const { say } of requests) if (say.case === 'passed') onPassed(say.value);
+    for await (const { say } of requests) {
+      if (say.case === 'hello') heard.onHello(say.value);
+      else if (say.case === 'passed') heard.onPassed(say.value);
+      else if (say.case === 'holding') heard.onHolding(say.value);
+    }
   } catch {
     // The stream broke, which its other side notices as well.
   }
-}
-
-function asResponse(notice: ChangeNotice) {
-  if ('key' in notice)
-    return { event: { case: 'keyChanged', value: { keyId: notice.key } } } as const;
-  if ('organisation' in notice)
-    return {
-      event: { case: 'organisationChanged', value: { organisationId: notice.organisation } },
-    } as const;
-  return {
-    event: {
-      case: 'workspaceChanged',
-      value: { workspaceId: notice.workspace, revision: BigInt(notice.revision) },
-    },
-  } as const;
 }

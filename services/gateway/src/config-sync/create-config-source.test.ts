@@ -21,7 +21,7 @@ afterEach(async () => {
 const serviceBefore: typeof config.ConfigService = {
   ...config.ConfigService,
   methods: config.ConfigService.methods.filter(
-    ({ localName }) => localName !== 'getSections' && localName !== 'follow',
+    ({ localName }) => !['getSections', 'follow', 'resolveKeys'].includes(localName),
   ),
 };
 
@@ -33,6 +33,7 @@ async function sourceOf(
   server = await serveRpc({ host: '127.0.0.1', port: 0, token });
   server.add(service, {
     resolveKey: async () => ({}),
+    resolveKeys: async () => ({}),
     async *getBundle() {},
     async *getSections() {},
     getOrganisation: async () => ({}),
@@ -155,6 +156,40 @@ describe('getBundle', () => {
   });
 });
 
+describe('resolveKeys', () => {
+  const hashes = ['01', '02', '03'].map((hex) => Buffer.from(hex.repeat(32), 'hex'));
+  const keyOf = (hash: Uint8Array) => ({ id: `id of ${Buffer.from(hash).toString('hex', 0, 1)}` });
+  const found = (answer: ReadonlyMap<string, config.Key>) =>
+    [...answer].map(([hashHex, { id }]) => [hashHex.slice(0, 2), id]);
+  const expected = [
+    ['01', 'id of 01'],
+    ['03', 'id of 03'],
+  ];
+
+  it('gives those that there are', async () => {
+    let asked = 0;
+    await sourceOf(config.ConfigService, {
+      async resolveKeys({ keyHashes }) {
+        asked += 1;
+        return {
+          found: keyHashes
+            .filter((hash) => hash[0] !== 2)
+            .map((keyHash) => ({ keyHash, key: keyOf(keyHash) })),
+        };
+      },
+    });
+    expect(found(await source.resolveKeys(hashes))).toEqual(expected);
+    expect(asked).toBe(1);
+  });
+
+  it('asks a control plane of the release before for one after the other', async () => {
+    await sourceOf(serviceBefore, {
+      resolveKey: async ({ keyHash }) => (keyHash[0] === 2 ? {} : { key: keyOf(keyHash) }),
+    });
+    expect(found(await source.resolveKeys(hashes))).toEqual(expected);
+  });
+});
+
 describe('watch', () => {
   type Told = MessageInitShape<typeof config.WatchResponseSchema>;
   const ready: Told = { event: { case: 'ready', value: {} } };
@@ -180,6 +215,29 @@ describe('watch', () => {
     await expect.poll(() => events).toEqual(['ready', 'barrier']);
     watching.passed(5n);
     expect(await passed).toBe(5n);
+    watching.stop();
+    await watching.ended;
+  });
+
+  it('says what is held, and tells when it has been compared', async () => {
+    await sourceOf(config.ConfigService, {
+      async *follow(requests) {
+        yield { event: { case: 'ready', value: { compares: true } } };
+        for await (const { say } of requests)
+          if (say.case === 'holding')
+            yield {
+              event: {
+                case: 'compared',
+                value: { number: say.value.number, keys: { mark: `after ${say.value.keysMark}` } },
+              },
+            };
+      },
+    });
+    const told: unknown[] = [];
+    const watching = source.watch((event) => told.push(event.value));
+    await expect.poll(() => told).toMatchObject([{ compares: true }]);
+    watching.holds({ number: 3n, held: [{ id: 'ws' }], keysMark: 'mark' });
+    await expect.poll(() => told[1]).toMatchObject({ number: 3n, keys: { mark: 'after mark' } });
     watching.stop();
     await watching.ended;
   });

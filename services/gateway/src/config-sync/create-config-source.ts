@@ -19,6 +19,20 @@ export function createConfigSource(
     async resolveKey(hash) {
       return (await client.unary(methods.resolveKey, { keyHash: hash }, { timeoutMs })).key;
     },
+    async resolveKeys(hashes) {
+      try {
+        const request = { keyHashes: [...hashes] };
+        const { found } = await client.unary(methods.resolveKeys, request, { timeoutMs });
+        return new Map(
+          found.flatMap(({ keyHash, key }) =>
+            key ? [[Buffer.from(keyHash).toString('hex'), key]] : [],
+          ),
+        );
+      } catch (error) {
+        if (!isUnimplemented(error)) throw error;
+        return oneByOne(hashes, (hash) => this.resolveKey(hash));
+      }
+    },
     async getBundle(workspaceId, held) {
       if (!isBefore)
         try {
@@ -44,6 +58,19 @@ export function createConfigSource(
     },
     close: () => client.close(),
   };
+}
+
+/** Of a control plane of the release before, which takes no list. */
+async function oneByOne(
+  hashes: readonly Buffer[],
+  resolve: ConfigSource['resolveKey'],
+): Promise<ReadonlyMap<string, config.Key>> {
+  const found = new Map<string, config.Key>();
+  for (const hash of hashes) {
+    const key = await resolve(hash);
+    if (key !== undefined) found.set(hash.toString('hex'), key);
+  }
+  return found;
 }
 
 /** What a control plane of the release before answers to what it does not know. */
@@ -72,10 +99,11 @@ function follow(
   following.on('error', (error) => (isUnimplemented(error) ? watchInstead() : resolve()));
   // Comes after an error as well.
   for (const end of ['end', 'close']) following.on(end, () => hasBarriers && resolve());
-  following.say({ say: { case: 'hello', value: { replicaId } } });
+  following.say({ say: { case: 'hello', value: { replicaId, saysHolding: true } } });
   return {
     ended,
     passed: (barrier) => following.say({ say: { case: 'passed', value: barrier } }),
+    holds: (holding) => following.say({ say: { case: 'holding', value: holding } }),
     stop: () => {
       stop();
       resolve();

@@ -1,12 +1,17 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { RefusalReport } from '@sluice/jwt';
 import type { config } from '@sluice/proto-stubs';
 import type { BundleUpdate, HeldBundle } from './held-bundle.ts';
 
 export type WatchEvent = config.FollowResponse['event'];
 
+export type Holding = MessageInitShape<typeof config.HoldingSchema>;
+
 /** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {
   resolveKey(hash: Buffer): Promise<config.Key | undefined>;
+  /** Several at once, at most 500: by hash in hexadecimal, those that there are. */
+  resolveKeys(hashes: readonly Buffer[]): Promise<ReadonlyMap<string, config.Key>>;
   /** What is different from what is held; `unchanged` when nothing is, `gone` when the workspace is. */
   getBundle(
     workspaceId: string,
@@ -27,5 +32,7 @@ export interface Watching {
   readonly ended: Promise<void>;
   /** All that was told before this barrier is in force here. */
   passed(barrier: bigint): void;
+  /** What is held, or about to be asked for: to one that compares. */
+  holds(holding: Holding): void;
   stop(): void;
 }

@@ -5,9 +5,9 @@ import { create } from '@bufbuild/protobuf';
 import { createServiceKey, hashServiceKey } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ConfigSource, WatchEvent } from './config-source.ts';
+import type { ConfigSource, Holding, WatchEvent } from './config-source.ts';
 import { ConfigStore, type ConfigStoreOptions } from './config-store.ts';
-import type { HeldBundle } from './held-bundle.ts';
+import type { HeldBundle, KnownState } from './held-bundle.ts';
 import { emptyTables } from './sections/index.ts';
 import { Snapshot } from './snapshot/snapshot.ts';
 
@@ -28,10 +28,21 @@ afterEach(async () => {
 class FakeControlPlane implements ConfigSource {
   readonly keys = new Map<string, config.Key>();
   readonly bundles = new Map<string, config.Bundle>();
+  /** As sections bring it. */
+  readonly known = new Map<string, KnownState>();
   readonly passed: bigint[] = [];
   keyCalls = 0;
   bundleCalls = 0;
   isAway = false;
+  /** It tells of what is said to be held only; undefined = it is of the release before. */
+  compares: { formats: Record<string, number> } | undefined;
+  /** What was said to be held, and how it is answered: at once, unless a test does it. */
+  readonly said: Holding[] = [];
+  answersHolding = true;
+  /** What it says of the keys. */
+  keysCompared: { unknown: boolean; mark: string } = { unknown: false, mark: 'mark 1' };
+  /** Lists of keys that were asked for. */
+  readonly keyLists: number[] = [];
   /** When set, answers are computed at once and given when told. */
   heldBack: (() => void)[] | undefined;
   #listener: ((event: WatchEvent) => void) | undefined;
@@ -64,6 +75,15 @@ class FakeControlPlane implements ConfigSource {
     if (this.isAway) throw new Error('away');
     return this.#answer(this.keys.get(hash.toString('hex')));
   }
+  async resolveKeys(hashes: readonly Buffer[]): Promise<ReadonlyMap<string, config.Key>> {
+    this.keyLists.push(hashes.length);
+    if (this.isAway) throw new Error('away');
+    const found = hashes.flatMap((hash): [string, config.Key][] => {
+      const key = this.keys.get(hash.toString('hex'));
+      return key === undefined ? [] : [[hash.toString('hex'), key]];
+    });
+    return this.#answer(new Map(found));
+  }
   async getBundle(
     workspaceId: string,
     held: HeldBundle | undefined,
@@ -78,7 +98,7 @@ class FakeControlPlane implements ConfigSource {
       core: bundle,
       hash,
       revision,
-      known: undefined,
+      known: this.known.get(workspaceId),
       since: '',
       startedOver: emptyTables(),
       changes: {},
@@ -94,21 +114,45 @@ class FakeControlPlane implements ConfigSource {
     else {
       this.#listener = onEvent;
       this.#endStream = resolve;
-      queueMicrotask(() => this.tell('ready', create(config.ReadySchema)));
+      queueMicrotask(() => this.ready());
     }
     return {
       ended: promise,
       stop: resolve,
       passed: (barrier: bigint) => this.passed.push(barrier),
+      holds: (holding: Holding) => {
+        this.said.push(holding);
+        if (this.answersHolding) this.compared(holding);
+      },
     };
   }
   close(): void {}
+
+  ready(): void {
+    const compares = this.compares !== undefined;
+    this.tell('ready', create(config.ReadySchema, { compares, ...this.compares }));
+  }
+  /** The answer to what was said. */
+  compared({ number = 0n, keysMark }: Holding): void {
+    const keys = keysMark === undefined ? undefined : { ...this.keysCompared };
+    queueMicrotask(() =>
+      this.tell('compared', create(config.ComparedSchema, { number, ...(keys && { keys }) })),
+    );
+  }
+  /** Ids that were said to be held since the stream began. */
+  get held(): string[] {
+    return this.said.flatMap(({ held = [] }) => held.map(({ id = '' }) => id));
+  }
 
   tell(kind: string, value: object): void {
     this.#listener?.({ case: kind, value } as never);
   }
   keyChanged(secret: string): void {
     this.tell('keyChanged', { keyId: `id of ${secret}` });
+  }
+  addBundle(workspaceId: string, known: KnownState | undefined): void {
+    this.bundles.set(workspaceId, create(config.BundleSchema, { workspaceId, hash: 'h1' }));
+    if (known !== undefined) this.known.set(workspaceId, known);
   }
   setBundle(hash: string): void {
     this.bundles.set('ws', create(config.BundleSchema, { workspaceId: 'ws', hash }));
@@ -149,6 +193,7 @@ async function startStore(
     pepper,
     logger,
     retryMs: 10,
+    spreadMs: 0,
     ...over,
   });
   stores.push(store);
@@ -202,6 +247,21 @@ describe('keys', () => {
     const refused = (await outcomes).filter(({ status }) => status === 'rejected');
     expect(refused).toHaveLength(95);
     expect(refused[0]).toMatchObject({ reason: { code: 'auth.unavailable' } });
+  });
+
+  it('that nobody has are asked for so often a second, and those that somebody has without an end', async () => {
+    const source = new FakeControlPlane();
+    const secrets = Array.from({ length: 30 }, () => source.addKey());
+    const store = await startStore(source, { missesPerSecondMax: 5 });
+    // Within one second.
+    await new Promise((resolve) => setTimeout(resolve, 1_000 - (Date.now() % 1_000)));
+    for (const secret of secrets) expect(await store.findKey(secret)).toBeDefined();
+    const found = source.keyCalls;
+    const tries = Array.from({ length: 100 }, () => store.findKey(createServiceKey('sl_')));
+    const refused = (await Promise.allSettled(tries)).filter(({ status }) => status === 'rejected');
+    expect([source.keyCalls - found, refused.length]).toEqual([5, 95]);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await store.findKey(createServiceKey('sl_'))).toBeUndefined();
   });
 
   it('are refused when deleted, and when changed during their first look-up', async () => {
@@ -367,6 +427,158 @@ describe('barriers', () => {
     source.keyChanged(secret);
     source.release();
     expect(await tooEarly).toBeDefined();
+  });
+});
+
+describe('a control plane that compares', () => {
+  const formats = {
+    configs: 1,
+    prompts: 1,
+    promptVersions: 1,
+    partials: 1,
+    partialVersions: 1,
+  };
+  const comparing = () => {
+    const source = new FakeControlPlane();
+    source.compares = { formats };
+    return source;
+  };
+  /** As sections bring it. */
+  const known = (revision: bigint) => ({
+    revision,
+    stamp: `stamp ${revision}`,
+    coreHash: '',
+    formats,
+  });
+  const gap = async (source: FakeControlPlane, store: ConfigStore) => {
+    source.said.length = 0;
+    source.breakStream();
+    await expect.poll(() => store.connected).toBe(false);
+    await expect.poll(() => store.connected).toBe(true);
+    await expect.poll(() => source.said.at(-1)?.keysMark).toBeDefined();
+    await turn();
+  };
+
+  it('is told of a workspace before it is asked for its keys and its bundle', async () => {
+    const source = comparing();
+    source.setBundle('h1');
+    const secret = source.addKey();
+    const store = await startStore(source);
+    source.answersHolding = false;
+    const finding = store.findKey(secret);
+    await expect.poll(() => source.held).toEqual(['ws']);
+    // What is known so far may be from before a change that nobody told.
+    expect(source.keyCalls).toBe(1);
+    source.edit(secret, { name: 'renamed meanwhile' });
+    source.compared(source.said.at(-1) ?? {});
+    expect((await finding)?.source.name).toBe('renamed meanwhile');
+    await store.bundle('ws');
+    expect(source.held).toEqual(['ws']);
+  });
+
+  it('after a gap is told what is held, and asked for what it says has changed and for nothing else', async () => {
+    const source = comparing();
+    const secrets = [source.addKey(), source.addKey()] as const;
+    for (const id of ['ws', 'ws-2']) source.addBundle(id, known(1n));
+    const store = await startStore(source);
+    for (const secret of secrets) await store.findKey(secret);
+    for (const id of ['ws', 'ws-2']) await store.bundle(id);
+    const [keyCalls, bundleCalls] = [source.keyCalls, source.bundleCalls];
+    await gap(source, store);
+    expect(source.said).toMatchObject([
+      {
+        held: [
+          { id: 'ws', revision: 1n, stamp: 'stamp 1' },
+          { id: 'ws-2', revision: 1n, stamp: 'stamp 1' },
+        ],
+      },
+      { held: [], keysMark: 'mark 1' },
+    ]);
+    expect([source.keyCalls, source.bundleCalls, source.keyLists]).toEqual([
+      keyCalls,
+      bundleCalls,
+      [],
+    ]);
+    source.edit(secrets[0], undefined);
+    source.keyChanged(secrets[0]);
+    await expect.poll(() => store.heldKey(secrets[0])).toBeUndefined();
+    expect(source.keyCalls).toBe(keyCalls + 1);
+  });
+
+  it('is asked for what came in another format, and for what came from one that does not compare', async () => {
+    const source = comparing();
+    source.addBundle('ws', known(1n));
+    source.addBundle('of before', undefined);
+    const store = await startStore(source);
+    for (const id of ['ws', 'of before']) await store.bundle(id);
+    const before = source.bundleCalls;
+    await gap(source, store);
+    await expect.poll(() => source.bundleCalls).toBe(before + 1);
+    source.compares = { formats: { ...formats, prompts: 2 } };
+    await gap(source, store);
+    await expect.poll(() => source.bundleCalls).toBe(before + 3);
+  });
+
+  it('that does not remember so far back is asked for all keys, many at a time', async () => {
+    const source = comparing();
+    const secrets = Array.from({ length: 450 }, () => source.addKey());
+    const store = await startStore(source);
+    for (const secret of secrets) await store.findKey(secret);
+    source.keysCompared = { unknown: true, mark: 'mark 2' };
+    const [gone = '', kept = ''] = secrets;
+    source.edit(gone, undefined);
+    await gap(source, store);
+    await expect.poll(() => store.heldKey(gone)).toBeUndefined();
+    expect(await store.findKey(kept)).toBeDefined();
+    expect(source.keyLists.toSorted((a, b) => a - b)).toEqual([50, 200, 200]);
+    await gap(source, store);
+    expect(source.said.at(-1)?.keysMark).toBe('mark 2');
+  });
+
+  it('names a mark that counts when all before it is in force, also after a restart', async () => {
+    const source = comparing();
+    const secret = source.addKey();
+    const first = await startStore(source);
+    await first.findKey(secret);
+    source.isAway = true;
+    source.tell('keyChanged', { keyId: `id of ${secret}`, mark: 'mark 2' });
+    await turn();
+    source.isAway = false;
+    await gap(source, first);
+    expect(source.said.at(-1)?.keysMark).toBe('mark 1');
+    source.tell('keyChanged', { keyId: `id of ${secret}`, mark: 'mark 3' });
+    source.tell('heartbeat', { mark: 'mark 4' });
+    await turn();
+    await first.stop();
+    source.said.length = 0;
+    await startStore(source);
+    await expect.poll(() => source.said.at(-1)?.keysMark).toBe('mark 4');
+  });
+
+  it('and one of the release before it that does not: everything is asked for', async () => {
+    const source = comparing();
+    const secret = source.addKey();
+    const store = await startStore(source);
+    await store.findKey(secret);
+    source.compares = undefined;
+    source.said.length = 0;
+    source.edit(secret, undefined);
+    source.breakStream();
+    await expect.poll(() => store.heldKey(secret)).toBeUndefined();
+    expect(source.said).toEqual([]);
+    source.compares = { formats };
+    await gap(source, store);
+    expect(source.said.at(-1)?.keysMark).toBe('');
+  });
+
+  it('that answers nothing to what is held is one that is away', async () => {
+    const source = comparing();
+    const secret = source.addKey();
+    const store = await startStore(source, { holdTimeoutMs: 20 });
+    source.answersHolding = false;
+    await expect(store.findKey(secret)).rejects.toMatchObject({ code: 'auth.unavailable' });
+    source.answersHolding = true;
+    expect(await store.findKey(secret)).toBeDefined();
   });
 });
 

@@ -1,19 +1,23 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Changed } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource, WatchEvent, Watching } from './config-source.ts';
-import { HeldBundles } from './held-bundles.ts';
+import { HeldBundles, type HeldState } from './held-bundles.ts';
 import { HeldKeys } from './held-keys.ts';
+import { KeysMark } from './keys-mark.ts';
 import { NewerBundles } from './newer-bundles.ts';
 import type { Organisations } from './organisations.ts';
+import { SaidHolding } from './said-holding.ts';
 import { updateEntries } from './snapshot/entries.ts';
 import type { Snapshot } from './snapshot/snapshot.ts';
 
 export interface ConfigStoreOptions {
   source: ConfigSource;
-  snapshot: Snapshot;
+  snapshot: Pick<Snapshot, 'load' | 'note' | 'close' | 'content'>;
   /** Kept fresh and saved along with the rest; undefined = JWTs are no credentials here. */
   organisations?: Organisations | undefined;
   pepper: Buffer;
@@ -25,6 +29,11 @@ export interface ConfigStoreOptions {
   /** After a failed refresh, while the control plane is otherwise there. */
   retryMs?: number;
   lookupsMax?: number;
+  missesPerSecondMax?: number;
+  /** Gateways that come back together spread what they ask for over about so long. */
+  spreadMs?: number;
+  /** A control plane that is there answers at once to what is said to be held. */
+  holdTimeoutMs?: number;
 }
 
 /**
@@ -34,7 +43,7 @@ export interface ConfigStoreOptions {
  */
 export class ConfigStore {
   readonly #source: ConfigSource;
-  readonly #snapshot: Snapshot;
+  readonly #snapshot: ConfigStoreOptions['snapshot'];
   readonly #organisations: Organisations | undefined;
   readonly #logger: Logger;
   readonly #retryMs: number;
@@ -46,6 +55,9 @@ export class ConfigStore {
   #watching: Watching | undefined;
   /** What was told since the last barrier: whether it is in force here now. */
   #toldSinceBarrier: Promise<boolean>[] = [];
+  readonly #said: SaidHolding;
+  readonly #spreadMs: number;
+  readonly #keysMark: KeysMark;
   #isStopped = false;
   /** Whether the watch stream is live, and since when it is not (Unix ms). */
   connected = false;
@@ -59,6 +71,10 @@ export class ConfigStore {
     this.#organisations = organisations;
     this.#logger = logger;
     this.#retryMs = options.retryMs ?? 1_000;
+    this.#spreadMs = options.spreadMs ?? 1_000;
+    this.#keysMark = new KeysMark((mark) => snapshot.note([{ kind: 'keysMark', mark }]));
+    this.#said = new SaidHolding({ timeoutMs: options.holdTimeoutMs ?? 3_000 });
+    const hold = (id: string) => this.#said.hold(id);
     this.#keys = new HeldKeys({
       source,
       pepper: options.pepper,
@@ -66,6 +82,8 @@ export class ConfigStore {
       negativeMax: options.negativeMax ?? 50_000,
       negativeTtlMs: options.negativeTtlMs ?? 60_000,
       lookupsMax: options.lookupsMax ?? 64,
+      missesPerSecondMax: options.missesPerSecondMax ?? 200,
+      hold,
       onChange: (hashHex, key) =>
         snapshot.note([
           key === undefined ? { kind: 'keyGone', hashHex } : { kind: 'key', hashHex, key },
@@ -74,6 +92,7 @@ export class ConfigStore {
     this.#bundles = new HeldBundles({
       source,
       countMax: options.bundlesMax ?? 20_000,
+      hold,
       onChange: (workspaceId, update) =>
         snapshot.note(
           update === undefined
@@ -86,17 +105,20 @@ export class ConfigStore {
       fetch: (workspaceId) => this.#bundles.fetch(workspaceId),
       isConnected: () => this.connected,
     });
-    if (organisations !== undefined)
+    if (organisations !== undefined) {
+      organisations.hold = hold;
       organisations.onKeep = (id) => {
         const kept = organisations.keptOf(id);
         snapshot.note([
           kept === undefined ? { kind: 'organisationGone', id } : { kind: 'organisation', ...kept },
         ]);
       };
+    }
     snapshot.content = () => ({
       keys: this.#keys.all(),
       bundles: this.#bundles.all(),
       organisations: organisations?.kept() ?? [],
+      keysMark: this.#keysMark.value,
     });
   }
 
@@ -209,17 +231,24 @@ export class ConfigStore {
   }
 
   /** One failed fetch must not leave a revoked key in force. Without the stream `ready` repeats everything. */
-  async #refresh(work: () => Promise<void>, onFault: (error: unknown) => void): Promise<boolean> {
+  async #refresh(
+    work: () => Promise<void>,
+    onFault: (error: unknown) => void,
+    tries = 0,
+  ): Promise<boolean> {
     try {
       await work();
       return true;
     } catch (error) {
       onFault(error);
       if (!this.connected || this.#isStopped) return false;
-      const timer = setTimeout(() => {
-        this.#retries.delete(timer);
-        if (this.connected && !this.#isStopped) void this.#refresh(work, onFault);
-      }, this.#retryMs);
+      const timer = setTimeout(
+        () => {
+          this.#retries.delete(timer);
+          if (this.connected && !this.#isStopped) void this.#refresh(work, onFault, tries + 1);
+        },
+        retryAfterMs(this.#retryMs, tries),
+      );
       timer.unref();
       this.#retries.add(timer);
       return false;
@@ -242,6 +271,8 @@ export class ConfigStore {
       await stream.ended;
       clearInterval(watchdog);
       this.#toldSinceBarrier = [];
+      this.#said.end();
+      this.#keysMark.missed();
       this.#organisations?.unwatched();
       if (this.connected) {
         this.connected = false;
@@ -249,30 +280,66 @@ export class ConfigStore {
         if (!this.#isStopped)
           this.#logger.warn('the control plane is away; the last state stays in force');
       }
-      if (!this.#isStopped) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      if (!this.#isStopped) await delay(pauseMs * (0.5 + Math.random()));
     }
   }
 
   #onEvent(event: WatchEvent): void {
-    if (event.case === 'ready') this.#onReady();
-    else if (event.case === 'keyChanged') this.#told(this.#refreshKey(event.value.keyId));
-    else if (event.case === 'workspaceChanged')
+    if (event.case === 'ready') void this.#onReady(event.value);
+    else if (event.case === 'keyChanged') {
+      const refresh = this.#refreshKey(event.value.keyId);
+      this.#told(refresh);
+      this.#keysMark.told(refresh);
+      this.#keysMark.reached(event.value.mark);
+    } else if (event.case === 'workspaceChanged')
       this.#told(this.#refreshBundle(event.value.workspaceId));
     else if (event.case === 'organisationChanged' && this.#organisations !== undefined)
       this.#told(this.#organisations.changed(event.value.organisationId));
     else if (event.case === 'barrier') this.#pass(event.value.number);
+    else if (event.case === 'heartbeat') this.#keysMark.reached(event.value.mark);
+    else if (event.case === 'compared') this.#onCompared(event.value);
   }
 
-  #onReady(): void {
+  async #onReady({ compares, formats }: config.Ready): Promise<void> {
     this.connected = true;
     this.#onFirstReady();
     this.#logger.info(
       { keys: this.#keys.size, bundles: this.#bundles.size },
       'watching the control plane',
     );
-    this.#keys.forgetUnknown();
-    this.#organisations?.watched();
-    void this.#refreshEverything();
+    this.#keys.missed();
+    this.#keysMark.missed();
+    const stream = this.#watching;
+    if (compares && stream !== undefined) {
+      const uncertain = this.#bundles.uncertain(formats);
+      await this.#said.begin(stream, this.#heldStates(), this.#keysMark.value);
+      await this.#fewAtATime(uncertain.map((id) => () => this.#refreshBundle(id)));
+    } else {
+      // Nobody says of which changes it was told: the next one that compares has to tell all.
+      this.#keysMark.lose();
+      void this.#refreshEverything();
+    }
+    if (this.connected && this.#watching === stream) this.#organisations?.watched();
+  }
+
+  /** With the workspaces and organisations whose keys are held, though nothing else of them may be. */
+  #heldStates(): HeldState[] {
+    const states = [...this.#bundles.states()];
+    const named = new Set(states.map(({ id }) => id));
+    for (const id of [...this.#keys.subjects(), ...(this.#organisations?.ids() ?? [])])
+      if (!named.has(id)) {
+        named.add(id);
+        states.push({ id, revision: 0n, stamp: '' });
+      }
+    return states;
+  }
+
+  #onCompared({ number, keys }: config.Compared): void {
+    this.#said.compared(number);
+    if (keys === undefined) return;
+    this.#keysMark.compared();
+    if (keys.unknown) this.#keysMark.told(this.#refreshAllKeys());
+    this.#keysMark.reached(keys.mark);
   }
 
   /** A stream without barriers collects nothing. */
@@ -290,23 +357,41 @@ export class ConfigStore {
     });
   }
 
-  /** After a gap anything may have changed. A few at a time: a reconnect must not be a storm. */
+  /** After a gap that nobody can compare anything may have changed. */
   async #refreshEverything(): Promise<void> {
-    const work = [
-      ...[...this.#bundles.ids()].map((id) => () => this.#refreshBundle(id)),
-      ...this.#keys.hashes().map((hashHex) => () => this.#refreshHash(hashHex)),
-    ];
-    const worker = async () => {
-      for (let next = work.shift(); next !== undefined && this.connected; next = work.shift())
-        await next();
-    };
-    await Promise.all(Array.from({ length: 8 }, worker));
+    await this.#fewAtATime([...this.#bundles.ids()].map((id) => () => this.#refreshBundle(id)));
+    await this.#refreshAllKeys();
   }
 
-  #refreshHash(hashHex: string): Promise<boolean> {
+  /** In batches, and not all gateways the first of theirs at once. */
+  async #refreshAllKeys(): Promise<boolean> {
+    const hashes = this.#keys.hashes();
+    const batches: (() => Promise<boolean>)[] = [];
+    for (let at = 0; at < hashes.length; at += keysPerBatch) {
+      const batch = hashes.slice(at, at + keysPerBatch);
+      batches.push(async () => {
+        await delay(this.#spreadMs * Math.random());
+        return this.#refreshKeys(batch);
+      });
+    }
+    return this.#fewAtATime(batches);
+  }
+
+  /** A reconnect must not be a storm. Whether all of it is done. */
+  async #fewAtATime(work: (() => Promise<boolean>)[]): Promise<boolean> {
+    let isDone = true;
+    const worker = async () => {
+      for (let next = work.shift(); next !== undefined; next = work.shift())
+        isDone = this.connected && (await next()) && isDone;
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+    return isDone;
+  }
+
+  #refreshKeys(hashes: readonly string[]): Promise<boolean> {
     return this.#refresh(
-      () => this.#keys.refresh(hashHex),
-      (err) => this.#logger.warn({ err }, 'a held key could not be fetched'),
+      () => this.#keys.refreshAll(hashes),
+      (err) => this.#logger.warn({ err }, 'held keys could not be fetched'),
     );
   }
 
@@ -315,6 +400,7 @@ export class ConfigStore {
     if (reason !== undefined) this.#logger.warn({ reason }, 'the snapshot is not used');
     if (content === undefined) return;
     this.#keys.restore(content.keys);
+    this.#keysMark.restore(content.keysMark);
     this.#bundles.restore(content.bundles);
     this.#organisations?.restore(content.organisations);
     this.#logger.info(
@@ -324,6 +410,13 @@ export class ConfigStore {
   }
 }
 
+/** Longer each time, and not for all gateways the same: one that is overrun must not be asked in step. */
+function retryAfterMs(retryMs: number, tries: number): number {
+  return retryMs * 2 ** Math.min(tries, 4) * (0.5 + Math.random());
+}
+
 const firstWaitMs = 5000;
+/** In one question. */
+const keysPerBatch = 200;
 /** A control plane of the release before tells no barriers. */
 const toldMax = 10_000;

@@ -1,12 +1,30 @@
 import { type CompiledBundle, compileBundle, withTables } from '../compiled/compiled-bundle.ts';
 import type { ConfigSource } from './config-source.ts';
-import { type BundleUpdate, type HeldBundle, isWorn, renewed, updated } from './held-bundle.ts';
+import {
+  type BundleUpdate,
+  type HeldBundle,
+  isWorn,
+  type KnownState,
+  renewed,
+  updated,
+} from './held-bundle.ts';
+import { sectionNames } from './sections/index.ts';
 
 export interface HeldBundlesOptions {
   source: Pick<ConfigSource, 'getBundle'>;
   countMax: number;
+  /** Makes sure that changes of this workspace are told; undefined = they are. */
+  hold: (workspaceId: string) => Promise<void> | undefined;
   /** Told of what is worth keeping; no update = the workspace is gone. */
   onChange: (workspaceId: string, update: BundleUpdate | undefined) => void;
+}
+
+/** A workspace, or something without revisions, as it is held. */
+export interface HeldState {
+  readonly id: string;
+  /** With an empty stamp: there is nothing to compare. */
+  readonly revision: bigint;
+  readonly stamp: string;
 }
 
 interface Entry {
@@ -38,6 +56,24 @@ export class HeldBundles {
     return this.#entries.keys();
   }
 
+  /** What a control plane could compare; of what is being fetched for the first time there is nothing yet. */
+  *states(): Generator<HeldState> {
+    for (const [id, { held }] of this.#entries)
+      yield { id, revision: held.known?.revision ?? 0n, stamp: held.known?.stamp ?? '' };
+    for (const id of this.#underWay.keys())
+      if (!this.#entries.has(id)) yield { id, revision: 0n, stamp: '' };
+  }
+
+  /**
+   * What cannot be compared by its revision, or is being fetched while nothing is told.
+   * @param formats in which the control plane sends sections
+   */
+  uncertain(formats: Readonly<Record<string, number>>): string[] {
+    const ids = new Set(this.#underWay.keys());
+    for (const [id, { held }] of this.#entries) if (!isComparable(held.known, formats)) ids.add(id);
+    return [...ids];
+  }
+
   all(): HeldBundle[] {
     return [...this.#entries.values()].map((entry) => entry.held);
   }
@@ -66,6 +102,8 @@ export class HeldBundles {
   async #fetch(workspaceId: string): Promise<CompiledBundle | undefined> {
     do {
       this.#stale.delete(workspaceId);
+      const holding = this.#options.hold(workspaceId);
+      if (holding !== undefined) await holding;
       const answer = await this.#options.source.getBundle(
         workspaceId,
         this.#entries.get(workspaceId)?.held,
@@ -111,4 +149,13 @@ export class HeldBundles {
       this.#drop(id);
     }
   }
+}
+
+/** Of the same revision there may be sections that came in another format, or not at all. */
+function isComparable(
+  known: KnownState | undefined,
+  formats: Readonly<Record<string, number>>,
+): boolean {
+  if (known === undefined) return false;
+  return sectionNames.every((name) => known.formats[name] === formats[name]);
 }

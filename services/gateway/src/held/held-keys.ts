@@ -1,17 +1,25 @@
+import { equals } from '@bufbuild/protobuf';
 import { hashServiceKey, isWellFormedServiceKey } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { config } from '@sluice/proto-stubs';
+import { config } from '@sluice/proto-stubs';
 import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource } from './config-source.ts';
 
 export interface HeldKeysOptions {
-  source: Pick<ConfigSource, 'resolveKey'>;
+  source: Pick<ConfigSource, 'resolveKey' | 'resolveKeys'>;
   pepper: Buffer;
   countMax: number;
   negativeMax: number;
   negativeTtlMs: number;
   /** Look-ups of unknown keys under way at once; the rest is refused, so that a storm stays here. */
   lookupsMax: number;
+  /**
+   * Look-ups a second that find nothing; then the rest of that second is refused. Those
+   * that find a key do not count, so a gateway that has just started is not held up.
+   */
+  missesPerSecondMax: number;
+  /** Makes sure that changes of keys of this workspace, or organisation, are told; undefined = they are. */
+  hold: (subject: string) => Promise<void> | undefined;
   /** Told of what is worth keeping; no key = it is gone. */
   onChange: (hashHex: string, key: config.Key | undefined) => void;
 }
@@ -30,6 +38,9 @@ export class HeldKeys {
   /** Keys being fetched again. */
   readonly #refreshes = new Map<string, { isStale: boolean; done: Promise<void> }>();
   #changes = 0;
+  /** Look-ups of this second that have found nothing so far. */
+  #misses = 0;
+  #missesOf = 0;
   /** Asked for since the start. */
   lookups = 0;
 
@@ -53,6 +64,13 @@ export class HeldKeys {
     return [...this.#byHash.keys()];
   }
 
+  /** The workspaces, and organisations, whose keys are held. */
+  subjects(): Set<string> {
+    const subjects = new Set<string>();
+    for (const { source } of this.#byHash.values()) subjects.add(subjectOf(source));
+    return subjects;
+  }
+
   restore(keys: readonly { hashHex: string; key: config.Key }[]): void {
     for (const { hashHex, key } of keys) this.#place(resolvedKey(hashHex, key));
   }
@@ -70,6 +88,12 @@ export class HeldKeys {
     return found;
   }
 
+  /** Anything may have changed while nothing was told: what is being looked up is looked up again. */
+  missed(): void {
+    this.#changes += 1;
+    this.forgetUnknown();
+  }
+
   /** One that was refused may have come back; whoever asks again costs one look-up. */
   forgetUnknown(): void {
     this.#unknown.clear();
@@ -77,8 +101,7 @@ export class HeldKeys {
 
   /** Fetches the secrets of this key again, those that are held. */
   async changed(keyId: string): Promise<void> {
-    this.#changes += 1;
-    this.forgetUnknown();
+    this.missed();
     const hashes = [...(this.#hashesById.get(keyId) ?? [])];
     await Promise.all(hashes.map((hashHex) => this.refresh(hashHex)));
   }
@@ -87,7 +110,10 @@ export class HeldKeys {
    * Fetches a held key again. One fetch a key at a time: of two under way the
    * older answer could arrive last and revive a key that was deleted.
    */
-  refresh(hashHex: string): Promise<void> {
+  refresh(
+    hashHex: string,
+    firstAnswer: () => Promise<config.Key | undefined> = () => this.#resolve(hashHex),
+  ): Promise<void> {
     const underWay = this.#refreshes.get(hashHex);
     if (underWay !== undefined) {
       underWay.isStale = true;
@@ -95,15 +121,36 @@ export class HeldKeys {
     }
     const refresh = { isStale: false, done: Promise.resolve() };
     this.#refreshes.set(hashHex, refresh);
-    refresh.done = this.#refresh(hashHex, refresh).finally(() => this.#refreshes.delete(hashHex));
+    refresh.done = this.#refresh(hashHex, refresh, firstAnswer).finally(() =>
+      this.#refreshes.delete(hashHex),
+    );
     return refresh.done;
   }
 
-  async #refresh(hashHex: string, state: { isStale: boolean }): Promise<void> {
+  /** The same for many, asked for together. */
+  async refreshAll(hashes: readonly string[]): Promise<void> {
+    const answer = this.#options.source.resolveKeys(
+      hashes.map((hashHex) => Buffer.from(hashHex, 'hex')),
+    );
+    // Each that waits for it hears of its failure, and there may be none.
+    answer.catch(() => {});
+    await Promise.all(
+      hashes.map((hashHex) => this.refresh(hashHex, async () => (await answer).get(hashHex))),
+    );
+  }
+
+  async #refresh(
+    hashHex: string,
+    state: { isStale: boolean },
+    firstAnswer: () => Promise<config.Key | undefined>,
+  ): Promise<void> {
+    let answer = firstAnswer;
     do {
       state.isStale = false;
-      const key = await this.#options.source.resolveKey(Buffer.from(hashHex, 'hex'));
+      const key = await answer();
+      answer = () => this.#resolve(hashHex);
       if (key !== undefined) {
+        if (this.#isSame(hashHex, key)) continue;
         this.#bySecret.clear();
         this.#hold(resolvedKey(hashHex, key));
       } else {
@@ -113,12 +160,21 @@ export class HeldKeys {
     } while (state.isStale);
   }
 
+  #isSame(hashHex: string, key: config.Key): boolean {
+    const held = this.#byHash.get(hashHex);
+    return held !== undefined && equals(config.KeySchema, held.source, key);
+  }
+
+  #resolve(hashHex: string): Promise<config.Key | undefined> {
+    return this.#options.source.resolveKey(Buffer.from(hashHex, 'hex'));
+  }
+
   async #lookUp(hash: Buffer, hashHex: string): Promise<ResolvedKey | undefined> {
     const askAgainAt = this.#unknown.get(hashHex);
     if (askAgainAt !== undefined && askAgainAt > Date.now()) return undefined;
     const underWay = this.#lookups.get(hashHex);
     if (underWay !== undefined) return underWay;
-    if (this.#lookups.size >= this.#options.lookupsMax)
+    if (this.#lookups.size >= this.#options.lookupsMax || !this.#mayMiss())
       throw new GatewayError('auth.unavailable', { headers: { 'retry-after': '1' } });
     this.lookups += 1;
     const lookup = this.#fetch(hash, hashHex)
@@ -139,10 +195,29 @@ export class HeldKeys {
       const key = await this.#options.source.resolveKey(hash);
       // A change told meanwhile may be one of this very key.
       if (this.#changes !== changesBefore) continue;
+      const holding = key === undefined ? undefined : this.#options.hold(subjectOf(key));
+      // From here on its changes are told; what came before that is in the next answer.
+      if (holding !== undefined) {
+        await holding;
+        continue;
+      }
       if (key === undefined) this.#rememberUnknown(hashHex);
-      else this.#hold(resolvedKey(hashHex, key));
+      else {
+        this.#misses -= 1;
+        this.#hold(resolvedKey(hashHex, key));
+      }
       return this.#byHash.get(hashHex);
     }
+  }
+
+  /** Each look-up is a miss until it has found something. */
+  #mayMiss(): boolean {
+    const second = Math.floor(Date.now() / 1_000);
+    if (second !== this.#missesOf) this.#misses = this.#lookups.size;
+    this.#missesOf = second;
+    if (this.#misses >= this.#options.missesPerSecondMax) return false;
+    this.#misses += 1;
+    return true;
   }
 
   #rememberUnknown(hashHex: string): void {
@@ -185,6 +260,11 @@ export class HeldKeys {
       this.#forget(hashHex);
     }
   }
+}
+
+/** What a gateway holds that holds the key. */
+function subjectOf({ workspaceId, organisationId }: config.Key): string {
+  return workspaceId === '' ? organisationId : workspaceId;
 }
 
 /** Maps keep insertion order: the first are the oldest. */

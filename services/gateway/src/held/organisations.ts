@@ -38,6 +38,8 @@ export class Organisations {
   #isWatched = false;
   /** Told which organisation is different now. */
   onChange: (id: string) => void = () => {};
+  /** Makes sure that changes of an organisation are told; undefined = they are. */
+  hold: (id: string) => Promise<void> | undefined = () => undefined;
   /** Told which organisation is worth saving as it is now. */
   onKeep: (id: string) => void = () => {};
 
@@ -65,6 +67,11 @@ export class Organisations {
     return held ?? this.#lookUp(id);
   }
 
+  /** What changes are to be told of. */
+  ids(): Set<string> {
+    return new Set([...this.#options.listed, ...this.#held.keys(), ...this.#underWay.keys()]);
+  }
+
   /** As they are kept over a restart. */
   kept(): KeptOrganisation[] {
     return [...this.#held.values()].map(asKept);
@@ -85,8 +92,12 @@ export class Organisations {
   watched(): void {
     this.#isWatched = true;
     this.#unknown.clear();
-    for (const id of new Set([...this.#options.listed, ...this.#held.keys()]))
-      void this.#refresh(id);
+    const ids = [...this.ids()];
+    const worker = async () => {
+      for (let id = ids.shift(); id !== undefined && this.#isWatched; id = ids.shift())
+        await this.#refresh(id);
+    };
+    for (let count = 0; count < refreshesMax; count += 1) void worker();
   }
 
   /** What fails from now on is repeated when the stream is back. */
@@ -147,6 +158,8 @@ export class Organisations {
     let answer: Awaited<ReturnType<ConfigSource['getOrganisation']>>;
     do {
       this.#stale.delete(id);
+      const holding = this.hold(id);
+      if (holding !== undefined) await holding;
       const knownHash = this.#held.get(id)?.source.hash ?? '';
       answer = await this.#options.source.getOrganisation(id, knownHash);
       // What was read may be from before the change that was told meanwhile.
@@ -183,6 +196,9 @@ export class Organisations {
     this.#unknown.set(id, Date.now() + this.#options.unknownTtlMs);
   }
 }
+
+/** Under way at once after a gap: a reconnect must not be a storm. */
+const refreshesMax = 8;
 
 function asKept({ source, authority }: HeldOrganisation): KeptOrganisation {
   return { organisation: source, keyDocument: authority?.keyDocument ?? '' };

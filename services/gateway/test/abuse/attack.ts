@@ -43,6 +43,7 @@ export class Attack {
   readonly #scenario: Scenario;
   readonly #bystander: Bystander;
   readonly #pool: Pool;
+  readonly #connections: number;
   readonly #statuses = new Map<number, number>();
   #cases = 0;
   #longestWaitMs = 0;
@@ -50,11 +51,13 @@ export class Attack {
   #longestBusyMs = 0;
   #residentMb = 0;
 
-  constructor(scenario: Scenario, bystander: Bystander) {
+  /** @param connections on which it sends at once */
+  constructor(scenario: Scenario, bystander: Bystander, connections = 4) {
     this.#scenario = scenario;
     this.#bystander = bystander;
+    this.#connections = connections;
     this.#pool = new Pool(scenario.stack.gatewayUrls[0] ?? '', {
-      connections: 4,
+      connections,
       pipelining: 1,
       headersTimeout: 30_000,
       bodyTimeout: 30_000,
@@ -110,7 +113,7 @@ export class Attack {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift())
         await this.#sendOne(next);
     };
-    await Promise.all([sendAll(), sendAll(), sendAll(), sendAll()]);
+    await Promise.all(Array.from({ length: this.#connections }, sendAll));
     const seen = await this.#bystander.report();
     expect(seen.faults, `while ${batch[0]?.name} … ${batch.at(-1)?.name}`).toEqual([]);
     return seen;

@@ -13,3 +13,8 @@ export const sections: readonly SectionSource[] = [
   promptVersions,
   partialVersions,
 ];
+
+/** By name. */
+export function formatsOf(all: readonly SectionSource[]): Record<string, number> {
+  return Object.fromEntries(all.map(({ name, format }) => [name, format]));
+}

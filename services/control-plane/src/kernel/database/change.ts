@@ -13,7 +13,18 @@ export const changesChannel = 'sluice_changes';
 export const barriersChannel = 'sluice_barriers';
 
 /** What gateways are told of. */
-export type ChangeNotice = Changed;
+export type ChangeNotice = Exclude<Changed, { key: string }> | KeyNotice;
+
+export interface KeyNotice {
+  readonly key: string;
+  /**
+   * Its workspace, or its organisation when it has none: who holds neither does not
+   * hold the key. A replica of the release before does not say.
+   */
+  readonly of?: string;
+  /** What keys are fresh of with this change. */
+  readonly mark?: string;
+}
 
 /** What one change did beside its own rows; collected while it runs, written when it ends. */
 export interface Change {
@@ -110,7 +121,7 @@ export async function runChange<T>(
     },
     alsoRecord: (facts) => further.push(withFacts({ ...entry, requestBody: '' }, facts)),
   });
-  const notices: ChangeNotice[] = [...keys].map((key) => ({ key }));
+  const notices: ChangeNotice[] = await noteKeys(db, [...keys]);
   notices.push(...(await bumpRevisions(db, [...workspaces])));
   if (organisationTouched) notices.push({ organisation: entry.organisationId });
   await appendEntries(db, head, [written, ...further]);
@@ -153,6 +164,22 @@ async function bumpRevisions(db: Database, ids: string[]): Promise<ChangeNotice[
     Prisma.sql`UPDATE workspaces SET revision = revision + 1 WHERE id = ANY(${ids}::uuid[]) RETURNING id::text, revision`,
   );
   return rows.map((row) => ({ workspace: row.id, revision: row.revision.toString() }));
+}
+
+/** For gateways that hear of it, and for those that are away. */
+async function noteKeys(db: Database, keys: readonly string[]): Promise<KeyNotice[]> {
+  if (keys.length === 0) return [];
+  const mark = newId();
+  // What became of a key by itself is noted by triggers; these changed with something else.
+  await db.$executeRaw(Prisma.sql`SELECT note_key_changes(${keys}::uuid[])`);
+  await db.$executeRaw(
+    Prisma.sql`INSERT INTO key_marks VALUES (${mark}::uuid, clock_timestamp() - interval '1 minute')`,
+  );
+  const rows = await db.$queryRaw<{ key: string; of: string }[]>(
+    Prisma.sql`SELECT key_id::text AS key, subject_id::text AS of FROM key_changes
+      WHERE key_id = ANY(${keys}::uuid[])`,
+  );
+  return rows.map(({ key, of }) => ({ key, of, mark }));
 }
 
 async function appendEntries(

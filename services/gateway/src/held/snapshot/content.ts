@@ -8,6 +8,8 @@ export interface SnapshotContent {
   keys: readonly { hashHex: string; key: config.Key }[];
   bundles: readonly HeldBundle[];
   organisations: readonly KeptOrganisation[];
+  /** What the keys are fresh of, as the control plane said; empty = of nothing that is known. */
+  keysMark: string;
 }
 
 export interface KeptOrganisation {
@@ -20,6 +22,7 @@ export function* contentEntries(content: SnapshotContent): Generator<Entry> {
   for (const key of content.keys) yield { kind: 'key', ...key };
   for (const bundle of content.bundles) yield* bundleEntries(bundle);
   for (const each of content.organisations) yield { kind: 'organisation', ...each };
+  yield { kind: 'keysMark', mark: content.keysMark };
 }
 
 /** Entries put together again, in the order in which they were written. */
@@ -29,12 +32,16 @@ export class ContentReader {
   readonly #organisations = new Map<string, KeptOrganisation>();
   /** Of bundles whose state has not come yet. */
   readonly #updates = new Map<string, BundleUpdate>();
+  #keysMark = '';
+  #isCut = false;
 
   get content(): SnapshotContent {
     return {
       keys: [...this.#keys].map(([hashHex, key]) => ({ hashHex, key })),
       bundles: [...this.#bundles.values()],
       organisations: [...this.#organisations.values()],
+      // What was lost may have been keys that a later mark counts on.
+      keysMark: this.#isCut ? '' : this.#keysMark,
     };
   }
 
@@ -58,6 +65,9 @@ export class ContentReader {
         this.#bundles.delete(entry.workspaceId);
         this.#updates.delete(entry.workspaceId);
         return;
+      case 'keysMark':
+        this.#keysMark = entry.mark;
+        return;
       case 'end':
         return;
       default:
@@ -66,8 +76,9 @@ export class ContentReader {
   }
 
   /** What was begun in a file and not ended with a state was cut off with it. */
-  endFile(): void {
+  endFile(isCut: boolean): void {
     this.#updates.clear();
+    this.#isCut ||= isCut;
   }
 
   #readOfBundle(entry: Extract<Entry, { workspaceId: string }>): void {

@@ -24,6 +24,8 @@ export type Entry =
       since: string;
     }
   | { kind: 'bundleGone'; workspaceId: string }
+  /** What the keys before it are fresh of. */
+  | { kind: 'keysMark'; mark: string }
   /** The file is complete. */
   | { kind: 'end' };
 
@@ -40,6 +42,7 @@ const kinds = [
   'state',
   'bundleGone',
   'end',
+  'keysMark',
 ] as const satisfies readonly Entry['kind'][];
 
 /** A whole bundle. */
@@ -136,6 +139,8 @@ function partsOf(entry: Entry): Uint8Array[] {
       ];
     case 'bundleGone':
       return [Buffer.from(entry.workspaceId)];
+    case 'keysMark':
+      return [Buffer.from(entry.mark)];
     case 'end':
       return [];
   }
@@ -182,6 +187,8 @@ function entryOf(kind: Entry['kind'], parts: readonly Buffer[]): Entry | undefin
       };
     case 'bundleGone':
       return { kind, workspaceId: first.toString() };
+    case 'keysMark':
+      return { kind, mark: first.toString() };
     case 'end':
       return { kind };
   }

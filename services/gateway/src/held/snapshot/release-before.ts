@@ -83,5 +83,5 @@ function decode(bytes: Buffer): SnapshotContent {
     organisation: fromBinary(config.OrganisationSchema, part()),
     keyDocument: part().toString(),
   }));
-  return { keys, bundles, organisations };
+  return { keys, bundles, organisations, keysMark: '' };
 }

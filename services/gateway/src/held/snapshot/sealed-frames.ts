@@ -4,6 +4,9 @@ const ivBytes = 12;
 const tagBytes = 16;
 const headBytes = 4 + ivBytes;
 
+/** What a frame is longer than its content. */
+export const frameOverheadBytes = headBytes + tagBytes;
+
 /**
  * Bytes in frames, each encrypted by itself: AES-256-GCM under SNAPSHOT_KEY. A
  * frame is bound to its file and its place in it, so that none can be moved,

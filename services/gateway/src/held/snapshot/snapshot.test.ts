@@ -93,6 +93,7 @@ const plain = ({ content, reason }: Awaited<ReturnType<Snapshot['load']>>) => ({
     ),
   ]),
   organisations: content?.organisations,
+  keysMark: content?.keysMark,
 });
 
 const content = (): SnapshotContent => ({
@@ -114,16 +115,21 @@ const content = (): SnapshotContent => ({
     }),
     keyDocument,
   })),
+  keysMark: 'mark 7',
 });
 
 /** Notes all of this, as a gateway does that gets it. */
-function noteAll(file: Snapshot, { keys, bundles, organisations }: SnapshotContent): void {
+function noteAll(
+  file: Snapshot,
+  { keys, bundles, organisations, keysMark }: SnapshotContent,
+): void {
   for (const key of keys) file.note([{ kind: 'key', ...key }]);
   for (const { source } of bundles) {
     const count = { none: 0, one: 1, many: 2_345, last: 100 }[source.workspaceId] ?? 0;
     file.note(updateEntries(source.workspaceId, whole(source.workspaceId, count)));
   }
   for (const each of organisations) file.note([{ kind: 'organisation', ...each }]);
+  file.note([{ kind: 'keysMark', mark: keysMark }]);
 }
 
 const only = async (name: RegExp) => {
@@ -153,7 +159,7 @@ describe('Snapshot', () => {
     const file = snapshot({ logBytesMax: 100_000 });
     await file.load();
     let held = updated(undefined, whole('ws', 2_000));
-    file.content = () => ({ keys: [], bundles: [held], organisations: [] });
+    file.content = () => ({ keys: [], bundles: [held], organisations: [], keysMark: '' });
     file.note(updateEntries('ws', whole('ws', 2_000)));
     await file.flush();
     const base = await only(/base$/);
@@ -170,7 +176,7 @@ describe('Snapshot', () => {
     }
     expect(await only(/base$/)).toBe(base);
     expect(plain(await snapshot().load())).toEqual(
-      plain({ content: { keys: [], bundles: [held], organisations: [] } }),
+      plain({ content: { keys: [], bundles: [held], organisations: [], keysMark: '' } }),
     );
     for (let index = 0; index < 400; index += 1)
       file.note([
@@ -298,6 +304,24 @@ describe('Snapshot', () => {
     writeFileSync(path, readFileSync(path).subarray(0, before));
     const { content: found } = await snapshot().load();
     expect(found?.bundles).toMatchObject([{ source: { hash: 'h3' }, known: undefined }]);
+  });
+
+  it('after a part that was cut off says nothing of how fresh the keys are, until it is written anew', async () => {
+    const file = snapshot();
+    await file.load();
+    const key = create(config.KeySchema, { id: 'key' });
+    file.note([{ kind: 'keysMark', mark: 'mark 6' }]);
+    await file.flush();
+    file.note([{ kind: 'key', hashHex: 'ab'.repeat(32), key }]);
+    await file.close();
+    const path = join(folder(), '1.log');
+    writeFileSync(path, readFileSync(path).subarray(0, -1));
+    const next = snapshot();
+    // What was lost may have been keys that a mark counts on.
+    expect((await next.load()).content?.keysMark).toBe('');
+    next.content = content;
+    await next.close();
+    expect((await snapshot().load()).content?.keysMark).toBe('mark 7');
   });
 
   it('of a process that was killed at any moment holds what it had said to hold', async () => {

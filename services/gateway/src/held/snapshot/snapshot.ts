@@ -4,7 +4,7 @@ import type { Logger } from '@sluice/telemetry';
 import { ContentReader, contentEntries, type SnapshotContent } from './content.ts';
 import { decodeEntries, type Entry, encodeEntry } from './entries.ts';
 import { readReleaseBefore } from './release-before.ts';
-import { SealedFrames } from './sealed-frames.ts';
+import { frameOverheadBytes, SealedFrames } from './sealed-frames.ts';
 
 export interface SnapshotOptions {
   /** A folder of its own. */
@@ -35,7 +35,12 @@ const writeAfterMs = 200;
 export class Snapshot {
   readonly #options: Required<SnapshotOptions>;
   /** What a base is written from. */
-  content: () => SnapshotContent = () => ({ keys: [], bundles: [], organisations: [] });
+  content: () => SnapshotContent = () => ({
+    keys: [],
+    bundles: [],
+    organisations: [],
+    keysMark: '',
+  });
   #waiting: Iterable<Entry>[] = [];
   #timer: NodeJS.Timeout | undefined;
   #writing: Promise<void> = Promise.resolve();
@@ -60,13 +65,15 @@ export class Snapshot {
     const base = await this.#readNewestBase(numbers.base, reader);
     const isDamaged = base === undefined && numbers.base.length > 0;
     let read = 0;
+    let isCut = false;
     for (const number of numbers.log.filter((each) => each >= (base ?? 0))) {
       const log = await this.#readFile(`${number}.log`, reader);
       read += log.entries;
+      isCut ||= log.isCut;
       this.#logBytes += log.bytes;
     }
     // Files are written anew where they are many, or some of them is of no use.
-    this.#needsBase = isDamaged || numbers.log.length > 4;
+    this.#needsBase = isDamaged || isCut || numbers.log.length > 4;
     if (base === undefined && read === 0)
       return { reason: 'damaged, or written under another SNAPSHOT_KEY' };
     const { content } = reader;
@@ -176,14 +183,18 @@ export class Snapshot {
     const bytes = await readFile(join(this.#options.dir, name));
     let entries = 0;
     let isComplete = false;
-    for (const frame of new SealedFrames(this.#options.key, name).open(bytes))
+    let read = 0;
+    for (const frame of new SealedFrames(this.#options.key, name).open(bytes)) {
+      read += frame.length + frameOverheadBytes;
       for (const entry of decodeEntries(frame)) {
         reader.read(entry);
         entries += 1;
         isComplete = entry.kind === 'end';
       }
-    reader.endFile();
-    return { entries, isComplete, bytes: bytes.length };
+    }
+    const isCut = read < bytes.length;
+    reader.endFile(isCut);
+    return { entries, isComplete, isCut, bytes: bytes.length };
   }
 
   /** What is there, the oldest first. */

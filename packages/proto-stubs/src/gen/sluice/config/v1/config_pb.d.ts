@@ -47,6 +47,63 @@ export declare type ResolveKeyResponse = Message<"sluice.config.v1.ResolveKeyRes
 export declare const ResolveKeyResponseSchema: GenMessage<ResolveKeyResponse>;
 
 /**
+ * @generated from message sluice.config.v1.ResolveKeysRequest
+ */
+export declare type ResolveKeysRequest = Message<"sluice.config.v1.ResolveKeysRequest"> & {
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated bytes key_hashes = 1;
+   */
+  keyHashes: Uint8Array[];
+};
+
+/**
+ * Describes the message sluice.config.v1.ResolveKeysRequest.
+ * Use `create(ResolveKeysRequestSchema)` to create a new message.
+ */
+export declare const ResolveKeysRequestSchema: GenMessage<ResolveKeysRequest>;
+
+/**
+ * @generated from message sluice.config.v1.ResolveKeysResponse
+ */
+export declare type ResolveKeysResponse = Message<"sluice.config.v1.ResolveKeysResponse"> & {
+  /**
+   * Those that there are, in any order.
+   *
+   * @generated from field: repeated sluice.config.v1.FoundKey found = 1;
+   */
+  found: FoundKey[];
+};
+
+/**
+ * Describes the message sluice.config.v1.ResolveKeysResponse.
+ * Use `create(ResolveKeysResponseSchema)` to create a new message.
+ */
+export declare const ResolveKeysResponseSchema: GenMessage<ResolveKeysResponse>;
+
+/**
+ * @generated from message sluice.config.v1.FoundKey
+ */
+export declare type FoundKey = Message<"sluice.config.v1.FoundKey"> & {
+  /**
+   * @generated from field: bytes key_hash = 1;
+   */
+  keyHash: Uint8Array;
+
+  /**
+   * @generated from field: sluice.config.v1.Key key = 2;
+   */
+  key?: Key | undefined;
+};
+
+/**
+ * Describes the message sluice.config.v1.FoundKey.
+ * Use `create(FoundKeySchema)` to create a new message.
+ */
+export declare const FoundKeySchema: GenMessage<FoundKey>;
+
+/**
  * @generated from message sluice.config.v1.Key
  */
 export declare type Key = Message<"sluice.config.v1.Key"> & {
@@ -1208,6 +1265,14 @@ export declare type FollowRequest = Message<"sluice.config.v1.FollowRequest"> & 
      */
     value: bigint;
     case: "passed";
+  } | {
+    /**
+     * Of this, too, the gateway wants to hear from now on.
+     *
+     * @generated from field: sluice.config.v1.Holding holding = 3;
+     */
+    value: Holding;
+    case: "holding";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1218,6 +1283,70 @@ export declare type FollowRequest = Message<"sluice.config.v1.FollowRequest"> & 
 export declare const FollowRequestSchema: GenMessage<FollowRequest>;
 
 /**
+ * What a gateway holds or is about to ask for. It sends the next one when this one is answered.
+ *
+ * @generated from message sluice.config.v1.Holding
+ */
+export declare type Holding = Message<"sluice.config.v1.Holding"> & {
+  /**
+   * Different for each of a stream; `compared` has it when what is different has been told.
+   *
+   * @generated from field: uint64 number = 1;
+   */
+  number: bigint;
+
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated sluice.config.v1.Held held = 2;
+   */
+  held: Held[];
+
+  /**
+   * The mark that the held keys are fresh of, empty = of none. Unset = they are not to be compared.
+   *
+   * @generated from field: optional string keys_mark = 3;
+   */
+  keysMark?: string | undefined;
+};
+
+/**
+ * Describes the message sluice.config.v1.Holding.
+ * Use `create(HoldingSchema)` to create a new message.
+ */
+export declare const HoldingSchema: GenMessage<Holding>;
+
+/**
+ * A workspace with its keys, or an organisation with its own.
+ *
+ * @generated from message sluice.config.v1.Held
+ */
+export declare type Held = Message<"sluice.config.v1.Held"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * Of a workspace's bundle, as in SectionsEnd; unset = there is nothing to compare.
+   *
+   * @generated from field: uint64 revision = 2;
+   */
+  revision: bigint;
+
+  /**
+   * @generated from field: string stamp = 3;
+   */
+  stamp: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.Held.
+ * Use `create(HeldSchema)` to create a new message.
+ */
+export declare const HeldSchema: GenMessage<Held>;
+
+/**
  * @generated from message sluice.config.v1.Hello
  */
 export declare type Hello = Message<"sluice.config.v1.Hello"> & {
@@ -1225,6 +1354,13 @@ export declare type Hello = Message<"sluice.config.v1.Hello"> & {
    * @generated from field: string replica_id = 1;
    */
   replicaId: string;
+
+  /**
+   * It will say what it holds: until then it is told of nothing.
+   *
+   * @generated from field: bool says_holding = 2;
+   */
+  saysHolding: boolean;
 };
 
 /**
@@ -1322,6 +1458,12 @@ export declare type FollowResponse = Message<"sluice.config.v1.FollowResponse"> 
      */
     value: Barrier;
     case: "barrier";
+  } | {
+    /**
+     * @generated from field: sluice.config.v1.Compared compared = 7;
+     */
+    value: Compared;
+    case: "compared";
   } | { case: undefined; value?: undefined };
 };
 
@@ -1330,6 +1472,56 @@ export declare type FollowResponse = Message<"sluice.config.v1.FollowResponse"> 
  * Use `create(FollowResponseSchema)` to create a new message.
  */
 export declare const FollowResponseSchema: GenMessage<FollowResponse>;
+
+/**
+ * Of what a `holding` said, all that is different has been told.
+ *
+ * @generated from message sluice.config.v1.Compared
+ */
+export declare type Compared = Message<"sluice.config.v1.Compared"> & {
+  /**
+   * @generated from field: uint64 number = 1;
+   */
+  number: bigint;
+
+  /**
+   * Unset = the keys were not asked about.
+   *
+   * @generated from field: sluice.config.v1.ComparedKeys keys = 2;
+   */
+  keys?: ComparedKeys | undefined;
+};
+
+/**
+ * Describes the message sluice.config.v1.Compared.
+ * Use `create(ComparedSchema)` to create a new message.
+ */
+export declare const ComparedSchema: GenMessage<Compared>;
+
+/**
+ * @generated from message sluice.config.v1.ComparedKeys
+ */
+export declare type ComparedKeys = Message<"sluice.config.v1.ComparedKeys"> & {
+  /**
+   * Changes are not remembered since that mark: the receiver must ask for each held key again.
+   *
+   * @generated from field: bool unknown = 1;
+   */
+  unknown: boolean;
+
+  /**
+   * What the held keys are fresh of when that is done.
+   *
+   * @generated from field: string mark = 2;
+   */
+  mark: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.ComparedKeys.
+ * Use `create(ComparedKeysSchema)` to create a new message.
+ */
+export declare const ComparedKeysSchema: GenMessage<ComparedKeys>;
 
 /**
  * One change has been told of completely.
@@ -1355,6 +1547,19 @@ export declare const BarrierSchema: GenMessage<Barrier>;
  * @generated from message sluice.config.v1.Ready
  */
 export declare type Ready = Message<"sluice.config.v1.Ready"> & {
+  /**
+   * Or say what is held: then what is different of that will be told.
+   *
+   * @generated from field: bool compares = 1;
+   */
+  compares: boolean;
+
+  /**
+   * As in SectionsEnd. What is held in others is not compared: the receiver must ask for it.
+   *
+   * @generated from field: map<string, uint32> formats = 2;
+   */
+  formats: { [key: string]: number };
 };
 
 /**
@@ -1371,6 +1576,13 @@ export declare type KeyChanged = Message<"sluice.config.v1.KeyChanged"> & {
    * @generated from field: string key_id = 1;
    */
   keyId: string;
+
+  /**
+   * What the held keys are fresh of when this and all before is in force; empty = it is not known.
+   *
+   * @generated from field: string mark = 2;
+   */
+  mark: string;
 };
 
 /**
@@ -1422,6 +1634,12 @@ export declare const OrganisationChangedSchema: GenMessage<OrganisationChanged>;
  * @generated from message sluice.config.v1.Heartbeat
  */
 export declare type Heartbeat = Message<"sluice.config.v1.Heartbeat"> & {
+  /**
+   * As in KeyChanged, where others changed keys meanwhile.
+   *
+   * @generated from field: string mark = 1;
+   */
+  mark: string;
 };
 
 /**
@@ -1506,6 +1724,17 @@ export declare const ConfigService: GenService<{
     output: typeof ResolveKeyResponseSchema;
   },
   /**
+   * Several at once, for a gateway that was away for longer than changes of keys
+   * are remembered.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.ResolveKeys
+   */
+  resolveKeys: {
+    methodKind: "unary";
+    input: typeof ResolveKeysRequestSchema;
+    output: typeof ResolveKeysResponseSchema;
+  },
+  /**
    * Everything needed to decide for one workspace, in pieces: one message of a
    * workspace with 100,000 configs would stop either side's loop while it is read.
    * Of this, only what changed since the revision that the caller holds.
@@ -1548,9 +1777,10 @@ export declare const ConfigService: GenService<{
     output: typeof ReportRefusedTokensResponseSchema;
   },
   /**
-   * Invalidations as they are committed. Starts with `ready`: what changed
-   * before it must be refetched by the receiver, who says of each barrier when
-   * all that came before it is in force.
+   * Invalidations as they are committed. Starts with `ready`: of what changed
+   * before it the receiver is told when it says what it holds, and from then on
+   * it hears of nothing else. One that does not say must refetch all, and hears
+   * of everything. It says of each barrier when all that came before it is in force.
    *
    * @generated from rpc sluice.config.v1.ConfigService.Follow
    */

@@ -12,7 +12,7 @@ import { enumDesc, fileDesc, messageDesc, serviceDesc, tsEnum } from "@bufbuild/
  * Describes the file sluice/config/v1/config.proto.
  */
 export const file_sluice_config_v1_config = /*@__PURE__*/
-  fileDesc("Ch1zbHVpY2UvY29uZmlnL3YxL2NvbmZpZy5wcm90bxIQc2x1aWNlLmNvbmZpZy52MSIlChFSZXNvbHZlS2V5UmVxdWVzdBIQCghrZXlfaGFzaBgBIAEoDCI4ChJSZXNvbHZlS2V5UmVzcG9uc2USIgoDa2V5GAEgASgLMhUuc2x1aWNlLmNvbmZpZy52MS5LZXki0AMKA0tleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHNsdWcYAyABKAkSJwoEdHlwZRgEIAEoDjIZLnNsdWljZS5jb25maWcudjEuS2V5VHlwZRIrCgZzdGF0dXMYBSABKA4yGy5zbHVpY2UuY29uZmlnLnYxLktleVN0YXR1cxIXCg9vcmdhbmlzYXRpb25faWQYBiABKAkSFAoMd29ya3NwYWNlX2lkGAcgASgJEhYKDndvcmtzcGFjZV9zbHVnGAggASgJEg8KB3VzZXJfaWQYCSABKAkSDgoGc2NvcGVzGAogAygJEhUKDWV4cGlyZXNfYXRfbXMYCyABKAMSNQoIbWV0YWRhdGEYDCADKAsyIy5zbHVpY2UuY29uZmlnLnYxLktleS5NZXRhZGF0YUVudHJ5EhMKC2NvbmZpZ19zbHVnGA0gASgJEh0KFWFsbG93X2NvbmZpZ19vdmVycmlkZRgOIAEoCBIwCgtyYXRlX2xpbWl0cxgPIAMoCzIbLnNsdWljZS5jb25maWcudjEuUmF0ZUxpbWl0Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI2CglSYXRlTGltaXQSDAoEdHlwZRgBIAEoCRIMCgR1bml0GAIgASgJEg0KBXZhbHVlGAMgASgEIvQBChJHZXRTZWN0aW9uc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhYKDmtub3duX3JldmlzaW9uGAIgASgEEhMKC2tub3duX3N0YW1wGAMgASgJEhcKD2tub3duX2NvcmVfaGFzaBgEIAEoCRJNCg1rbm93bl9mb3JtYXRzGAUgAygLMjYuc2x1aWNlLmNvbmZpZy52MS5HZXRTZWN0aW9uc1JlcXVlc3QuS25vd25Gb3JtYXRzRW50cnkaMwoRS25vd25Gb3JtYXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgNOgI4ASKAAgoTR2V0U2VjdGlvbnNSZXNwb25zZRImCgRnb25lGAEgASgLMhYuc2x1aWNlLmNvbmZpZy52MS5Hb25lSAASMAoJdW5jaGFuZ2VkGAIgASgLMhsuc2x1aWNlLmNvbmZpZy52MS5VbmNoYW5nZWRIABIoCgRjb3JlGAMgASgLMhguc2x1aWNlLmNvbmZpZy52MS5CdW5kbGVIABIvCgVwaWVjZRgEIAEoCzIeLnNsdWljZS5jb25maWcudjEuU2VjdGlvblBpZWNlSAASLAoDZW5kGAUgASgLMh0uc2x1aWNlLmNvbmZpZy52MS5TZWN0aW9uc0VuZEgAQgYKBHBhcnQiBgoER29uZSILCglVbmNoYW5nZWQiUwoMU2VjdGlvblBpZWNlEg8KB3NlY3Rpb24YASABKAkSEwoLc3RhcnRzX292ZXIYAiABKAgSDwoHdXBzZXJ0cxgDIAMoDBIMCgRnb25lGAQgAygJIrwBCgtTZWN0aW9uc0VuZBIQCghyZXZpc2lvbhgBIAEoBBINCgVzdGFtcBgCIAEoCRIRCgljb3JlX2hhc2gYAyABKAkSDAoEaGFzaBgEIAEoCRI7Cgdmb3JtYXRzGAUgAygLMiouc2x1aWNlLmNvbmZpZy52MS5TZWN0aW9uc0VuZC5Gb3JtYXRzRW50cnkaLgoMRm9ybWF0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiPAoQR2V0QnVuZGxlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKa25vd25faGFzaBgCIAEoCSLFAQoRR2V0QnVuZGxlUmVzcG9uc2USKAoGYnVuZGxlGAEgASgLMhguc2x1aWNlLmNvbmZpZy52MS5CdW5kbGUSDAoEZ29uZRgCIAEoCBIRCgl1bmNoYW5nZWQYAyABKAgSDwoHY29uZmlncxgEIAMoDBIPCgdwcm9tcHRzGAUgAygMEhcKD3Byb21wdF92ZXJzaW9ucxgGIAMoDBIQCghwYXJ0aWFscxgHIAMoDBIYChBwYXJ0aWFsX3ZlcnNpb25zGAggAygMIosECgZCdW5kbGUSFwoPb3JnYW5pc2F0aW9uX2lkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIWCg53b3Jrc3BhY2Vfc2x1ZxgDIAEoCRIWCg53b3Jrc3BhY2VfbmFtZRgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBBIMCgRoYXNoGAYgASgJEi0KCXByb3ZpZGVycxgIIAMoCzIaLnNsdWljZS5jb25maWcudjEuUHJvdmlkZXISQAoUcmF0ZV9saW1pdHNfcG9saWNpZXMYCSADKAsyIi5zbHVpY2UuY29uZmlnLnYxLlJhdGVMaW1pdHNQb2xpY3kSMAoLcmF0ZV9saW1pdHMYCiADKAsyGy5zbHVpY2UuY29uZmlnLnYxLlJhdGVMaW1pdBI4CghtZXRhZGF0YRgLIAMoCzImLnNsdWljZS5jb25maWcudjEuQnVuZGxlLk1ldGFkYXRhRW50cnkSGwoTYmxvY2tfaW5saW5lX2NvbmZpZxgMIAEoCBIbChNkZWZhdWx0X2NvbmZpZ19zbHVnGA0gASgJEisKI3N0b3JlZF9jcmVkZW50aWFsc19hdF9jYWxsZXJzX2hvc3RzGA4gASgIGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUoECAcQCFIHY29uZmlncyJXCgZDb25maWcSCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEQoJYm9keV9qc29uGAUgASgJIroBCgZQcm9tcHQSCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRIZChFwdWJsaXNoZWRfdmVyc2lvbhgDIAEoDRIWCg5sYXRlc3RfdmVyc2lvbhgEIAEoDRI0CgZsYWJlbHMYBSADKAsyJC5zbHVpY2UuY29uZmlnLnYxLlByb21wdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBIpUBCg1Qcm9tcHRWZXJzaW9uEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIdGVtcGxhdGUYAyABKAkSFwoPaXNfcmF3X3RlbXBsYXRlGAQgASgIEhUKDXRlbXBsYXRlX3R5cGUYBSABKAkSEQoJYm9keV9qc29uGAYgASgJEhUKDXByb3ZpZGVyX3NsdWcYByABKAkiXAoNUHJvbXB0UGFydGlhbBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEhkKEXB1Ymxpc2hlZF92ZXJzaW9uGAMgASgNEhYKDmxhdGVzdF92ZXJzaW9uGAQgASgNIkIKFFByb21wdFBhcnRpYWxWZXJzaW9uEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIdGVtcGxhdGUYAyABKAkizAMKCFByb3ZpZGVyEgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm92aWRlchgDIAEoCRIYChBpbnRlZ3JhdGlvbl9zbHVnGAQgASgJEg4KBnN0YXR1cxgFIAEoCRIPCgdhcGlfa2V5GAYgASgJEhsKE2NvbmZpZ3VyYXRpb25zX2pzb24YByABKAkSEwoLY3VzdG9tX2hvc3QYCCABKAkSRQoOY3VzdG9tX2hlYWRlcnMYCSADKAsyLS5zbHVpY2UuY29uZmlnLnYxLlByb3ZpZGVyLkN1c3RvbUhlYWRlcnNFbnRyeRIYChBhbGxvd19hbGxfbW9kZWxzGAogASgIEicKBm1vZGVscxgLIAMoCzIXLnNsdWljZS5jb25maWcudjEuTW9kZWwSFQoNZXhwaXJlc19hdF9tcxgMIAEoAxIwCgtyYXRlX2xpbWl0cxgNIAMoCzIbLnNsdWljZS5jb25maWcudjEuUmF0ZUxpbWl0EhwKFGFsbG93ZWRfY3VzdG9tX2hvc3RzGA4gAygJGjQKEkN1c3RvbUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoMCCgVNb2RlbBIMCgRzbHVnGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSEQoJaXNfY3VzdG9tGAMgASgIEhsKE3JlcXVlc3RfdG9rZW5fcHJpY2UYBCABKAkSHAoUcmVzcG9uc2VfdG9rZW5fcHJpY2UYBSABKAkSEwoLY3VzdG9tX2hvc3QYBiABKAkSQgoOY3VzdG9tX2hlYWRlcnMYByADKAsyKi5zbHVpY2UuY29uZmlnLnYxLk1vZGVsLkN1c3RvbUhlYWRlcnNFbnRyeRo0ChJDdXN0b21IZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKaAQoQUmF0ZUxpbWl0c1BvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHR5cGUYAyABKAkSDAoEdW5pdBgEIAEoCRINCgV2YWx1ZRgFIAEoBBIvCgpjb25kaXRpb25zGAYgAygLMhsuc2x1aWNlLmNvbmZpZy52MS5Db25kaXRpb24SEAoIZ3JvdXBfYnkYByADKAkiOgoJQ29uZGl0aW9uEgsKA2tleRgBIAEoCRIOCgZ2YWx1ZXMYAiADKAkSEAoIZXhjbHVkZXMYAyADKAkiRQoWR2V0T3JnYW5pc2F0aW9uUmVxdWVzdBIXCg9vcmdhbmlzYXRpb25faWQYASABKAkSEgoKa25vd25faGFzaBgCIAEoCSJiChdHZXRPcmdhbmlzYXRpb25SZXNwb25zZRI0CgxvcmdhbmlzYXRpb24YASABKAsyHi5zbHVpY2UuY29uZmlnLnYxLk9yZ2FuaXNhdGlvbhIRCgl1bmNoYW5nZWQYAiABKAgilgEKDE9yZ2FuaXNhdGlvbhIKCgJpZBgBIAEoCRIMCgRoYXNoGAIgASgJEhkKEWp3dF9zZXR0aW5nc19qc29uGAMgASgJEjMKCndvcmtzcGFjZXMYBCADKAsyHy5zbHVpY2UuY29uZmlnLnYxLldvcmtzcGFjZU5hbWUSHAoUZGVmYXVsdF93b3Jrc3BhY2VfaWQYBSABKAkiKQoNV29ya3NwYWNlTmFtZRIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJInUKGlJlcG9ydFJlZnVzZWRUb2tlbnNSZXF1ZXN0EhcKD29yZ2FuaXNhdGlvbl9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRIvCgdzYW1wbGVzGAMgAygLMh4uc2x1aWNlLmNvbmZpZy52MS5SZWZ1c2VkVG9rZW4ikwEKDFJlZnVzZWRUb2tlbhINCgV0b2tlbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSDgoGc3RhdHVzGAMgASgNEg8KB3N1YmplY3QYBCABKAkSDgoGbWV0aG9kGAUgASgJEgwKBHBhdGgYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIRCgljbGllbnRfaXAYCCABKAkiHQobUmVwb3J0UmVmdXNlZFRva2Vuc1Jlc3BvbnNlIiIKDFdhdGNoUmVxdWVzdBISCgpyZXBsaWNhX2lkGAEgASgJIlIKDUZvbGxvd1JlcXVlc3QSKAoFaGVsbG8YASABKAsyFy5zbHVpY2UuY29uZmlnLnYxLkhlbGxvSAASEAoGcGFzc2VkGAIgASgESABCBQoDc2F5IhsKBUhlbGxvEhIKCnJlcGxpY2FfaWQYASABKAkisQIKDVdhdGNoUmVzcG9uc2USKAoFcmVhZHkYASABKAsyFy5zbHVpY2UuY29uZmlnLnYxLlJlYWR5SAASMwoLa2V5X2NoYW5nZWQYAiABKAsyHC5zbHVpY2UuY29uZmlnLnYxLktleUNoYW5nZWRIABI/ChF3b3Jrc3BhY2VfY2hhbmdlZBgDIAEoCzIiLnNsdWljZS5jb25maWcudjEuV29ya3NwYWNlQ2hhbmdlZEgAEjAKCWhlYXJ0YmVhdBgEIAEoCzIbLnNsdWljZS5jb25maWcudjEuSGVhcnRiZWF0SAASRQoUb3JnYW5pc2F0aW9uX2NoYW5nZWQYBSABKAsyJS5zbHVpY2UuY29uZmlnLnYxLk9yZ2FuaXNhdGlvbkNoYW5nZWRIAEIHCgVldmVudCLgAgoORm9sbG93UmVzcG9uc2USKAoFcmVhZHkYASABKAsyFy5zbHVpY2UuY29uZmlnLnYxLlJlYWR5SAASMwoLa2V5X2NoYW5nZWQYAiABKAsyHC5zbHVpY2UuY29uZmlnLnYxLktleUNoYW5nZWRIABI/ChF3b3Jrc3BhY2VfY2hhbmdlZBgDIAEoCzIiLnNsdWljZS5jb25maWcudjEuV29ya3NwYWNlQ2hhbmdlZEgAEjAKCWhlYXJ0YmVhdBgEIAEoCzIbLnNsdWljZS5jb25maWcudjEuSGVhcnRiZWF0SAASRQoUb3JnYW5pc2F0aW9uX2NoYW5nZWQYBSABKAsyJS5zbHVpY2UuY29uZmlnLnYxLk9yZ2FuaXNhdGlvbkNoYW5nZWRIABIsCgdiYXJyaWVyGAYgASgLMhkuc2x1aWNlLmNvbmZpZy52MS5CYXJyaWVySABCBwoFZXZlbnQiGQoHQmFycmllchIOCgZudW1iZXIYASABKAQiBwoFUmVhZHkiHAoKS2V5Q2hhbmdlZBIOCgZrZXlfaWQYASABKAkiOgoQV29ya3NwYWNlQ2hhbmdlZBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIcmV2aXNpb24YAiABKAQiLgoTT3JnYW5pc2F0aW9uQ2hhbmdlZBIXCg9vcmdhbmlzYXRpb25faWQYASABKAkiCwoJSGVhcnRiZWF0KoMBCgdLZXlUeXBlEhgKFEtFWV9UWVBFX1VOU1BFQ0lGSUVEEAASIQodS0VZX1RZUEVfT1JHQU5JU0FUSU9OX1NFUlZJQ0UQARIeChpLRVlfVFlQRV9XT1JLU1BBQ0VfU0VSVklDRRACEhsKF0tFWV9UWVBFX1dPUktTUEFDRV9VU0VSEAMqcAoJS2V5U3RhdHVzEhoKFktFWV9TVEFUVVNfVU5TUEVDSUZJRUQQABIVChFLRVlfU1RBVFVTX0FDVElWRRABEhgKFEtFWV9TVEFUVVNfRVhIQVVTVEVEEAISFgoSS0VZX1NUQVRVU19FWFBJUkVEEAMylwUKDUNvbmZpZ1NlcnZpY2USVwoKUmVzb2x2ZUtleRIjLnNsdWljZS5jb25maWcudjEuUmVzb2x2ZUtleVJlcXVlc3QaJC5zbHVpY2UuY29uZmlnLnYxLlJlc29sdmVLZXlSZXNwb25zZRJcCgtHZXRTZWN0aW9ucxIkLnNsdWljZS5jb25maWcudjEuR2V0U2VjdGlvbnNSZXF1ZXN0GiUuc2x1aWNlLmNvbmZpZy52MS5HZXRTZWN0aW9uc1Jlc3BvbnNlMAESVgoJR2V0QnVuZGxlEiIuc2x1aWNlLmNvbmZpZy52MS5HZXRCdW5kbGVSZXF1ZXN0GiMuc2x1aWNlLmNvbmZpZy52MS5HZXRCdW5kbGVSZXNwb25zZTABEmYKD0dldE9yZ2FuaXNhdGlvbhIoLnNsdWljZS5jb25maWcudjEuR2V0T3JnYW5pc2F0aW9uUmVxdWVzdBopLnNsdWljZS5jb25maWcudjEuR2V0T3JnYW5pc2F0aW9uUmVzcG9uc2UScgoTUmVwb3J0UmVmdXNlZFRva2VucxIsLnNsdWljZS5jb25maWcudjEuUmVwb3J0UmVmdXNlZFRva2Vuc1JlcXVlc3QaLS5zbHVpY2UuY29uZmlnLnYxLlJlcG9ydFJlZnVzZWRUb2tlbnNSZXNwb25zZRJPCgZGb2xsb3cSHy5zbHVpY2UuY29uZmlnLnYxLkZvbGxvd1JlcXVlc3QaIC5zbHVpY2UuY29uZmlnLnYxLkZvbGxvd1Jlc3BvbnNlKAEwARJKCgVXYXRjaBIeLnNsdWljZS5jb25maWcudjEuV2F0Y2hSZXF1ZXN0Gh8uc2x1aWNlLmNvbmZpZy52MS5XYXRjaFJlc3BvbnNlMAFiBnByb3RvMw");
+  fileDesc("Ch1zbHVpY2UvY29uZmlnL3YxL2NvbmZpZy5wcm90bxIQc2x1aWNlLmNvbmZpZy52MSIlChFSZXNvbHZlS2V5UmVxdWVzdBIQCghrZXlfaGFzaBgBIAEoDCI4ChJSZXNvbHZlS2V5UmVzcG9uc2USIgoDa2V5GAEgASgLMhUuc2x1aWNlLmNvbmZpZy52MS5LZXkiKAoSUmVzb2x2ZUtleXNSZXF1ZXN0EhIKCmtleV9oYXNoZXMYASADKAwiQAoTUmVzb2x2ZUtleXNSZXNwb25zZRIpCgVmb3VuZBgBIAMoCzIaLnNsdWljZS5jb25maWcudjEuRm91bmRLZXkiQAoIRm91bmRLZXkSEAoIa2V5X2hhc2gYASABKAwSIgoDa2V5GAIgASgLMhUuc2x1aWNlLmNvbmZpZy52MS5LZXki0AMKA0tleRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHNsdWcYAyABKAkSJwoEdHlwZRgEIAEoDjIZLnNsdWljZS5jb25maWcudjEuS2V5VHlwZRIrCgZzdGF0dXMYBSABKA4yGy5zbHVpY2UuY29uZmlnLnYxLktleVN0YXR1cxIXCg9vcmdhbmlzYXRpb25faWQYBiABKAkSFAoMd29ya3NwYWNlX2lkGAcgASgJEhYKDndvcmtzcGFjZV9zbHVnGAggASgJEg8KB3VzZXJfaWQYCSABKAkSDgoGc2NvcGVzGAogAygJEhUKDWV4cGlyZXNfYXRfbXMYCyABKAMSNQoIbWV0YWRhdGEYDCADKAsyIy5zbHVpY2UuY29uZmlnLnYxLktleS5NZXRhZGF0YUVudHJ5EhMKC2NvbmZpZ19zbHVnGA0gASgJEh0KFWFsbG93X2NvbmZpZ19vdmVycmlkZRgOIAEoCBIwCgtyYXRlX2xpbWl0cxgPIAMoCzIbLnNsdWljZS5jb25maWcudjEuUmF0ZUxpbWl0Gi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASI2CglSYXRlTGltaXQSDAoEdHlwZRgBIAEoCRIMCgR1bml0GAIgASgJEg0KBXZhbHVlGAMgASgEIvQBChJHZXRTZWN0aW9uc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhYKDmtub3duX3JldmlzaW9uGAIgASgEEhMKC2tub3duX3N0YW1wGAMgASgJEhcKD2tub3duX2NvcmVfaGFzaBgEIAEoCRJNCg1rbm93bl9mb3JtYXRzGAUgAygLMjYuc2x1aWNlLmNvbmZpZy52MS5HZXRTZWN0aW9uc1JlcXVlc3QuS25vd25Gb3JtYXRzRW50cnkaMwoRS25vd25Gb3JtYXRzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgNOgI4ASKAAgoTR2V0U2VjdGlvbnNSZXNwb25zZRImCgRnb25lGAEgASgLMhYuc2x1aWNlLmNvbmZpZy52MS5Hb25lSAASMAoJdW5jaGFuZ2VkGAIgASgLMhsuc2x1aWNlLmNvbmZpZy52MS5VbmNoYW5nZWRIABIoCgRjb3JlGAMgASgLMhguc2x1aWNlLmNvbmZpZy52MS5CdW5kbGVIABIvCgVwaWVjZRgEIAEoCzIeLnNsdWljZS5jb25maWcudjEuU2VjdGlvblBpZWNlSAASLAoDZW5kGAUgASgLMh0uc2x1aWNlLmNvbmZpZy52MS5TZWN0aW9uc0VuZEgAQgYKBHBhcnQiBgoER29uZSILCglVbmNoYW5nZWQiUwoMU2VjdGlvblBpZWNlEg8KB3NlY3Rpb24YASABKAkSEwoLc3RhcnRzX292ZXIYAiABKAgSDwoHdXBzZXJ0cxgDIAMoDBIMCgRnb25lGAQgAygJIrwBCgtTZWN0aW9uc0VuZBIQCghyZXZpc2lvbhgBIAEoBBINCgVzdGFtcBgCIAEoCRIRCgljb3JlX2hhc2gYAyABKAkSDAoEaGFzaBgEIAEoCRI7Cgdmb3JtYXRzGAUgAygLMiouc2x1aWNlLmNvbmZpZy52MS5TZWN0aW9uc0VuZC5Gb3JtYXRzRW50cnkaLgoMRm9ybWF0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiPAoQR2V0QnVuZGxlUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEgoKa25vd25faGFzaBgCIAEoCSLFAQoRR2V0QnVuZGxlUmVzcG9uc2USKAoGYnVuZGxlGAEgASgLMhguc2x1aWNlLmNvbmZpZy52MS5CdW5kbGUSDAoEZ29uZRgCIAEoCBIRCgl1bmNoYW5nZWQYAyABKAgSDwoHY29uZmlncxgEIAMoDBIPCgdwcm9tcHRzGAUgAygMEhcKD3Byb21wdF92ZXJzaW9ucxgGIAMoDBIQCghwYXJ0aWFscxgHIAMoDBIYChBwYXJ0aWFsX3ZlcnNpb25zGAggAygMIosECgZCdW5kbGUSFwoPb3JnYW5pc2F0aW9uX2lkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIWCg53b3Jrc3BhY2Vfc2x1ZxgDIAEoCRIWCg53b3Jrc3BhY2VfbmFtZRgEIAEoCRIQCghyZXZpc2lvbhgFIAEoBBIMCgRoYXNoGAYgASgJEi0KCXByb3ZpZGVycxgIIAMoCzIaLnNsdWljZS5jb25maWcudjEuUHJvdmlkZXISQAoUcmF0ZV9saW1pdHNfcG9saWNpZXMYCSADKAsyIi5zbHVpY2UuY29uZmlnLnYxLlJhdGVMaW1pdHNQb2xpY3kSMAoLcmF0ZV9saW1pdHMYCiADKAsyGy5zbHVpY2UuY29uZmlnLnYxLlJhdGVMaW1pdBI4CghtZXRhZGF0YRgLIAMoCzImLnNsdWljZS5jb25maWcudjEuQnVuZGxlLk1ldGFkYXRhRW50cnkSGwoTYmxvY2tfaW5saW5lX2NvbmZpZxgMIAEoCBIbChNkZWZhdWx0X2NvbmZpZ19zbHVnGA0gASgJEisKI3N0b3JlZF9jcmVkZW50aWFsc19hdF9jYWxsZXJzX2hvc3RzGA4gASgIGi8KDU1ldGFkYXRhRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4AUoECAcQCFIHY29uZmlncyJXCgZDb25maWcSCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRISCgp2ZXJzaW9uX2lkGAMgASgJEgwKBG5hbWUYBCABKAkSEQoJYm9keV9qc29uGAUgASgJIroBCgZQcm9tcHQSCgoCaWQYASABKAkSDAoEc2x1ZxgCIAEoCRIZChFwdWJsaXNoZWRfdmVyc2lvbhgDIAEoDRIWCg5sYXRlc3RfdmVyc2lvbhgEIAEoDRI0CgZsYWJlbHMYBSADKAsyJC5zbHVpY2UuY29uZmlnLnYxLlByb21wdC5MYWJlbHNFbnRyeRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKA06AjgBIpUBCg1Qcm9tcHRWZXJzaW9uEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIdGVtcGxhdGUYAyABKAkSFwoPaXNfcmF3X3RlbXBsYXRlGAQgASgIEhUKDXRlbXBsYXRlX3R5cGUYBSABKAkSEQoJYm9keV9qc29uGAYgASgJEhUKDXByb3ZpZGVyX3NsdWcYByABKAkiXAoNUHJvbXB0UGFydGlhbBIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJEhkKEXB1Ymxpc2hlZF92ZXJzaW9uGAMgASgNEhYKDmxhdGVzdF92ZXJzaW9uGAQgASgNIkIKFFByb21wdFBhcnRpYWxWZXJzaW9uEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEAoIdGVtcGxhdGUYAyABKAkizAMKCFByb3ZpZGVyEgwKBHNsdWcYASABKAkSDAoEbmFtZRgCIAEoCRIQCghwcm92aWRlchgDIAEoCRIYChBpbnRlZ3JhdGlvbl9zbHVnGAQgASgJEg4KBnN0YXR1cxgFIAEoCRIPCgdhcGlfa2V5GAYgASgJEhsKE2NvbmZpZ3VyYXRpb25zX2pzb24YByABKAkSEwoLY3VzdG9tX2hvc3QYCCABKAkSRQoOY3VzdG9tX2hlYWRlcnMYCSADKAsyLS5zbHVpY2UuY29uZmlnLnYxLlByb3ZpZGVyLkN1c3RvbUhlYWRlcnNFbnRyeRIYChBhbGxvd19hbGxfbW9kZWxzGAogASgIEicKBm1vZGVscxgLIAMoCzIXLnNsdWljZS5jb25maWcudjEuTW9kZWwSFQoNZXhwaXJlc19hdF9tcxgMIAEoAxIwCgtyYXRlX2xpbWl0cxgNIAMoCzIbLnNsdWljZS5jb25maWcudjEuUmF0ZUxpbWl0EhwKFGFsbG93ZWRfY3VzdG9tX2hvc3RzGA4gAygJGjQKEkN1c3RvbUhlYWRlcnNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIoMCCgVNb2RlbBIMCgRzbHVnGAEgASgJEg8KB2VuYWJsZWQYAiABKAgSEQoJaXNfY3VzdG9tGAMgASgIEhsKE3JlcXVlc3RfdG9rZW5fcHJpY2UYBCABKAkSHAoUcmVzcG9uc2VfdG9rZW5fcHJpY2UYBSABKAkSEwoLY3VzdG9tX2hvc3QYBiABKAkSQgoOY3VzdG9tX2hlYWRlcnMYByADKAsyKi5zbHVpY2UuY29uZmlnLnYxLk1vZGVsLkN1c3RvbUhlYWRlcnNFbnRyeRo0ChJDdXN0b21IZWFkZXJzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKaAQoQUmF0ZUxpbWl0c1BvbGljeRIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEgwKBHR5cGUYAyABKAkSDAoEdW5pdBgEIAEoCRINCgV2YWx1ZRgFIAEoBBIvCgpjb25kaXRpb25zGAYgAygLMhsuc2x1aWNlLmNvbmZpZy52MS5Db25kaXRpb24SEAoIZ3JvdXBfYnkYByADKAkiOgoJQ29uZGl0aW9uEgsKA2tleRgBIAEoCRIOCgZ2YWx1ZXMYAiADKAkSEAoIZXhjbHVkZXMYAyADKAkiRQoWR2V0T3JnYW5pc2F0aW9uUmVxdWVzdBIXCg9vcmdhbmlzYXRpb25faWQYASABKAkSEgoKa25vd25faGFzaBgCIAEoCSJiChdHZXRPcmdhbmlzYXRpb25SZXNwb25zZRI0CgxvcmdhbmlzYXRpb24YASABKAsyHi5zbHVpY2UuY29uZmlnLnYxLk9yZ2FuaXNhdGlvbhIRCgl1bmNoYW5nZWQYAiABKAgilgEKDE9yZ2FuaXNhdGlvbhIKCgJpZBgBIAEoCRIMCgRoYXNoGAIgASgJEhkKEWp3dF9zZXR0aW5nc19qc29uGAMgASgJEjMKCndvcmtzcGFjZXMYBCADKAsyHy5zbHVpY2UuY29uZmlnLnYxLldvcmtzcGFjZU5hbWUSHAoUZGVmYXVsdF93b3Jrc3BhY2VfaWQYBSABKAkiKQoNV29ya3NwYWNlTmFtZRIKCgJpZBgBIAEoCRIMCgRzbHVnGAIgASgJInUKGlJlcG9ydFJlZnVzZWRUb2tlbnNSZXF1ZXN0EhcKD29yZ2FuaXNhdGlvbl9pZBgBIAEoCRINCgVjb3VudBgCIAEoDRIvCgdzYW1wbGVzGAMgAygLMh4uc2x1aWNlLmNvbmZpZy52MS5SZWZ1c2VkVG9rZW4ikwEKDFJlZnVzZWRUb2tlbhINCgV0b2tlbhgBIAEoCRIOCgZyZWFzb24YAiABKAkSDgoGc3RhdHVzGAMgASgNEg8KB3N1YmplY3QYBCABKAkSDgoGbWV0aG9kGAUgASgJEgwKBHBhdGgYBiABKAkSEgoKcmVxdWVzdF9pZBgHIAEoCRIRCgljbGllbnRfaXAYCCABKAkiHQobUmVwb3J0UmVmdXNlZFRva2Vuc1Jlc3BvbnNlIiIKDFdhdGNoUmVxdWVzdBISCgpyZXBsaWNhX2lkGAEgASgJIoABCg1Gb2xsb3dSZXF1ZXN0EigKBWhlbGxvGAEgASgLMhcuc2x1aWNlLmNvbmZpZy52MS5IZWxsb0gAEhAKBnBhc3NlZBgCIAEoBEgAEiwKB2hvbGRpbmcYAyABKAsyGS5zbHVpY2UuY29uZmlnLnYxLkhvbGRpbmdIAEIFCgNzYXkiZQoHSG9sZGluZxIOCgZudW1iZXIYASABKAQSJAoEaGVsZBgCIAMoCzIWLnNsdWljZS5jb25maWcudjEuSGVsZBIWCglrZXlzX21hcmsYAyABKAlIAIgBAUIMCgpfa2V5c19tYXJrIjMKBEhlbGQSCgoCaWQYASABKAkSEAoIcmV2aXNpb24YAiABKAQSDQoFc3RhbXAYAyABKAkiMQoFSGVsbG8SEgoKcmVwbGljYV9pZBgBIAEoCRIUCgxzYXlzX2hvbGRpbmcYAiABKAgisQIKDVdhdGNoUmVzcG9uc2USKAoFcmVhZHkYASABKAsyFy5zbHVpY2UuY29uZmlnLnYxLlJlYWR5SAASMwoLa2V5X2NoYW5nZWQYAiABKAsyHC5zbHVpY2UuY29uZmlnLnYxLktleUNoYW5nZWRIABI/ChF3b3Jrc3BhY2VfY2hhbmdlZBgDIAEoCzIiLnNsdWljZS5jb25maWcudjEuV29ya3NwYWNlQ2hhbmdlZEgAEjAKCWhlYXJ0YmVhdBgEIAEoCzIbLnNsdWljZS5jb25maWcudjEuSGVhcnRiZWF0SAASRQoUb3JnYW5pc2F0aW9uX2NoYW5nZWQYBSABKAsyJS5zbHVpY2UuY29uZmlnLnYxLk9yZ2FuaXNhdGlvbkNoYW5nZWRIAEIHCgVldmVudCKQAwoORm9sbG93UmVzcG9uc2USKAoFcmVhZHkYASABKAsyFy5zbHVpY2UuY29uZmlnLnYxLlJlYWR5SAASMwoLa2V5X2NoYW5nZWQYAiABKAsyHC5zbHVpY2UuY29uZmlnLnYxLktleUNoYW5nZWRIABI/ChF3b3Jrc3BhY2VfY2hhbmdlZBgDIAEoCzIiLnNsdWljZS5jb25maWcudjEuV29ya3NwYWNlQ2hhbmdlZEgAEjAKCWhlYXJ0YmVhdBgEIAEoCzIbLnNsdWljZS5jb25maWcudjEuSGVhcnRiZWF0SAASRQoUb3JnYW5pc2F0aW9uX2NoYW5nZWQYBSABKAsyJS5zbHVpY2UuY29uZmlnLnYxLk9yZ2FuaXNhdGlvbkNoYW5nZWRIABIsCgdiYXJyaWVyGAYgASgLMhkuc2x1aWNlLmNvbmZpZy52MS5CYXJyaWVySAASLgoIY29tcGFyZWQYByABKAsyGi5zbHVpY2UuY29uZmlnLnYxLkNvbXBhcmVkSABCBwoFZXZlbnQiSAoIQ29tcGFyZWQSDgoGbnVtYmVyGAEgASgEEiwKBGtleXMYAiABKAsyHi5zbHVpY2UuY29uZmlnLnYxLkNvbXBhcmVkS2V5cyItCgxDb21wYXJlZEtleXMSDwoHdW5rbm93bhgBIAEoCBIMCgRtYXJrGAIgASgJIhkKB0JhcnJpZXISDgoGbnVtYmVyGAEgASgEIoABCgVSZWFkeRIQCghjb21wYXJlcxgBIAEoCBI1Cgdmb3JtYXRzGAIgAygLMiQuc2x1aWNlLmNvbmZpZy52MS5SZWFkeS5Gb3JtYXRzRW50cnkaLgoMRm9ybWF0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoDToCOAEiKgoKS2V5Q2hhbmdlZBIOCgZrZXlfaWQYASABKAkSDAoEbWFyaxgCIAEoCSI6ChBXb3Jrc3BhY2VDaGFuZ2VkEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghyZXZpc2lvbhgCIAEoBCIuChNPcmdhbmlzYXRpb25DaGFuZ2VkEhcKD29yZ2FuaXNhdGlvbl9pZBgBIAEoCSIZCglIZWFydGJlYXQSDAoEbWFyaxgBIAEoCSqDAQoHS2V5VHlwZRIYChRLRVlfVFlQRV9VTlNQRUNJRklFRBAAEiEKHUtFWV9UWVBFX09SR0FOSVNBVElPTl9TRVJWSUNFEAESHgoaS0VZX1RZUEVfV09SS1NQQUNFX1NFUlZJQ0UQAhIbChdLRVlfVFlQRV9XT1JLU1BBQ0VfVVNFUhADKnAKCUtleVN0YXR1cxIaChZLRVlfU1RBVFVTX1VOU1BFQ0lGSUVEEAASFQoRS0VZX1NUQVRVU19BQ1RJVkUQARIYChRLRVlfU1RBVFVTX0VYSEFVU1RFRBACEhYKEktFWV9TVEFUVVNfRVhQSVJFRBADMvMFCg1Db25maWdTZXJ2aWNlElcKClJlc29sdmVLZXkSIy5zbHVpY2UuY29uZmlnLnYxLlJlc29sdmVLZXlSZXF1ZXN0GiQuc2x1aWNlLmNvbmZpZy52MS5SZXNvbHZlS2V5UmVzcG9uc2USWgoLUmVzb2x2ZUtleXMSJC5zbHVpY2UuY29uZmlnLnYxLlJlc29sdmVLZXlzUmVxdWVzdBolLnNsdWljZS5jb25maWcudjEuUmVzb2x2ZUtleXNSZXNwb25zZRJcCgtHZXRTZWN0aW9ucxIkLnNsdWljZS5jb25maWcudjEuR2V0U2VjdGlvbnNSZXF1ZXN0GiUuc2x1aWNlLmNvbmZpZy52MS5HZXRTZWN0aW9uc1Jlc3BvbnNlMAESVgoJR2V0QnVuZGxlEiIuc2x1aWNlLmNvbmZpZy52MS5HZXRCdW5kbGVSZXF1ZXN0GiMuc2x1aWNlLmNvbmZpZy52MS5HZXRCdW5kbGVSZXNwb25zZTABEmYKD0dldE9yZ2FuaXNhdGlvbhIoLnNsdWljZS5jb25maWcudjEuR2V0T3JnYW5pc2F0aW9uUmVxdWVzdBopLnNsdWljZS5jb25maWcudjEuR2V0T3JnYW5pc2F0aW9uUmVzcG9uc2UScgoTUmVwb3J0UmVmdXNlZFRva2VucxIsLnNsdWljZS5jb25maWcudjEuUmVwb3J0UmVmdXNlZFRva2Vuc1JlcXVlc3QaLS5zbHVpY2UuY29uZmlnLnYxLlJlcG9ydFJlZnVzZWRUb2tlbnNSZXNwb25zZRJPCgZGb2xsb3cSHy5zbHVpY2UuY29uZmlnLnYxLkZvbGxvd1JlcXVlc3QaIC5zbHVpY2UuY29uZmlnLnYxLkZvbGxvd1Jlc3BvbnNlKAEwARJKCgVXYXRjaBIeLnNsdWljZS5jb25maWcudjEuV2F0Y2hSZXF1ZXN0Gh8uc2x1aWNlLmNvbmZpZy52MS5XYXRjaFJlc3BvbnNlMAFiBnByb3RvMw");
 
 /**
  * Describes the message sluice.config.v1.ResolveKeyRequest.
@@ -29,270 +29,319 @@ export const ResolveKeyResponseSchema = /*@__PURE__*/
   messageDesc(file_sluice_config_v1_config, 1);
 
 /**
+ * Describes the message sluice.config.v1.ResolveKeysRequest.
+ * Use `create(ResolveKeysRequestSchema)` to create a new message.
+ */
+export const ResolveKeysRequestSchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 2);
+
+/**
+ * Describes the message sluice.config.v1.ResolveKeysResponse.
+ * Use `create(ResolveKeysResponseSchema)` to create a new message.
+ */
+export const ResolveKeysResponseSchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 3);
+
+/**
+ * Describes the message sluice.config.v1.FoundKey.
+ * Use `create(FoundKeySchema)` to create a new message.
+ */
+export const FoundKeySchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 4);
+
+/**
  * Describes the message sluice.config.v1.Key.
  * Use `create(KeySchema)` to create a new message.
  */
 export const KeySchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 2);
+  messageDesc(file_sluice_config_v1_config, 5);
 
 /**
  * Describes the message sluice.config.v1.RateLimit.
  * Use `create(RateLimitSchema)` to create a new message.
  */
 export const RateLimitSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 3);
+  messageDesc(file_sluice_config_v1_config, 6);
 
 /**
  * Describes the message sluice.config.v1.GetSectionsRequest.
  * Use `create(GetSectionsRequestSchema)` to create a new message.
  */
 export const GetSectionsRequestSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 4);
+  messageDesc(file_sluice_config_v1_config, 7);
 
 /**
  * Describes the message sluice.config.v1.GetSectionsResponse.
  * Use `create(GetSectionsResponseSchema)` to create a new message.
  */
 export const GetSectionsResponseSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 5);
+  messageDesc(file_sluice_config_v1_config, 8);
 
 /**
  * Describes the message sluice.config.v1.Gone.
  * Use `create(GoneSchema)` to create a new message.
  */
 export const GoneSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 6);
+  messageDesc(file_sluice_config_v1_config, 9);
 
 /**
  * Describes the message sluice.config.v1.Unchanged.
  * Use `create(UnchangedSchema)` to create a new message.
  */
 export const UnchangedSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 7);
+  messageDesc(file_sluice_config_v1_config, 10);
 
 /**
  * Describes the message sluice.config.v1.SectionPiece.
  * Use `create(SectionPieceSchema)` to create a new message.
  */
 export const SectionPieceSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 8);
+  messageDesc(file_sluice_config_v1_config, 11);
 
 /**
  * Describes the message sluice.config.v1.SectionsEnd.
  * Use `create(SectionsEndSchema)` to create a new message.
  */
 export const SectionsEndSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 9);
+  messageDesc(file_sluice_config_v1_config, 12);
 
 /**
  * Describes the message sluice.config.v1.GetBundleRequest.
  * Use `create(GetBundleRequestSchema)` to create a new message.
  */
 export const GetBundleRequestSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 10);
+  messageDesc(file_sluice_config_v1_config, 13);
 
 /**
  * Describes the message sluice.config.v1.GetBundleResponse.
  * Use `create(GetBundleResponseSchema)` to create a new message.
  */
 export const GetBundleResponseSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 11);
+  messageDesc(file_sluice_config_v1_config, 14);
 
 /**
  * Describes the message sluice.config.v1.Bundle.
  * Use `create(BundleSchema)` to create a new message.
  */
 export const BundleSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 12);
+  messageDesc(file_sluice_config_v1_config, 15);
 
 /**
  * Describes the message sluice.config.v1.Config.
  * Use `create(ConfigSchema)` to create a new message.
  */
 export const ConfigSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 13);
+  messageDesc(file_sluice_config_v1_config, 16);
 
 /**
  * Describes the message sluice.config.v1.Prompt.
  * Use `create(PromptSchema)` to create a new message.
  */
 export const PromptSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 14);
+  messageDesc(file_sluice_config_v1_config, 17);
 
 /**
  * Describes the message sluice.config.v1.PromptVersion.
  * Use `create(PromptVersionSchema)` to create a new message.
  */
 export const PromptVersionSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 15);
+  messageDesc(file_sluice_config_v1_config, 18);
 
 /**
  * Describes the message sluice.config.v1.PromptPartial.
  * Use `create(PromptPartialSchema)` to create a new message.
  */
 export const PromptPartialSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 16);
+  messageDesc(file_sluice_config_v1_config, 19);
 
 /**
  * Describes the message sluice.config.v1.PromptPartialVersion.
  * Use `create(PromptPartialVersionSchema)` to create a new message.
  */
 export const PromptPartialVersionSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 17);
+  messageDesc(file_sluice_config_v1_config, 20);
 
 /**
  * Describes the message sluice.config.v1.Provider.
  * Use `create(ProviderSchema)` to create a new message.
  */
 export const ProviderSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 18);
+  messageDesc(file_sluice_config_v1_config, 21);
 
 /**
  * Describes the message sluice.config.v1.Model.
  * Use `create(ModelSchema)` to create a new message.
  */
 export const ModelSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 19);
+  messageDesc(file_sluice_config_v1_config, 22);
 
 /**
  * Describes the message sluice.config.v1.RateLimitsPolicy.
  * Use `create(RateLimitsPolicySchema)` to create a new message.
  */
 export const RateLimitsPolicySchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 20);
+  messageDesc(file_sluice_config_v1_config, 23);
 
 /**
  * Describes the message sluice.config.v1.Condition.
  * Use `create(ConditionSchema)` to create a new message.
  */
 export const ConditionSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 21);
+  messageDesc(file_sluice_config_v1_config, 24);
 
 /**
  * Describes the message sluice.config.v1.GetOrganisationRequest.
  * Use `create(GetOrganisationRequestSchema)` to create a new message.
  */
 export const GetOrganisationRequestSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 22);
+  messageDesc(file_sluice_config_v1_config, 25);
 
 /**
  * Describes the message sluice.config.v1.GetOrganisationResponse.
  * Use `create(GetOrganisationResponseSchema)` to create a new message.
  */
 export const GetOrganisationResponseSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 23);
+  messageDesc(file_sluice_config_v1_config, 26);
 
 /**
  * Describes the message sluice.config.v1.Organisation.
  * Use `create(OrganisationSchema)` to create a new message.
  */
 export const OrganisationSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 24);
+  messageDesc(file_sluice_config_v1_config, 27);
 
 /**
  * Describes the message sluice.config.v1.WorkspaceName.
  * Use `create(WorkspaceNameSchema)` to create a new message.
  */
 export const WorkspaceNameSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 25);
+  messageDesc(file_sluice_config_v1_config, 28);
 
 /**
  * Describes the message sluice.config.v1.ReportRefusedTokensRequest.
  * Use `create(ReportRefusedTokensRequestSchema)` to create a new message.
  */
 export const ReportRefusedTokensRequestSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 26);
+  messageDesc(file_sluice_config_v1_config, 29);
 
 /**
  * Describes the message sluice.config.v1.RefusedToken.
  * Use `create(RefusedTokenSchema)` to create a new message.
  */
 export const RefusedTokenSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 27);
+  messageDesc(file_sluice_config_v1_config, 30);
 
 /**
  * Describes the message sluice.config.v1.ReportRefusedTokensResponse.
  * Use `create(ReportRefusedTokensResponseSchema)` to create a new message.
  */
 export const ReportRefusedTokensResponseSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 28);
+  messageDesc(file_sluice_config_v1_config, 31);
 
 /**
  * Describes the message sluice.config.v1.WatchRequest.
  * Use `create(WatchRequestSchema)` to create a new message.
  */
 export const WatchRequestSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 29);
+  messageDesc(file_sluice_config_v1_config, 32);
 
 /**
  * Describes the message sluice.config.v1.FollowRequest.
  * Use `create(FollowRequestSchema)` to create a new message.
  */
 export const FollowRequestSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 30);
+  messageDesc(file_sluice_config_v1_config, 33);
+
+/**
+ * Describes the message sluice.config.v1.Holding.
+ * Use `create(HoldingSchema)` to create a new message.
+ */
+export const HoldingSchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 34);
+
+/**
+ * Describes the message sluice.config.v1.Held.
+ * Use `create(HeldSchema)` to create a new message.
+ */
+export const HeldSchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 35);
 
 /**
  * Describes the message sluice.config.v1.Hello.
  * Use `create(HelloSchema)` to create a new message.
  */
 export const HelloSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 31);
+  messageDesc(file_sluice_config_v1_config, 36);
 
 /**
  * Describes the message sluice.config.v1.WatchResponse.
  * Use `create(WatchResponseSchema)` to create a new message.
  */
 export const WatchResponseSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 32);
+  messageDesc(file_sluice_config_v1_config, 37);
 
 /**
  * Describes the message sluice.config.v1.FollowResponse.
  * Use `create(FollowResponseSchema)` to create a new message.
  */
 export const FollowResponseSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 33);
+  messageDesc(file_sluice_config_v1_config, 38);
+
+/**
+ * Describes the message sluice.config.v1.Compared.
+ * Use `create(ComparedSchema)` to create a new message.
+ */
+export const ComparedSchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 39);
+
+/**
+ * Describes the message sluice.config.v1.ComparedKeys.
+ * Use `create(ComparedKeysSchema)` to create a new message.
+ */
+export const ComparedKeysSchema = /*@__PURE__*/
+  messageDesc(file_sluice_config_v1_config, 40);
 
 /**
  * Describes the message sluice.config.v1.Barrier.
  * Use `create(BarrierSchema)` to create a new message.
  */
 export const BarrierSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 34);
+  messageDesc(file_sluice_config_v1_config, 41);
 
 /**
  * Describes the message sluice.config.v1.Ready.
  * Use `create(ReadySchema)` to create a new message.
  */
 export const ReadySchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 35);
+  messageDesc(file_sluice_config_v1_config, 42);
 
 /**
  * Describes the message sluice.config.v1.KeyChanged.
  * Use `create(KeyChangedSchema)` to create a new message.
  */
 export const KeyChangedSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 36);
+  messageDesc(file_sluice_config_v1_config, 43);
 
 /**
  * Describes the message sluice.config.v1.WorkspaceChanged.
  * Use `create(WorkspaceChangedSchema)` to create a new message.
  */
 export const WorkspaceChangedSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 37);
+  messageDesc(file_sluice_config_v1_config, 44);
 
 /**
  * Describes the message sluice.config.v1.OrganisationChanged.
  * Use `create(OrganisationChangedSchema)` to create a new message.
  */
 export const OrganisationChangedSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 38);
+  messageDesc(file_sluice_config_v1_config, 45);
 
 /**
  * Describes the message sluice.config.v1.Heartbeat.
  * Use `create(HeartbeatSchema)` to create a new message.
  */
 export const HeartbeatSchema = /*@__PURE__*/
-  messageDesc(file_sluice_config_v1_config, 39);
+  messageDesc(file_sluice_config_v1_config, 46);
 
 /**
  * Describes the enum sluice.config.v1.KeyType.

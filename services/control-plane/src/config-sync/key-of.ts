@@ -1,0 +1,49 @@
+import type { MessageInitShape } from '@bufbuild/protobuf';
+import type { KeyType } from '@sluice/contracts';
+import { standingIn } from '@sluice/contracts';
+import { config } from '@sluice/proto-stubs';
+import { effectiveSettings } from '../kernel/tenancy/settings.ts';
+import { effectiveScopes } from '../people/authentication/authenticate.ts';
+import type { KeyRow } from './key-rows.ts';
+
+const keyTypes: Readonly<Record<string, config.KeyType>> = {
+  'organisation-service': config.KeyType.ORGANISATION_SERVICE,
+  'workspace-service': config.KeyType.WORKSPACE_SERVICE,
+  'workspace-user': config.KeyType.WORKSPACE_USER,
+};
+
+/** A key as the gateway needs it. */
+export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.KeySchema> {
+  const ends = [row.secretExpiresAt, row.expiresAt].flatMap((date) =>
+    date === null ? [] : [date.getTime()],
+  );
+  const expiresAtMs = ends.length === 0 ? 0 : Math.min(...ends);
+  const standing = standingIn(row.userRole ?? undefined, row.memberRole ?? undefined);
+  const settings = effectiveSettings(row.organisationSettings, row.workspaceSettings ?? undefined);
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    type: keyTypes[row.type],
+    status: statusOf(row.status, expiresAtMs, now),
+    organisationId: row.organisationId,
+    workspaceId: row.workspaceId ?? '',
+    workspaceSlug: row.workspaceSlug ?? '',
+    userId: row.userId ?? '',
+    scopes: [...effectiveScopes(row.type as KeyType, row.scopes, standing, settings)],
+    expiresAtMs: BigInt(expiresAtMs),
+    metadata: row.metadata,
+    configSlug: row.configSlug ?? '',
+    allowConfigOverride: row.allowConfigOverride,
+    rateLimits: row.rateLimits.map((limit) => ({
+      type: limit.type,
+      unit: limit.unit,
+      value: BigInt(limit.value),
+    })),
+  };
+}
+
+function statusOf(status: string, expiresAtMs: number, now: Date): config.KeyStatus {
+  if (expiresAtMs !== 0 && expiresAtMs <= now.getTime()) return config.KeyStatus.EXPIRED;
+  return status === 'exhausted' ? config.KeyStatus.EXHAUSTED : config.KeyStatus.ACTIVE;
+}
