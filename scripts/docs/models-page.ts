@@ -27,7 +27,7 @@ matches holds, and a file that cannot be read keeps the gateway from starting:
 
 | column        | says                                                                                                                                  |
 | ------------- | ------------------------------------------------------------------------------------------------------------------------------------- |
-| sampling      | \`all\` of \`temperature\`, \`top_p\`, \`top_k\`; \`one\` of the first two; the \`default\` alone                                             |
+| sampling      | \`all\` of \`temperature\`, \`top_p\`, \`top_k\`; \`one\` of the first two; all \`unless-reasoning\`; the \`default\` alone                      |
 | efforts       | words for an effort, the one of a request that names none in bold                                                                     |
 | thinking      | types that a request may name, that of a request without one in bold; \`≤\` the effort up to which it may be off; what is shown of it |
 | forced tools  | whether a call may be demanded                                                                                                        |
@@ -36,6 +36,7 @@ matches holds, and a file that cannot be read keeps the gateway from starting:
 | prefill       | the start of the answer may be given                                                                                                  |
 | bound         | a signed thought is refused when anything before it has changed                                                                       |
 | tokens        | the most of an answer, and of prompt and answer together                                                                              |
+| endpoints     | where it is served, in bold those that alone take functions beside an effort                                                          |
 `;
 
 /** The whole page. */
@@ -77,13 +78,19 @@ function cells(facts: ModelFacts): string[] {
     yes(facts.prefill),
     yes(facts.bindsThoughts),
     [facts.outputTokensMax, facts.contextTokens].map(shownCount).join(' / '),
-    (facts.endpoints ?? []).join(', '),
+    endpointsOf(facts),
     `[${facts.checked}](${facts.source})`,
   ];
 }
 
 function marked(words: readonly string[] | undefined, strong: string | undefined): string {
   return (words ?? []).map((word) => (word === strong ? `**${word}**` : word)).join(', ');
+}
+
+function endpointsOf({ endpoints, toolsWithReasoningAt = [] }: ModelFacts): string {
+  return (endpoints ?? [])
+    .map((at) => (toolsWithReasoningAt.includes(at) ? `**${at}**` : at))
+    .join(', ');
 }
 
 function thinkingOf({ thinking }: ModelFacts): string {

@@ -74,6 +74,8 @@ export interface CallFacts {
   modelOverrides?: ModelOverrides;
   /** Of a pass-through call: what the caller asked for, e.g. `/files`, without the query. */
   proxyPath?: string;
+  /** Ways of serving that the caller asked for ahead of time: `x-service-beta`. */
+  betas?: readonly string[];
 }
 
 /**
@@ -112,8 +114,8 @@ export interface KnownPaths {
 
 /** For endpoints that differ by model, e.g. Vertex AI's publishers. */
 export interface EndpointChoice {
-  /** Undefined = the model is not offered at this endpoint. */
-  choose(facts: CallFacts): EndpointEntry | undefined;
+  /** Undefined = the model is not offered at this endpoint. `asked`: what the caller called, which another may stand in for. */
+  choose(facts: CallFacts, asked: Endpoint): EndpointEntry | undefined;
   /** All that may be chosen, for lists of what there is. */
   readonly all: readonly EndpointEntry[];
 }

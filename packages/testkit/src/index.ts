@@ -47,7 +47,9 @@ export {
   boundSignature,
   type MessagesOptions,
   type Refusal,
+  refuseChat,
   refuseConverse,
   refuseGemini,
   refuseMessages,
+  refuseResponses,
 } from './vendor-rules/index.ts';

@@ -1,5 +1,6 @@
 import type { ProviderEntry } from '../contract.ts';
 import { openAiCallIds } from '../translation/call-id-rules.ts';
+import { chatOrResponses } from './chat-or-responses.ts';
 import { openAiEndpoints } from './openai-endpoints.ts';
 
 export const openai: ProviderEntry = {
@@ -8,7 +9,10 @@ export const openai: ProviderEntry = {
   aliases: ['open-ai'],
   baseUrl: 'https://api.openai.com/v1',
   auth: { type: 'bearer' },
-  endpoints: openAiEndpoints,
+  endpoints: {
+    ...openAiEndpoints,
+    chatComplete: chatOrResponses({ chat: openAiEndpoints.chatComplete }),
+  },
   callerHeaders: ['openai-organization', 'openai-project', 'openai-beta'],
   configurationHeaders: {
     'openai-organization': 'openai_organization',

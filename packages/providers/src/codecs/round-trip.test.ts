@@ -22,9 +22,10 @@ import type { ChatCodec, ReplyOptions } from './chat-codec.ts';
 
 /** What each format can express beyond plain turns, calls, limits and endings. Absent: nothing more. */
 const expressible: Record<string, readonly Feature[]> = {
+  // Files want a name, and those that are elsewhere are told of in words.
   'openai-chat': [
     'model',
-    ...(['image-url', 'image-detail', 'file', 'file-url', 'file-id', 'file-title'] as const),
+    ...(['image-url', 'image-detail', 'file-id'] as const),
     ...(['audio', 'name', 'call-ids', 'strict-tools', 'choice-none', 'choice-of-tool'] as const),
     ...(['one-call-at-a-time', 'top-p', 'penalties', 'seed', 'logprobs', 'top-logprobs'] as const),
     ...(['logit-bias', 'several-choices', 'stop', 'user', 'json', 'schema'] as const),

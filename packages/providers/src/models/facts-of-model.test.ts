@@ -23,6 +23,30 @@ const names: [asked: string, row: string][] = [
   ['databricks-claude-sonnet-4-5', 'claude-sonnet-4-5'],
   ['claude-mythos-preview', 'claude-mythos-preview'],
   ['claude-fable-5-1', 'claude-fable-5-1'],
+  ['gpt-5.6', 'gpt-5.6'],
+  ['gpt-5.6-terra', 'gpt-5.6'],
+  ['openai/gpt-5.5-2026-04-23', 'gpt-5.5'],
+  ['prod-gpt-5.4-mini', 'gpt-5.4'],
+  ['gpt-5.3-codex', 'gpt-5.2-codex'],
+  ['gpt-5-codex', 'gpt-5-codex'],
+  ['codex-mini-latest', 'gpt-5-codex'],
+  ['gpt-5.5-pro', 'gpt-5.2-pro'],
+  ['gpt-5-pro-2025-10-06', 'gpt-5-pro'],
+  ['gpt-5-nano-2025-08-07', 'gpt-5'],
+  ['gpt-5.1-chat-latest', 'gpt-5.1-chat'],
+  ['gpt-4o-2024-08-06', 'gpt-4'],
+  ['gpt-4o-mini-search-preview', 'gpt-4-search'],
+  ['chatgpt-4o-latest', 'gpt-4'],
+  ['gpt-4.1-nano', 'gpt-4.1'],
+  ['gpt-35-turbo', 'gpt-3.5'],
+  ['gpt-3.5-turbo-0125', 'gpt-3.5'],
+  ['o4-mini', 'o4'],
+  ['o3-mini-2025-01-31', 'o3'],
+  ['o3-pro', 'o1-pro'],
+  ['o4-mini-deep-research', 'o3-deep-research'],
+  ['openai.gpt-oss-120b-1:0', 'gpt-oss'],
+  ['gpt-6-astra', 'gpt-5.6'],
+  ['meta-llama/Llama-3.3-70B-Instruct', 'llama'],
 ];
 
 describe('facts of a model', () => {
@@ -52,7 +76,8 @@ describe('facts of a model', () => {
   });
 
   it('knows nothing of a model of no family', () => {
-    expect(factsOfModel('my-own-deployment')).toBeUndefined();
+    for (const name of ['my-own-deployment', 'gpt-image-2', 'gpt-realtime', 'foo1'])
+      expect(factsOfModel(name)?.model, name).toBeUndefined();
   });
 
   it.each(modelFamilies.flatMap(({ rows }) => rows.map(({ facts }) => facts)))(

@@ -7,10 +7,15 @@
 export interface ModelFacts {
   /** As its maker names it, without a date: `claude-opus-4-5`. */
   model: string;
-  /** `all`; `one`: temperature or top_p, not both; `default`: no values but the defaults. */
-  sampling?: 'all' | 'one' | 'default';
+  /**
+   * `all`; `one`: temperature or top_p, not both; `unless-reasoning`: all at the
+   * effort `none` alone; `default`: no values but the defaults.
+   */
+  sampling?: 'all' | 'one' | 'unless-reasoning' | 'default';
   /** The words it takes for an effort, the least first; empty = none. */
   efforts?: readonly string[];
+  /** Those of `/chat/completions`, where they are fewer. */
+  effortsInChat?: readonly string[];
   /** The effort of a request that names none. */
   effortDefault?: string;
   thinking?: ThinkingFacts;
@@ -31,6 +36,8 @@ export interface ModelFacts {
   outputTokensMax?: number | undefined;
   /** Where its maker serves it. */
   endpoints?: readonly ModelEndpoint[];
+  /** Those of the endpoints that take functions beside an effort; absent = all of them. */
+  toolsWithReasoningAt?: readonly ModelEndpoint[];
   /** Where the row comes from, and when it was read there. */
   source: string;
   checked: string;

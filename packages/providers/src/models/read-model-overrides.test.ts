@@ -70,7 +70,7 @@ describe('an operator’s rows', () => {
     ],
     [
       file({ match: 'x', facts: { sampling: 'some' } }),
-      'models[0].facts.sampling must be one of all, one, default',
+      'models[0].facts.sampling must be one of all, one, unless-reasoning, default',
     ],
     [
       file({ match: 'x', facts: { prefill: 'no' } }),

@@ -11,8 +11,9 @@ type Read = (value: unknown, path: string) => unknown;
 
 /** How each column is written. A column that is missing here does not compile. */
 const columns: Record<Exclude<keyof ModelFacts, 'model' | 'source' | 'checked'>, Read> = {
-  sampling: word('all', 'one', 'default'),
+  sampling: word('all', 'one', 'unless-reasoning', 'default'),
   efforts: words,
+  effortsInChat: words,
   effortDefault: text,
   thinking: object({
     types: words,
@@ -29,6 +30,7 @@ const columns: Record<Exclude<keyof ModelFacts, 'model' | 'source' | 'checked'>,
   contextTokens: count,
   outputTokensMax: count,
   endpoints: words,
+  toolsWithReasoningAt: words,
 };
 
 /**

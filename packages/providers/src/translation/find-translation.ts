@@ -54,8 +54,12 @@ const standIns: Partial<Record<Endpoint, readonly Endpoint[]>> = {
   chatComplete: ['messages', 'createModelResponse'],
   messages: ['chatComplete', 'createModelResponse'],
   createModelResponse: ['chatComplete', 'messages'],
-  complete: ['chatComplete', 'messages'],
+  complete: ['chatComplete', 'createModelResponse', 'messages'],
 };
+
+/** With it, messages are answered by way of responses wherever a provider has them. */
+const messagesByResponses = 'use-responses-api-2026-07-30';
+const responsesFirst: readonly Endpoint[] = ['createModelResponse', 'chatComplete'];
 
 const raw: EndpointEntry = { format: 'raw', path: '' };
 
@@ -75,13 +79,19 @@ export function findTranslation(
 ): Translation {
   const own = translationBy(provider, endpoint, endpoint, facts);
   if (own !== undefined) return own;
-  for (const other of standIns[endpoint] ?? []) {
+  for (const other of standInsOf(endpoint, facts)) {
     const translation = translationBy(provider, other, endpoint, facts);
     if (translation !== undefined) return translation;
   }
   throw new GatewayError('provider.endpoint_unsupported', {
     message: `The provider ${provider.id} does not offer the endpoint ${endpoint}${facts.model === '' ? '' : ' for this model'}.`,
   });
+}
+
+function standInsOf(endpoint: Endpoint, { betas }: CallFacts): readonly Endpoint[] {
+  if (endpoint === 'messages' && betas?.includes(messagesByResponses) === true)
+    return responsesFirst;
+  return standIns[endpoint] ?? [];
 }
 
 /**
@@ -94,9 +104,12 @@ export function findPassThroughTranslation(
 ): Translation | undefined {
   for (const endpoint in provider.endpoints) {
     const found = provider.endpoints[endpoint as Endpoint];
-    if (found === undefined || isChoice(found) || found.path !== path) continue;
-    const translation = findTranslation(provider, endpoint as Endpoint);
-    if (translation.mode === 'native' || found.dialect !== undefined) return translation;
+    if (found === undefined) continue;
+    const entries = isChoice(found) ? found.all : [found];
+    const entry = entries.find((one) => one.path === path);
+    if (entry === undefined) continue;
+    const translation = translationOf(entry, endpoint as Endpoint);
+    if (translation?.mode === 'native' || entry.dialect !== undefined) return translation;
   }
   const known = provider.knownPaths?.find(({ pattern }) => pattern.test(path));
   return known === undefined ? undefined : nativeTranslationOf(known);
@@ -121,7 +134,7 @@ function translationBy(
   facts: CallFacts,
 ): Translation | undefined {
   const found = offered === 'proxy' ? raw : provider.endpoints[offered];
-  const entry = found !== undefined && isChoice(found) ? found.choose(facts) : found;
+  const entry = found !== undefined && isChoice(found) ? found.choose(facts, asked) : found;
   // A dialect answers in the words of its own endpoint, so it cannot stand in for another.
   if (entry === undefined || (entry.dialect !== undefined && offered !== asked)) return undefined;
   return translationOf(entry, asked);

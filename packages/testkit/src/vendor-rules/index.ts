@@ -2,4 +2,5 @@
 export { boundSignature, type MessagesOptions, refuseMessages } from './anthropic.ts';
 export { refuseConverse } from './bedrock-converse.ts';
 export { refuseGemini } from './gemini.ts';
+export { refuseChat, refuseResponses } from './openai.ts';
 export type { Refusal } from './refusal.ts';

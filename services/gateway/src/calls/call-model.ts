@@ -88,6 +88,7 @@ function requesterOf(
 }
 
 const noHeaders: ModelRequester['arrival']['caller'] = {
+  betas: undefined,
   serviceKey: undefined,
   requestTimeoutMs: undefined,
   spanId: '',

@@ -37,6 +37,6 @@ export interface RequesterArrival
   > {
   readonly caller: Pick<
     ArrivedRequest['caller'],
-    'serviceKey' | 'requestTimeoutMs' | 'spanId' | 'parentSpanId' | 'spanName'
+    'betas' | 'serviceKey' | 'requestTimeoutMs' | 'spanId' | 'parentSpanId' | 'spanName'
   >;
 }

@@ -25,6 +25,8 @@ export interface CallerHeaders {
   parentSpanId: string;
   spanName: string;
   forwardHeaders: readonly string[] | undefined;
+  /** Ways of serving that are not the default yet; those that nobody knows mean nothing. */
+  betas: readonly string[] | undefined;
   /** Refuse what the provider's format cannot carry, in place of leaving it out. */
   strictParams: boolean;
   /** Ask the upstream although the cache has an answer. */
@@ -53,6 +55,7 @@ export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
     parentSpanId: label(headers['x-service-parent-span-id']) ?? trace?.parentId ?? '',
     spanName: label(headers['x-service-span-name']) ?? '',
     forwardHeaders: readList(single(headers['x-service-forward-headers'])),
+    betas: readList(single(headers['x-service-beta'])),
     strictParams: headers['x-service-strict-params'] === 'true',
     cacheForceRefresh: headers['x-service-cache-force-refresh'] === 'true',
     cacheNamespace: single(headers['x-service-cache-namespace']),

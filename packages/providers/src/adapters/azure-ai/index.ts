@@ -1,4 +1,5 @@
 import { namesIn } from '../../address.ts';
+import { needsResponses } from '../../catalog/chat-or-responses.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type { CallFacts, EndpointChoice, EndpointEntry, ProviderEntry } from '../../contract.ts';
 import { azureOcr } from '../../dialects/ocr/index.ts';
@@ -21,7 +22,7 @@ export const azureAi: ProviderEntry = {
   auth: { type: 'azure', keyHeader: 'authorization' },
   endpoints: {
     // Claude's chat is served by way of its messages.
-    chatComplete: unlessClaude(openAiEndpoints.chatComplete),
+    chatComplete: unlessClaudeOrResponses(openAiEndpoints.chatComplete),
     complete: unlessClaude(openAiEndpoints.complete),
     embed: at(openAiEndpoints.embed),
     imageGenerate: at(openAiEndpoints.imageGenerate),
@@ -76,6 +77,16 @@ function at(entry: EndpointEntry): EndpointEntry {
   return { ...entry, path: (facts) => versioned(String(entry.path), facts) };
 }
 
+/** OpenAI's models are asked at their responses for what is only there. */
+function unlessClaudeOrResponses(entry: EndpointEntry): EndpointChoice {
+  const unless = unlessClaude(entry);
+  return {
+    all: unless.all,
+    choose: (facts, asked) =>
+      needsResponses(facts, asked, { refusesNone: true }) ? undefined : unless.choose(facts, asked),
+  };
+}
+
 function unlessClaude(entry: EndpointEntry): EndpointChoice {
   const versionedEntry = at(entry);
   return {
@@ -114,14 +125,24 @@ function byVendor(entry: EndpointEntry, vendorPath: string): EndpointChoice {
   };
 }
 
-/** Responses are emulated unless somebody says that the deployment has them. */
+/** Responses are emulated unless somebody says that the deployment has them, or the model wants them. */
 function nativeResponses(): EndpointChoice {
   const native: EndpointEntry = {
     ...at(openAiEndpoints.createModelResponse),
     envelope: itemsWithTypes,
   };
+  /** Of a resource OpenAI's models have them under a path of their own, without a version. */
+  const ofOpenAi: EndpointEntry = {
+    ...openAiEndpoints.createModelResponse,
+    baseUrl: (facts) => `${originOf(foundryUrl(facts))}/openai/v1`,
+    envelope: itemsWithTypes,
+  };
   return {
-    all: [native],
-    choose: ({ setting }) => (setting('provider-responses-proxy') === 'true' ? native : undefined),
+    all: [native, ofOpenAi],
+    choose: (facts, asked) => {
+      if (facts.setting('provider-responses-proxy') === 'true') return native;
+      if (!needsResponses(facts, asked, { refusesNone: true })) return undefined;
+      return servesAllVendors(facts) ? ofOpenAi : native;
+    },
   };
 }

@@ -1,4 +1,5 @@
 import { modelSegment, requiredSetting } from '../../address.ts';
+import { chatOrResponses } from '../../catalog/chat-or-responses.ts';
 import { openAiEndpoints, openAiPathsAnywhere } from '../../catalog/openai-endpoints.ts';
 import type {
   CallContext,
@@ -36,7 +37,12 @@ export const azureOpenAi: ProviderEntry = {
     `https://${requiredSetting(either(setting), 'azure-resource-name')}.openai.azure.com/openai`,
   auth: { type: 'azure', keyHeader: 'api-key' },
   endpoints: {
-    chatComplete: deployed(openAiEndpoints.chatComplete),
+    chatComplete: chatOrResponses({
+      chat: deployed(openAiEndpoints.chatComplete),
+      modelOf: modelBehind,
+      hasResponses,
+      refusesNone: true,
+    }),
     complete: deployed(openAiEndpoints.complete),
     embed: deployed(openAiEndpoints.embed),
     imageGenerate: deployed(openAiEndpoints.imageGenerate),
@@ -87,6 +93,18 @@ function undeployed(entry: EndpointEntry): EndpointEntry {
     path: (facts) => versioned(String(entry.path), facts),
     envelope: namesDeployment,
   };
+}
+
+/** A deployment has any name, and its model may be told beside it. */
+function modelBehind(facts: CallFacts): string {
+  const told = either(facts.setting)('azure-model-name');
+  return told ?? `${facts.model} ${deploymentOf(facts).name ?? ''}`;
+}
+
+/** Versions by their dates; responses came with the preview of March 2025. */
+function hasResponses(facts: CallFacts): boolean {
+  const { apiVersion } = deploymentOf(facts);
+  return isUnversioned(facts) || (apiVersion ?? '') >= '2025-03-01';
 }
 
 /** Without a version set, the one that needs none. */

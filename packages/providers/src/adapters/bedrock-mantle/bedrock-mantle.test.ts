@@ -17,7 +17,8 @@ function factsOf(model: string): CallFacts {
 function ownUrl(endpoint: Endpoint, model: string): string | undefined {
   const offered = mantle.endpoints[endpoint];
   const facts = factsOf(model);
-  const entry = offered !== undefined && isChoice(offered) ? offered.choose(facts) : offered;
+  const entry =
+    offered !== undefined && isChoice(offered) ? offered.choose(facts, endpoint) : offered;
   return entry && baseUrlOf(mantle, entry, facts) + pathOf(entry, facts);
 }
 

@@ -78,7 +78,7 @@ const prompts = byFamily([
 
 /** Prompts are answered whole; streamed completions go by way of Converse, too. */
 const complete: EndpointChoice = {
-  choose: (facts) => (facts.stream ? undefined : prompts.choose(facts)),
+  choose: (facts, asked) => (facts.stream ? undefined : prompts.choose(facts, asked)),
   all: prompts.all,
 };
 

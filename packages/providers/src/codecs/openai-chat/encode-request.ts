@@ -6,13 +6,19 @@ import type {
   ImagePart,
   JsonObject,
   JsonValue,
-  Reasoning,
   ResponseFormat,
   ToolResultPart,
 } from '@sluice/contracts';
 import type { CallContext, EncodedRequest, Quirks } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
+import {
+  encodeEffort,
+  encodeUser,
+  factsOfAsked,
+  thinksBetweenToolsOnly,
+  withTakenSampling,
+} from '../openai-abilities.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
 import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
@@ -31,10 +37,13 @@ const shared = new Set([
 
 /** Model → wire. */
 export function encodeRequest(
-  request: ChatRequest,
+  asked: ChatRequest,
   context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
   const dropped: string[] = [];
+  const facts = factsOfAsked(asked, context);
+  const effort = encodeEffort(asked.reasoning, facts, 'chat', dropped);
+  const request = withTakenSampling(asked, facts, effort, dropped);
   const messages: JsonObject[] = [];
   const quirks = context.provider.quirks ?? {};
   const shown: JsonObject[] = [];
@@ -67,10 +76,10 @@ export function encodeRequest(
     n: request.choices,
     seed: request.seed,
     stop: request.stop,
-    user: request.user,
+    user: encodeUser(request.user),
     service_tier: isKin ? request.serviceTier : undefined,
     response_format: encodeResponseFormat(request.responseFormat),
-    reasoning_effort: encodeEffort(request.reasoning),
+    reasoning_effort: effort,
     ...extensions,
     ...quirks.translated,
   });
@@ -148,8 +157,9 @@ function encodeToolResult(
       dropped.push(`${message.path}.tool_result.${piece.value.type}`);
     else {
       const encoded = encodePart(piece);
-      if (encoded === undefined) dropped.push(`${message.path}.${nameOf(piece)}`);
-      else shown.push(encoded);
+      if (encoded === undefined || isOnlyTold(piece))
+        dropped.push(`${message.path}.${nameOf(piece)}`);
+      if (encoded !== undefined) shown.push(encoded);
     }
   }
   const text = texts.join('\n');
@@ -167,8 +177,8 @@ function encodeContent(parts: ChatPart[], message: ChatMessage, dropped: string[
   const content: JsonObject[] = [];
   for (const part of parts) {
     const encoded = encodePart(part);
-    if (encoded === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
-    else content.push(encoded);
+    if (encoded === undefined || isOnlyTold(part)) dropped.push(`${message.path}.${nameOf(part)}`);
+    if (encoded !== undefined) content.push(encoded);
   }
   return content;
 }
@@ -199,20 +209,30 @@ function encodeImage(part: ImagePart): JsonObject | undefined {
   };
 }
 
-function encodeFile(part: FilePart): JsonObject {
-  const { source } = part;
-  const named: JsonObject = part.filename === undefined ? {} : { filename: part.filename };
+/** A file that is elsewhere cannot be sent here: the model is told where it is, which some can make use of. */
+function isOnlyTold(part: ChatPart): boolean {
+  return part.type === 'file' && part.source.kind === 'url';
+}
+
+function encodeFile({ source, filename }: FilePart): JsonObject {
   switch (source.kind) {
     case 'text':
       return { type: 'text', text: source.text };
     case 'url':
-      return { type: 'file', file: { file_url: source.url, ...named } };
+      return {
+        type: 'text',
+        text: `File${filename === undefined ? '' : ` ${filename}`}: ${source.url}`,
+      };
     case 'file-id':
-      return { type: 'file', file: { file_id: source.fileId, ...named } };
+      return { type: 'file', file: { file_id: source.fileId } };
     case 'base64':
+      // Bytes without a name are refused.
       return {
         type: 'file',
-        file: { file_data: dataUrl(source.mediaType, source.data), ...named },
+        file: {
+          file_data: dataUrl(source.mediaType, source.data),
+          filename: filename ?? 'document.pdf',
+        },
       };
   }
 }
@@ -224,19 +244,4 @@ function encodeResponseFormat(format: ResponseFormat | undefined): JsonObject | 
   const { description, schema, strict } = format;
   const body = compact({ name: format.name ?? 'response', description, schema, strict });
   return { type: 'json_schema', json_schema: body as JsonObject };
-}
-
-/** A way to think that only Claude has a word for. */
-export function thinksBetweenToolsOnly({ reasoning }: ChatRequest): boolean {
-  return reasoning?.mode === 'between_tools';
-}
-
-/** An effort stands for a budget where only a budget was given. */
-export function encodeEffort(reasoning: Reasoning | undefined): string | undefined {
-  if (reasoning === undefined) return undefined;
-  if (reasoning.effort !== undefined) return reasoning.effort;
-  if (reasoning.mode === 'disabled') return 'none';
-  if (reasoning.budgetTokens === undefined) return undefined;
-  if (reasoning.budgetTokens <= 2048) return 'low';
-  return reasoning.budgetTokens <= 10_000 ? 'medium' : 'high';
 }

@@ -2,8 +2,16 @@ import type { ChatRequest, JsonObject, ResponseFormat } from '@sluice/contracts'
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
-import { encodeEffort, thinksBetweenToolsOnly } from '../openai-chat/encode-request.ts';
-import { encodeInput } from './encode-items.ts';
+import type { ModelFacts } from '../../models/model-facts.ts';
+import {
+  encodeEffort,
+  encodeUser,
+  factsOfAsked,
+  isReasoned,
+  thinksBetweenToolsOnly,
+  withTakenSampling,
+} from '../openai-abilities.ts';
+import { type EncodedInput, encodeInput } from './encode-items.ts';
 import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
 
@@ -22,17 +30,25 @@ const logprobs = 'message.output_text.logprobs';
 
 /** Model → wire. Nothing is kept at the provider: what it must remember travels with the caller. */
 export function encodeRequest(
-  request: ChatRequest,
-  _context: CallContext,
+  asked: ChatRequest,
+  context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
-  if ((request.choices ?? 1) > 1)
+  if ((asked.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
-  const dropped = droppedFields(request);
-  const { instructions, input } = encodeInput(request.messages, dropped);
+  const dropped: string[] = [];
+  const facts = factsOfAsked(asked, context);
+  const effort = encodeEffort(asked.reasoning, facts, 'responses', dropped);
+  const request = withTakenSampling(asked, facts, effort, dropped);
+  dropped.push(...droppedFields(request));
+  const { instructions, input } = withoutThoughts(
+    encodeInput(request.messages, dropped),
+    facts,
+    dropped,
+  );
   const { verbosity, ...fields } = sharedFields(request, dropped);
   const text = compact({ format: encodeFormat(request.responseFormat), verbosity });
-  const reasoning = encodeReasoning(request);
-  const include = included(request, reasoning, input);
+  const reasoning = encodeReasoning(request, facts, effort);
+  const include = included(request, isReasoned(facts, effort) ?? isAsked(reasoning, input));
   const isOpenAi = isKin(request.extensions.format);
   const body = compact<Record<string, unknown>>({
     model: request.model,
@@ -40,11 +56,11 @@ export function encodeRequest(
     input,
     stream: request.stream || undefined,
     ...encodeTools(request, dropped),
-    max_output_tokens: request.outputTokensMax,
+    max_output_tokens: outputTokensMax(request, dropped),
     temperature: request.temperature,
     top_p: request.topP,
     top_logprobs: request.topLogprobs,
-    user: request.user,
+    user: encodeUser(request.user),
     service_tier: isOpenAi ? request.serviceTier : undefined,
     text: Object.keys(text).length === 0 ? undefined : text,
     reasoning,
@@ -86,25 +102,52 @@ function sharedFields(request: ChatRequest, dropped: string[]): JsonObject {
   return result;
 }
 
-/** A summary is asked for only where thoughts are: some accounts may not have it. */
-function encodeReasoning({ reasoning }: ChatRequest): JsonObject | undefined {
-  const effort = encodeEffort(reasoning);
-  const shows =
-    (reasoning?.mode === 'enabled' || reasoning?.mode === 'adaptive') &&
-    reasoning.display !== 'omitted';
-  if (effort === undefined && !shows) return undefined;
-  return compact({ effort, summary: shows ? 'auto' : undefined }) as JsonObject;
+/** A model that does not reason refuses thoughts, also those of another model of its provider. */
+function withoutThoughts(
+  encoded: EncodedInput,
+  { efforts }: ModelFacts,
+  dropped: string[],
+): EncodedInput {
+  const isThought = (item: JsonObject): boolean => item.type === 'reasoning';
+  if (efforts?.length !== 0 || !encoded.input.some(isThought)) return encoded;
+  dropped.push('thinking');
+  return { ...encoded, input: encoded.input.filter((item) => !isThought(item)) };
 }
 
-/** Models that do not reason refuse to be asked for encrypted reasoning, so it takes a sign that this one does. */
-function included(
-  request: ChatRequest,
-  reasoning: JsonObject | undefined,
-  input: JsonObject[],
-): string[] {
-  const reasons =
+/** The least that this format takes. */
+const outputTokensMin = 16;
+
+function outputTokensMax(
+  { outputTokensMax: asked }: ChatRequest,
+  dropped: string[],
+): number | undefined {
+  if (asked === undefined || asked >= outputTokensMin) return asked;
+  dropped.push('max_tokens');
+  return outputTokensMin;
+}
+
+/** A summary is asked for only where thoughts are: some accounts may not have it. */
+function encodeReasoning(
+  { reasoning }: ChatRequest,
+  { efforts }: ModelFacts,
+  effort: string | undefined,
+): JsonObject | undefined {
+  const isOn = reasoning?.mode === 'enabled' || reasoning?.mode === 'adaptive';
+  const shows = (isOn && reasoning.display !== 'omitted') || reasoning?.display === 'summarized';
+  const summary = shows && effort !== 'none' && efforts?.length !== 0 ? 'auto' : undefined;
+  if (effort === undefined && summary === undefined) return undefined;
+  return compact({ effort, summary }) as JsonObject;
+}
+
+/** Models that do not reason refuse to be asked for encrypted reasoning: of one that is not known it takes a sign. */
+function isAsked(reasoning: JsonObject | undefined, input: JsonObject[]): boolean {
+  return (
     (reasoning !== undefined && reasoning.effort !== 'none') ||
-    input.some((item) => item.type === 'reasoning');
+    input.some((item) => item.type === 'reasoning')
+  );
+}
+
+function included(request: ChatRequest, reasons: boolean): string[] {
   const wanted = [reasons ? encrypted : '', request.logprobs === true ? logprobs : ''];
   return wanted.filter((entry) => entry !== '');
 }

@@ -17,6 +17,7 @@ export function contextOf(
     model: target.model,
     stream: request.stream === true,
     setting: target.setting,
+    betas: requester.arrival.caller.betas,
     accountIsSettled: target.credentialBy === 'admin',
     request,
     modelOverrides,
