@@ -179,6 +179,8 @@ const leaf = z.strictObject({
   strict_open_ai_compliance: z.boolean().optional(),
   /** Refuse requests with fields that the target's format cannot carry. */
   strict_params: z.boolean().optional(),
+  /** Ask once more without a parameter that the provider refuses by name. */
+  adapt: z.boolean().optional(),
   input_guardrails: guardrailShorthand.optional(),
   output_guardrails: guardrailShorthand.optional(),
   before_request_hooks: hooks.optional(),

@@ -21,6 +21,7 @@ export interface Inherited {
   readonly forwardHeadersBy: Author;
   readonly strictOpenAiCompliance: boolean | undefined;
   readonly strictParams: boolean | undefined;
+  readonly adapts: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -47,6 +48,7 @@ export const nothingInherited: Inherited = {
   forwardHeadersBy: 'caller',
   strictOpenAiCompliance: undefined,
   strictParams: undefined,
+  adapts: undefined,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -85,6 +87,7 @@ export function inherit(
     forwardHeadersBy: node.forward_headers === undefined ? parent.forwardHeadersBy : author,
     strictOpenAiCompliance: node.strict_open_ai_compliance ?? parent.strictOpenAiCompliance,
     strictParams: node.strict_params ?? parent.strictParams,
+    adapts: node.adapt ?? parent.adapts,
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -126,6 +129,7 @@ export function resolveLeaf(
     forwardHeadersBy: inherited.forwardHeadersBy,
     strictOpenAiCompliance: inherited.strictOpenAiCompliance,
     strictParams: inherited.strictParams,
+    adapts: inherited.adapts,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,

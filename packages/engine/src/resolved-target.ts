@@ -34,6 +34,8 @@ export interface ResolvedTarget {
   readonly strictOpenAiCompliance: boolean | undefined;
   /** Refuse what the provider's format cannot carry. */
   readonly strictParams: boolean | undefined;
+  /** Ask once more without a parameter that the provider refuses by name. */
+  readonly adapts: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;

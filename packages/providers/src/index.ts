@@ -36,6 +36,7 @@ export {
   declaredSettings,
   proofHeaders,
 } from './declared-settings.ts';
+export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
 export { isFinalFault } from './final-faults.ts';
 export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';

@@ -117,6 +117,14 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
 
 const keptMax = 4096;
 
+/** Labels of what was left out: from a list, since callers and providers make up names. */
+const adaptedParameters: ReadonlySet<string> = new Set(
+  `temperature top_p top_k seed stop stop_sequences logprobs top_logprobs logit_bias frequency_penalty
+  presence_penalty reasoning reasoning_effort thinking thinking.display thinking.budget_tokens
+  output_config output_config.effort output_config.format response_format tool_choice verbosity
+  parallel_tool_calls service_tier user metadata store stream_options other`.split(/\s+/),
+);
+
 /** How often the engine had to ask again. */
 export function createRoutingMetrics({ registry }: Metrics) {
   const retries = addCounter(registry, 'sluice_retries', 'Calls repeated at the same target').child(
@@ -132,7 +140,18 @@ export function createRoutingMetrics({ registry }: Metrics) {
     'sluice_hedges',
     'Second calls made because the first was slow',
   ).child({});
+  const adapted = addCounter(
+    registry,
+    'sluice_adapted_requests',
+    'Requests repeated without a parameter that the provider refused by name',
+    { labels: { provider: requestLabels.provider, parameter: adaptedParameters }, seriesMax: 60 },
+  );
   return {
+    /** Parameters of no great fame are counted together, as `other`. */
+    adapted: (provider: string, name: string) => {
+      const parameter = adaptedParameters.has(name) ? name : 'other';
+      adapted.child({ provider, parameter }).add(1);
+    },
     retried: () => retries.add(1),
     fellBack: () => fallbacks.add(1),
     hedged: () => hedges.add(1),

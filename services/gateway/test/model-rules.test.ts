@@ -1,11 +1,15 @@
-import { json, refuseMessages } from '@sluice/testkit';
+import { json, type RecordedRequest, refuseMessages } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Scenario, startScenario } from './scenario.ts';
+import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
 
 /** An upstream that refuses what its vendor refuses, asked by callers who know nothing of its rules. */
 let scenario: Scenario;
 beforeAll(async () => {
   scenario = await startScenario();
+});
+afterAll(() => scenario.stop());
+
+function asVendor(): void {
   scenario.upstream.handle((request) => {
     const refusal = refuseMessages(request.json());
     if (refusal !== undefined) return json(refusal.status, refusal.body);
@@ -19,8 +23,7 @@ beforeAll(async () => {
       usage: { input_tokens: 1, output_tokens: 1 },
     });
   });
-});
-afterAll(() => scenario.stop());
+}
 
 const asked = {
   messages: [
@@ -57,6 +60,7 @@ describe('a request of chat to Claude', () => {
       'reasoning_effort,temperature,tools[0].function.parameters.properties.n.minimum',
     ],
   ])('is served by %s, and what had to change is named', async (model, named) => {
+    asVendor();
     const headers = { 'x-service-provider': 'anthropic' };
     const response = await scenario.chat({ headers, body: { model, ...asked } });
     expect([response.status, await response.json()]).toMatchObject([200, {}]);
@@ -64,5 +68,72 @@ describe('a request of chat to Claude', () => {
     const strict = { ...headers, 'x-service-strict-params': 'true' };
     const refused = await scenario.chat({ headers: strict, body: { model, ...asked } });
     expect(refused.status).toBe(400);
+  });
+});
+
+describe('adapt', () => {
+  const refused = (name: string) =>
+    json(400, {
+      error: { message: `Unsupported parameter: '${name}' is not supported.`, param: name },
+    });
+  /** Refuses what it does not know, one at a time, as vendors do. */
+  const knowing =
+    (...unknown: string[]) =>
+    (request: RecordedRequest) => {
+      const name = unknown.find((key) => Object.hasOwn(request.json() as object, key));
+      return name === undefined ? json(200, chatReply) : refused(name);
+    };
+  const asking = (config: object, body: object, more: Record<string, string> = {}) =>
+    scenario.chat({
+      headers: { 'x-service-config': JSON.stringify(config), ...more },
+      body: { ...chatBody, ...body },
+    });
+  const on = { adapt: true };
+
+  it('asks once more without what was refused by name, and names it', async () => {
+    scenario.upstream.handle(knowing('seed'));
+    const before = scenario.upstream.requests.length;
+    const response = await asking(on, { seed: 7, top_p: 1 });
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ choices: [{ finish_reason: 'stop' }] });
+    expect(response.headers.get('x-service-dropped-params')).toBe('seed');
+    const sent = scenario.upstream.requests.slice(before).map((request) => request.json());
+    expect(sent).toEqual([
+      { ...chatBody, seed: 7, top_p: 1 },
+      { ...chatBody, top_p: 1 },
+    ]);
+    const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
+    expect(metrics).toMatch(/^sluice_adapted_requests\{[^}]*parameter="seed"[^}]*\} [1-9]/m);
+  });
+
+  it('asks once more, and not again', async () => {
+    scenario.upstream.handle(knowing('seed', 'top_p'));
+    const before = scenario.upstream.requests.length;
+    const response = await asking(on, { seed: 7, top_p: 1 });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ error: { param: 'top_p' } });
+    expect(scenario.upstream.requests).toHaveLength(before + 2);
+  });
+
+  it.each([
+    ['is off by default', {}, {}],
+    ['gives way to strict params', on, { 'x-service-strict-params': 'true' }],
+  ])('%s', async (_, config, headers) => {
+    scenario.upstream.handle(knowing('seed'));
+    const before = scenario.upstream.requests.length;
+    expect((await asking(config, { seed: 7 }, headers)).status).toBe(400);
+    expect(scenario.upstream.requests).toHaveLength(before + 1);
+  });
+
+  it('keeps no answer to less than was asked', async () => {
+    scenario.upstream.handle(knowing('seed'));
+    const cached = { ...on, cache: { mode: 'simple' } };
+    const body = { seed: 8, messages: [{ role: 'user', content: 'kept?' }] };
+    for (const _ of [1, 2]) {
+      const response = await asking(cached, body);
+      expect(response.headers.get('x-service-dropped-params')).toBe('seed');
+      expect(response.headers.get('x-service-cache-status')).toBe('MISS');
+      await response.arrayBuffer();
+    }
   });
 });

@@ -16,14 +16,22 @@ export function refuseDropped(
   { droppedParams }: PreparedCall,
   { strictParams }: { strictParams: boolean },
 ): void {
-  if (droppedParams.length === 0) return;
-  const isStrict =
-    strictParams || exchange.arrival.caller.strictParams || target.planned.strictParams === true;
-  if (!isStrict) return;
+  if (droppedParams.length === 0 || !isStrict(exchange, target, { strictParams })) return;
   throw new GatewayError('request.params_dropped', {
     field: droppedParams[0],
     message: `The provider cannot take: ${listOf(droppedParams, ', ')}.`,
   });
+}
+
+/** Whether anybody wants a refusal in place of a request that lacks something. */
+export function isStrict(
+  exchange: ModelExchange,
+  target: Target,
+  { strictParams }: { strictParams: boolean },
+): boolean {
+  return (
+    strictParams || exchange.arrival.caller.strictParams || target.planned.strictParams === true
+  );
 }
 
 /** Names them in the reply. */

@@ -15,6 +15,8 @@ export class TargetVisit extends Visit {
   prepared: PreparedCall | undefined = undefined;
   /** Where the answer goes that others wait for; undefined where none is kept. */
   fill: CacheFill | undefined = undefined;
+  /** The answer is one to less than was asked: nobody else is to have it. */
+  isAdapted = false;
   /** Where it would be called: known to those who only judge. */
   base: URL | undefined = undefined;
   /** How the limits of the target stand: for those who only judge. */

@@ -1,10 +1,17 @@
-import { type CallParts, callTarget, endsRequest } from '../../calls/retry-loop.ts';
+import { stopOf } from '../../calls/request-bounds.ts';
+import { callTarget, endsRequest, type CallParts as LoopParts } from '../../calls/retry-loop.ts';
 import { canResend } from '../../exchange/prepared-call.ts';
 import { hedgeKeyOf, lessonOf } from '../../routing/learn.ts';
+import { withoutRefused } from '../adapt-call.ts';
+import { isStrict } from '../dropped-params.ts';
 import type { Step } from '../step.ts';
-import { callOf, targetOf } from '../target-visit.ts';
+import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 
-export type { CallParts } from '../../calls/retry-loop.ts';
+export interface CallParts extends LoopParts {
+  /** Refuse what a provider cannot take, whatever config and caller say. */
+  strictParams: boolean;
+  metrics: LoopParts['metrics'] & { adapted(provider: string, name: string): void };
+}
 
 /** Calls the provider, as often as the target's rules say. */
 export function call(parts: CallParts): Step {
@@ -14,8 +21,32 @@ export function call(parts: CallParts): Step {
       const prepared = callOf(visit);
       prepared.lesson = lessonOf(exchange, targetOf(visit));
       if (planned.hedge !== undefined) prepared.hedgeKey = hedgeKeyOf(exchange, targetOf(visit));
-      const { reply, error, status } = await callTarget(prepared, parts);
+      const first = await callTarget(prepared, parts);
+      const result = (planned.adapts === true && (await askWithLess(visit, first, parts))) || first;
+      const { reply, error, status } = result;
       return { status, stops: endsRequest(error) || !canResend(prepared), reply, error };
     },
   };
+}
+
+type Result = Awaited<ReturnType<typeof callTarget>>;
+
+/** Once more without what was refused by name; undefined where nothing was, or nobody may. */
+async function askWithLess(
+  visit: TargetVisit,
+  { status, reply }: Result,
+  parts: CallParts,
+): Promise<Result | undefined> {
+  const { exchange } = visit;
+  const target = targetOf(visit);
+  if (status !== 400 || reply?.kind !== 'body' || isStrict(exchange, target, parts))
+    return undefined;
+  const { progress, arrival } = exchange;
+  if (stopOf(progress, arrival.startedAt, parts.bounds) !== undefined) return undefined;
+  const adapted = withoutRefused(callOf(visit), reply.body);
+  if (adapted === undefined) return undefined;
+  visit.prepared = adapted.call;
+  visit.isAdapted = true;
+  parts.metrics.adapted(target.entry.id, adapted.name);
+  return callTarget(adapted.call, parts);
 }

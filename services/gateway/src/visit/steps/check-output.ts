@@ -8,7 +8,11 @@ export const checkOutput: Step = {
     const { hooks, fill } = visit;
     if (hooks === undefined) return next(visit);
     const keep =
-      fill === undefined ? undefined : (bytes: Buffer) => fill.keepBody(bytes, 'application/json');
+      fill === undefined
+        ? undefined
+        : (bytes: Buffer) => {
+            if (!visit.isAdapted) fill.keepBody(bytes, 'application/json');
+          };
     callOf(visit).inspect = (body) => hooks.inspect(body, keep);
     const answer = await next(visit);
     return answer.reply?.kind === 'stream'

@@ -10,12 +10,12 @@ export const fillCache: Step = {
     if (fill === undefined) return next(visit);
     // Where answers are checked, the checks hand on what passed.
     callOf(visit).inspect ??= async (body) => {
-      fill.keepBody(body, 'application/json');
+      if (!visit.isAdapted) fill.keepBody(body, 'application/json');
       return undefined;
     };
     const answer = await next(visit);
     const { reply } = answer;
-    if (reply?.kind !== 'stream' || reply.status !== 200) return answer;
+    if (reply?.kind !== 'stream' || reply.status !== 200 || visit.isAdapted) return answer;
     // The checks of a stream come after it and can refuse nothing: it must not pass for a checked answer.
     if (checksOutput(visit.planned.hooks)) return answer;
     return { ...answer, reply: fill.keepStream(reply, reply.wasWhole) };
