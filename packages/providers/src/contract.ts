@@ -184,10 +184,22 @@ export interface Quirks {
   takesTopK?: boolean;
   /** Fields of translated requests alone, e.g. to have thinking apart from the answer. */
   translated?: Readonly<Record<string, JsonValue>>;
-  /** The field of assistant messages that takes thinking back, needed between the calls of a tool loop. */
-  thinkingField?: string;
+  /** Where assistant messages take thinking back, needed between the calls of a tool loop. */
+  thinkingBack?: ThinkingBack;
   /** Ids of tool calls that a host of the chat format takes; those that another made are replaced. */
   callIds?: WordRule;
+}
+
+/** Each on its own or several together, as the provider's own answers have them. */
+export interface ThinkingBack {
+  /** As text under this name. */
+  field?: 'reasoning' | 'reasoning_content';
+  /** As `reasoning_details`, entry by entry as they came. */
+  details?: boolean;
+  /** Within the content, which is made of the thinking and the words. */
+  content?: (thinking: string, text: string, model: string) => JsonValue;
+  /** Of the models that take it; absent = all. */
+  models?: RegExp;
 }
 
 export interface ProviderEntry {

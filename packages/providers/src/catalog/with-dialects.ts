@@ -29,7 +29,7 @@ export const providersWithDialects: readonly ProviderEntry[] = [
             : 'https://api.fireworks.ai/inference/v1',
       },
     },
-    quirks: { ...compatible.quirks, takesTopK: true, thinkingField: 'reasoning_content' },
+    quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source:
       'https://www.developersdigest.tech/reference/api-compatibility/fireworks; images: https://app.unpkg.com/@ai-sdk/fireworks@2.0.13/files/dist/index.mjs, November 2026',
   },
@@ -56,7 +56,7 @@ export const providersWithDialects: readonly ProviderEntry[] = [
       imageGenerate: siliconflowImages,
       rerank,
     },
-    quirks: { ...compatible.quirks, takesTopK: true },
+    quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source:
       'https://huggingface.co/spaces/Moonfanz/Custom-Gemini/blob/main/image.py, November 2026',
     note: 'Keys of the international platform want the custom host https://api.siliconflow.com/v1.',
@@ -84,7 +84,7 @@ export const providersWithDialects: readonly ProviderEntry[] = [
       },
       rerank,
     },
-    quirks: { ...compatible.quirks, takesTopK: true },
+    quirks: { ...compatible.quirks, takesTopK: true, thinkingBack: { field: 'reasoning_content' } },
     source: 'https://www.developersdigest.tech/reference/api-compatibility/together, November 2026',
     note: 'The vendor now writes the same address as https://api.together.ai/v1.',
   },

@@ -30,6 +30,11 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...compatible.quirks,
       drop: ['frequency_penalty', 'presence_penalty', 'logit_bias'],
       outputTokensField: 'max_completion_tokens',
+      // https://inference-docs.cerebras.ai/capabilities/reasoning
+      thinkingBack: {
+        content: (thinking, text, model) =>
+          model.startsWith('gpt-oss') ? thinking + text : `<think>${thinking}</think>${text}`,
+      },
     },
     source: 'https://inference-docs.cerebras.ai/resources/openai, November 2026',
   },
@@ -40,7 +45,11 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     endpoints: offering('chatComplete', 'embed', 'listModels'),
     accountHeaders: ['x-dashscope-workspace'],
-    quirks: { ...compatible.quirks, takesTopK: true },
+    quirks: {
+      ...compatible.quirks,
+      takesTopK: true,
+      thinkingBack: { field: 'reasoning_content' },
+    },
     source:
       'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope, November 2026',
     note: 'Keys of mainland China want the custom host https://dashscope.aliyuncs.com/compatible-mode/v1; workspaces may have one of their own.',
@@ -86,7 +95,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...compatible.quirks,
       rename: { max_completion_tokens: 'max_tokens' },
       effortSwitchesThinking: true,
-      thinkingField: 'reasoning_content',
+      thinkingBack: { field: 'reasoning_content' },
     },
     source: 'https://api-docs.deepseek.com/guides/thinking_mode, November 2026',
   },
@@ -104,7 +113,12 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       'listModels',
     ),
     // These are answered with 400.
-    quirks: { ...compatible.quirks, drop: ['logprobs', 'top_logprobs', 'logit_bias'] },
+    quirks: {
+      ...compatible.quirks,
+      drop: ['logprobs', 'top_logprobs', 'logit_bias'],
+      // With any other model the field is a 400: https://console.groq.com/docs/changelog.
+      thinkingBack: { field: 'reasoning', models: /qwen3/ },
+    },
     source:
       'https://www.developersdigest.tech/reference/api-compatibility/groq; refused fields: https://hexdocs.pm/nexlm/Nexlm.Providers.Groq.html, November 2026',
   },
@@ -129,6 +143,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...compatible.quirks,
       outputTokensField: 'max_completion_tokens',
       translated: { reasoning_split: true },
+      thinkingBack: { details: true },
     },
     source: 'https://platform.minimaxi.com/docs/api-reference/text-openai-api, November 2026',
     note: 'Keys of mainland China want the custom host https://api.minimaxi.com/v1.',
@@ -139,7 +154,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     name: 'Moonshot AI (Kimi)',
     baseUrl: 'https://api.moonshot.cn/v1',
     endpoints: offering('chatComplete', 'listModels'),
-    quirks: { ...compatible.quirks, thinkingField: 'reasoning_content' },
+    quirks: { ...compatible.quirks, thinkingBack: { field: 'reasoning_content' } },
     source: 'https://docs.litellm.ai/docs/providers/moonshot, November 2026',
     note: 'Keys of the global platform want the custom host https://api.moonshot.ai/v1.',
   },
@@ -169,7 +184,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     quirks: {
       ...compatible.quirks,
       takesTopK: true,
-      thinkingField: 'reasoning',
+      thinkingBack: { field: 'reasoning', details: true },
       callIds: openAiCallIds,
     },
     source: 'https://openrouter.ai/docs/api-reference/overview, November 2026',
@@ -225,7 +240,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...compatible.quirks,
       rename: { max_completion_tokens: 'max_tokens' },
       effortSwitchesThinking: true,
-      thinkingField: 'reasoning_content',
+      thinkingBack: { field: 'reasoning_content' },
     },
     source: 'https://docs.z.ai/api-reference/introduction, November 2026',
   },
@@ -239,7 +254,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...compatible.quirks,
       rename: { max_completion_tokens: 'max_tokens' },
       effortSwitchesThinking: true,
-      thinkingField: 'reasoning_content',
+      thinkingBack: { field: 'reasoning_content' },
     },
     source: 'https://docs.litellm.ai/docs/providers/bigmodel, November 2026',
   },

@@ -1,6 +1,12 @@
 import { ocr, offering } from '../../catalog/openai-endpoints.ts';
-import type { ProviderEntry } from '../../contract.ts';
+import type { JsonValue, ProviderEntry } from '../../contract.ts';
 import { mistralCallIds } from '../../translation/call-id-rules.ts';
+
+/** https://docs.mistral.ai/capabilities/reasoning: thoughts are chunks of the content, in requests as in replies. */
+function thinkingChunks(thinking: string, text: string): JsonValue {
+  const thought = { type: 'thinking', thinking: [{ type: 'text', text: thinking }], closed: true };
+  return text === '' ? [thought] : [thought, { type: 'text', text }];
+}
 
 /** https://docs.mistral.ai/api. Unknown fields are refused with 422, hence the long list. */
 export const mistralAi: ProviderEntry = {
@@ -39,6 +45,7 @@ export const mistralAi: ProviderEntry = {
     modelPrefix: 'mistralai.',
     developerAsSystem: true,
     callIds: mistralCallIds,
+    thinkingBack: { content: thinkingChunks, models: /magistral|mistral-(?:small|medium)/ },
   },
   source:
     'refused fields: https://github.com/editor-code-assistant/eca/issues/231 and https://github.com/mistralai/platform-docs-public/issues/7, November 2026',

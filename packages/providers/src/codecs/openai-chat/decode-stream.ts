@@ -5,12 +5,15 @@ import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readCitations } from './citations.ts';
 import { faultOf } from './errors.ts';
-import { readThinking, textOf } from './reasoning.ts';
+import { plainThinking, readChunks, textOf } from './reasoning.ts';
+import { DetailDeltas, detailsOf } from './reasoning-details.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
 import { decodeFinishReason, decodeUsage } from './wire.ts';
 
 /** What was seen of one answer. */
 interface OpenChoice {
+  /** Undefined until there is one. */
+  details?: DetailDeltas;
   calls: ToolCallDeltas;
   /** Addresses already told: Perplexity repeats its sources with every chunk. */
   cited: Set<string>;
@@ -82,8 +85,10 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     const choice = numberOf(value.index) ?? 0;
     const open = this.#open(choice);
     const delta = objectOf(value.delta) ?? {};
-    thinkingEvents(delta, choice, out);
+    thinkingEvents(delta, choice, open, out);
     const text = textOf(delta.content);
+    if (text || delta.tool_calls != null || value.finish_reason != null)
+      open.details?.end(choice, out);
     if (text) {
       const logprobs = objectOf(value.logprobs);
       out.push({ type: 'text-delta', choice, block: 0, text, ...(logprobs && { logprobs }) });
@@ -110,13 +115,23 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
   }
 }
 
-function thinkingEvents(delta: JsonObject, choice: number, out: ChatStreamEvent[]): void {
-  for (const { text, signature, data } of readThinking(delta)) {
-    if (text !== '') out.push({ type: 'thinking-delta', choice, block: 0, text });
-    if (signature !== undefined)
-      out.push({ type: 'thinking-signature', choice, block: 0, signature });
-    if (data !== undefined) out.push({ type: 'redacted-thinking', choice, block: 0, data });
+function thinkingEvents(
+  delta: JsonObject,
+  choice: number,
+  open: OpenChoice,
+  out: ChatStreamEvent[],
+): void {
+  const before = out.length;
+  for (const detail of detailsOf(delta)) {
+    open.details ??= new DetailDeltas();
+    open.details.decode(detail, choice, out);
   }
+  // The details repeat the plain text, where they have one.
+  const isTold = out.slice(before).some((event) => event.type === 'thinking-delta');
+  const plain = isTold ? undefined : plainThinking(delta);
+  if (plain) out.push({ type: 'thinking-delta', choice, block: 0, text: plain });
+  for (const { text } of readChunks(delta.content))
+    out.push({ type: 'thinking-delta', choice, block: 0, text });
 }
 
 const invalid: ChatStreamEvent = {

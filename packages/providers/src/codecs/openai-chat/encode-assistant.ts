@@ -1,29 +1,36 @@
-import type { ChatMessage, ChatPart, JsonObject } from '@sluice/contracts';
+import type { ChatMessage, ChatPart, JsonObject, JsonValue, ThinkingPart } from '@sluice/contracts';
+import type { ThinkingBack } from '../../contract.ts';
+import { writeDetail } from './reasoning-details.ts';
 
 /**
  * An assistant's turn; undefined when nothing of it can be told. Thinking goes
- * back only to providers that have a field for it, and only within a tool loop.
+ * back only to providers that have a place for it, and only within a tool loop.
  */
 export function encodeAssistant(
   message: ChatMessage,
   dropped: string[],
-  thinkingField: string | undefined,
+  back: ThinkingBack | undefined,
+  model: string,
 ): JsonObject | undefined {
   const texts: string[] = [];
-  const thoughts: string[] = [];
+  const thoughts: ThinkingPart[] = [];
+  const details: JsonObject[] = [];
   const refusals: string[] = [];
   const calls: JsonObject[] = [];
   // Thinking of turns that are over is of no use to the model, and some refuse it.
   const inToolLoop = message.parts.some((part) => part.type === 'tool-call');
-  const takesThinking = thinkingField !== undefined && inToolLoop;
+  const takesThinking =
+    back !== undefined && inToolLoop && (back.models === undefined || back.models.test(model));
   for (const part of message.parts) {
+    const detail = takesThinking && back.details === true ? writeDetail(part) : undefined;
+    if (detail !== undefined) details.push(detail);
     if (part.type === 'text') texts.push(part.text);
-    else if (part.type === 'thinking' && takesThinking) thoughts.push(part.text);
+    else if (part.type === 'thinking' && takesThinking) thoughts.push(part);
     else if (part.type === 'refusal') refusals.push(part.text);
     else if (part.type === 'tool-call') {
       const fn = { name: part.name, arguments: part.arguments || '{}' };
       calls.push({ id: part.id, type: 'function', function: fn });
-    } else dropped.push(`${message.path}.${nameOf(part)}`);
+    } else if (detail === undefined) dropped.push(`${message.path}.${nameOf(part)}`);
   }
   const isEmpty = texts.length + refusals.length + calls.length === 0;
   if (isEmpty && message.parts.length > 0) return undefined;
@@ -31,10 +38,30 @@ export function encodeAssistant(
     role: 'assistant',
     content: texts.length === 0 ? null : texts.join(''),
   };
-  if (thinkingField !== undefined && thoughts.length > 0) body[thinkingField] = thoughts.join('');
+  if (takesThinking)
+    Object.assign(body, thinkingFields(back, thoughts, details, body.content, model));
   if (refusals.length > 0) body.refusal = refusals.join('');
   if (calls.length > 0) body.tool_calls = calls;
   return body;
+}
+
+function thinkingFields(
+  back: ThinkingBack,
+  thoughts: readonly ThinkingPart[],
+  details: JsonObject[],
+  content: JsonValue | undefined,
+  model: string,
+): JsonObject {
+  const text = thoughts.map((part) => part.text).join('');
+  const fields: JsonObject = {};
+  if (back.field !== undefined && text !== '') fields[back.field] = text;
+  if (details.length > 0) fields.reasoning_details = details;
+  // A provider that takes nothing else is told what came without an entry, too.
+  else if (back.details === true && back.field === undefined && text !== '')
+    fields.reasoning_details = [{ type: 'reasoning.text', text }];
+  if (back.content !== undefined && text !== '')
+    fields.content = back.content(text, typeof content === 'string' ? content : '', model);
+  return fields;
 }
 
 /** How a part that could not be carried is named in `dropped`. */

@@ -49,7 +49,7 @@ export function encodeRequest(
   const shown: JsonObject[] = [];
   for (const message of request.messages) {
     if (message.parts.every((part) => part.type !== 'tool-result')) showResults(shown, messages);
-    encodeMessage(message, messages, shown, dropped, quirks);
+    encodeMessage(message, messages, shown, dropped, quirks, request.model);
   }
   showResults(shown, messages);
   const own = request.extensions.format === formatName;
@@ -114,6 +114,7 @@ function encodeMessage(
   shown: JsonObject[],
   dropped: string[],
   quirks: Quirks,
+  model: string,
 ): void {
   const named: JsonObject = message.name === undefined ? {} : { name: message.name };
   for (const part of message.parts) {
@@ -127,7 +128,7 @@ function encodeMessage(
       dropped.push(`${message.path}.document.citations`);
   }
   if (message.role === 'assistant') {
-    const answer = encodeAssistant(message, dropped, quirks.thinkingField);
+    const answer = encodeAssistant(message, dropped, quirks.thinkingBack, model);
     // A turn of which nothing can be told is refused as it stands, and missed by nobody.
     if (answer !== undefined) out.push({ ...answer, ...named });
     return;

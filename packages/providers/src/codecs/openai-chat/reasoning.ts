@@ -10,6 +10,7 @@
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { detailsOf, readDetail } from './reasoning-details.ts';
 
 /** One piece of thinking; `data` is what the provider keeps encrypted. */
 export interface ThinkingPiece {
@@ -20,26 +21,25 @@ export interface ThinkingPiece {
 
 /** What was thought, in order; empty when nothing was. */
 export function readThinking(message: JsonObject): ThinkingPiece[] {
-  const plain = stringOf(message.reasoning_content) || stringOf(message.reasoning);
-  const details = arrayOf(message.reasoning_details) ?? [];
-  const pieces: ThinkingPiece[] = details.flatMap((detail) => readDetail(objectOf(detail)));
-  for (const chunk of arrayOf(message.content) ?? []) {
-    const text = thinkingOf(objectOf(chunk));
-    if (text !== undefined && text !== '') pieces.push({ text });
-  }
+  const pieces = detailsOf(message).flatMap((detail) => readDetail(detail) ?? []);
+  pieces.push(...readChunks(message.content));
+  const plain = plainThinking(message);
   // The details repeat the plain text, where there is one.
   const told = pieces.some((piece) => piece.text !== '');
   if (plain && !told) pieces.unshift({ text: plain });
   return pieces;
 }
 
-function readDetail(detail: JsonObject | undefined): ThinkingPiece[] {
-  const data = stringOf(detail?.data);
-  if (data) return [{ text: '', data }];
-  const text = stringOf(detail?.text) ?? stringOf(detail?.summary) ?? '';
-  const signature = stringOf(detail?.signature);
-  if (text === '' && !signature) return [];
-  return [signature ? { text, signature } : { text }];
+export function plainThinking(message: JsonObject): string | undefined {
+  return stringOf(message.reasoning_content) || stringOf(message.reasoning);
+}
+
+/** Thoughts among the chunks of a content. */
+export function readChunks(content: JsonValue | undefined): ThinkingPiece[] {
+  return (arrayOf(content) ?? []).flatMap((chunk) => {
+    const text = thinkingOf(objectOf(chunk));
+    return text ? [{ text }] : [];
+  });
 }
 
 /** Mistral's chunk holds text, or a list of text chunks; undefined = it is no thinking. */
