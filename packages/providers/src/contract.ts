@@ -178,6 +178,8 @@ export interface Quirks {
   effortSwitchesThinking?: boolean;
   /** The provider does not know OpenAI's `developer` role: it is renamed to `system`. */
   developerAsSystem?: boolean;
+  /** Turns of one role may not follow each other: they are joined. */
+  joinsTurns?: boolean;
   /** The field translated requests limit the output with; `max_tokens` when absent, as most know only that. */
   outputTokensField?: string;
   /** Translated requests may carry `top_k`, which OpenAI does not know. */

@@ -198,7 +198,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...offering('chatComplete'),
       createModelResponse: { format: 'openai-responses', path: '/v1/responses' },
     },
-    quirks: { ...compatible.quirks, clamp: { n: [1, 1] }, takesTopK: true },
+    quirks: { ...compatible.quirks, clamp: { n: [1, 1] }, takesTopK: true, joinsTurns: true },
     source: 'https://docs.perplexity.ai/docs/sonar/openai-compatibility, November 2026',
     note: 'Chat completions are said to have ended on 27 September 2026; the Responses API replaces them.',
   },

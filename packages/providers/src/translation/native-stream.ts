@@ -1,4 +1,5 @@
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import { separateEvents } from '../framing/joined-events.ts';
 import {
   endOfFirstEvent,
   endOfLastEvent,
@@ -118,7 +119,7 @@ export class NativeStreamReader implements StreamReader {
   }
 
   #readAll(events: Buffer): void {
-    for (const event of parseSseEvents(events)) {
+    for (const event of separateEvents(parseSseEvents(events))) {
       const body = parseObject(event.data);
       if (body !== undefined) this.#tap.read(body, event, this.#state);
       else if (!this.#tap.readText(event.data, this.#state))

@@ -13,6 +13,7 @@ export function applyQuirks(body: JsonObject, quirks: Quirks | undefined): JsonO
   changeModel(draft, quirks);
   if (quirks.effortSwitchesThinking === true) switchThinking(draft);
   if (quirks.developerAsSystem === true) renameDeveloper(draft);
+  if (quirks.joinsTurns === true) joinTurns(draft);
   return draft.edited;
 }
 
@@ -97,4 +98,44 @@ function renameDeveloper(draft: Draft): void {
       return object?.role === 'developer' ? { ...object, role: 'system' } : message;
     }),
   );
+}
+
+function joinTurns(draft: Draft): void {
+  const messages = arrayOf(draft.get('messages'));
+  if (messages?.some((message, index) => isSameTurn(messages[index - 1], message)) !== true) return;
+  const joined: JsonObject[string][] = [];
+  for (const message of messages) {
+    const last = joined.at(-1);
+    if (isSameTurn(last, message)) joined[joined.length - 1] = joinTwo(last, message);
+    else joined.push(message);
+  }
+  draft.set('messages', joined);
+}
+
+function isSameTurn(
+  before: JsonObject[string] | undefined,
+  message: JsonObject[string] | undefined,
+): boolean {
+  const role = objectOf(message)?.role;
+  return (role === 'user' || role === 'assistant') && objectOf(before)?.role === role;
+}
+
+function joinTwo(
+  before: JsonObject[string] | undefined,
+  message: JsonObject[string],
+): JsonObject[string] {
+  const first = objectOf(before) ?? {};
+  const second = objectOf(message) ?? {};
+  const { content: a = '' } = first;
+  const { content: b = '' } = second;
+  const content =
+    typeof a === 'string' && typeof b === 'string'
+      ? [a, b].filter((text) => text !== '').join('\n\n')
+      : [...partsOf(a), ...partsOf(b)];
+  return { ...first, ...second, content };
+}
+
+function partsOf(content: JsonObject[string]): JsonObject[string][] {
+  if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
+  return arrayOf(content) ?? [];
 }

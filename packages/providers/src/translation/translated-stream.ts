@@ -6,6 +6,7 @@ import type {
   StreamEncoder,
 } from '../codecs/chat-codec.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import { separateEvents } from '../framing/joined-events.ts';
 import { type SseEvent, SseEventReader } from '../framing/sse.ts';
 import { empty, invalidStream, invalidStreamType, StreamState } from './native-stream.ts';
 
@@ -75,7 +76,7 @@ export class TranslatedStreamReader implements StreamReader {
       return '';
     }
     let text = '';
-    for (const event of events) {
+    for (const event of separateEvents(events)) {
       text += this.#write(this.#decoder.decode(event));
       if (this.#state.isOver) break;
     }

@@ -131,7 +131,9 @@ function forwarded(request: ChatRequest, dropped: string[]): JsonObject {
     const known =
       forwardedMembers.has(key) || key === 'anthropic_beta' || key === 'anthropic_version';
     const value = fields[key];
-    if (value !== undefined && (format === formatName || known)) result[key] = value;
+    // OpenAI has a list under this name, which means something else.
+    const isOther = key === 'context_management' && objectOf(value) === undefined;
+    if (value !== undefined && (format === formatName || (known && !isOther))) result[key] = value;
     else dropped.push(key);
   }
   return result;

@@ -68,11 +68,13 @@ export function mergeUsage(first: JsonObject, later: JsonObject): JsonObject {
 }
 
 export function encodeUsage(usage: ChatUsage, serviceTier?: string): JsonObject {
-  const uncached = usage.inputTokens - usage.cacheReadTokens - usage.cacheWriteTokens;
+  // Some vendors count more as cached than they count at all; here all is the sum.
+  const written = Math.min(usage.cacheWriteTokens, usage.inputTokens);
+  const read = Math.min(usage.cacheReadTokens, usage.inputTokens - written);
   const body: JsonObject = {
-    input_tokens: Math.max(0, uncached),
-    cache_creation_input_tokens: usage.cacheWriteTokens,
-    cache_read_input_tokens: usage.cacheReadTokens,
+    input_tokens: usage.inputTokens - written - read,
+    cache_creation_input_tokens: written,
+    cache_read_input_tokens: read,
     output_tokens: usage.outputTokens,
   };
   if (usage.cacheWriteTokens > 0)

@@ -41,6 +41,8 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
         finishReason: raw === undefined ? ('other' as const) : decodeStopReason(raw),
         rawFinishReason: raw,
         stopSequence: stopSequenceOf(body),
+        // What a guardrail found, told where the request asked for it.
+        details: body.trace === undefined ? undefined : { trace: body.trace },
       }),
     ],
     usage: usage === undefined ? undefined : decodeUsage(usage),

@@ -60,7 +60,7 @@ export function decodeAssistant(message: JsonObject, path: string): ChatPart[] {
       type: 'tool-call',
       id: stringOf(call.id) ?? '',
       name: stringOf(fn?.name) ?? '',
-      arguments: stringOf(fn?.arguments) ?? '',
+      arguments: argumentsOf(fn?.arguments),
     });
   }
   return content;
@@ -99,4 +99,9 @@ export function decodeToolMessage(
     return [{ type: 'text' as const, text: JSON.stringify(document.data ?? {}) }];
   });
   return { type: 'tool-result', toolCallId, content };
+}
+
+/** A call without arguments has the word `null` for them. */
+function argumentsOf(value: JsonValue | undefined): string {
+  return value === 'null' ? '{}' : (stringOf(value) ?? '');
 }

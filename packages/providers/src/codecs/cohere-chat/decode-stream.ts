@@ -13,6 +13,8 @@ export class CohereStreamDecoder implements StreamDecoder {
   #blocks = new Map<string, number>();
   /** The wire's index of a call → its number from 0. */
   #calls = new Map<number, number>();
+  /** Calls of which arguments were told. */
+  #told = new Set<number>();
 
   decode(event: SseEvent): ChatStreamEvent[] {
     if (event.data.trim() === '' || event.data === '[DONE]') return [];
@@ -101,7 +103,11 @@ export class CohereStreamDecoder implements StreamDecoder {
     const call = this.#calls.get(index);
     if (call === undefined) return [];
     const block = this.#block(`call:${index}`);
-    return [{ type: 'tool-call-delta', choice: 0, block, call, arguments: piece }];
+    // A call without arguments has the word for them, which begins no object.
+    const isNone = piece === 'null' && !this.#told.has(index);
+    this.#told.add(index);
+    const told = isNone ? '{}' : piece;
+    return [{ type: 'tool-call-delta', choice: 0, block, call, arguments: told }];
   }
 }
 

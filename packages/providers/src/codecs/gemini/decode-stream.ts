@@ -33,7 +33,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
   #blocked: ChatChoice | undefined;
 
   decode(event: SseEvent): ChatStreamEvent[] {
-    if (event.data.trim() === '' || event.data === '[DONE]') return [];
+    const data = event.data.trim();
+    if (data === '' || data === '[DONE]') return [];
     const parsed = parseJson(event.data);
     const body = objectOf(arrayOf(parsed)?.[0] ?? parsed);
     if (body === undefined) return [invalid];

@@ -42,6 +42,7 @@ const table: readonly (readonly [prefix: string, model: GeminiModel])[] = [
   ['gemini-3-pro', level('low', 'high')],
   ['gemini-3.1-pro', level('low', 'medium', 'high')],
   ['gemini-pro-latest', level('low', 'medium', 'high')],
+  ['gemini-3.7-flash', level('low', 'medium', 'high')],
   ['gemini-embedding', none],
   ['gemini-', level('minimal', 'low', 'medium', 'high')],
 ];

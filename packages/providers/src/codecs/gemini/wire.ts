@@ -15,6 +15,8 @@ const unified = new Map<string, FinishReason>(
     STOP: 'stop',
     MAX_TOKENS: 'length',
     SAFETY: 'content-filter',
+    RECITATION: 'content-filter',
+    IMAGE_RECITATION: 'content-filter',
     LANGUAGE: 'content-filter',
     BLOCKLIST: 'content-filter',
     PROHIBITED_CONTENT: 'content-filter',
@@ -28,7 +30,9 @@ const unified = new Map<string, FinishReason>(
 /** The format has no word for a reply that ends in calls. */
 export function decodeFinishReason(raw: string, hasToolCalls: boolean): FinishReason {
   const reason = unified.get(raw) ?? 'other';
-  return reason === 'stop' && hasToolCalls ? 'tool-calls' : reason;
+  // A call that was not expected is one all the same.
+  const endsInCalls = reason === 'stop' || raw === 'UNEXPECTED_TOOL_CALL';
+  return endsInCalls && hasToolCalls ? 'tool-calls' : reason;
 }
 
 const wire: Record<FinishReason, string> = {

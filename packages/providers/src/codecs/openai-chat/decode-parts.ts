@@ -109,6 +109,7 @@ export function decodeContentBlocks(blocks: JsonValue[], path: string): ChatPart
         parts.push({
           type: 'text',
           text: stringOf(block.text) ?? '',
+          ...citationsOf(block),
           ...cacheControlOf(block),
           ...signatureOf(block),
         });
@@ -134,6 +135,14 @@ export function decodeContentBlocks(blocks: JsonValue[], path: string): ChatPart
     }
   }
   return parts;
+}
+
+/** Their provider checks that it wrote them itself. */
+function citationsOf(block: JsonObject): { citations?: JsonObject[] } {
+  const citations = (arrayOf(block.citations) ?? [])
+    .map(objectOf)
+    .filter((entry) => entry !== undefined);
+  return citations.length === 0 ? {} : { citations };
 }
 
 /** Blocks with a type are Anthropic's; Gemini names its parts by their fields. */

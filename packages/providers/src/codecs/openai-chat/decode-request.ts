@@ -63,7 +63,7 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const toolChoice = decodeToolChoice(body.tool_choice ?? undefined, dropped);
   const rest = {
     includeUsage: booleanOf(objectOf(body.stream_options)?.include_usage),
-    tools: arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`)),
+    tools: decodeTools(body, dropped),
     toolChoice,
     parallelToolCalls: booleanOf(body.parallel_tool_calls),
     outputTokensMax: numberOf(body.max_tokens) ?? numberOf(body.max_completion_tokens),
@@ -200,9 +200,30 @@ function decodeTool(value: JsonValue, path: string): ChatTool {
   return { type: 'function', name, path, ...rest, ...cacheControlOf(fn), ...cacheControlOf(tool) };
 }
 
+/** A choice may leave some of them out. */
+function decodeTools(body: JsonObject, dropped: string[]): ChatTool[] | undefined {
+  const tools = arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const { tools: listed } = objectOf(objectOf(body.tool_choice)?.allowed_tools) ?? {};
+  if (listed === undefined) return tools;
+  const allowed = new Set((arrayOf(listed) ?? []).map(allowedName));
+  return tools?.filter((tool) => {
+    const name = tool.type === 'function' ? tool.name : stringOf(tool.value.type);
+    const isAllowed = allowed.has(name);
+    if (!isAllowed) dropped.push(tool.path);
+    return isAllowed;
+  });
+}
+
+function allowedName(value: JsonValue): string | undefined {
+  const tool = objectOf(value);
+  return stringOf(objectOf(tool?.function)?.name) ?? stringOf(tool?.type);
+}
+
 function decodeToolChoice(value: JsonValue | undefined, dropped: string[]): ToolChoice | undefined {
   if (value === undefined) return undefined;
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
+  const allowed = objectOf(objectOf(value)?.allowed_tools);
+  if (allowed !== undefined) return { type: allowed.mode === 'required' ? 'required' : 'auto' };
   const name = stringOf(objectOf(objectOf(value)?.function)?.name);
   if (name !== undefined) return { type: 'tool', name };
   dropped.push('tool_choice');

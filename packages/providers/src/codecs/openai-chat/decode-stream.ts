@@ -5,6 +5,7 @@ import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readCitations } from './citations.ts';
 import { faultOf } from './errors.ts';
+import { readImages } from './images.ts';
 import { plainThinking, readChunks, textOf } from './reasoning.ts';
 import { DetailDeltas, detailsOf } from './reasoning-details.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
@@ -29,8 +30,9 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
   #choices = new Map<number, OpenChoice>();
 
   decode(event: SseEvent): ChatStreamEvent[] {
-    if (event.data === '[DONE]') return this.#end();
-    if (event.data.trim() === '') return [];
+    const data = event.data.trim();
+    if (data === '[DONE]') return this.#end();
+    if (data === '') return [];
     const body = parseObject(event.data);
     if (body === undefined) return [invalid];
     const fault = faultOf(body);
@@ -99,6 +101,8 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
       open.cited.add(url);
       out.push({ type: 'citation', choice, block: 0, citation });
     }
+    for (const { source } of readImages(delta))
+      out.push({ type: 'image', choice, block: 0, source });
     const refusal = stringOf(delta.refusal);
     if (refusal) out.push({ type: 'refusal-delta', choice, text: refusal });
     const replyId = stringOf(body.id);

@@ -4,7 +4,8 @@ import { writeDetail } from './reasoning-details.ts';
 
 /**
  * An assistant's turn; undefined when nothing of it can be told. Thinking goes
- * back only to providers that have a place for it, and only within a tool loop.
+ * back only to providers that have a place for it, and, but for entries of
+ * `reasoning_details`, only within a tool loop.
  */
 export function encodeAssistant(
   message: ChatMessage,
@@ -19,13 +20,14 @@ export function encodeAssistant(
   const calls: JsonObject[] = [];
   // Thinking of turns that are over is of no use to the model, and some refuse it.
   const inToolLoop = message.parts.some((part) => part.type === 'tool-call');
-  const takesThinking =
-    back !== undefined && inToolLoop && (back.models === undefined || back.models.test(model));
+  const takesThinking = back !== undefined && (back.models?.test(model) ?? true);
   for (const part of message.parts) {
+    // What the provider can tell to be its own it sorts out itself.
     const detail = takesThinking && back.details === true ? writeDetail(part) : undefined;
     if (detail !== undefined) details.push(detail);
     if (part.type === 'text') texts.push(part.text);
-    else if (part.type === 'thinking' && takesThinking) thoughts.push(part);
+    else if (part.type === 'thinking' && takesThinking && (inToolLoop || detail !== undefined))
+      thoughts.push(part);
     else if (part.type === 'refusal') refusals.push(part.text);
     else if (part.type === 'tool-call') {
       const fn = { name: part.name, arguments: part.arguments || '{}' };

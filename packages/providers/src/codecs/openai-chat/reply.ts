@@ -11,6 +11,7 @@ import type { ReplyOptions } from '../chat-codec.ts';
 import { urlOfSource } from '../data-url.ts';
 import { readCitations } from './citations.ts';
 import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
+import { readImages } from './images.ts';
 import { madeUpCallId } from './made-up-call-id.ts';
 import { readThinking, type ThinkingPiece } from './reasoning.ts';
 import {
@@ -51,7 +52,7 @@ function decodeChoice(body: JsonObject, choice: JsonObject, index: number): Chat
     const cited = texts.find((part) => part.type === 'text');
     const citations = readCitations(body, message);
     if (cited !== undefined && citations.length > 0) cited.citations = citations;
-    parts.push(...texts);
+    parts.push(...texts, ...readImages(message));
   }
   const refusal = stringOf(message.refusal);
   if (refusal) parts.push({ type: 'refusal', text: refusal });

@@ -130,6 +130,33 @@ function inPieces({ reasoning_details: details, ...plain }: JsonObject): JsonObj
   ]);
 }
 
+it('gives OpenRouter its entries back after a turn without calls, too, and DeepSeek nothing', () => {
+  for (const [id, reasoning, again] of [
+    [
+      'openrouter',
+      { reasoning_details: [signed] },
+      { reasoning: 'Hm.', reasoning_details: [signed] },
+    ],
+    ['deepseek', { reasoning_content: 'Hm.' }, {}],
+  ] as const) {
+    const provider = findProvider(id)!;
+    const translation = findTranslation(provider, 'messages');
+    const message = { role: 'assistant', content: 'a', ...reasoning };
+    const reply = JSON.stringify({ choices: [{ message }] });
+    const { content } = JSON.parse(
+      String(translation.decode(Buffer.from(reply), contextFor(provider), okHead).body),
+    );
+    const turns = [user, { role: 'assistant', content }, user];
+    const request = { model: 'm', max_tokens: 9, messages: turns };
+    const { body } = translation.encode(request, contextFor(provider, true, { request }));
+    expect((body?.messages as JsonObject[])[1]).toEqual({
+      role: 'assistant',
+      content: 'a',
+      ...again,
+    });
+  }
+});
+
 it('shows no provider the entries of another', () => {
   const provider = findProvider('openrouter')!;
   const own = findTranslation(provider, 'messages');

@@ -24,6 +24,8 @@ const unified = new Map<string, FinishReason>(
     tool_use: 'tool-calls',
     sensitive: 'content-filter',
     safety: 'content-filter',
+    refusal: 'content-filter',
+    recitation: 'content-filter',
   }),
 );
 

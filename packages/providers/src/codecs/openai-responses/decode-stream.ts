@@ -207,7 +207,11 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   }
 
   #messageDone(at: number, item: JsonObject): ChatStreamEvent[] {
-    return (arrayOf(item.content) ?? []).flatMap((value, index): ChatStreamEvent[] => {
+    // Bedrock numbers the parts of a message differently where it tells them whole.
+    const isTold = [...this.#told].some((key) => key.startsWith(`${at}.`));
+    const content = arrayOf(item.content) ?? [];
+    if (isTold && content.length === 1) return [];
+    return content.flatMap((value, index): ChatStreamEvent[] => {
       const part = objectOf(value) ?? {};
       if (this.#told.has(`${at}.${index}`)) return [];
       if (part.type === 'refusal')

@@ -1,0 +1,238 @@
+import type { ChatStreamEvent, Endpoint, JsonObject } from '@sluice/contracts';
+import { noUsage } from '@sluice/contracts';
+import { refuseGemini } from '@sluice/testkit';
+import { describe, expect, it } from 'vitest';
+import { contextFor, okHead, play } from '../../test/fixtures.ts';
+import { findProvider } from '../catalog.ts';
+import { findTranslation } from '../translation/find-translation.ts';
+import { encodeUsage } from './anthropic-messages/wire.ts';
+import { cohereChat } from './cohere-chat/index.ts';
+import { openAiChat } from './openai-chat/index.ts';
+import { openAiResponses } from './openai-responses/index.ts';
+
+/** Small things that vendors send or refuse, each met once in what they were recorded to say. */
+const user = { role: 'user', content: 'q' };
+
+function call(id: string, endpoint: Endpoint, model = 'm') {
+  const provider = findProvider(id)!;
+  const facts = { model, stream: false, setting: () => undefined };
+  return { provider, translation: findTranslation(provider, endpoint, facts) };
+}
+
+function sent(id: string, endpoint: Endpoint, body: JsonObject, model = 'm') {
+  const { provider, translation } = call(id, endpoint, model);
+  const request = { model, ...body };
+  const context = contextFor(provider, true, { model, request });
+  return translation.encode(request, context);
+}
+
+function read(id: string, endpoint: Endpoint, reply: JsonObject, strict = true) {
+  const { provider, translation } = call(id, endpoint);
+  const bytes = Buffer.from(JSON.stringify(reply));
+  const { body } = translation.decode(bytes, contextFor(provider, strict), okHead);
+  return JSON.parse(String(body)) as JsonObject;
+}
+
+describe('a stream', () => {
+  const chunk = (delta: JsonObject, finish: string | null = null) =>
+    JSON.stringify({ id: 'x', choices: [{ index: 0, delta, finish_reason: finish }] });
+  const chunks = [chunk({ content: 'Hel' }), chunk({ content: 'lo' }), chunk({}, 'stop')];
+
+  it.each([
+    ['ends with a blank behind its [DONE]', '\n\n', 'data: [DONE] \n\n'],
+    ['has line ends alone between its events', '\n', 'data: [DONE]\n'],
+    ['has both', '\n', 'data: [DONE] \n'],
+  ])('that %s is whole', (_name, between, end) => {
+    const bytes = Buffer.from(chunks.map((data) => `data: ${data}${between}`).join('') + end);
+    for (const endpoint of ['messages', 'createModelResponse', 'chatComplete'] as const) {
+      const { provider, translation } = call('openrouter', endpoint);
+      const reader =
+        endpoint === 'createModelResponse'
+          ? findTranslation(findProvider('deepseek')!, endpoint).openStream(
+              contextFor(provider),
+              {},
+            )
+          : translation.openStream(contextFor(provider), {});
+      const played = play(reader, bytes, [40]);
+      expect([played.fault, played.phases.at(-1)]).toEqual([undefined, 'complete']);
+      expect(played.bytes.toString()).toContain('lo');
+    }
+  });
+
+  it('of Bedrock’s that numbers a part otherwise where it tells it whole says it once', () => {
+    const decoder = openAiResponses.openDecoder();
+    const item = {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Hi' }],
+    };
+    const events: JsonObject[] = [
+      { type: 'response.created', response: { id: 'r' } },
+      { type: 'response.output_text.delta', output_index: 1, content_index: 1, delta: 'Hi' },
+      { type: 'response.output_item.done', output_index: 1, item },
+    ];
+    const told = events.flatMap((event) =>
+      decoder.decode({ name: '', data: JSON.stringify(event) }),
+    );
+    expect(told.filter((event) => event.type === 'text-delta')).toHaveLength(1);
+  });
+
+  it('of Cohere’s calls a function without arguments by the word null', () => {
+    const decoder = cohereChat.openDecoder();
+    const tool = { id: 'c', type: 'function', function: { name: 'f', arguments: '' } };
+    const events: JsonObject[] = [
+      { type: 'message-start', id: 'x' },
+      { type: 'tool-call-start', index: 0, delta: { message: { tool_calls: tool } } },
+      {
+        type: 'tool-call-delta',
+        index: 0,
+        delta: { message: { tool_calls: { function: { arguments: 'null' } } } },
+      },
+    ];
+    const told: ChatStreamEvent[] = events.flatMap((event) =>
+      decoder.decode({ name: '', data: JSON.stringify(event) }),
+    );
+    expect(told).toContainEqual(
+      expect.objectContaining({ type: 'tool-call-delta', arguments: '{}' }),
+    );
+  });
+});
+
+describe('a reply', () => {
+  it.each([
+    ['UNEXPECTED_TOOL_CALL', true, 'tool_calls'],
+    ['UNEXPECTED_TOOL_CALL', false, 'stop'],
+    ['RECITATION', false, 'content_filter'],
+    ['IMAGE_RECITATION', false, 'content_filter'],
+  ])('of Gemini’s that ends with %s, with calls: %s, ends with %s', (finishReason, calls, told) => {
+    const parts = calls ? [{ functionCall: { name: 'f', args: {} } }] : [{ text: 'a' }];
+    const reply = { candidates: [{ content: { role: 'model', parts }, finishReason }] };
+    const { choices } = read('google', 'chatComplete', reply as JsonObject);
+    expect(choices).toEqual([expect.objectContaining({ finish_reason: told })]);
+  });
+
+  it('in OpenAI’s format that ends with a refusal is one to callers of messages', () => {
+    const reply = { choices: [{ message: { content: 'No.' }, finish_reason: 'refusal' }] };
+    expect(read('openrouter', 'messages', reply)).toMatchObject({ stop_reason: 'refusal' });
+  });
+
+  it('of Cohere’s may have null for the arguments of a call', () => {
+    const tool = { id: 'c', type: 'function', function: { name: 'f', arguments: 'null' } };
+    const message = { role: 'assistant', tool_calls: [tool] };
+    const { choices } = read('cohere', 'chatComplete', { message, finish_reason: 'TOOL_CALL' });
+    expect(JSON.stringify(choices)).toContain('"arguments":"{}"');
+  });
+
+  it('of OpenRouter’s has the pictures that were drawn', () => {
+    const image_url = { url: 'data:image/png;base64,iVBORw0=' };
+    const message = { content: 'Here.', images: [{ type: 'image_url', image_url }] };
+    const whole = openAiChat.decodeReply({ choices: [{ message }] });
+    const source = { kind: 'base64', mediaType: 'image/png', data: 'iVBORw0=' };
+    expect(whole?.choices[0]?.parts).toContainEqual({ type: 'image', source });
+    const data = JSON.stringify({ choices: [{ index: 0, delta: message }] });
+    const told = openAiChat.openDecoder().decode({ name: '', data });
+    expect(told).toContainEqual({ type: 'image', choice: 0, block: 0, source });
+  });
+
+  it('of Bedrock’s shows callers that are not strict what its guardrail found', () => {
+    const trace = { guardrail: { actionReason: 'blocked' } };
+    const reply = {
+      output: { message: { role: 'assistant', content: [{ text: 'No.' }] } },
+      stopReason: 'guardrail_intervened',
+      trace,
+    };
+    expect(read('bedrock', 'chatComplete', reply, false).choices).toEqual([
+      expect.objectContaining({ trace, finish_reason: 'guardrail_intervened' }),
+    ]);
+    expect(JSON.stringify(read('bedrock', 'chatComplete', reply))).not.toContain('trace');
+  });
+
+  it('that counts more as cached than it counts at all has no more tokens than it says', () => {
+    const usage = { ...noUsage, inputTokens: 10, cacheReadTokens: 161 };
+    expect(encodeUsage(usage)).toMatchObject({ input_tokens: 0, cache_read_input_tokens: 10 });
+  });
+});
+
+describe('a request', () => {
+  const tool = (name: string) => ({
+    type: 'function',
+    function: { name, parameters: { type: 'object', properties: {} } },
+  });
+
+  it('to Perplexity has no two turns of one role behind each other', () => {
+    const messages = [
+      { role: 'system', content: 's' },
+      user,
+      { role: 'user', content: [{ type: 'text', text: 'more' }] },
+      { role: 'assistant', content: 'a' },
+      { role: 'assistant', content: 'b' },
+      user,
+    ];
+    expect(sent('perplexity-ai', 'chatComplete', { messages }).body?.messages).toEqual([
+      { role: 'system', content: 's' },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'q' },
+          { type: 'text', text: 'more' },
+        ],
+      },
+      { role: 'assistant', content: 'a\n\nb' },
+      user,
+    ]);
+    expect(sent('perplexity-ai', 'chatComplete', { messages: [user] }).body).toBeUndefined();
+    expect(sent('openai', 'chatComplete', { messages }).body).toBeUndefined();
+  });
+
+  it.each([
+    ['auto', { type: 'auto' }],
+    ['required', { type: 'any' }],
+  ])('that allows some of its tools, %s, offers those', (mode, choice) => {
+    const allowed = { mode, tools: [{ type: 'function', function: { name: 'g' } }] };
+    const { body, dropped } = sent('anthropic', 'chatComplete', {
+      max_tokens: 9,
+      messages: [user],
+      tools: [tool('f'), tool('g')],
+      tool_choice: { type: 'allowed_tools', allowed_tools: allowed },
+    });
+    expect((body?.tools as JsonObject[]).map(({ name }) => name)).toEqual(['g']);
+    expect(body?.tool_choice).toEqual(choice);
+    expect(dropped).toEqual(['tools[0]']);
+  });
+
+  it('brings its pages back to who wrote them', () => {
+    const page = { type: 'web_search_result_location', url: 'u', encrypted_index: 'E', title: 't' };
+    const content_blocks = [{ type: 'text', text: 'a', citations: [page] }];
+    const messages = [user, { role: 'assistant', content: 'a', content_blocks }, user];
+    const { body } = sent('anthropic', 'chatComplete', { max_tokens: 9, messages });
+    expect(JSON.stringify(body?.messages)).toContain('"encrypted_index":"E"');
+  });
+
+  it('with OpenAI’s list of context management has none at Anthropic, which is named', () => {
+    const context_management = [{ type: 'compaction', compact_threshold: 1000 }];
+    const { body, dropped } = sent('anthropic', 'chatComplete', {
+      max_tokens: 9,
+      messages: [user],
+      context_management,
+    });
+    expect(body).not.toHaveProperty('context_management');
+    expect(dropped).toEqual(['context_management']);
+  });
+
+  it.each([
+    'gemini-3.7-flash',
+    'gemini-3-flash-preview',
+    'gemini-3.1-pro-preview',
+    'gemini-2.5-pro',
+  ])('to %s has a level of thinking that it takes', (model) => {
+    for (const reasoning_effort of ['none', 'minimal', 'low', 'high', 'xhigh']) {
+      const { body } = sent(
+        'google',
+        'chatComplete',
+        { messages: [user], reasoning_effort },
+        model,
+      );
+      expect(refuseGemini(model, body)).toBeUndefined();
+    }
+  });
+});
