@@ -109,7 +109,8 @@ describe.each(cases)('$provider within a tool loop: $answer', ({ provider: id, .
       ],
     };
     const { body } = messages.encode(request, { ...context, request });
-    const { role: _, tool_calls, ...sent } = (body?.messages as JsonObject[])[1] as JsonObject;
+    const [, turn] = (body?.messages ?? []) as JsonObject[];
+    const { role: _, tool_calls, ...sent } = turn as JsonObject;
     expect(sent).toEqual({ content: null, ...again });
     expect(tool_calls).toEqual([call]);
   });
@@ -149,11 +150,7 @@ it('gives OpenRouter its entries back after a turn without calls, too, and DeepS
     const turns = [user, { role: 'assistant', content }, user];
     const request = { model: 'm', max_tokens: 9, messages: turns };
     const { body } = translation.encode(request, contextFor(provider, true, { request }));
-    expect((body?.messages as JsonObject[])[1]).toEqual({
-      role: 'assistant',
-      content: 'a',
-      ...again,
-    });
+    expect(body?.messages).toEqual([user, { role: 'assistant', content: 'a', ...again }, user]);
   }
 });
 
