@@ -2,7 +2,7 @@ import type { AnswerOf, PolicyCondition, PolicyTarget } from '@sluice/contracts/
 import { appliesTo } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { pathParameter } from '../kernel/http/implement.ts';
-import type { AdminCall } from '../kernel/http/operation.ts';
+import type { AdminRequest } from '../kernel/http/operation.ts';
 import { instant } from '../kernel/http/shapes.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import { requireReach } from '../kernel/tenancy/target-workspace.ts';
@@ -22,7 +22,7 @@ export interface PolicyColumns {
 }
 
 /** The id in the path. @throws 400 when it is none. */
-export function policyId(call: AdminCall, parameter: string): string {
+export function policyId(call: AdminRequest, parameter: string): string {
   const id = pathParameter(call, parameter);
   if (!isUuid(id)) throw invalidField(`path.${parameter}`, 'must be a UUID');
   return id.toLowerCase();
@@ -30,7 +30,7 @@ export function policyId(call: AdminCall, parameter: string): string {
 
 /** A policy in the caller's reach and in this status: an archived one is not found by who does not ask for it. */
 export function requirePolicy<Row extends PolicyColumns>(
-  call: AdminCall,
+  call: AdminRequest,
   policy: Row | null,
   status: string,
 ): Row {

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
@@ -21,7 +21,7 @@ import {
 const depthMax = 10;
 
 export function reachCollection(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<CollectionRow> {
@@ -41,7 +41,7 @@ export async function collectionInBody(
 }
 
 export function createCollection(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'collections.create'>,
 ): Promise<CollectionRow> {
   return call.change(async ({ db, describe }) => {
@@ -71,7 +71,7 @@ export function createCollection(
 }
 
 export function changeCollection(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'collections.update'>,
 ): Promise<void> {
@@ -95,7 +95,7 @@ export function changeCollection(
 }
 
 /** Only an empty collection goes: prompts in it may be in use, and nobody asked for their end. */
-export function deleteCollection(call: AdminCall, reference: string): Promise<void> {
+export function deleteCollection(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe }) => {
     const collection = await reachCollection(call, db, reference);
     if (collection.isDefault)

@@ -11,7 +11,7 @@ import {
   restoreSecrets,
 } from '../../kernel/credentials/secret-fields.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
@@ -43,7 +43,7 @@ export interface ConfigParts {
 
 /** The config a path names. An organisation key may leave out the workspace while the slug is unambiguous. */
 export async function reachConfig(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<ConfigRow> {
@@ -68,7 +68,7 @@ export async function reachConfig(
 }
 
 export function createConfig(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'configs.create'>,
   { vault, caps }: ConfigParts,
 ): Promise<{ id: string; slug: string; versionId: string }> {
@@ -114,7 +114,7 @@ export function createConfig(
 
 /** Every change is a version; what the body leaves out is taken from the one before. */
 export function changeConfig(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'configs.update'>,
   { vault, caps }: ConfigParts,
@@ -154,7 +154,7 @@ export function changeConfig(
   });
 }
 
-export function deleteConfig(call: AdminCall, reference: string): Promise<void> {
+export function deleteConfig(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const config = await reachConfig(call, db, reference);
     await refuseWhileUsed(db, config);

@@ -4,7 +4,7 @@ import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
@@ -35,7 +35,7 @@ interface Written {
 
 /** The guardrail a path names. One that is not there and one out of reach are refused alike, as published. */
 export async function reachGuardrail(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<GuardrailRow> {
@@ -52,7 +52,7 @@ export async function reachGuardrail(
 
 /** Of a workspace when one is named or the key is of one; else of the organisation. */
 export function createGuardrail(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'guardrails.create'>,
   vault: CredentialVault,
 ): Promise<Written> {
@@ -92,7 +92,7 @@ export function createGuardrail(
 
 /** New checks or actions make a new version; a new name does not, since nothing runs differently. */
 export function changeGuardrail(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'guardrails.update'>,
   vault: CredentialVault,
@@ -128,7 +128,7 @@ export function changeGuardrail(
 }
 
 /** Refused while something relies on it: requests would go on unguarded without a word. */
-export function deleteGuardrail(call: AdminCall, reference: string): Promise<void> {
+export function deleteGuardrail(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async (change) => {
     const guardrail = await reachGuardrail(call, change.db, reference);
     const uses = await countUses(change.db, guardrail);

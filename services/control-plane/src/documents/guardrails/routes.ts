@@ -1,7 +1,7 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
   namedWorkspace,
   requireOwnOrganisation,
@@ -48,7 +48,7 @@ export function guardrailOperations(vault: CredentialVault) {
  * names neither sees all that its scopes reach.
  */
 async function visibleOwners(
-  call: AdminCall,
+  call: AdminRequest,
   query: QueryOf<'guardrails.list'>,
 ): Promise<GuardrailOwner[]> {
   requireOwnOrganisation(call.caller, query.organisation_id);
@@ -76,6 +76,6 @@ function presentWritten(written: { guardrail: GuardrailRow; version: GuardrailVe
   return { id: guardrail.id, slug: guardrail.slug, version_id: version.id };
 }
 
-function referenceOf(call: AdminCall): string {
+function referenceOf(call: AdminRequest): string {
   return pathParameter(call, 'guardrailId');
 }

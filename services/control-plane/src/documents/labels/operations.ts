@@ -2,7 +2,7 @@ import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import {
   namedWorkspace,
@@ -22,7 +22,7 @@ import {
 } from './store.ts';
 
 /** The label a path names. The universal ones are everybody's. */
-export async function reachLabel(call: AdminCall, db: Database, id: string): Promise<LabelRow> {
+export async function reachLabel(call: AdminRequest, db: Database, id: string): Promise<LabelRow> {
   if (!isUuid(id)) throw invalidField('path.labelId', 'must be a UUID');
   const label = await findLabel(db, call.caller.organisationId, id.toLowerCase());
   if (label === null) throw new GatewayError('admin.not_found');
@@ -30,7 +30,7 @@ export async function reachLabel(call: AdminCall, db: Database, id: string): Pro
   return label;
 }
 
-export function createLabel(call: AdminCall, body: BodyOf<'labels.create'>): Promise<string> {
+export function createLabel(call: AdminRequest, body: BodyOf<'labels.create'>): Promise<string> {
   requireOwnOrganisation(call.caller, body.organisation_id);
   return call.change(async ({ db, describe }) => {
     const workspace = await requireWorkspace(
@@ -57,7 +57,7 @@ export function createLabel(call: AdminCall, body: BodyOf<'labels.create'>): Pro
 
 /** With its name change the references to it: `prompt@name`. */
 export function changeLabel(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   body: BodyOf<'labels.update'>,
 ): Promise<void> {
@@ -80,7 +80,7 @@ export function changeLabel(
   });
 }
 
-export function deleteLabel(call: AdminCall, id: string): Promise<void> {
+export function deleteLabel(call: AdminRequest, id: string): Promise<void> {
   return changeOwn(call, id, async ({ db, describe }, label, workspaceId) => {
     await removeLabel(db, label.id);
     describe({ resourceId: label.id, workspaceId, before: presentLabel(label) });
@@ -89,7 +89,7 @@ export function deleteLabel(call: AdminCall, id: string): Promise<void> {
 
 /** A change of a label that is a workspace's own. */
 function changeOwn(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   work: (change: Change, label: LabelRow, workspaceId: string) => Promise<void>,
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { WorkspaceRow } from '../../kernel/tenancy/find-workspace.ts';
@@ -33,7 +33,7 @@ export interface PartialWithVersion {
 
 /** The partial a path names, in order to change it or to look at its history. */
 export function reachPartial(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<PartialRow> {
@@ -51,7 +51,7 @@ export async function requireVersion(
 }
 
 export function createPartial(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'partials.create'>,
 ): Promise<PartialWithVersion> {
   checkTemplate(body.string);
@@ -71,7 +71,7 @@ export function createPartial(
 
 /** Writes a partial with its first version, which is published at once. */
 export async function addPartial(
-  call: AdminCall,
+  call: AdminRequest,
   { db, describe, touchWorkspace }: Change,
   workspace: WorkspaceRow,
   collectionReference: string | undefined,
@@ -110,7 +110,7 @@ export async function addPartial(
 
 /** Another text is a new version, which is published by nobody but `publishVersion`. */
 export function changePartial(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'partials.update'>,
 ): Promise<PartialWithVersion> {
@@ -141,7 +141,7 @@ export function changePartial(
   });
 }
 
-export function deletePartial(call: AdminCall, reference: string): Promise<void> {
+export function deletePartial(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const partial = await reachPartial(call, db, reference);
     const version = await requireVersion(db, partial, partial.publishedVersion);
@@ -157,7 +157,7 @@ export function deletePartial(call: AdminCall, reference: string): Promise<void>
 
 /** From now on this is what the partial means in every prompt that names it without a version. */
 export async function publishVersion(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   number: number,
 ): Promise<void> {
@@ -174,7 +174,7 @@ export async function publishVersion(
 }
 
 function changeReached(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   work: (db: Database, partial: PartialRow) => Promise<PartialWithVersion & { before: object }>,
 ): Promise<PartialWithVersion> {

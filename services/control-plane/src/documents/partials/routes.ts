@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { reachCollection } from '../collections/operations.ts';
 import {
@@ -65,7 +65,7 @@ export const partialOperations = {
   }),
 };
 
-function idOf(call: AdminCall): string {
+function idOf(call: AdminRequest): string {
   return pathParameter(call, 'promptPartialId');
 }
 

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { actorOf } from '../../kernel/access/caller.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { isSharedWith, readShare, shareOf } from '../prompts/share.ts';
@@ -9,7 +9,10 @@ import { addPartial, type PartialWithVersion, reachPartial, requireVersion } fro
 import { findPartials, updatePartial } from './store.ts';
 
 /** A partial for reading: one's own, or one that is shared. */
-export async function readPartial(call: AdminCall, reference: string): Promise<PartialWithVersion> {
+export async function readPartial(
+  call: AdminRequest,
+  reference: string,
+): Promise<PartialWithVersion> {
   const partial = await reachByReference(call, call.db, reference, findPartials, {
     isShared: isSharedWith,
   });
@@ -18,7 +21,7 @@ export async function readPartial(call: AdminCall, reference: string): Promise<P
 
 /** Says who may look at a partial and copy it, beside its workspace; null is nobody. */
 export function sharePartial(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'partials.share.create'> | null,
 ): Promise<void> {
@@ -42,7 +45,7 @@ export function sharePartial(
 
 /** Copies the published version of a partial, one's own or a shared one, as a partial of the caller's workspace. */
 export function forkPartial(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'partials.fork'>,
 ): Promise<PartialWithVersion> {

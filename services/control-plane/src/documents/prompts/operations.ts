@@ -3,7 +3,7 @@ import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
@@ -33,7 +33,11 @@ export interface PromptWithVersion {
 }
 
 /** The prompt a path names, in order to change it or to look at its history. */
-export function reachPrompt(call: AdminCall, db: Database, reference: string): Promise<PromptRow> {
+export function reachPrompt(
+  call: AdminRequest,
+  db: Database,
+  reference: string,
+): Promise<PromptRow> {
   return reachByReference(call, db, reference, findPrompts);
 }
 
@@ -49,7 +53,7 @@ export async function requireVersion(
 }
 
 export function createPrompt(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'prompts.create'>,
 ): Promise<PromptWithVersion> {
   const content = wholeContent(body);
@@ -63,7 +67,7 @@ export function createPrompt(
 
 /** Writes a prompt with its first version, which is published at once. */
 export async function addPrompt(
-  call: AdminCall,
+  call: AdminRequest,
   { db, describe, touchWorkspace }: Change,
   collection: { id: string; workspaceId: string; organisationId: string },
   name: string,
@@ -96,7 +100,7 @@ export async function addPrompt(
 }
 
 /** A collection says which workspace is meant when an organisation key does not. */
-async function collectionOfNew(call: AdminCall, db: Database, reference: string) {
+async function collectionOfNew(call: AdminRequest, db: Database, reference: string) {
   const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
   if (workspace !== undefined) return collectionInBody(db, workspace, reference);
   try {
@@ -110,7 +114,7 @@ async function collectionOfNew(call: AdminCall, db: Database, reference: string)
 
 /** A change of content is a new version, which is published by nobody but `publishVersion`. */
 export function changePrompt(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'prompts.update'>,
 ): Promise<PromptWithVersion> {
@@ -144,7 +148,7 @@ export function changePrompt(
   });
 }
 
-export function deletePrompt(call: AdminCall, reference: string): Promise<void> {
+export function deletePrompt(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const prompt = await reachPrompt(call, db, reference);
     const version = await requireVersion(db, prompt.id, { version: prompt.publishedVersion });
@@ -159,7 +163,7 @@ export function deletePrompt(call: AdminCall, reference: string): Promise<void> 
 }
 
 export async function publishVersion(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   number: number,
 ): Promise<void> {
@@ -177,7 +181,7 @@ export async function publishVersion(
 
 /** Puts a label on a version, from wherever it was; null takes all labels off it. */
 export async function labelVersion(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   versionId: string,
   labelId: string | null | undefined,
@@ -202,7 +206,7 @@ export function reachVersion(db: Database, prompt: PromptRow, id: string): Promi
 }
 
 function changeReached(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   work: (db: Database, prompt: PromptRow) => Promise<PromptWithVersion & { before: object }>,
 ): Promise<PromptWithVersion> {

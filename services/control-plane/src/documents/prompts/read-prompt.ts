@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { type PromptWithVersion, requireVersion } from './operations.ts';
 import { isSharedWith } from './share.ts';
@@ -11,7 +11,10 @@ import { findLabelledVersion, findPrompts, type PromptRow, type VersionRow } fro
  * published version, `slug@latest`, `slug@12` and `slug@label` others. What is
  * shared with the caller's workspace may be read like its own.
  */
-export async function readPrompt(call: AdminCall, reference: string): Promise<PromptWithVersion> {
+export async function readPrompt(
+  call: AdminRequest,
+  reference: string,
+): Promise<PromptWithVersion> {
   const at = reference.indexOf('@');
   const name = at < 0 ? reference : reference.slice(0, at);
   const prompt = await reachByReference(call, call.db, name, findPrompts, {

@@ -3,7 +3,7 @@ import { invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { reachByReference } from '../../kernel/tenancy/reach.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { findProviderOf, findProviderRow } from '../../models/providers/store.ts';
@@ -16,7 +16,7 @@ import { findPrompts, type PromptRow, updatePrompt } from './store.ts';
 
 /** Says who may look at a prompt and copy it, beside its workspace; null is nobody. */
 export function sharePrompt(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'prompts.share.create'> | null,
 ): Promise<void> {
@@ -43,7 +43,7 @@ function shown(prompt: PromptRow, share: Share | null): object {
 
 /** Copies the published version of a prompt, one's own or a shared one, as a prompt of the caller's workspace. */
 export function forkPrompt(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'prompts.fork'>,
 ): Promise<PromptWithVersion> {
@@ -70,7 +70,7 @@ export function forkPrompt(
 }
 
 /** What the body names as workspace is where the copy goes, not where the prompt is. */
-function reachToCopy(call: AdminCall, db: Database, reference: string): Promise<PromptRow> {
+function reachToCopy(call: AdminRequest, db: Database, reference: string): Promise<PromptRow> {
   return reachByReference(call, db, reference, findPrompts, {
     named: { field: 'path.promptId', reference: undefined },
     isShared: isSharedWith,

@@ -7,7 +7,7 @@ import {
   type QueryOf,
 } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
-import type { AdminCall, Operation } from './operation.ts';
+import type { AdminRequest, Operation } from './operation.ts';
 import { parseInput } from './parse-input.ts';
 
 export interface Input<Id extends OperationId> {
@@ -17,7 +17,7 @@ export interface Input<Id extends OperationId> {
 
 /** What an operation does. Where it answers an empty object, it need not say so. */
 export type Handler<Id extends OperationId> = (
-  call: AdminCall,
+  call: AdminRequest,
   input: Input<Id>,
 ) => Promise<AnswerOf<Id> extends Record<string, never> ? void : AnswerOf<Id>>;
 
@@ -82,7 +82,7 @@ function operationOf(id: OperationId, handle: Handler<OperationId>): Operation {
 }
 
 /** Before anything is said of the body: it was meant for another path. */
-function refuseUnknownKinds({ pathValues = {} }: GuardedEndpoint, call: AdminCall): void {
+function refuseUnknownKinds({ pathValues = {} }: GuardedEndpoint, call: AdminRequest): void {
   for (const [name, values] of Object.entries(pathValues))
     if (!values.includes(pathParameter(call, camelCase(name))))
       throw new GatewayError('request.route_not_found');
@@ -94,6 +94,6 @@ function camelCase(name: string): string {
 }
 
 /** A parameter of the path; the router has seen that it is there. */
-export function pathParameter(call: AdminCall, name: string): string {
+export function pathParameter(call: AdminRequest, name: string): string {
   return call.params[name] ?? '';
 }

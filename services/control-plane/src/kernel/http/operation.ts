@@ -14,7 +14,7 @@ import { readBody, refuseUnstorableText } from './json-body.ts';
 import { tellInForce, type WhenPassed } from './tell-in-force.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
-export interface AdminCall {
+export interface AdminRequest {
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export interface Operation {
   readonly endpoint: GuardedEndpoint;
   /** As Express writes it. */
   readonly path: string;
-  readonly handle: (call: AdminCall) => Promise<object>;
+  readonly handle: (call: AdminRequest) => Promise<object>;
 }
 
 export interface OperationParts {
@@ -116,7 +116,7 @@ function createCall(
   req: Request,
   res: Response,
   parts: OperationParts,
-): AdminCall & { committed: readonly Committed[]; entry(status: number): NewAuditEntry } {
+): AdminRequest & { committed: readonly Committed[]; entry(status: number): NewAuditEntry } {
   const now = parts.now();
   const { access, audit } = operation.endpoint;
   const asked: AskedFor = {

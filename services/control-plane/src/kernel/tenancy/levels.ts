@@ -1,7 +1,7 @@
-import type { AdminCall } from '../http/operation.ts';
+import type { AdminRequest } from '../http/operation.ts';
 
 /** Of what was asked for, the levels whose scope the caller holds; they were let in with one of the two. */
-export function visibleLevel(call: AdminCall, asked: 'workspace' | 'organisation' | 'all') {
+export function visibleLevel(call: AdminRequest, asked: 'workspace' | 'organisation' | 'all') {
   const organisation = call.permits('organisation');
   const workspace = call.permits('workspace');
   if (asked === 'all' && organisation !== workspace)

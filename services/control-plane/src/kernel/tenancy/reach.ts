@@ -1,6 +1,6 @@
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Database } from '../database/client.ts';
-import type { AdminCall } from '../http/operation.ts';
+import type { AdminRequest } from '../http/operation.ts';
 import { isUuid } from '../names/ids.ts';
 import {
   type NamedWorkspace,
@@ -37,7 +37,7 @@ export interface ReachOptions<Row> {
  * @throws 404 when it does not exist for the caller, 403 when it is another workspace's
  */
 export async function reachByReference<Row extends Placed>(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
   find: (db: Database, filter: ReferenceFilter) => Promise<Row[]>,

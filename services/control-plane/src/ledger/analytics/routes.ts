@@ -2,7 +2,7 @@ import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import { implementAll } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
 import {
   findDefaultWorkspace,
@@ -16,7 +16,7 @@ const { Graph, Group } = analytics;
 export function analyticsOperations(ledger: Ledger) {
   /** A graph, of the numbers that it shows in its summary and at each point. */
   async function showGraph<const Name extends string>(
-    call: AdminCall,
+    call: AdminRequest,
     query: QueryOf<'analytics.graphs.requests'>,
     graph: analytics.Graph,
     names: readonly Name[],
@@ -61,7 +61,7 @@ export function analyticsOperations(ledger: Ledger) {
 }
 
 /** Workspace keys see their own workspace, organisation keys the one they name or the default one. */
-async function filterOf(call: AdminCall, query: QueryOf<'analytics.graphs.requests'>) {
+async function filterOf(call: AdminRequest, query: QueryOf<'analytics.graphs.requests'>) {
   const { organisationId, workspaceId } = call.caller;
   if (workspaceId !== undefined) return toFilter(query, call.caller, workspaceId);
   const workspace =

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Prisma } from '../../generated/prisma/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { insertFeedback, updateFeedback } from './store.ts';
 
@@ -10,7 +10,7 @@ import { insertFeedback, updateFeedback } from './store.ts';
  * not an administrative action: plain rows, no audit entry, no lock.
  */
 export async function createFeedback(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'feedback.create'>,
 ): Promise<string[]> {
   const { organisationId, keyId, userId } = call.caller;
@@ -34,7 +34,7 @@ export async function createFeedback(
 
 /** What the body leaves out stays. Another workspace's feedback does not exist. */
 export async function changeFeedback(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   body: BodyOf<'feedback.update'>,
 ): Promise<void> {
@@ -49,7 +49,7 @@ export async function changeFeedback(
 }
 
 /** Workspace keys alone are let in. */
-function workspaceOf({ caller }: AdminCall): string {
+function workspaceOf({ caller }: AdminRequest): string {
   if (caller.workspaceId === undefined) throw new GatewayError('auth.wrong_key_type');
   return caller.workspaceId;
 }

@@ -4,7 +4,7 @@ import type { Prisma } from '../../generated/prisma/client.ts';
 import { actorOf, type Caller } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import {
   namedWorkspace,
@@ -22,7 +22,7 @@ export function visibleCreator(caller: Caller): string | undefined {
 
 /** The export a path names, if the caller may see it. */
 export async function reachLogExport(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   id: string,
 ): Promise<LogExportRow> {
@@ -35,7 +35,7 @@ export async function reachLogExport(
 }
 
 export function createLogExport(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'log-exports.create'>,
 ): Promise<LogExportRow> {
   return call.change(async ({ db, describe }) => {
@@ -63,7 +63,7 @@ export function createLogExport(
 
 /** Filters are replaced as a whole; the rest stays unless it is sent. */
 export function changeLogExport(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   body: BodyOf<'log-exports.update'>,
 ): Promise<LogExportRow> {
@@ -86,7 +86,7 @@ export function changeLogExport(
  * Refused always: the job that reads the ledger and writes the file is not
  * part of this release. A state "in progress" that never ends would be a lie.
  */
-export async function startLogExport(call: AdminCall, id: string): Promise<never> {
+export async function startLogExport(call: AdminRequest, id: string): Promise<never> {
   const row = await reachLogExport(call, call.db, id);
   if (!['draft', 'failed', 'stopped'].includes(row.status))
     throw refused(`The export is ${row.status}.`);
@@ -94,7 +94,7 @@ export async function startLogExport(call: AdminCall, id: string): Promise<never
 }
 
 /** One that is stopped already stays so. */
-export async function cancelLogExport(call: AdminCall, id: string): Promise<void> {
+export async function cancelLogExport(call: AdminRequest, id: string): Promise<void> {
   await changeReached(call, id, async ({ db }, row) => {
     if (row.status === 'stopped') return row;
     if (!['draft', 'in_progress'].includes(row.status))
@@ -104,14 +104,14 @@ export async function cancelLogExport(call: AdminCall, id: string): Promise<void
 }
 
 /** There is a file once the export succeeded, and nothing here makes one succeed yet. */
-export async function downloadLogExport(call: AdminCall, id: string): Promise<never> {
+export async function downloadLogExport(call: AdminRequest, id: string): Promise<never> {
   const row = await reachLogExport(call, call.db, id);
   if (row.status !== 'success') throw refused(`The export has no file: it is ${row.status}.`);
   throw new GatewayError('admin.exports_unavailable');
 }
 
 async function changeReached(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   work: (change: Change, row: LogExportRow) => Promise<LogExportRow>,
 ): Promise<LogExportRow> {

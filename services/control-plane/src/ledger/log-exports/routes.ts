@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import {
   cancelLogExport,
@@ -44,11 +44,11 @@ export const logExportOperations = implementAll('log-exports', {
   download: (call) => downloadLogExport(call, idOf(call)),
 });
 
-async function workspaceIdOf(call: AdminCall): Promise<string | undefined> {
+async function workspaceIdOf(call: AdminRequest): Promise<string | undefined> {
   const named = namedWorkspace(undefined, call.query);
   return (await targetWorkspace(call.db, call.caller, named))?.id;
 }
 
-function idOf(call: AdminCall): string {
+function idOf(call: AdminRequest): string {
   return pathParameter(call, 'exportId');
 }

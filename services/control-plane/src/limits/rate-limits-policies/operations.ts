@@ -1,6 +1,6 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
   namedWorkspace,
@@ -13,7 +13,7 @@ import { findPolicy, insertPolicy, type RateLimitsPolicyRow, updatePolicy } from
 
 /** The policy a path names, in this status. */
 export async function reachPolicy(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   status: string,
 ): Promise<RateLimitsPolicyRow> {
@@ -22,7 +22,7 @@ export async function reachPolicy(
 }
 
 export function createPolicy(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'rate-limits-policies.create'>,
 ): Promise<string> {
   const { caller, now } = call;
@@ -56,7 +56,7 @@ export function createPolicy(
 
 /** What the body leaves out stays. */
 export function changePolicy(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'rate-limits-policies.update'>,
 ): Promise<void> {
   return change(call, async (db, policy) => {
@@ -72,14 +72,14 @@ export function changePolicy(
   });
 }
 
-export function archivePolicy(call: AdminCall): Promise<void> {
+export function archivePolicy(call: AdminRequest): Promise<void> {
   return change(call, (db, policy) =>
     updatePolicy(db, policy.id, { status: 'archived', updatedAt: call.now }),
   );
 }
 
 function change(
-  call: AdminCall,
+  call: AdminRequest,
   work: (db: Database, policy: RateLimitsPolicyRow) => Promise<RateLimitsPolicyRow>,
 ): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {

@@ -1,6 +1,6 @@
 import type { BodyOf, UsageLimitsPolicyType } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { planUsageReset, type UsageReset } from '../usage-limits/usage-reset.ts';
 import { requireAmounts } from './amounts.ts';
 import { emptyEntity, reachPolicy } from './operations.ts';
@@ -9,7 +9,7 @@ import { findEntity, type UsageLimitsPolicyRow, updateEntities, updatePolicy } f
 
 /** What the body leaves out stays, null clears. What has been counted stays too. */
 export function changePolicy(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'usage-limits-policies.update'>,
 ): Promise<void> {
   const { now } = call;

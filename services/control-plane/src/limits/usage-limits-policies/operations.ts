@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
   namedWorkspace,
@@ -24,7 +24,7 @@ import {
 
 /** The policy a path names, in this status. */
 export async function reachPolicy(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   status: string,
 ): Promise<UsageLimitsPolicyRow> {
@@ -33,7 +33,7 @@ export async function reachPolicy(
 }
 
 export function createPolicy(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'usage-limits-policies.create'>,
 ): Promise<string> {
   const { caller, now } = call;
@@ -70,7 +70,7 @@ export function createPolicy(
   });
 }
 
-export function archivePolicy(call: AdminCall): Promise<void> {
+export function archivePolicy(call: AdminRequest): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const policy = await reachPolicy(call, db, 'active');
     const archived = await updatePolicy(db, policy.id, { status: 'archived', updatedAt: call.now });
@@ -85,7 +85,7 @@ export function archivePolicy(call: AdminCall): Promise<void> {
 }
 
 /** Empties one counter, as a new period would. */
-export function resetEntity(call: AdminCall): Promise<void> {
+export function resetEntity(call: AdminRequest): Promise<void> {
   return call.change(async ({ db, describe }) => {
     const id = policyId(call, 'entityId');
     const policy = await reachPolicy(call, db, 'active');

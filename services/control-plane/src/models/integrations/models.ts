@@ -2,7 +2,7 @@ import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { mergeConfigurations } from './configurations.ts';
 import { openCredentials } from './credentials.ts';
 import { guardModels } from './guard-credentials.ts';
@@ -19,7 +19,7 @@ import {
 
 /** Adds and changes models; those that are not named stay as they are. */
 export function changeModels(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'integrations.models.update'>,
   vault: CredentialVault,
@@ -62,7 +62,7 @@ export function changeModels(
 
 /** Only models that people added themselves can be removed; the others are switched off. */
 export function deleteModels(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   slugs: readonly string[],
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { Prisma } from '../../generated/prisma/client.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
@@ -32,7 +32,7 @@ export interface IntegrationParts {
 }
 
 export function createIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'integrations.create'>,
   parts: IntegrationParts,
 ): Promise<{ id: string; slug: string }> {
@@ -84,7 +84,7 @@ export function createIntegration(
 }
 
 export function changeIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'integrations.update'>,
   parts: IntegrationParts,
@@ -119,14 +119,14 @@ export function changeIntegration(
 }
 
 /** Goes with the providers made from it, in every workspace, so that no copy of the credential stays in use. */
-export function deleteIntegration(call: AdminCall, reference: string): Promise<void> {
+export function deleteIntegration(call: AdminRequest, reference: string): Promise<void> {
   return changeReached(call, reference, showDetail, ({ db }, integration) =>
     removeIntegration(db, integration.id),
   );
 }
 
 export function changeWorkspaces(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'integrations.workspaces.update'>,
 ): Promise<void> {

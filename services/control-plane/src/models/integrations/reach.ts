@@ -1,12 +1,12 @@
 import { GatewayError } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { findGrant, findIntegration, type IntegrationRow, workspacesUsing } from './store.ts';
 
 /** The integration a path names, if it is in reach and of a level whose scopes the caller holds. */
 export async function reachIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<IntegrationRow> {
@@ -32,7 +32,7 @@ export async function reachIntegration(
  * @param show what the audit log says of it before and after
  */
 export function changeReached(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   show: (db: Database, integration: IntegrationRow) => Promise<object>,
   work: (change: Change, integration: IntegrationRow) => Promise<void>,

@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { visibleLevel } from '../../kernel/tenancy/levels.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
@@ -74,6 +74,6 @@ export function integrationOperations(parts: IntegrationParts) {
   };
 }
 
-function slugOf(call: AdminCall): string {
+function slugOf(call: AdminRequest): string {
   return pathParameter(call, 'slug');
 }

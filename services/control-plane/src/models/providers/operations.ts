@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
@@ -18,7 +18,7 @@ import {
 
 /** The provider a path names, in the caller's workspace or the one they name. */
 export async function reachProvider(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<ProviderRow> {
@@ -29,7 +29,7 @@ export async function reachProvider(
 }
 
 export function createProvider(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'providers.create'>,
 ): Promise<{ id: string; slug: string }> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
@@ -55,7 +55,7 @@ export function createProvider(
 }
 
 export function changeProvider(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'providers.update'>,
 ): Promise<{ id: string; slug: string }> {
@@ -73,7 +73,7 @@ export function changeProvider(
   });
 }
 
-export function deleteProvider(call: AdminCall, reference: string): Promise<void> {
+export function deleteProvider(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const provider = await reachProvider(call, db, reference);
     await removeProvider(db, provider);

@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { changeProvider, createProvider, deleteProvider, reachProvider } from './operations.ts';
@@ -25,6 +25,6 @@ export const providerOperations = implementAll('providers', {
   delete: (call) => deleteProvider(call, slugOf(call)),
 });
 
-function slugOf(call: AdminCall): string {
+function slugOf(call: AdminRequest): string {
   return pathParameter(call, 'slug');
 }

@@ -4,7 +4,7 @@ import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
@@ -25,7 +25,7 @@ import {
 
 /** The reference a path names, among those of the caller's organisation. */
 export async function reachSecretReference(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   reference: string,
 ): Promise<SecretReferenceRow> {
@@ -35,7 +35,7 @@ export async function reachSecretReference(
 }
 
 export function createSecretReference(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'secret-references.create'>,
   vault: CredentialVault,
 ): Promise<SecretReferenceRow> {
@@ -70,7 +70,7 @@ export function createSecretReference(
 }
 
 export function changeSecretReference(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'secret-references.update'>,
   vault: CredentialVault,
@@ -103,7 +103,7 @@ export function changeSecretReference(
 }
 
 /** Refused while something takes a value from it: that would stop working without a word. */
-export function deleteSecretReference(call: AdminCall, reference: string): Promise<void> {
+export function deleteSecretReference(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe }) => {
     const row = await reachSecretReference(call, db, reference);
     const uses = await countUses(db, row);

@@ -1,6 +1,6 @@
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
   changeSecretReference,
   createSecretReference,
@@ -32,6 +32,6 @@ export function secretReferenceOperations(vault: CredentialVault) {
   });
 }
 
-function referenceOf(call: AdminCall): string {
+function referenceOf(call: AdminRequest): string {
   return pathParameter(call, 'secretReferenceId');
 }

@@ -2,7 +2,7 @@ import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { keepMasked } from '../../kernel/credentials/secret-fields.ts';
 import type { Change } from '../../kernel/database/change.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
@@ -31,7 +31,7 @@ import { presentVirtualKey } from './present.ts';
 
 /** A virtual key is an integration of the workspace and its provider, made in one step. */
 export function createVirtualKey(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'virtual-keys.create'>,
   parts: IntegrationParts,
 ): Promise<string> {
@@ -79,7 +79,7 @@ export function createVirtualKey(
 }
 
 export function changeVirtualKey(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'virtual-keys.update'>,
   parts: IntegrationParts,
@@ -100,7 +100,7 @@ export function changeVirtualKey(
   });
 }
 
-export function deleteVirtualKey(call: AdminCall, reference: string): Promise<void> {
+export function deleteVirtualKey(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const provider = await reachProvider(call, db, reference);
     await removeProvider(db, provider);
@@ -115,7 +115,7 @@ export function deleteVirtualKey(call: AdminCall, reference: string): Promise<vo
 
 /** Key and settings stand in the integration; one that serves others too is changed by its own name. */
 async function changeCredentials(
-  call: AdminCall,
+  call: AdminRequest,
   change: Change,
   provider: ProviderRow,
   body: BodyOf<'virtual-keys.update'>,

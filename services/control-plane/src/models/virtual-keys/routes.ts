@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
@@ -34,6 +34,6 @@ export function virtualKeyOperations(parts: IntegrationParts) {
   });
 }
 
-function slugOf(call: AdminCall): string {
+function slugOf(call: AdminRequest): string {
   return pathParameter(call, 'slug');
 }

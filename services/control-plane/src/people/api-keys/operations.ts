@@ -2,7 +2,7 @@ import { type KeyType, maskServiceKey } from '@sluice/contracts';
 import type { BodyOf, Page, UsageLimits } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
   namedWorkspace,
   requireOwnOrganisation,
@@ -32,7 +32,7 @@ import { userOfKey } from './user-of-key.ts';
 
 /** The keys of these kinds that the caller may see; of one workspace, if one is named. */
 export async function visibleApiKeys(
-  call: AdminCall,
+  call: AdminRequest,
   types: readonly KeyType[],
   query: Page & { ids?: readonly string[] | undefined },
 ): Promise<{ rows: ApiKeyRow[]; total: number }> {
@@ -51,7 +51,7 @@ export async function visibleApiKeys(
 }
 
 export function createApiKey(
-  call: AdminCall,
+  call: AdminRequest,
   type: KeyType,
   body: BodyOf<'api-keys.create'>,
   mintKey: MintKey,
@@ -111,7 +111,7 @@ export function createApiKey(
 
 /** What a field leaves out stays; an explicit null clears. */
 export function changeApiKey(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   body: BodyOf<'api-keys.update'>,
 ): Promise<void> {
@@ -174,7 +174,7 @@ export function changeApiKey(
   });
 }
 
-export function deleteApiKey(call: AdminCall, id: string): Promise<void> {
+export function deleteApiKey(call: AdminRequest, id: string): Promise<void> {
   return call.change(async ({ db, describe, touchKey }) => {
     const key = await reachApiKey(call, db, id, 'manage');
     if (

@@ -1,7 +1,7 @@
 import { defaultSettings, type Settings } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { requireReach } from '../../kernel/tenancy/target-workspace.ts';
 import { presentApiKey } from './present.ts';
@@ -10,7 +10,7 @@ import { type ApiKeyRow, findApiKey, readSettings } from './store.ts';
 
 /** The key a path names, if it is in the caller's reach, of a kind whose scopes they hold, and their role lets them. */
 export async function reachApiKey(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   id: string,
   action: 'view' | 'manage',
@@ -26,7 +26,7 @@ export async function reachApiKey(
 }
 
 /** What limits the person behind the caller's key; where nobody is limited, nothing is read. */
-export async function settingsFor({ caller }: AdminCall, db: Database): Promise<Settings> {
+export async function settingsFor({ caller }: AdminRequest, db: Database): Promise<Settings> {
   if (!isLimitedByRole(caller)) return defaultSettings;
   return readSettings(db, caller.organisationId, caller.workspaceId);
 }

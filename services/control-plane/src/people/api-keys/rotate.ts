@@ -1,6 +1,6 @@
 import { keyTransitionMsMin, type RotationPolicy, rotationPeriodMs } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { requireHeldScopes } from './granting.ts';
 import { presentApiKey } from './present.ts';
 import { reachApiKey, showApiKey } from './reach.ts';
@@ -13,7 +13,7 @@ import { replaceSecret } from './store.ts';
  * caller gets to see the new secret, so they must hold all that it opens.
  */
 export function rotateApiKey(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   transitionMs: number | undefined,
   mintKey: MintKey,

@@ -1,7 +1,7 @@
 import { type KeyType, keyTypes } from '@sluice/contracts';
 import { invalidField } from '@sluice/errors';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
 import { changeApiKey, createApiKey, deleteApiKey, visibleApiKeys } from './operations.ts';
 import { presentApiKey } from './present.ts';
@@ -43,11 +43,11 @@ export function apiKeyOperations(mintKey: MintKey) {
   });
 }
 
-function idOf(call: AdminCall): string {
+function idOf(call: AdminRequest): string {
   return pathParameter(call, 'id');
 }
 
-function keyTypeOf(call: AdminCall): KeyType {
+function keyTypeOf(call: AdminRequest): KeyType {
   const named = `${pathParameter(call, 'type')}-${pathParameter(call, 'subType')}`;
   const type = keyTypes.find((each) => each === named);
   // Each half of the path is known, so it is the one pair that is no kind of key.

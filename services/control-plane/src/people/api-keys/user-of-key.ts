@@ -2,7 +2,7 @@ import { roleInWorkspace } from '@sluice/contracts';
 import type { Settings } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { requireRole } from './roles.ts';
 import { findUser } from './store.ts';
 
@@ -12,7 +12,7 @@ import { findUser } from './store.ts';
  * keys at all is told so before they learn who has one.
  */
 export async function userOfKey(
-  { caller }: AdminCall,
+  { caller }: AdminRequest,
   db: Database,
   settings: Settings,
   workspaceId: string,

@@ -3,7 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import type { HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { checkJwtSettings } from './check-settings.ts';
 import { auditedSettings, jwtColumns, openJwtSettings, withKeptSecret } from './settings.ts';
 import { type AuthSettingsRow, findAuthSettings, updateAuthSettings } from './store.ts';
@@ -13,14 +13,14 @@ export interface AuthSettingsParts {
   hostRules: HostRules;
 }
 
-export async function readAuthSettings(call: AdminCall): Promise<{ jwt: JwtSettings | null }> {
+export async function readAuthSettings(call: AdminRequest): Promise<{ jwt: JwtSettings | null }> {
   const row = await ownRow(call, call.db);
   return { jwt: row.jwtSettings as JwtSettings | null };
 }
 
 /** The settings are replaced as a whole; null takes no tokens any more. */
 export function changeJwtSettings(
-  call: AdminCall,
+  call: AdminRequest,
   sent: JwtSettings | null,
   { vault, hostRules }: AuthSettingsParts,
 ): Promise<void> {
@@ -39,7 +39,7 @@ export function changeJwtSettings(
   });
 }
 
-async function ownRow(call: AdminCall, db: Database): Promise<AuthSettingsRow> {
+async function ownRow(call: AdminRequest, db: Database): Promise<AuthSettingsRow> {
   const row = await findAuthSettings(db, call.caller.organisationId);
   if (row === null) throw new GatewayError('admin.not_found');
   return row;

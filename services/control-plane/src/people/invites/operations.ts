@@ -4,7 +4,7 @@ import { actorOf } from '../../kernel/access/caller.ts';
 import { bytes } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { requireHeldScopes, requireKnownScopes } from '../api-keys/granting.ts';
@@ -23,7 +23,11 @@ import {
 } from './store.ts';
 
 /** The invite a path names, if it is one of the caller's organisation. */
-export async function reachInvite(call: AdminCall, db: Database, id: string): Promise<InviteRow> {
+export async function reachInvite(
+  call: AdminRequest,
+  db: Database,
+  id: string,
+): Promise<InviteRow> {
   if (!isUuid(id)) throw invalidField('path.inviteId', 'must be a UUID');
   const invite = await findInvite(db, call.caller.organisationId, id.toLowerCase());
   if (invite === null) throw new GatewayError('admin.not_found');
@@ -32,7 +36,7 @@ export async function reachInvite(call: AdminCall, db: Database, id: string): Pr
 
 /** Holds a place ready for somebody; returns the link that they take it by. */
 export function createInvite(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'invites.create'>,
   base: string,
 ): Promise<{ id: string; link: string }> {
@@ -66,7 +70,7 @@ export function createInvite(
 }
 
 /** A new link with a life of its own; the old one is dead. What has been withdrawn or used has no link. */
-export function resendInvite(call: AdminCall, id: string, base: string): Promise<string> {
+export function resendInvite(call: AdminRequest, id: string, base: string): Promise<string> {
   return change(call, id, async (db, invite) => {
     refuseSettled(invite);
     requireOrganisationRank(call.caller, invite.role as 'admin' | 'member');
@@ -83,7 +87,7 @@ export function resendInvite(call: AdminCall, id: string, base: string): Promise
 }
 
 /** Withdraws an invite; doing it twice is no fault. */
-export function cancelInvite(call: AdminCall, id: string): Promise<void> {
+export function cancelInvite(call: AdminRequest, id: string): Promise<void> {
   return change(call, id, async (db, invite) => {
     if (invite.status === 'accepted') throw settled(invite);
     await updateInvite(db, invite.id, { status: 'cancelled', updatedAt: call.now });
@@ -100,7 +104,7 @@ function settled(invite: InviteRow): GatewayError {
 }
 
 function change<T>(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   work: (db: Database, invite: InviteRow) => Promise<T>,
 ): Promise<T> {
@@ -116,7 +120,7 @@ function change<T>(
   });
 }
 
-async function expiryOf({ caller, now }: AdminCall, db: Database): Promise<Date> {
+async function expiryOf({ caller, now }: AdminRequest, db: Database): Promise<Date> {
   const { joining } = await readSettings(db, caller.organisationId, undefined);
   return new Date(now.getTime() + joining.invite_ttl * 1000);
 }

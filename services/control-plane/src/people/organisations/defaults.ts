@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { activeWorkspaceIds } from '../workspaces/store.ts';
 import {
@@ -33,7 +33,7 @@ async function guardrailsOf(
 
 /** What the body leaves out stays; null and an empty list clear. */
 export function changeDefaults(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'organisation.defaults.update'>,
 ): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace }) => {

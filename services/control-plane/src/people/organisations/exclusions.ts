@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
 import { listWorkspaceDecisions, updateWorkspaces } from './store.ts';
@@ -26,7 +26,7 @@ export async function presentExclusions(
 
 /** Adds to what is exempt and takes from it; or, if the body says so, replaces it. */
 export function changeExclusions(
-  call: AdminCall,
+  call: AdminRequest,
   exemption: Exemption,
   body: BodyOf<'exclusions.input-guardrails.update'>,
 ): Promise<void> {

@@ -3,7 +3,7 @@ import { roleAllowsScope, scopesOf } from '@sluice/contracts';
 import type { BodyOf, Settings, SettingsChange, SettingsSection } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
   effectiveSettings,
   openSections,
@@ -30,7 +30,7 @@ import {
   updateWorkspaces,
 } from './store.ts';
 
-export function renameOrganisation(call: AdminCall, name: string | undefined): Promise<void> {
+export function renameOrganisation(call: AdminRequest, name: string | undefined): Promise<void> {
   return call.change(async ({ db, describe }) => {
     const { organisationId } = call.caller;
     const counts = await countContents(db, organisationId);
@@ -45,7 +45,7 @@ export function renameOrganisation(call: AdminCall, name: string | undefined): P
 
 /** What a section leaves out stays. A section that is closed takes with it what workspaces decided in it. */
 export function changeOrganisationSettings(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'organisation.settings.update'>,
 ): Promise<void> {
   return call.change(async (change) => {
@@ -81,7 +81,7 @@ export function changeOrganisationSettings(
 
 /** @throws 400 for a section that the organisation keeps for itself. */
 export function changeWorkspaceSettings(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: SettingsChange,
 ): Promise<void> {
@@ -123,7 +123,7 @@ function refuseClosedSections(organisation: unknown, sections: readonly Settings
 }
 
 /** A manager who manages the workspace may say what is logged, but not what managers may do. */
-function refuseOwnRights({ caller }: AdminCall, sections: readonly SettingsSection[]): void {
+function refuseOwnRights({ caller }: AdminRequest, sections: readonly SettingsSection[]): void {
   if (caller.role !== 'manager' && caller.role !== 'member') return;
   if (sections.some((section) => section !== 'request_logging'))
     throw new GatewayError('auth.missing_scope', {

@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { requireOwnOrganisation } from '../../kernel/tenancy/target-workspace.ts';
 import { reachWorkspace } from '../workspaces/operations.ts';
 import { changeDefaults, presentDefaults } from './defaults.ts';
@@ -48,15 +48,20 @@ export const organisationOperations = {
 /** Both sides are asked for and answered in the same words. */
 function exclusionHandlers(exemption: Exemption) {
   return {
-    read: (call: AdminCall, { query }: { query: QueryOf<'exclusions.input-guardrails.read'> }) => {
+    read: (
+      call: AdminRequest,
+      { query }: { query: QueryOf<'exclusions.input-guardrails.read'> },
+    ) => {
       requireOwnOrganisation(call.caller, query.organisation_id);
       return presentExclusions(call.db, call.caller.organisationId, exemption);
     },
-    update: (call: AdminCall, { body }: { body: BodyOf<'exclusions.input-guardrails.update'> }) =>
-      changeExclusions(call, exemption, body),
+    update: (
+      call: AdminRequest,
+      { body }: { body: BodyOf<'exclusions.input-guardrails.update'> },
+    ) => changeExclusions(call, exemption, body),
   };
 }
 
-function ownOrganisation(call: AdminCall) {
+function ownOrganisation(call: AdminRequest) {
   return readOrganisation(call.db, call.caller.organisationId);
 }

@@ -1,7 +1,7 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid, newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { presentGroup, presentMapping } from './present.ts';
@@ -18,7 +18,7 @@ import {
 
 /** Maps a group to a workspace. The same again is the same mapping; a group has one role wherever it is. */
 export function createMapping(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'scim-workspaces.create'>,
 ): Promise<MappingRow> {
   return call.change(async (change) => {
@@ -54,7 +54,7 @@ export function createMapping(
 }
 
 /** Who became a member through the mapping stays one. */
-export function deleteMapping(call: AdminCall, id: string): Promise<void> {
+export function deleteMapping(call: AdminRequest, id: string): Promise<void> {
   if (!isUuid(id)) throw invalidField('path.scimWorkspaceGroupId', 'must be a UUID');
   return call.change(async ({ db, describe }) => {
     const mapping = await findMapping(db, call.caller.organisationId, id.toLowerCase());
@@ -70,7 +70,7 @@ export function deleteMapping(call: AdminCall, id: string): Promise<void> {
 
 /** The group that is named by its id, or by a name that it gets now if there is none. */
 async function groupOf(
-  call: AdminCall,
+  call: AdminRequest,
   change: Change,
   { scim_group_id: id, scim_group_name: name }: BodyOf<'scim-workspaces.create'>,
 ): Promise<GroupRow> {

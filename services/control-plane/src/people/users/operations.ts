@@ -2,7 +2,7 @@ import type { OrganisationRole } from '@sluice/contracts';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import { removeUserKeys, touchUserKeys } from '../api-keys/user-keys.ts';
 import { activeWorkspaceIds } from '../workspaces/store.ts';
@@ -10,7 +10,7 @@ import { presentUser } from './present.ts';
 import { findUser, removeUser, type UserRow, updateUser } from './store.ts';
 
 /** The user a path names, if they are one of the caller's organisation. */
-export async function reachUser(call: AdminCall, db: Database, id: string): Promise<UserRow> {
+export async function reachUser(call: AdminRequest, db: Database, id: string): Promise<UserRow> {
   if (!isUuid(id)) throw invalidField('path.userId', 'must be a UUID');
   const user = await findUser(db, call.caller.organisationId, id.toLowerCase());
   if (user === null) throw new GatewayError('admin.not_found');
@@ -18,7 +18,7 @@ export async function reachUser(call: AdminCall, db: Database, id: string): Prom
 }
 
 export function changeUser(
-  call: AdminCall,
+  call: AdminRequest,
   id: string,
   role: 'admin' | 'member' | undefined,
 ): Promise<void> {
@@ -42,7 +42,7 @@ export function changeUser(
 }
 
 /** Removes a user from the organisation, and with them their memberships and user keys. */
-export function deleteUser(call: AdminCall, id: string): Promise<void> {
+export function deleteUser(call: AdminRequest, id: string): Promise<void> {
   return call.change(async (change) => {
     const { db, describe } = change;
     const user = await reachUser(call, db, id);

@@ -3,7 +3,7 @@ import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { removeUserKeys, touchUserKeys } from '../api-keys/user-keys.ts';
@@ -26,7 +26,7 @@ export async function reachMember(
 
 /** Adds users of the organisation; who is a member already gets the role that is named now. */
 export function addMembers(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   { users }: BodyOf<'workspace-members.create'>,
   provision: ProvisionUserKey,
@@ -64,7 +64,7 @@ export function addMembers(
 }
 
 export function changeMember(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   userId: string,
   role: WorkspaceRole | undefined,
@@ -88,7 +88,7 @@ export function changeMember(
 }
 
 /** Removes a member and their user keys of the workspace. */
-export function deleteMember(call: AdminCall, reference: string, userId: string): Promise<void> {
+export function deleteMember(call: AdminRequest, reference: string, userId: string): Promise<void> {
   return call.change(async (change) => {
     const { db, describe } = change;
     const workspace = await reachActiveWorkspace(call, db, reference);

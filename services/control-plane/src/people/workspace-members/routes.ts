@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import type { ProvisionUserKey } from '../api-keys/provision-user-key.ts';
 import { reachWorkspace } from '../workspaces/operations.ts';
@@ -38,6 +38,6 @@ export function workspaceMemberOperations(provision: ProvisionUserKey) {
   });
 }
 
-function workspaceOf(call: AdminCall) {
+function workspaceOf(call: AdminRequest) {
   return reachWorkspace(call, call.db, pathParameter(call, 'workspaceId'));
 }

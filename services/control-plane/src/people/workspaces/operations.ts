@@ -2,7 +2,7 @@ import type { BodyOf, UsageLimits } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
@@ -32,7 +32,7 @@ export type ProvisionWorkspace = (
 
 /** Creates a workspace and gives it what the organisation gives every new one. */
 export function createWorkspace(
-  call: AdminCall,
+  call: AdminRequest,
   body: BodyOf<'workspaces.create'>,
   provision: ProvisionWorkspace,
 ): Promise<WorkspaceRow> {
@@ -70,7 +70,11 @@ export function createWorkspace(
 }
 
 /** The workspace a path names, if the caller may look at it. Archived ones are shown to organisation keys. */
-export async function reachWorkspace(call: AdminCall, db: AdminCall['db'], reference: string) {
+export async function reachWorkspace(
+  call: AdminRequest,
+  db: AdminRequest['db'],
+  reference: string,
+) {
   const { caller } = call;
   const workspace = await findWorkspaceOfAnyStatus(db, caller.organisationId, reference);
   if (workspace === null) throw new GatewayError('admin.not_found');
@@ -83,7 +87,7 @@ export async function reachWorkspace(call: AdminCall, db: AdminCall['db'], refer
 
 /** What the body leaves out stays; null clears, of `defaults` all that is in it. */
 export function changeWorkspace(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   body: BodyOf<'workspaces.update'>,
 ): Promise<void> {
@@ -128,7 +132,7 @@ const noDefaults = {
 };
 
 /** Archives the workspace; everything people built in it must be gone before. */
-export function deleteWorkspace(call: AdminCall, reference: string): Promise<void> {
+export function deleteWorkspace(call: AdminRequest, reference: string): Promise<void> {
   return call.change(async ({ db, describe, touchWorkspace, touchKey, touchOrganisation }) => {
     const workspace = await reachActiveWorkspace(call, db, reference);
     if (workspace.isDefault)
@@ -156,8 +160,8 @@ export function deleteWorkspace(call: AdminCall, reference: string): Promise<voi
 
 /** The same, for changes: an archived workspace takes none. */
 export async function reachActiveWorkspace(
-  call: AdminCall,
-  db: AdminCall['db'],
+  call: AdminRequest,
+  db: AdminRequest['db'],
   reference: string,
 ) {
   const workspace = await reachWorkspace(call, db, reference);
@@ -165,12 +169,12 @@ export async function reachActiveWorkspace(
   return workspace;
 }
 
-async function shown(call: AdminCall, db: AdminCall['db'], id: string) {
+async function shown(call: AdminRequest, db: AdminRequest['db'], id: string) {
   return presentWorkspaceDetail(await reachWorkspace(call, db, id), 'display');
 }
 
 async function guardrailColumns(
-  db: AdminCall['db'],
+  db: AdminRequest['db'],
   workspace: { id: string; organisationId: string },
   defaults: Pick<
     NonNullable<BodyOf<'workspaces.update'>['defaults']>,
@@ -189,7 +193,7 @@ async function guardrailColumns(
 }
 
 async function configId(
-  db: AdminCall['db'],
+  db: AdminRequest['db'],
   workspace: WorkspaceRow,
   reference: string | null | undefined,
 ) {
@@ -202,7 +206,7 @@ async function configId(
 
 /** As the organisation's schema for its workspaces wants it. */
 async function keptMetadata(
-  db: AdminCall['db'],
+  db: AdminRequest['db'],
   organisationId: string,
   sent: Readonly<Record<string, unknown>> | null | undefined,
 ) {

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import {
   changeWorkspace,
@@ -36,6 +36,6 @@ export function workspaceOperations(provision: ProvisionWorkspace) {
   });
 }
 
-function idOf(call: AdminCall): string {
+function idOf(call: AdminRequest): string {
   return pathParameter(call, 'workspaceId');
 }

@@ -1,7 +1,7 @@
 import type { AgentCard, BodyOf } from '@sluice/contracts/admin';
 import type { Prisma } from '../../generated/prisma/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeIntegration, createIntegration } from '../registry/integrations.ts';
 import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
@@ -15,7 +15,7 @@ export function agentRegistry(parts: RegistryParts): AgentRegistry {
 }
 
 export function createAgentIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   registry: AgentRegistry,
   body: BodyOf<'agent-integrations.create'>,
 ) {
@@ -27,7 +27,7 @@ export function createAgentIntegration(
 
 /** A new card brings its skills; those that are off stay off. */
 export function changeAgentIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   registry: AgentRegistry,
   reference: string,
   body: BodyOf<'agent-integrations.update'>,

@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { changeWorkspaces, listWorkspaces } from '../registry/grants.ts';
 import { deleteIntegration, listReachable, reachIntegration } from '../registry/integrations.ts';
@@ -18,8 +18,8 @@ import {
   presentSkillCounts,
 } from './present.ts';
 
-const named = (call: AdminCall) => pathParameter(call, 'agentIntegrationId');
-const reach = (call: AdminCall) => reachIntegration(call, call.db, agentKind, named(call));
+const named = (call: AdminRequest) => pathParameter(call, 'agentIntegrationId');
+const reach = (call: AdminRequest) => reachIntegration(call, call.db, agentKind, named(call));
 
 export function agentIntegrationOperations(parts: RegistryParts) {
   const registry = agentRegistry(parts);

@@ -2,7 +2,7 @@ import type { AgentCard } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isServiceKey } from '../../kernel/access/caller.ts';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { cardBehindGateway } from '../agent-integrations/card.ts';
 import { type AgentTypes, agentKind } from '../agent-integrations/kind.ts';
@@ -21,8 +21,8 @@ import {
 import type { FoundServer } from '../registry/tables.ts';
 import { changeAccess, listAccess } from '../registry/user-access.ts';
 
-const named = (call: AdminCall) => pathParameter(call, 'agentServerId');
-const reach = (call: AdminCall) => reachServer(call, call.db, agentKind, named(call));
+const named = (call: AdminRequest) => pathParameter(call, 'agentServerId');
+const reach = (call: AdminRequest) => reachServer(call, call.db, agentKind, named(call));
 
 export const agentServerOperations = {
   ...implementAll('agent-servers', {
@@ -63,7 +63,7 @@ export const agentServerOperations = {
   }),
 };
 
-async function readCard(call: AdminCall): Promise<AgentCard> {
+async function readCard(call: AdminRequest): Promise<AgentCard> {
   const server = await reach(call);
   const card = server.integration.agentCard as AgentCard | null;
   if (card === null)

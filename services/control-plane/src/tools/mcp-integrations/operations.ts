@@ -1,5 +1,5 @@
 import type { BodyOf } from '@sluice/contracts/admin';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
   changeIntegration,
   changeReached,
@@ -19,7 +19,7 @@ export function mcpRegistry(parts: RegistryParts): McpRegistry {
 }
 
 export function createMcpIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   registry: McpRegistry,
   body: BodyOf<'mcp-integrations.create'>,
 ) {
@@ -28,7 +28,7 @@ export function createMcpIntegration(
 
 /** What was found at another address says nothing of this one. */
 export function changeMcpIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   registry: McpRegistry,
   reference: string,
   body: BodyOf<'mcp-integrations.update'>,
@@ -41,7 +41,7 @@ export function changeMcpIntegration(
 
 /** Asks the server, and keeps what it says: who it is, what it offers, or why it did not answer. */
 export async function testIntegration(
-  call: AdminCall,
+  call: AdminRequest,
   registry: McpRegistry,
   reference: string,
 ): Promise<Asked['answer']> {

@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { changeWorkspaces, listWorkspaces } from '../registry/grants.ts';
 import { deleteIntegration, listReachable, reachIntegration } from '../registry/integrations.ts';
@@ -21,11 +21,11 @@ import {
   presentMetadata,
 } from './present.ts';
 
-const named = (call: AdminCall) => pathParameter(call, 'mcpIntegrationId');
+const named = (call: AdminRequest) => pathParameter(call, 'mcpIntegrationId');
 
 export function mcpIntegrationOperations(parts: RegistryParts) {
   const registry = mcpRegistry(parts);
-  const reach = (call: AdminCall) => reachIntegration(call, call.db, mcpKind, named(call));
+  const reach = (call: AdminRequest) => reachIntegration(call, call.db, mcpKind, named(call));
   return {
     ...implementAll('mcp-integrations', {
       list: async (call, { query }) => {

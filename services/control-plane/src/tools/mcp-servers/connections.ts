@@ -1,7 +1,7 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { type Caller, isServiceKey } from '../../kernel/access/caller.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
 import { changeServer, reachServer } from '../registry/servers.ts';
@@ -10,7 +10,7 @@ import { listConnections, removeConnections } from './connections-store.ts';
 
 /** Sign-ins at the server behind: a user's own, or those an admin or a service key asks for. */
 export async function listSignIns(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   query: QueryOf<'mcp-servers.connections.list'>,
 ) {
@@ -21,7 +21,7 @@ export async function listSignIns(
 
 /** Forgets what a user has signed in with. One who is not signed in stays so: asking twice is no fault. */
 export function removeSignIn(
-  call: AdminCall,
+  call: AdminRequest,
   reference: string,
   query: QueryOf<'mcp-servers.connections.delete'>,
 ): Promise<void> {
@@ -46,7 +46,7 @@ function whose(caller: Caller, userId: string | undefined): string | undefined {
 }
 
 /** An organisation key that names a workspace means a server in it. */
-async function requireNamedWorkspace(call: AdminCall, server: ServerRow): Promise<void> {
+async function requireNamedWorkspace(call: AdminRequest, server: ServerRow): Promise<void> {
   const named = namedWorkspace(undefined, call.query);
   const workspace = await targetWorkspace(call.db, call.caller, named);
   if (workspace !== undefined && workspace.id !== server.workspaceId)

@@ -1,5 +1,5 @@
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant, withMore } from '../../kernel/http/shapes.ts';
 import { askServer } from '../mcp-integrations/ask-server.ts';
 import { mcpKind } from '../mcp-integrations/kind.ts';
@@ -19,8 +19,8 @@ import { listSignIns, removeSignIn } from './connections.ts';
 import { connectedUsers } from './connections-store.ts';
 import { presentMcpServer, presentMcpServerDetail, presentServerCapability } from './present.ts';
 
-const named = (call: AdminCall) => pathParameter(call, 'mcpServerId');
-const reach = (call: AdminCall) => reachServer(call, call.db, mcpKind, named(call));
+const named = (call: AdminRequest) => pathParameter(call, 'mcpServerId');
+const reach = (call: AdminRequest) => reachServer(call, call.db, mcpKind, named(call));
 
 export function mcpServerOperations(parts: RegistryParts) {
   return {

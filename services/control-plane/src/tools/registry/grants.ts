@@ -1,7 +1,7 @@
 import type { AnswerOf, BodyOf, QueryOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import type { Change } from '../../kernel/database/change.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import {
   type GrantRow,
@@ -19,7 +19,7 @@ import type { IntegrationRow, KindTypes } from './tables.ts';
 
 /** Where an integration may be used. A workspace does not learn who else uses it. */
 export async function listWorkspaces(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind,
   reference: string,
   query: QueryOf<'mcp-integrations.workspaces.list'>,
@@ -52,7 +52,7 @@ function presentGrant(grant: GrantRow, id: string) {
  * `override_existing_workspace_access` all others get what new ones get.
  */
 export function changeWorkspaces<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   registry: Registry<K>,
   reference: string,
   body: BodyOf<'mcp-integrations.workspaces.update'>,

@@ -3,7 +3,7 @@ import { GatewayError } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { visibleLevel } from '../../kernel/tenancy/levels.ts';
@@ -55,7 +55,7 @@ interface NewIntegrationFields extends IntegrationFields {
 
 /** The integration a path names, if it is in reach and of a level whose scopes the caller holds. */
 export async function reachIntegration<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   kind: RegistryKind<K>,
   reference: string,
@@ -76,7 +76,7 @@ export async function reachIntegration<K extends KindTypes>(
 
 /** Own ones and granted ones of a workspace, or all of the organisation. */
 export async function listReachable<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind<K>,
   query: QueryOf<'mcp-integrations.list'>,
 ) {
@@ -97,7 +97,7 @@ export async function listReachable<K extends KindTypes>(
 
 /** @param own the columns that only this kind has. */
 export function createIntegration<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   registry: Registry<K>,
   body: NewIntegrationFields,
   own: K['created'],
@@ -142,7 +142,7 @@ export function createIntegration<K extends KindTypes>(
 }
 
 export function changeIntegration<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   registry: Registry<K>,
   reference: string,
   body: IntegrationFields,
@@ -181,7 +181,7 @@ export function changeIntegration<K extends KindTypes>(
 
 /** Goes with the servers made of it, in every workspace: nothing goes on using what it held. */
 export function deleteIntegration<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   registry: Registry<K>,
   reference: string,
 ): Promise<void> {
@@ -195,7 +195,7 @@ export function deleteIntegration<K extends KindTypes>(
 
 /** A change of one integration, which answers with what it has become; every workspace that has a server of it hears of it. */
 export function changeReached<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   registry: Registry<K>,
   reference: string,
   work: (change: Change, row: IntegrationRow<K>) => Promise<IntegrationRow<K> | undefined>,

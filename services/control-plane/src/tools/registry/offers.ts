@@ -1,4 +1,4 @@
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeReached } from './integrations.ts';
 import { type OfferName, setOffers, setSwitches } from './offers-store.ts';
 import type { Registry } from './registry.ts';
@@ -11,7 +11,7 @@ export type OfferSetting = OfferName & { enabled: boolean };
 
 /** Turns offers of an integration on and off, for every server made of it. */
 export function switchOffers<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   registry: Registry<K>,
   reference: string,
   settings: readonly OfferSetting[],
@@ -29,7 +29,7 @@ export function switchOffers<K extends KindTypes>(
 
 /** Turns offers on and off for one server; what is off for its integration stays off. */
 export function switchServerOffers<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind<K>,
   reference: string,
   settings: readonly OfferSetting[],

@@ -3,7 +3,7 @@ import { invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import {
@@ -27,7 +27,7 @@ import type { FoundServer, KindTypes } from './tables.ts';
 
 /** The server a path names, if it is in reach. */
 export async function reachServer<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   db: Database,
   kind: RegistryKind<K>,
   reference: string,
@@ -38,7 +38,7 @@ export async function reachServer<K extends KindTypes>(
 }
 
 export async function listReachableServers<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind<K>,
   query: QueryOf<'mcp-servers.list'>,
 ) {
@@ -58,7 +58,7 @@ export async function listReachableServers<K extends KindTypes>(
 
 /** Puts an integration into a workspace, which it must be open to. */
 export function createServer(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind,
   body: Omit<BodyOf<'mcp-servers.create'>, 'mcp_integration_id'>,
   integration: string,
@@ -98,7 +98,7 @@ export function createServer(
 }
 
 export function renameServer(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind,
   reference: string,
   body: BodyOf<'mcp-servers.update'>,
@@ -111,7 +111,7 @@ export function renameServer(
 }
 
 export function deleteServer(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind,
   reference: string,
 ): Promise<void> {
@@ -120,7 +120,7 @@ export function deleteServer(
 
 /** A change of one server, of which its workspace hears. */
 export function changeServer<K extends KindTypes>(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind<K>,
   reference: string,
   work: (change: Change, server: FoundServer<K>) => Promise<void>,

@@ -1,6 +1,6 @@
 import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { withMore } from '../../kernel/http/shapes.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import type { RegistryKind } from './registry-kind.ts';
@@ -17,7 +17,7 @@ import {
 
 /** Who of the workspace may call a server. */
 export async function listAccess(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind,
   server: ServerRow,
   query: QueryOf<'mcp-servers.user-access.list'>,
@@ -45,7 +45,7 @@ function presentAccess(row: UserAccessRow, server: ServerRow) {
 
 /** Sets what counts for everyone, and exceptions from it. */
 export function changeAccess(
-  call: AdminCall,
+  call: AdminRequest,
   kind: RegistryKind,
   reference: string,
   body: BodyOf<'mcp-servers.user-access.update'>,

@@ -1,6 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { implementAll } from '../../kernel/http/implement.ts';
-import type { AdminCall } from '../../kernel/http/operation.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { findWorkspace } from '../../kernel/tenancy/find-workspace.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
 import { namespaceOf, presentEntry } from './present.ts';
@@ -33,7 +33,7 @@ export const mcpRegistryOperations = implementAll('mcp-registry', {
 });
 
 /** Published: a workspace key that names another workspace is refused here, not corrected. */
-async function workspaceId(call: AdminCall, reference: string | undefined) {
+async function workspaceId(call: AdminRequest, reference: string | undefined) {
   const { caller } = call;
   if (reference === undefined) return caller.workspaceId;
   const workspace = await findWorkspace(call.db, caller.organisationId, reference);
