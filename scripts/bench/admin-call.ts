@@ -1,7 +1,7 @@
-export type AdminRequest = <T>(method: string, path: string, body?: object) => Promise<T>;
+export type AdminCall = <T>(method: string, path: string, body?: object) => Promise<T>;
 
 /** Calls the admin API with its key. @throws Error for any answer but a 200 */
-export function adminCaller(options: { baseUrl: string; adminKey: string }): AdminRequest {
+export function adminCaller(options: { baseUrl: string; adminKey: string }): AdminCall {
   return async <T>(method: string, path: string, body?: object): Promise<T> => {
     const reply = await fetch(`${options.baseUrl}${path}`, {
       method,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
 import { buildGateway } from '../build.ts';
-import { type AdminRequest, adminCaller } from './admin-call.ts';
+import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
 import { openCrowdedWorkspace } from './crowded-workspace.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
@@ -105,7 +105,7 @@ export async function startWholeSluice(
 }
 
 async function createProvider(
-  call: AdminRequest,
+  call: AdminCall,
   workspaceId: string,
   upstreamOrigin: string,
   aiProviderId: string,
@@ -125,7 +125,7 @@ async function createProvider(
 
 /** Wide enough never to refuse: the counting is what is measured. */
 async function createRateLimit(
-  call: AdminRequest,
+  call: AdminCall,
   workspaceId: string,
   type: 'requests' | 'tokens',
 ): Promise<void> {
