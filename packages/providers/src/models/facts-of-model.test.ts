@@ -75,6 +75,20 @@ describe('facts of a model', () => {
     expect(factsOfModel('claude')?.model).toBe('claude-opus-5-5');
   });
 
+  it.each([
+    ['models/gemini-pro-latest', 'gemini-3.1-pro'],
+    ['google/gemini-3-pro-preview', 'gemini-3-pro'],
+    ['google.gemini-2.5-flash-lite-preview-09-2025', 'gemini-2.5-flash-lite'],
+    ['gemini-3.7-flash', 'gemini-3.7-flash'],
+    ['gemini-4-flash', 'gemini-3.7-flash'],
+    ['gemini-2.0-flash-001', 'gemini-1-flash'],
+    ['gemini-3-pro-image-preview', 'gemini-3-pro-image'],
+    ['gemini-2.5-flash-preview-tts', 'gemini-2.5-tts'],
+    ['gemini-exp', 'gemini-3.7-flash'],
+  ])('takes %s for %s', (name, model) => {
+    expect(factsOfModel(name)?.model).toBe(model);
+  });
+
   it('knows nothing of a model of no family', () => {
     for (const name of ['my-own-deployment', 'gpt-image-2', 'gpt-realtime', 'foo1'])
       expect(factsOfModel(name)?.model, name).toBeUndefined();

@@ -19,6 +19,10 @@ export interface ModelFacts {
   /** The effort of a request that names none. */
   effortDefault?: string;
   thinking?: ThinkingFacts;
+  /** Tokens that may be thought, where the maker wants a number: `off` is what stands for no thinking. */
+  thinkingBudget?: { off: number; min: number; max: number };
+  /** Calls of the model's own are refused in its history without their signatures. */
+  signsCalls?: boolean;
   /** Whether a call of a tool may be demanded: `unless-budget` = not beside a thinking budget. */
   forcedTools?: 'always' | 'unless-budget' | 'never';
   /** Providers (by id) that want thinking switched off beside a demanded call. */

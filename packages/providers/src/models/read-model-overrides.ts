@@ -21,6 +21,8 @@ const columns: Record<Exclude<keyof ModelFacts, 'model' | 'source' | 'checked'>,
     offUpTo: text,
     display: word('summarized', 'omitted'),
   }),
+  thinkingBudget: object({ off: countOrNone, min: count, max: count }),
+  signsCalls: flag,
   forcedTools: word('always', 'unless-budget', 'never'),
   forcedWithoutThinkingAt: words,
   structuredOutputs: flag,
@@ -111,6 +113,10 @@ function flag(value: unknown, path: string): unknown {
 function count(value: unknown, path: string): unknown {
   if (!Number.isSafeInteger(value) || (value as number) < 1) throw fault(path, 'must be a count');
   return value;
+}
+
+function countOrNone(value: unknown, path: string): unknown {
+  return value === 0 ? value : count(value, path);
 }
 
 function fault(path: string, reason: string): ModelOverridesError {

@@ -15,7 +15,7 @@ export function encodeRequest(
   request: ChatRequest,
   context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
-  const model = geminiModel(context.model || request.model);
+  const model = geminiModel(context.model || request.model, context.modelOverrides);
   const dropped = droppedFields(request);
   const isOwn = request.extensions.format === formatName;
   const { system, contents } = encodeContents(request.messages, model, isOwn, dropped);
