@@ -193,6 +193,8 @@ export interface ChatRequest {
   /** The caller wants usage at the end of the stream. */
   includeUsage?: boolean;
   tools?: ChatTool[];
+  /** Those too that the caller keeps from the model in this turn; absent = none is. */
+  allTools?: ChatTool[];
   toolChoice?: ToolChoice;
   parallelToolCalls?: boolean;
   outputTokensMax?: number;

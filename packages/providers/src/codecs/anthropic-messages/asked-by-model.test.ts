@@ -346,4 +346,24 @@ describe('the tools that were offered', () => {
     });
     expect(bedrock([user]).sent).not.toHaveProperty('toolConfig');
   });
+
+  it('are offered whole where thoughts are bound to them, and what was kept back is named', () => {
+    const tool = (name: string) => ({ type: 'function', name, parameters: { type: 'object' } });
+    const kept = { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'a' }] };
+    const asked = { input: 'Hi', tools: [tool('a'), tool('b')], tool_choice: kept };
+    const offered = (model: string) => {
+      const context = contextFor(anthropic);
+      const call = findTranslation(anthropic, 'createModelResponse');
+      const { body, dropped } = call.encode({ model, ...asked } as never, context);
+      return {
+        names: ((body as JsonObject).tools as JsonObject[]).map(({ name }) => name),
+        dropped,
+      };
+    };
+    expect(offered('claude-opus-5-5')).toMatchObject({
+      names: ['a', 'b'],
+      dropped: expect.arrayContaining(['tool_choice.tools']),
+    });
+    expect(offered('claude-opus-4-8')).toEqual({ names: ['a'], dropped: ['tools[1]'] });
+  });
 });

@@ -6,6 +6,7 @@ import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
 import { HostedTools } from './hosted-tools.ts';
+import { offeredTools } from './offered-tools.ts';
 import { type BlockKinds, lacksThought, type OpenTurn } from './open-turn.ts';
 import { encodeSampling } from './sampling.ts';
 import { StrictTools } from './strict-tools.ts';
@@ -174,7 +175,7 @@ function encodeTools(
 ): JsonObject {
   const strict = new StrictTools(facts, dropped);
   const tools: JsonObject[] = [];
-  for (const tool of request.tools ?? []) {
+  for (const tool of offeredTools(request, facts.bindsThoughts, dropped)) {
     const encoded =
       tool.type === 'function'
         ? encodeFunction(tool, strict, dropped)

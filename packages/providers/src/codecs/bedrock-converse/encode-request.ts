@@ -43,6 +43,7 @@ export function encodeRequest(
       hasThoughts: messages.some(({ content }) => content.some(blockKinds.isThought)),
       mayDemand: claude === undefined || mayDemandCall(claude, thinkingType),
       structuredOutputs,
+      bindsThoughts: claude?.bindsThoughts ?? false,
     },
     dropped,
   );

@@ -1,5 +1,6 @@
 import type { ChatRequest, FunctionTool, JsonObject } from '@sluice/contracts';
 import { encodeProviderTool } from '../anthropic-messages/encode-request.ts';
+import { offeredTools } from '../anthropic-messages/offered-tools.ts';
 import { StrictTools } from '../anthropic-messages/strict-tools.ts';
 import { demandsCall } from '../anthropic-messages/tool-choice.ts';
 import type { Family } from './models.ts';
@@ -20,6 +21,8 @@ export interface ToolRules {
   /** Whether the model may be told to call a tool. */
   mayDemand: boolean;
   structuredOutputs: boolean;
+  /** A signed thought is refused when the tools before it have changed. */
+  bindsThoughts: boolean;
 }
 
 /**
@@ -35,7 +38,7 @@ export function encodeTools(
   const strict = new StrictTools(rules, dropped);
   const tools: JsonObject[] = [];
   const modelTools: JsonObject[] = [];
-  for (const tool of request.tools ?? []) {
+  for (const tool of offeredTools(request, rules.bindsThoughts, dropped)) {
     if (tool.type === 'function') tools.push(...encodeFunction(tool, family, strict, dropped));
     else if (tool.format === formatName) tools.push(tool.value);
     else if (!family.isClaude) dropped.push(tool.path);

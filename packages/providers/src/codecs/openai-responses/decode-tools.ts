@@ -7,6 +7,7 @@ import { formatName } from './wire.ts';
 
 export interface DecodedTools {
   tools?: ChatTool[];
+  allTools?: ChatTool[];
   toolChoice?: ToolChoice;
 }
 
@@ -24,6 +25,7 @@ export function decodeTools(body: JsonObject, dropped: string[]): DecodedTools {
   for (const tool of tools ?? []) if (!isAllowed(tool)) dropped.push(tool.path);
   return compact<DecodedTools>({
     tools: tools?.filter(isAllowed),
+    allTools: tools?.every(isAllowed) === true ? undefined : tools,
     toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
   });
 }
