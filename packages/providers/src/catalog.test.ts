@@ -246,4 +246,21 @@ describe('authHeaders', () => {
   it('sends no authorisation without a key', () => {
     expect(authHeaders(findProvider('vllm')!, { apiKey: '', configurations: {} }, {})).toEqual({});
   });
+
+  it.each(['groq', 'mistral-ai', 'cerebras'])(
+    '%s, which refuses what it does not know, is not sent the fields of OpenAI that Codex always has',
+    (id) => {
+      const provider = findProvider(id)!;
+      const request = { model: 'm', input: 'x', prompt_cache_key: 'k', text: { verbosity: 'low' } };
+      // Asked for chat, as a model is that has no responses there.
+      const { createModelResponse: _, ...endpoints } = provider.endpoints;
+      const chatOnly = { ...provider, endpoints };
+      const { body, dropped } = findTranslation(chatOnly, 'createModelResponse').encode(
+        request,
+        contextFor(chatOnly, true, { model: 'm', request }),
+      );
+      expect(Object.keys(body ?? {})).toEqual(['model', 'messages']);
+      expect(dropped).toEqual(['verbosity', 'prompt_cache_key']);
+    },
+  );
 });

@@ -41,6 +41,16 @@ export const rerank: EndpointEntry = {
 };
 export const ocr: EndpointEntry = { format: 'ocr', path: '/ocr' };
 
+/** Fields that OpenAI alone knows, for hosts that refuse what they do not know. Codex sends two of them always. */
+export const openAiFields: readonly string[] = [
+  'verbosity',
+  'prompt_cache_key',
+  'prompt_cache_options',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'moderation',
+];
+
 /** What is common to compatible providers, who took over the format before the `developer` role came. */
 export const compatible = {
   auth: { type: 'bearer' },

@@ -1,7 +1,7 @@
 import type { ProviderEntry } from '../contract.ts';
 import { linewise } from '../framing/linewise-sse.ts';
 import { openAiCallIds } from '../translation/call-id-rules.ts';
-import { compatible, offering, openAiEndpoints } from './openai-endpoints.ts';
+import { compatible, offering, openAiEndpoints, openAiFields } from './openai-endpoints.ts';
 
 /** OpenAI's formats, with fields to rename, to hold back or to bound. */
 export const providersWithQuirks: readonly ProviderEntry[] = [
@@ -28,7 +28,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     // These are answered with 400.
     quirks: {
       ...compatible.quirks,
-      drop: ['frequency_penalty', 'presence_penalty', 'logit_bias'],
+      drop: ['frequency_penalty', 'presence_penalty', 'logit_bias', ...openAiFields],
       outputTokensField: 'max_completion_tokens',
       // https://inference-docs.cerebras.ai/capabilities/reasoning
       thinkingBack: {
@@ -115,7 +115,7 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
     // These are answered with 400.
     quirks: {
       ...compatible.quirks,
-      drop: ['logprobs', 'top_logprobs', 'logit_bias'],
+      drop: ['logprobs', 'top_logprobs', 'logit_bias', ...openAiFields],
       // With any other model the field is a 400: https://console.groq.com/docs/changelog.
       thinkingBack: { field: 'reasoning', models: /qwen3/ },
     },

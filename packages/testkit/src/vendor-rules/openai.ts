@@ -17,7 +17,7 @@ const knownInResponses = new Set(
   `model input instructions stream stream_options tools tool_choice parallel_tool_calls
   max_output_tokens max_tool_calls temperature top_p top_logprobs user safety_identifier service_tier
   text reasoning include store truncation background previous_response_id conversation prompt metadata
-  prompt_cache_key prompt_cache_retention prompt_cache_options moderation context_management`.split(
+  prompt_cache_key prompt_cache_retention prompt_cache_options moderation context_management client_metadata`.split(
     /\s+/,
   ),
 );

@@ -1,4 +1,4 @@
-import { ocr, offering } from '../../catalog/openai-endpoints.ts';
+import { ocr, offering, openAiFields } from '../../catalog/openai-endpoints.ts';
 import type { JsonValue, ProviderEntry } from '../../contract.ts';
 import { mistralCallIds } from '../../translation/call-id-rules.ts';
 
@@ -39,6 +39,7 @@ export const mistralAi: ProviderEntry = {
       'user',
       'service_tier',
       'store',
+      ...openAiFields,
     ],
     clamp: { temperature: [0, 1.5] },
     values: { tool_choice: { required: 'any' } },
