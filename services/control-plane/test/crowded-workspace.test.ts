@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
 import { type Harness, startHarness } from './support/harness.ts';
 import { HeldSections } from './support/held-sections.ts';
+import { ranMs, watchLongestWork } from './support/longest-work.ts';
 
 /** Configs of one workspace. CROWDED_CONFIGS=100000 is what the aims are set for. */
 const count = Number(process.env.CROWDED_CONFIGS ?? 3_000);
@@ -24,7 +25,7 @@ afterAll(async () => {
 });
 
 async function ask(config: string) {
-  const startedAt = performance.now();
+  const [startedAt, ranBefore] = [performance.now(), ranMs(gateway.pid)];
   const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: {
@@ -35,7 +36,11 @@ async function ask(config: string) {
     body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'x' }] }),
   });
   await answer.text();
-  return { path: upstream.requests.at(-1)?.path, ms: performance.now() - startedAt };
+  return {
+    path: upstream.requests.at(-1)?.path,
+    ms: performance.now() - startedAt,
+    gatewayMs: ranMs(gateway.pid) - ranBefore,
+  };
 }
 
 it(`one of ${count} configs changed: less than 10 kB, in force within a second, and nobody waits for it`, async () => {
@@ -55,6 +60,9 @@ it(`one of ${count} configs changed: less than 10 kB, in force within a second, 
   for (let warm = 0; warm < 50; warm += 1) await ask(slug);
 
   let longestMs = 0;
+  /** Of that what the gateway worked. The control plane is in this process, where its work is counted apart. */
+  let gatewayMs = 0;
+  const work = watchLongestWork();
   let inForceMs: number | undefined;
   let answeredAt = Number.POSITIVE_INFINITY;
   const changing = h
@@ -66,19 +74,23 @@ it(`one of ${count} configs changed: less than 10 kB, in force within a second, 
     });
   const until = performance.now() + 1_500;
   while (performance.now() < until) {
-    const { path, ms } = await ask(slug);
-    longestMs = Math.max(longestMs, ms);
+    const { path, ...took } = await ask(slug);
+    longestMs = Math.max(longestMs, took.ms);
+    gatewayMs = Math.max(gatewayMs, took.gatewayMs);
     if (path?.includes('/after/') === true)
       inForceMs ??= Math.max(0, performance.now() - answeredAt);
   }
   await changing;
+  const controlPlaneMs = work.stop();
   const told = await held.refresh();
-  process.stdout.write(`${JSON.stringify({ count, bytes: told.bytes, inForceMs, longestMs })}\n`);
+  const figures = { count, bytes: told.bytes, inForceMs, longestMs, gatewayMs, controlPlaneMs };
+  process.stdout.write(`${JSON.stringify(figures)}\n`);
   expect(told).toMatchObject({ items: 1, startedOver: [] });
   expect(told.bytes).toBeLessThan(10_000);
   expect(inForceMs).toBeLessThan(1_000);
-  // Beside others on a busy machine: the aim is 50 ms.
-  expect(longestMs).toBeLessThan(500);
+  // What an answer waits for on a machine of its own is the work of these two.
+  expect(gatewayMs).toBeLessThan(50);
+  expect(controlPlaneMs).toBeLessThan(50);
 }, 180_000);
 
 async function insertConfigs(): Promise<void> {

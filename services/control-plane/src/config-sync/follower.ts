@@ -56,7 +56,7 @@ export class Follower {
   async holds({ number, held, keysMark }: config.Holding): Promise<void> {
     const holding = this.#held ?? new Set();
     this.#held = holding;
-    for (const { id } of held) holding.add(id);
+    for (const { id } of held) holding.add(id.toLowerCase());
     await this.#compare(held);
     const keys = keysMark === undefined ? undefined : await this.#compareKeys(keysMark);
     this.#push({ event: { case: 'compared', value: { number, ...(keys && { keys }) } } });

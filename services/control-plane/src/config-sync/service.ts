@@ -48,16 +48,17 @@ export function configServiceHandlers(
 ): RpcHandlers<typeof config.ConfigService> {
   const shared = new SharedChanges();
   const { client: db, feed } = parts;
-  const turns = new Turns(parts.readsMax);
+  // Beside the two of the batches.
+  const turns = new Turns(Math.max(1, parts.readsMax - 2));
   const current = new Batches<Revision>({
     read: (ids) => currentRevisions(db, ids),
     keysMax: 1_000,
-    readingsMax: 2,
+    readingsMax: 1,
   });
   const keys = new Batches<KeyRow>({
     read: (hashes) => keyRowsByHash(db, hashes),
     keysMax: 500,
-    readingsMax: 2,
+    readingsMax: 1,
   });
   const following = {
     ...parts,

@@ -30,6 +30,8 @@ export async function* streamSections(
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
   const now = await current.get(request.workspaceId.toLowerCase());
+  // Whoever has given up asks again: reading for it as well would double what is too much already.
+  if (signal.aborted) return;
   if (now === undefined) return yield { part: { case: 'gone', value: {} } };
   if (isCurrent(request, now)) return yield { part: { case: 'unchanged', value: {} } };
   const open = openersOf(vault);

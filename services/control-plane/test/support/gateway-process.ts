@@ -3,6 +3,7 @@ import type { ControlPlane, Harness } from './harness.ts';
 
 export interface GatewayProcess {
   readonly url: string;
+  readonly pid: number;
   /** It hangs from then on, with its connections open. */
   pause(): void;
   resume(): void;
@@ -34,6 +35,7 @@ export async function startGateway(
   });
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: service.pid,
     pause: () => process.kill(service.pid, 'SIGSTOP'),
     resume: () => process.kill(service.pid, 'SIGCONT'),
     stop: () => service.stop(),

@@ -308,6 +308,21 @@ describe('keys', () => {
     await expect.poll(() => store.heldKey(secret)).toBeUndefined();
   });
 
+  it('a change that cannot be fetched is tried again once, however often the key changes', async () => {
+    const source = new FakeControlPlane();
+    const secret = source.addKey();
+    const store = await startStore(source, { retryMs: 100 });
+    await store.findKey(secret);
+    source.isAway = true;
+    for (let change = 0; change < 20; change += 1) {
+      source.keyChanged(secret);
+      await turn();
+    }
+    const before = source.keyCalls;
+    await new Promise((resolve) => setTimeout(resolve, 160));
+    expect(source.keyCalls - before).toBe(1);
+  });
+
   it('one that was refused and has come back is taken at once', async () => {
     const source = new FakeControlPlane();
     const secret = source.addKey();

@@ -51,7 +51,8 @@ export class ConfigStore {
   readonly #bundles: HeldBundles;
   /** For names that are not known here. */
   readonly newer: NewerBundles;
-  readonly #retries = new Set<NodeJS.Timeout>();
+  /** By what is to be fetched: however often it changes meanwhile, it is tried again once. */
+  readonly #retries = new Map<string, NodeJS.Timeout>();
   #watching: Watching | undefined;
   /** What was told since the last barrier: whether it is in force here now. */
   #toldSinceBarrier: Promise<boolean>[] = [];
@@ -162,7 +163,7 @@ export class ConfigStore {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#watching?.stop();
-    for (const timer of this.#retries) clearTimeout(timer);
+    this.#forgetRetries();
     this.#organisations?.stop();
     await this.#snapshot.close();
     this.#source.close();
@@ -214,6 +215,7 @@ export class ConfigStore {
   /** Fetches a held bundle again before the old one is dropped; on failure the old one stays until the next `ready`. */
   #refreshBundle(workspaceId: string): Promise<boolean> {
     return this.#refresh(
+      workspaceId,
       () => this.#bundles.changed(workspaceId),
       (err) =>
         this.#logger.warn(
@@ -225,6 +227,7 @@ export class ConfigStore {
 
   #refreshKey(keyId: string): Promise<boolean> {
     return this.#refresh(
+      keyId,
       () => this.#keys.changed(keyId),
       (err) => this.#logger.warn({ api_key_id: keyId, err }, 'a changed key could not be fetched'),
     );
@@ -232,6 +235,7 @@ export class ConfigStore {
 
   /** One failed fetch must not leave a revoked key in force. Without the stream `ready` repeats everything. */
   async #refresh(
+    what: string,
     work: () => Promise<void>,
     onFault: (error: unknown) => void,
     tries = 0,
@@ -241,18 +245,23 @@ export class ConfigStore {
       return true;
     } catch (error) {
       onFault(error);
-      if (!this.connected || this.#isStopped) return false;
+      if (!this.connected || this.#isStopped || this.#retries.has(what)) return false;
       const timer = setTimeout(
         () => {
-          this.#retries.delete(timer);
-          if (this.connected && !this.#isStopped) void this.#refresh(work, onFault, tries + 1);
+          this.#retries.delete(what);
+          void this.#refresh(what, work, onFault, tries + 1);
         },
         retryAfterMs(this.#retryMs, tries),
       );
       timer.unref();
-      this.#retries.add(timer);
+      this.#retries.set(what, timer);
       return false;
     }
+  }
+
+  #forgetRetries(): void {
+    for (const timer of this.#retries.values()) clearTimeout(timer);
+    this.#retries.clear();
   }
 
   async #watchForever(): Promise<void> {
@@ -271,6 +280,7 @@ export class ConfigStore {
       await stream.ended;
       clearInterval(watchdog);
       this.#toldSinceBarrier = [];
+      this.#forgetRetries();
       this.#said.end();
       this.#keysMark.missed();
       this.#organisations?.unwatched();
@@ -390,6 +400,7 @@ export class ConfigStore {
 
   #refreshKeys(hashes: readonly string[]): Promise<boolean> {
     return this.#refresh(
+      hashes[0] ?? '',
       () => this.#keys.refreshAll(hashes),
       (err) => this.#logger.warn({ err }, 'held keys could not be fetched'),
     );
