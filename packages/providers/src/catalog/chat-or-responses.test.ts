@@ -39,6 +39,11 @@ describe('OpenAI’s models', () => {
   it.each<[Endpoint, JsonObject, string]>([
     ['chatComplete', { model: 'gpt-5.6' }, 'native /v1/chat/completions'],
     ['chatComplete', { model: 'gpt-5.6', tools: [fn] }, 'translated /v1/responses'],
+    [
+      'chatComplete',
+      { model: 'gpt-5.6', tools: [{ type: 'custom', custom: { name: 'f' } }] },
+      'native /v1/chat/completions',
+    ],
     ['chatComplete', { model: 'gpt-6-astra', tools: [fn] }, 'translated /v1/responses'],
     [
       'chatComplete',

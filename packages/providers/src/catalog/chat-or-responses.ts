@@ -53,6 +53,8 @@ function isToolsBesideReasoning(
   if (tools === undefined || tools.length === 0) return false;
   // What has to be translated anyway is served best where everything is taken.
   if (asked !== 'chatComplete') return true;
+  // Custom tools are taken, and would be lost on the way.
+  if (!tools.some((tool) => objectOf(tool)?.type === 'function')) return false;
   const effort = stringOf(request.reasoning_effort);
   return (effort ?? effortDefault) !== 'none' || (refusesNone && effort !== undefined);
 }
