@@ -16,6 +16,8 @@ beforeAll(async () => {
     address: `127.0.0.1:${replica.grpcPort}`,
     token,
   });
+  // The first change of a process is slow by itself.
+  await change();
 });
 afterEach(async () => {
   for (const stream of streams.splice(0)) stream.cancel();
