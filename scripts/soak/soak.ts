@@ -5,9 +5,13 @@ import { type Part, startPart } from '../bench/parts.ts';
 import { usageOf } from '../bench/process-usage.ts';
 import type { Subject } from '../bench/subject.ts';
 
-/** What the gateway held at one moment, while nothing was sent for a second. */
+/** What the gateway held, a second after a slice of the load had ended. */
 export interface Sample {
   atS: number;
+  /**
+   * The most of the slice: resident memory goes up and down with the collections of
+   * the heap, and a single look would measure how long ago the last one was.
+   */
   rssMb: number;
   /** Of V8, in use. */
   heapMb: number;
@@ -36,6 +40,8 @@ const streamShare = 0.05;
 const eventEveryMs = 20;
 /** Between samples. */
 const sliceMs = 60_000;
+/** Between looks at resident memory. */
+const lookMs = 1_000;
 
 /**
  * Sends load by the clock, in slices, and looks at the gateway after each.
@@ -60,6 +66,10 @@ export async function soak(options: SoakOptions): Promise<Sample[]> {
         durationMsMax,
       };
       const streamsPerSecond = options.requestsPerSecond * streamShare;
+      let rssMb = 0;
+      const watch = setInterval(() => {
+        rssMb = Math.max(rssMb, usageOf(gateway.pid()).rssMb);
+      }, lookMs);
       const results = await Promise.all([
         unary.send({
           ...common,
@@ -77,10 +87,11 @@ export async function soak(options: SoakOptions): Promise<Sample[]> {
           replyBytesMin: streamEvents.length,
           replyEndsWith: '[DONE]',
         }),
-      ]);
+      ]).finally(() => clearInterval(watch));
       complain(results);
       await delay(1_000, undefined, { signal }).catch(() => {});
-      const sample = await look(gateway, results, performance.now() - startedAt);
+      const atS = (performance.now() - startedAt) / 1_000;
+      const sample = { atS, rssMb, ...(await look(gateway, results)) };
       samples.push(sample);
       options.onSample(sample);
     }
@@ -101,9 +112,10 @@ function complain(results: readonly LoadResult[]): void {
 async function look(
   gateway: Subject,
   results: readonly LoadResult[],
-  elapsedMs: number,
-): Promise<Sample> {
-  const text = await (await fetch(gateway.metricsUrl?.() ?? '')).text();
+): Promise<Omit<Sample, 'atS' | 'rssMb'>> {
+  const url = gateway.metricsUrl?.();
+  if (url === undefined) throw new Error('The gateway has no address for its metrics.');
+  const text = await (await fetch(url)).text();
   const readingOf = (name: string) =>
     Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
   const resources: Record<string, number> = {};
@@ -112,8 +124,6 @@ async function look(
   ))
     resources[kind as string] = Number(count);
   return {
-    atS: elapsedMs / 1_000,
-    rssMb: usageOf(gateway.pid()).rssMb,
     heapMb: readingOf('node_nodejs_heap_size_used_bytes') / 2 ** 20,
     handles: readingOf('node_nodejs_active_handles_total'),
     resources,
