@@ -13,6 +13,9 @@ export interface BarriersParts {
 export interface Passing {
   /** It was told something: it passes the next barrier when that is in force. Others have nothing to pass. */
   told(): void;
+  /** Until it has said what it holds, and that is compared, it may hold anything, and be told of nothing. */
+  comparing(): void;
+  compared(): void;
   passed(number: bigint): void;
   /** It is waited for no more. */
   leave(): void;
@@ -20,6 +23,7 @@ export interface Passing {
 
 interface Following {
   isTold: boolean;
+  isComparing: boolean;
   send(number: bigint): void;
   /** Barriers it was sent and has not passed. */
   readonly waiting: Map<bigint, () => void>;
@@ -60,11 +64,22 @@ export class Barriers {
 
   /** @param send called for each barrier, after the notices before it */
   follow(send: (number: bigint) => void): Passing {
-    const following: Following = { isTold: false, send, waiting: new Map() };
+    const following: Following = {
+      isTold: false,
+      isComparing: false,
+      send,
+      waiting: new Map(),
+    };
     this.#followers.add(following);
     return {
       told: () => {
         following.isTold = true;
+      },
+      comparing: () => {
+        following.isComparing = true;
+      },
+      compared: () => {
+        following.isComparing = false;
       },
       passed: (number) => following.waiting.get(number)?.(),
       leave: () => {
@@ -98,11 +113,14 @@ export class Barriers {
   async #pass(barrier: string): Promise<void> {
     this.#lastNumber += 1n;
     const number = this.#lastNumber;
-    const told = [...this.#followers].filter((each) => each.isTold);
+    const followers = [...this.#followers];
+    // What one of them holds that was not told is not known: none of it is said to be in force.
+    const isSure = !followers.some((each) => each.isComparing);
+    const told = followers.filter((each) => each.isTold);
     const all = Promise.all(told.map((each) => passing(each, number)));
     const { promise: late, resolve } = Promise.withResolvers<false>();
     const timer = setTimeout(resolve, this.#patienceMs, false as const);
-    const byAll = await Promise.race([all.then(() => true), late]);
+    const byAll = await Promise.race([all.then(() => isSure), late]);
     clearTimeout(timer);
     await this.#report({ barrier, replica: this.#feed.replica, byAll });
   }

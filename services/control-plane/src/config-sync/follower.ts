@@ -29,6 +29,11 @@ export class Follower {
     this.#held ??= new Set();
   }
 
+  /** Whether it says what it holds. */
+  get isHolding(): boolean {
+    return this.#held !== undefined;
+  }
+
   hears(notice: ChangeNotice): boolean {
     if (this.#held === undefined) return true;
     if ('workspace' in notice) return this.#held.has(notice.workspace);

@@ -63,6 +63,7 @@ export function followChanges(
       let stopWaiting = () => {};
       const unsubscribe = parts.feed.subscribe((event) => {
         if (event.type === 'live') {
+          if (follower.isHolding) passing.comparing();
           stopWaiting();
           stopWaiting = parts.pace.begin(() => push(ready));
         } else if (event.type === 'change' && follower.hears(event.notice)) {
@@ -71,10 +72,19 @@ export function followChanges(
         }
       });
       void hear(requests, {
-        onHello: ({ saysHolding }) => saysHolding && follower.saysHolding(),
+        onHello({ saysHolding }) {
+          if (!saysHolding) return;
+          follower.saysHolding();
+          passing.comparing();
+        },
         onPassed: (number) => passing.passed(number),
         // What could not be read is compared on its next stream.
-        onHolding: (holding) => follower.holds(holding).catch(() => broken.abort()),
+        onHolding: (holding) =>
+          follower.holds(holding).then(
+            // The last of the messages that say all of it.
+            () => holding.keysMark !== undefined && passing.compared(),
+            () => broken.abort(),
+          ),
       });
       return {
         heartbeat: () => follower.heartbeat(),

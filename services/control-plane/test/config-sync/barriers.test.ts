@@ -30,7 +30,11 @@ afterAll(async () => {
 });
 
 /** A gateway that follows, and passes barriers after so many ms; undefined = never. */
-async function following(rpc: RpcClient, passAfterMs: number | undefined) {
+async function following(
+  rpc: RpcClient,
+  passAfterMs: number | undefined,
+  { saysHolding = false } = {},
+) {
   const stream = rpc.duplexStream(follow);
   streams.push(stream);
   const events: string[] = [];
@@ -41,7 +45,7 @@ async function following(rpc: RpcClient, passAfterMs: number | undefined) {
     const { number } = event.value;
     setTimeout(() => stream.say({ say: { case: 'passed', value: number } }), passAfterMs);
   });
-  stream.say({ say: { case: 'hello', value: { replicaId: 'test' } } });
+  stream.say({ say: { case: 'hello', value: { replicaId: 'test', saysHolding } } });
   await eventually(() => events.includes('ready'));
   return { events, stream };
 }
@@ -93,6 +97,18 @@ describe('the answer of a change', () => {
     expect(inForce).toBe('pending');
     expect(ms).toBeGreaterThan(900);
     expect(ms).toBeLessThan(2_000);
+  });
+
+  it('is not that it is in force while a gateway has not said what it holds', async () => {
+    const { events, stream } = await following(another, 0, { saysHolding: true });
+    expect((await change()).inForce).toBe('pending');
+    const held = [{ id: h.first.workspace_id, revision: 0n, stamp: 'of another day' }];
+    stream.say({ say: { case: 'holding', value: { number: 1n, held } } });
+    await eventually(() => events.includes('compared'));
+    expect((await change()).inForce).toBe('pending');
+    stream.say({ say: { case: 'holding', value: { number: 2n, held: [], keysMark: '' } } });
+    await eventually(() => events.filter((event) => event === 'compared').length === 2);
+    expect((await change()).inForce).toBe('everywhere');
   });
 
   it('waits for nobody who has gone meanwhile', async () => {
