@@ -181,6 +181,8 @@ const leaf = z.strictObject({
   strict_params: z.boolean().optional(),
   /** Ask once more without a parameter that the provider refuses by name. */
   adapt: z.boolean().optional(),
+  /** `false`: no other target is asked once a provider has refused for what its content filter found. */
+  fallback_on_content_filter: z.boolean().optional(),
   input_guardrails: guardrailShorthand.optional(),
   output_guardrails: guardrailShorthand.optional(),
   before_request_hooks: hooks.optional(),

@@ -22,6 +22,7 @@ export interface Inherited {
   readonly strictOpenAiCompliance: boolean | undefined;
   readonly strictParams: boolean | undefined;
   readonly adapts: boolean | undefined;
+  readonly endsOnContentFilter: boolean;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -49,6 +50,7 @@ export const nothingInherited: Inherited = {
   strictOpenAiCompliance: undefined,
   strictParams: undefined,
   adapts: undefined,
+  endsOnContentFilter: false,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -88,6 +90,10 @@ export function inherit(
     strictOpenAiCompliance: node.strict_open_ai_compliance ?? parent.strictOpenAiCompliance,
     strictParams: node.strict_params ?? parent.strictParams,
     adapts: node.adapt ?? parent.adapts,
+    endsOnContentFilter:
+      node.fallback_on_content_filter === undefined
+        ? parent.endsOnContentFilter
+        : !node.fallback_on_content_filter,
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -130,6 +136,7 @@ export function resolveLeaf(
     strictOpenAiCompliance: inherited.strictOpenAiCompliance,
     strictParams: inherited.strictParams,
     adapts: inherited.adapts,
+    endsOnContentFilter: inherited.endsOnContentFilter,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,

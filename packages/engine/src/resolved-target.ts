@@ -36,6 +36,8 @@ export interface ResolvedTarget {
   readonly strictParams: boolean | undefined;
   /** Ask once more without a parameter that the provider refuses by name. */
   readonly adapts: boolean | undefined;
+  /** A refusal of the provider's content filter is the request's: no other target is asked. */
+  readonly endsOnContentFilter: boolean;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;

@@ -37,7 +37,7 @@ export {
   proofHeaders,
 } from './declared-settings.ts';
 export { type WithoutParameter, withoutRefusedParameter } from './errors/refused-parameter.ts';
-export { isFinalFault } from './final-faults.ts';
+export { finalFaultOf } from './final-faults.ts';
 export { arrayOf, objectOf } from './json/json-access.ts';
 export { type ModelPath, readModelPath } from './model-paths.ts';
 export { factsOfModel, modelFamilies } from './models/facts-of-model.ts';

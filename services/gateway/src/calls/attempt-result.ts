@@ -10,5 +10,7 @@ export interface AttemptResult {
   isNetworkFailure: boolean;
   /** Asking the same model again cannot help. */
   isFinal: boolean;
+  /** What was asked was too much for the provider's content filter. */
+  isFiltered: boolean;
   waitHintMs: number | undefined;
 }

@@ -90,6 +90,7 @@ async function run(
       status: error.status,
       isNetworkFailure: withoutAnswer.has(error.code),
       isFinal: false,
+      isFiltered: false,
       waitHintMs: undefined,
     };
   }

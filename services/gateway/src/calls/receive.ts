@@ -2,7 +2,7 @@ import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import {
-  isFinalFault,
+  finalFaultOf,
   type ReplyFacts,
   type StreamReader,
   type Translation,
@@ -89,21 +89,25 @@ export async function receive(
   const plain: BodyReply = { kind: 'body', status: upstream.status, headers, body };
   if (isSuccess) return answered(upstream, await inspected(attempt, plain, decoded.facts));
   await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);
-  const mayRetry = (call.target.planned.retry?.attempts ?? 0) > 0;
-  return answered(
-    upstream,
-    plain,
-    mayRetry && isFinalFault(upstream.status, bytes.toString('utf8')),
-  );
+  const { retry, endsOnContentFilter } = call.target.planned;
+  const mayRetry = (retry?.attempts ?? 0) > 0;
+  if (!mayRetry && !endsOnContentFilter) return answered(upstream, plain);
+  const fault = finalFaultOf(upstream.status, bytes.toString('utf8'));
+  return {
+    ...answered(upstream, plain),
+    isFinal: fault !== undefined,
+    isFiltered: fault === 'content-filter',
+  };
 }
 
-function answered(upstream: UpstreamCall, reply: Reply, isFinal = false): AttemptResult {
+function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {
   return {
     reply,
     error: undefined,
     status: reply.status,
     isNetworkFailure: false,
-    isFinal,
+    isFinal: false,
+    isFiltered: false,
     waitHintMs: reply.status === 429 ? waitHintMs(upstream.headers) : undefined,
   };
 }

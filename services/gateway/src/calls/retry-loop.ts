@@ -69,6 +69,7 @@ function failed(error: GatewayError): AttemptResult {
     status: error.status,
     isNetworkFailure: false,
     isFinal: true,
+    isFiltered: false,
     waitHintMs: undefined,
   };
 }

@@ -35,7 +35,24 @@ export const refusals: readonly Fault[] = [
   },
   {
     name: 'content filter',
-    run: (trial) => isFinal(trial, 'content_filter'),
+    async run(trial) {
+      await isFinal(trial, 'content_filter');
+
+      const first = await trial.upstream('first', openAiError(400, 'content_filter'));
+      const second = await trial.upstream('second', openAiReply);
+      const alone = await trial.ask({
+        label: 'that no other target is to be asked for',
+        config: {
+          ...fallback([first.target(), second.target()]),
+          fallback_on_content_filter: false,
+        },
+        records: 1,
+      });
+      expect(alone.answer.status).toBe(400);
+      expect(alone.answer.json).toEqual(openAiErrorBody('content_filter'));
+      expect(alone.calls).toEqual(['first']);
+      expect(alone.records).toEqual([refused('config.targets[0]', 400)]);
+    },
   },
   {
     name: 'a fallback that rejects the request’s shape',

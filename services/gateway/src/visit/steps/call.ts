@@ -24,7 +24,9 @@ export function call(parts: CallParts): Step {
       const first = await callTarget(prepared, parts);
       const result = (planned.adapts === true && (await askWithLess(visit, first, parts))) || first;
       const { reply, error, status } = result;
-      return { status, stops: endsRequest(error) || !canResend(prepared), reply, error };
+      const isOver = planned.endsOnContentFilter && result.isFiltered;
+      const stops = isOver || endsRequest(error) || !canResend(prepared);
+      return { status, stops, reply, error };
     },
   };
 }
