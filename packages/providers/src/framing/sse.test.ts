@@ -44,6 +44,19 @@ describe('parseSseEvents', () => {
   });
 });
 
+describe('a line of an error', () => {
+  const bytes = Buffer.from('data: {"a":1}\n\nerror: {"error":{"message":"no"}}\n\n');
+
+  it('is an event of that name, as GPUStack means it', () => {
+    const events = [
+      { name: '', data: '{"a":1}' },
+      { name: 'error', data: '{"error":{"message":"no"}}' },
+    ];
+    expect(parseSseEvents(bytes)).toEqual(events);
+    expect(readByLines(cutAt(bytes, [3, 20, 30]))).toEqual(events);
+  });
+});
+
 describe('SseFramer', () => {
   it('reads the same events whatever the line ends and however the bytes are cut', () => {
     const character = fc.constantFrom('a', ':', ' ', '"', 'ß', '東', '👋🏽', '\0');

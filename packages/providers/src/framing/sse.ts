@@ -216,6 +216,10 @@ class SseLines {
         data = data === undefined ? value : `${data}\n${value}`;
       } else if (text.startsWith('event:', start)) {
         name = fieldValue(text, start + 6, end);
+      } else if (text.startsWith('error:', start)) {
+        // GPUStack tells of a failure so; no event of the standard has such a line.
+        name = 'error';
+        data = fieldValue(text, start + 6, end);
       }
       start = cr < lf && cr + 1 === lf ? lf + 1 : end + 1;
     }

@@ -18,6 +18,7 @@ import type { CallContext, ReplyFacts, WireFormat } from '../contract.ts';
 import { spokenFacts } from '../dialects/audio/request.ts';
 import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
+import { isErrorReply } from '../errors/not-the-format.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../json/json-access.ts';
 import type { StreamTap } from './native-stream.ts';
 
@@ -99,8 +100,10 @@ function readChoices(body: JsonObject): ReplyFacts | undefined {
 }
 
 function readResponse(body: JsonObject): ReplyFacts | undefined {
-  if (arrayOf(body.output) === undefined) return undefined;
   const usage = objectOf(body.usage);
+  const isResponse = arrayOf(body.output) !== undefined;
+  // Usage is read where it is told, whatever else the reply lacks.
+  if (!isResponse && (usage === undefined || isErrorReply(body))) return undefined;
   return compact<ReplyFacts>({
     id: stringOf(body.id),
     model: stringOf(body.model),

@@ -52,3 +52,18 @@ it('passes a response that tells of its own failure', () => {
   const reply = '{"id":"resp_1","status":"failed","error":{"code":"server_error"},"output":[]}';
   expect(decode(['openai', 'createModelResponse'], reply).facts).toMatchObject({ id: 'resp_1' });
 });
+
+it('reads the usage of a response without an output', () => {
+  const reply = '{"id":"resp_1","usage":{"input_tokens":7,"output_tokens":2}}';
+  expect(decode(['openai', 'createModelResponse'], reply)).toMatchObject({
+    body: undefined,
+    facts: { id: 'resp_1', usage: { inputTokens: 7, outputTokens: 2 } },
+  });
+});
+
+it('takes an error that tells usage for an error', () => {
+  const reply = '{"error":{"message":"no"},"usage":{"input_tokens":7,"output_tokens":2}}';
+  expect(() => decode(['openai', 'createModelResponse'], reply)).toThrow(
+    expect.objectContaining({ code: 'upstream.invalid_response' }),
+  );
+});

@@ -283,6 +283,18 @@ describe('Claude', () => {
     });
   });
 
+  it.each([undefined, 64_000])('asks Opus 4 for no more than it writes: %s', (asked) => {
+    const chat = {
+      model: 'anthropic.claude-opus-4@20250514',
+      messages: [{ role: 'user', content: 'Hi' }],
+      ...(asked !== undefined && { max_tokens: asked }),
+    };
+    const call = findTranslation(vertexAi, 'chatComplete', contextOf(chat));
+    const { body, dropped } = call.encode(chat, contextOf(chat));
+    expect(body).toMatchObject({ max_tokens: 32_000 });
+    expect(dropped).toEqual(asked === undefined ? [] : ['max_tokens']);
+  });
+
   it('counts tokens with the bare name in the body', () => {
     const counted = { model: 'anthropic.claude-opus-4-6', messages: [] };
     const call = findTranslation(vertexAi, 'messagesCountTokens', contextOf(counted));

@@ -169,6 +169,25 @@ describe('errors', () => {
 });
 
 describe('streams', () => {
+  it('tell what a guardrail found, as whole replies do', () => {
+    const decoder = bedrockConverse.openDecoder();
+    const trace = { guardrail: { inputAssessment: {} } };
+    const events = [
+      ['messageStop', { stopReason: 'guardrail_intervened' }],
+      ['metadata', { usage: { inputTokens: 3, outputTokens: 1, totalTokens: 4 }, trace }],
+    ] as const;
+    const told = events.flatMap(([name, body]) =>
+      decoder.decode({ name, data: JSON.stringify(body) }),
+    );
+    expect(told).toContainEqual({
+      type: 'finish',
+      choice: 0,
+      reason: 'content-filter',
+      raw: 'guardrail_intervened',
+      details: { trace },
+    });
+  });
+
   const ways = [
     { name: 'strict', call: chat, strict: true },
     { name: 'loose', call: chat, strict: false },

@@ -54,6 +54,9 @@ export class ConverseStreamDecoder implements StreamDecoder {
 
   #metadata(body: JsonObject): ChatStreamEvent[] {
     const usage = objectOf(body.usage);
+    // What a guardrail found comes last, told where the request asked for it.
+    if (this.#finish !== undefined && body.trace !== undefined)
+      this.#finish = { ...this.#finish, details: { trace: body.trace } };
     const out: ChatStreamEvent[] =
       usage === undefined ? [] : [{ type: 'usage', usage: decodeUsage(usage) }];
     return this.#finish === undefined ? out : [...out, ...this.#end()];
