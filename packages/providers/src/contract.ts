@@ -290,6 +290,16 @@ export interface CallContext extends CallFacts {
   strictOpenAiCompliance: boolean;
   /** Unix ms, for formats that carry a creation time the upstream does not send. */
   nowMs: number;
+  /** What proved earlier calls, for callers that do not give it back; absent = nothing is kept. */
+  keptSignatures?: SignatureKeeper;
+  /** For whom it is kept: nobody else finds it. */
+  owner?: string;
+}
+
+/** Keeps for a while, and may forget at any time. */
+export interface SignatureKeeper {
+  keep(owner: string, call: string, signature: string): void;
+  find(owner: string, call: string): string | undefined;
 }
 
 export interface EncodedRequest {

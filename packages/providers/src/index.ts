@@ -24,6 +24,7 @@ export type {
   ReplyFacts,
   ReplyHead,
   ReplyUnits,
+  SignatureKeeper,
   StreamFault,
   StreamReader,
   Translation,

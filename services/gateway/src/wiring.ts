@@ -8,6 +8,7 @@ import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { createApp } from './app.ts';
+import { KeptSignatures } from './calls/kept-signatures.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
@@ -123,6 +124,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     newer,
     hostRules,
     modelOverrides,
+    keptSignatures: new KeptSignatures(),
     strictParams: env.STRICT_PARAMS,
     guardrails: new Guardrails({ logger }),
     logger,

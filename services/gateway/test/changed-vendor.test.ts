@@ -130,3 +130,34 @@ describe('a conversation that changes vendors within a tool loop', () => {
     expect(lastSent()).toBe(rawBody);
   });
 });
+
+describe('a chat client that gives back only what the standard has', () => {
+  it('reaches Gemini with what proves its call', async () => {
+    const model = 'gemini-3-pro-preview';
+    const headers = { 'x-service-provider': 'google' };
+    const messages: unknown[] = [{ role: 'user', content: 'Once more.' }];
+    const first = await scenario.chat({ headers, body: { model, messages } });
+    const { choices } = (await first.json()) as {
+      choices: [
+        {
+          message: { tool_calls: [{ id: string; function: { name: string; arguments: string } }] };
+        },
+      ];
+    };
+    const [{ id, function: called }] = choices[0].message.tool_calls;
+    const call = {
+      id,
+      type: 'function',
+      function: { name: called.name, arguments: called.arguments },
+    };
+    const next = [
+      ...messages,
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: id, content: 'done' },
+    ];
+    const second = await scenario.chat({ headers, body: { model, messages: next } });
+    await second.arrayBuffer();
+    expect(second.status).toBe(200);
+    expect(lastSent()).toContain(`"thoughtSignature":"${signature}"`);
+  });
+});

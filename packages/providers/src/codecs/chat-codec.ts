@@ -55,6 +55,8 @@ export interface CallerCodec {
 /** The upstream's side of a chat format: its requests are written, its replies read. */
 export interface UpstreamCodec {
   format: WireFormat;
+  /** Its calls come with proofs that it wants to see again, whole also in streams. */
+  signsCalls?: boolean;
   encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
   /** Undefined when the body is not this format's reply. `head` is known but for streams and tests. */
   decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined;

@@ -18,6 +18,7 @@ import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
 import type { WordRule } from './fitting-words.ts';
+import { decoderKeepingSignatures, keepSignatures, withKeptSignatures } from './kept-signatures.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import {
   callerNames,
@@ -50,7 +51,8 @@ export class ChatTranslation implements Translation {
 
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const { request: asked, dropped } = this.#caller.decodeRequest(body);
-    const request = withFittingNames(asked, this.#names);
+    const known = this.#upstream.signsCalls === true ? withKeptSignatures(asked, context) : asked;
+    const request = withFittingNames(known, this.#names);
     if (request.stream && this.#upstream.openDecoder === undefined)
       throw invalidField('stream', 'must be false: this provider does not stream');
     const encoded = this.#upstream.encodeRequest(request, context);
@@ -69,6 +71,7 @@ export class ChatTranslation implements Translation {
     const body = objectOf(readReply(bytes));
     const reply = body === undefined ? undefined : this.#upstream.decodeReply(body, head);
     if (reply === undefined) throw notTheFormat(bytes);
+    if (this.#upstream.signsCalls === true) keepSignatures(reply, context);
     const told = withCallerNames(reply, callerNames(context.request, this.#names));
     const encoded = this.#caller.encodeReply(told, optionsOf(context, context.model));
     const facts = compact<ReplyFacts>({
@@ -87,9 +90,11 @@ export class ChatTranslation implements Translation {
   }
 
   openStream(context: CallContext, request: JsonObject): StreamReader {
-    const decoder = this.#upstream.openDecoder?.();
+    const opened = this.#upstream.openDecoder?.();
     // `encode` refused to ask for such a stream.
-    if (decoder === undefined) throw new GatewayError('provider.endpoint_unsupported');
+    if (opened === undefined) throw new GatewayError('provider.endpoint_unsupported');
+    const decoder =
+      this.#upstream.signsCalls === true ? decoderKeepingSignatures(opened, context) : opened;
     const reader = new TranslatedStreamReader(
       decoderWithCallerNames(decoder, callerNames(context.request, this.#names)),
       this.#caller,

@@ -27,7 +27,7 @@ export function prepareProxy(
       message: 'The path of a pass-through call must not have "." or ".." segments.',
     });
   const context = {
-    ...contextOf(exchange, target, exchange.subject.json ?? {}, rules.modelOverrides),
+    ...contextOf(exchange, target, exchange.subject.json ?? {}, rules),
     proxyPath: rest,
   };
   const entry = proxyEntry(target);

@@ -16,6 +16,7 @@ import { decodeReply, encodeReply } from './reply.ts';
 
 export const gemini: ChatCodec = {
   format: 'gemini',
+  signsCalls: true,
   decodeRequest,
   encodeRequest,
   decodeReply,

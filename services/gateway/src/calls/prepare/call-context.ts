@@ -1,13 +1,14 @@
-import type { CallContext, JsonObject, ModelOverrides } from '@sluice/providers';
+import type { CallContext, JsonObject } from '@sluice/providers';
 import type { ModelRequester } from '../../exchange/requester.ts';
 import type { Target } from '../../exchange/target.ts';
+import type { CallRules } from './call-rules.ts';
 
 /** What translations look at beside the body. */
 export function contextOf(
   requester: ModelRequester,
   target: Target,
   request: JsonObject,
-  modelOverrides: ModelOverrides | undefined,
+  { modelOverrides, keptSignatures }: CallRules,
 ): CallContext {
   return {
     provider: target.entry,
@@ -21,6 +22,8 @@ export function contextOf(
     accountIsSettled: target.credentialBy === 'admin',
     request,
     modelOverrides,
+    keptSignatures,
+    owner: requester.bundle?.source.workspaceId,
     ...(requester.subject.form === undefined ? {} : { form: requester.subject.form }),
   };
 }

@@ -1,9 +1,11 @@
 import type { HostRules } from '@sluice/outbound';
-import type { ModelOverrides } from '@sluice/providers';
+import type { ModelOverrides, SignatureKeeper } from '@sluice/providers';
 
 /** What an operator lays down for all calls. */
 export interface CallRules {
   hostRules: HostRules;
   /** Absent = what our table says of models holds. */
   modelOverrides?: ModelOverrides | undefined;
+  /** Absent = callers have to give back what proves calls. */
+  keptSignatures?: SignatureKeeper;
 }

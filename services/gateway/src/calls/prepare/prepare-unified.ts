@@ -28,7 +28,7 @@ export function addressCall(
   body: JsonObject,
   rules: CallRules,
 ): { translation: Translation; base: URL; addressBy: AddressAuthor; context: CallContext } {
-  const context = contextOf(requester, target, body, rules.modelOverrides);
+  const context = contextOf(requester, target, body, rules);
   const translation = findTranslation(target.entry, requester.subject.operation.id, context);
   const addressBy = addressAuthor(target);
   return {
