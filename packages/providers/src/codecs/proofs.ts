@@ -14,6 +14,8 @@ const marks = {
   geminiCall: 'google:call:',
   /** Gemini's signature of the text that follows the thought. */
   geminiText: 'google:text:',
+  /** Gemini's signature of the text before, which a stream tells when the text is told. */
+  geminiTold: 'google:told:',
   /** An entry of `reasoning_details` without its text, as JSON. */
   detail: 'chat:detail:',
 } as const;

@@ -128,6 +128,8 @@ function signParts(parts: ChatPart[]): ChatPart[] {
       call = openProof('geminiCall', part.signature);
       text = openProof('geminiText', part.signature);
       if (part.text !== '') signed.push({ type: 'thinking', text: part.text });
+    } else if (part.type === 'thinking' && openProof('geminiTold', part.signature) !== undefined) {
+      signTold(signed, openProof('geminiTold', part.signature));
     } else if (part.type === 'tool-call' && call !== undefined) {
       signed.push({ ...part, signature: call });
       call = undefined;
@@ -137,6 +139,13 @@ function signParts(parts: ChatPart[]): ChatPart[] {
     } else signed.push(part);
   }
   return signed;
+}
+
+/** The proof of a text that was streamed comes behind it. */
+function signTold(parts: ChatPart[], signature: string | undefined): void {
+  const last = parts.findLastIndex(({ type }) => type === 'text');
+  const text = parts[last];
+  if (text?.type === 'text') parts[last] = { ...text, signature };
 }
 
 function provesNext(marked: string | undefined): boolean {

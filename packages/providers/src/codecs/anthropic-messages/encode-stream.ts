@@ -39,6 +39,8 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   #stopReason = 'end_turn';
   #stopSequence: string | null = null;
   #hasCalls = false;
+  /** Of the text told last. */
+  #textProof: string | undefined;
 
   constructor(options: ReplyOptions) {
     this.#options = options;
@@ -57,6 +59,9 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         return this.#think(event.block, { type: 'thinking_delta', thinking: event.text });
       case 'thinking-signature':
         return this.#think(event.block, { type: 'signature_delta', signature: event.signature });
+      case 'text-signature':
+        this.#textProof = event.signature;
+        return '';
       case 'citation':
         return shownCitations([event.citation])
           .map((citation) => this.#text({ type: 'citations_delta', citation }))
@@ -164,6 +169,13 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     return opened + this.#blockDelta(delta);
   }
 
+  /** By an empty thought behind the answer; beside calls, theirs are the proofs that are asked for. */
+  #signText(): string {
+    if (this.#textProof === undefined || this.#hasCalls) return '';
+    const signature = markProof('geminiTold', this.#textProof);
+    return this.#think(-1, { type: 'signature_delta', signature }) + this.#close();
+  }
+
   #openBlock(open: OpenBlock, content_block: JsonObject): string {
     this.#open = open;
     return this.#start() + eventText('content_block_start', { index: this.#next, content_block });
@@ -192,6 +204,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     if (this.#next === 0)
       out +=
         this.#openBlock({ kind: 'text', call: -1 }, { type: 'text', text: '' }) + this.#close();
+    out += this.#signText();
     const reason =
       this.#hasCalls && this.#stopReason === 'end_turn' ? 'tool_use' : this.#stopReason;
     const delta = { stop_reason: reason, stop_sequence: this.#stopSequence };

@@ -130,6 +130,16 @@ describe.each(callers)('a turn of Gemini’s, told to callers of $name by defaul
     expect(contents[1]!.parts).toContainEqual(signed[0]);
   });
 
+  it('comes back with the signature of its text, told as a stream', () => {
+    const pieces: JsonObject[] = [
+      { text: 'Ra' },
+      { text: 'in.' },
+      { text: '', thoughtSignature: signature },
+    ];
+    const { contents } = back(streamed(pieces));
+    expect(contents[1]!.parts).toEqual([{ text: 'Rain.', thoughtSignature: signature }]);
+  });
+
   it('is not signed to any other provider', () => {
     const next = { model: 'm', ...caller.next(whole(parts)) };
     for (const id of ['anthropic', 'openai', 'cohere', 'bedrock']) {
