@@ -17,6 +17,7 @@ const types: Readonly<Record<string, string>> = {
   Json: 'jsonb',
   Bytes: 'bytea',
   'DateTime @db.Timestamptz(3)': 'timestamp(3) with time zone',
+  'DateTime @db.Timestamptz(6)': 'timestamp(6) with time zone',
   'Decimal @db.Decimal(38, 9)': 'numeric(38,9)',
   'String @db.Uuid': 'uuid',
 };

@@ -16,6 +16,7 @@ export interface HostileRequest {
 /** Headers of ours that callers send, without the settings of providers. A test holds the list to the sources. */
 export const ownHeaders = [
   'api-key',
+  'beta',
   'cache-force-refresh',
   'cache-namespace',
   'config',
