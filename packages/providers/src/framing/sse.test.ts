@@ -145,6 +145,7 @@ describe('SseEventReader', () => {
   it.each([
     ['one long line', 'data: xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx'],
     ['many lines', 'data: xxxxxxxxxxxxxxx\ndata: xxxxxxxxxxxxxxx\n'],
+    ['many empty lines', 'data:\n'.repeat(6)],
   ])('says that an event of %s is larger than the cap', (_, text) => {
     const reader = new SseEventReader(30);
     reader.push(Buffer.from(text));

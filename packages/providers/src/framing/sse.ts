@@ -151,7 +151,7 @@ export class SseEventReader {
 
   /** An event is larger than the cap: what is read after it makes no sense. */
   get isOversized(): boolean {
-    return this.#held.length + this.#lines.dataLength > this.#eventBytesMax;
+    return this.#held.length + this.#lines.heldLength > this.#eventBytesMax;
   }
 
   /** The events that end in this piece. */
@@ -189,10 +189,8 @@ class SseLines {
   #name = '';
   #data: string | undefined;
 
-  /** Of the event that has not ended yet, in characters. */
-  get dataLength(): number {
-    return this.#data?.length ?? 0;
-  }
+  /** Characters of the data lines of the event that has not ended yet: even an empty line of data is held. */
+  heldLength = 0;
 
   /** The events that end in these whole lines. */
   read(text: string): SseEvent[] {
@@ -211,7 +209,9 @@ class SseLines {
         if (data !== undefined) events.push({ name, data });
         name = '';
         data = undefined;
+        this.heldLength = 0;
       } else if (text.startsWith('data:', start)) {
+        this.heldLength += end - start + 1;
         const value = fieldValue(text, start + 5, end);
         data = data === undefined ? value : `${data}\n${value}`;
       } else if (text.startsWith('event:', start)) {
