@@ -183,6 +183,12 @@ const leaf = z.strictObject({
   adapt: z.boolean().optional(),
   /** `false`: no other target is asked once a provider has refused for what its content filter found. */
   fallback_on_content_filter: z.boolean().optional(),
+  stream_recovery: z
+    .enum(['continue', 'off'])
+    .describe(
+      'What becomes of a stream that is cut or stalls after its first content: `continue` = the targets after it are asked for the rest; `off` (the default) = it ends with an error event.',
+    )
+    .optional(),
   input_guardrails: guardrailShorthand.optional(),
   output_guardrails: guardrailShorthand.optional(),
   before_request_hooks: hooks.optional(),

@@ -71,6 +71,7 @@ export {
   waitHintMs,
 } from './retry.ts';
 export { shapeParams } from './shape-params.ts';
+export { targetsAfter } from './targets-after.ts';
 export { type TargetResult, walkPlan } from './walk-plan.ts';
 export {
   isRateUnit,

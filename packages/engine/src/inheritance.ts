@@ -23,6 +23,7 @@ export interface Inherited {
   readonly strictParams: boolean | undefined;
   readonly adapts: boolean | undefined;
   readonly endsOnContentFilter: boolean;
+  readonly recoversStreams: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -51,6 +52,7 @@ export const nothingInherited: Inherited = {
   strictParams: undefined,
   adapts: undefined,
   endsOnContentFilter: false,
+  recoversStreams: undefined,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -94,6 +96,10 @@ export function inherit(
       node.fallback_on_content_filter === undefined
         ? parent.endsOnContentFilter
         : !node.fallback_on_content_filter,
+    recoversStreams:
+      node.stream_recovery === undefined
+        ? parent.recoversStreams
+        : node.stream_recovery === 'continue',
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -137,6 +143,7 @@ export function resolveLeaf(
     strictParams: inherited.strictParams,
     adapts: inherited.adapts,
     endsOnContentFilter: inherited.endsOnContentFilter,
+    recoversStreams: inherited.recoversStreams,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,

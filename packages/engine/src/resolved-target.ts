@@ -38,6 +38,8 @@ export interface ResolvedTarget {
   readonly adapts: boolean | undefined;
   /** A refusal of the provider's content filter is the request's: no other target is asked. */
   readonly endsOnContentFilter: boolean;
+  /** A stream that is cut is continued by the targets after this one. */
+  readonly recoversStreams: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;

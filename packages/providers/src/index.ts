@@ -46,6 +46,8 @@ export type { ModelFacts, ModelFamily } from './models/model-facts.ts';
 export type { ModelOverrides } from './models/model-overrides.ts';
 export { ModelOverridesError, readModelOverrides } from './models/read-model-overrides.ts';
 export { shownFacts } from './models/shown-facts.ts';
+export type { ContinuationWay } from './recovery/continued-request.ts';
+export { SplicedStream } from './recovery/spliced-stream.ts';
 export { isStreamable, type KeptAnswers, keptAnswers } from './replay/kept-answers.ts';
 export { type ReplayOptions, replayAsStream } from './replay/replay-as-stream.ts';
 export {

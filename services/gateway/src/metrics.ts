@@ -135,6 +135,11 @@ export function createRoutingMetrics({ registry }: Metrics) {
     'sluice_fallbacks',
     'Targets asked because another one failed',
   ).child({});
+  const continuations = addCounter(
+    registry,
+    'sluice_continued_streams',
+    'Targets asked for the rest of a stream that was cut',
+  ).child({});
   const hedges = addCounter(
     registry,
     'sluice_hedges',
@@ -154,6 +159,7 @@ export function createRoutingMetrics({ registry }: Metrics) {
     },
     retried: () => retries.add(1),
     fellBack: () => fallbacks.add(1),
+    continued: () => continuations.add(1),
     hedged: () => hedges.add(1),
   };
 }

@@ -166,7 +166,14 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     findPrompt: findPrompt(prompts, newer),
     renderRequest: renderRequest(prompts),
     answerRendered,
-    routeToTarget: routeToTarget({ plan, ladder, recorder, bounds, metrics: routingMetrics }),
+    routeToTarget: routeToTarget({
+      plan,
+      ladder,
+      recorder,
+      bounds,
+      modelOverrides,
+      metrics: routingMetrics,
+    }),
   };
 
   let draining = false;

@@ -38,7 +38,7 @@ export interface StreamEncoder {
   /** The caller's bytes for one event, as text; often empty. */
   encode(event: ChatStreamEvent): string;
   /** In place of the codec's, for formats that count their events. */
-  errorEvent?(fault: StreamFault & { code?: string }): string;
+  errorEvent?(fault: StreamFault & { code?: string }): string | undefined;
 }
 
 /** The caller's side of a chat format: its requests are read, its replies written. */
@@ -49,6 +49,16 @@ export interface CallerCodec {
   encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject;
   encodeError(status: number, error: ErrorFacts, provider: string): JsonObject;
   openEncoder(options: ReplyOptions): StreamEncoder;
+  /**
+   * The encoder of a stream of this format that somebody else began. `sent`: the
+   * events that went out; `textBlock`: the number of the text told last. Absent
+   * where an encoder that is told the same is as good.
+   */
+  resumeEncoder?(
+    options: ReplyOptions,
+    sent: readonly SseEvent[],
+    textBlock: number,
+  ): StreamEncoder;
   errorEvent(fault: StreamFault & { code?: string }): Buffer;
 }
 

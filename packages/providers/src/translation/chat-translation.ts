@@ -1,6 +1,11 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import type { CallerCodec, ReplyOptions, UpstreamCodec } from '../codecs/chat-codec.ts';
+import type {
+  CallerCodec,
+  ReplyOptions,
+  StreamDecoder,
+  UpstreamCodec,
+} from '../codecs/chat-codec.ts';
 import type {
   CallContext,
   DecodedReply,
@@ -90,18 +95,26 @@ export class ChatTranslation implements Translation {
   }
 
   openStream(context: CallContext, request: JsonObject): StreamReader {
-    const opened = this.#upstream.openDecoder?.();
+    const decoder = this.openDecoder(context);
     // `encode` refused to ask for such a stream.
-    if (opened === undefined) throw new GatewayError('provider.endpoint_unsupported');
+    if (decoder === undefined) throw new GatewayError('provider.endpoint_unsupported');
+    const encoder = this.#caller.openEncoder(streamOptionsOf(context, request));
+    return unframed(new TranslatedStreamReader(decoder, this.#caller, encoder), this.entry);
+  }
+
+  /** Of the upstream's streams, in the caller's names. */
+  openDecoder(context: CallContext): StreamDecoder | undefined {
+    const opened = this.#upstream.openDecoder?.();
+    if (opened === undefined) return undefined;
     const decoder =
       this.#upstream.signsCalls === true ? decoderKeepingSignatures(opened, context) : opened;
-    const reader = new TranslatedStreamReader(
-      decoderWithCallerNames(decoder, callerNames(context.request, this.#names)),
-      this.#caller,
-      optionsOf(context, stringOf(request.model) ?? context.model),
-    );
-    return unframed(reader, this.entry);
+    return decoderWithCallerNames(decoder, callerNames(context.request, this.#names));
   }
+}
+
+/** How a stream is written. `request` is the body as sent upstream. */
+export function streamOptionsOf(context: CallContext, request: JsonObject): ReplyOptions {
+  return optionsOf(context, stringOf(request.model) ?? context.model);
 }
 
 function optionsOf(context: CallContext, model: string): ReplyOptions {

@@ -1,10 +1,5 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
-import type {
-  CallerCodec,
-  ReplyOptions,
-  StreamDecoder,
-  StreamEncoder,
-} from '../codecs/chat-codec.ts';
+import type { CallerCodec, StreamDecoder, StreamEncoder } from '../codecs/chat-codec.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
 import { type SseEvent, SseEventReader } from '../framing/sse.ts';
@@ -29,9 +24,9 @@ export class TranslatedStreamReader implements StreamReader {
   #caller: CallerCodec;
   #bytes = 0;
 
-  constructor(decoder: StreamDecoder, caller: CallerCodec, options: ReplyOptions) {
+  constructor(decoder: StreamDecoder, caller: CallerCodec, encoder: StreamEncoder) {
     this.#decoder = decoder;
-    this.#encoder = caller.openEncoder(options);
+    this.#encoder = encoder;
     this.#caller = caller;
   }
 

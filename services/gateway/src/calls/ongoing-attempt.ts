@@ -20,6 +20,7 @@ export class OngoingAttempt implements EndedAttempt {
   errorCode = '';
   facts: ReplyFacts | undefined = undefined;
   isUrgent = false;
+  isContinued = false;
   price: PricedReply | undefined = undefined;
   readonly #listeners: OutcomeListener[] = [];
   #isOver = false;

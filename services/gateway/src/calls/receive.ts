@@ -1,12 +1,7 @@
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import {
-  finalFaultOf,
-  type ReplyFacts,
-  type StreamReader,
-  type Translation,
-} from '@sluice/providers';
+import { finalFaultOf, type ReplyFacts, type Translation } from '@sluice/providers';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
@@ -52,8 +47,7 @@ export async function receive(
     });
   }
   if (isSuccess && upstream.isEventStream) {
-    const reader = translation.openStream(call.context, call.sentJson);
-    return answered(upstream, await streamed(attempt, upstream, reader, translation, options));
+    return answered(upstream, await streamed(attempt, upstream, translation, options));
   }
   const bytesMax = isSuccess
     ? options.replyBytesMax
@@ -188,11 +182,14 @@ async function inspected(
 async function streamed(
   attempt: OngoingAttempt,
   upstream: UpstreamCall,
-  reader: StreamReader,
-  { mode, entry, upstreamFormat }: Translation,
+  translation: Translation,
   options: ReceiveOptions,
 ): Promise<StreamReply> {
-  const { target } = attempt.call;
+  const { call } = attempt;
+  const { target } = call;
+  const { mode, entry, upstreamFormat } = translation;
+  const recoverable = call.recovery?.open(call, translation);
+  const reader = recoverable?.reader ?? translation.openStream(call.context, call.sentJson);
   const headers = replyHeaders(upstream.headers, mode === 'native');
   headers['content-type'] = String(upstream.headers['content-type'] ?? 'text/event-stream');
   if (mode === 'translated' || entry.envelope?.openUnframer)
@@ -200,6 +197,7 @@ async function streamed(
   const stream = streamReply({
     call: upstream,
     reader,
+    splice: recoverable?.splice,
     attempt,
     passesOverload: upstreamFormat === 'anthropic-messages' && !inspectsOverload(target),
   });

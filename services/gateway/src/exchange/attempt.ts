@@ -23,6 +23,8 @@ export interface EndedAttempt extends Attempt {
   readonly facts: ReplyFacts | undefined;
   /** The next bytes of the answer follow without a pause: what must be kept before them is written at once. */
   readonly isUrgent: boolean;
+  /** Its stream broke off and others are asked for the rest: its record waits for what they come to. */
+  readonly isContinued: boolean;
   /** Said by `priceAttempt`; undefined = no price is known. */
   price: PricedReply | undefined;
 }

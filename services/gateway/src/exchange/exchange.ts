@@ -12,6 +12,7 @@ import type { ArrivedRequest } from './arrived-request.ts';
 import type { Identity } from './identity.ts';
 import { Progress } from './progress.ts';
 import type { CounterState } from './reservation.ts';
+import type { StreamRecovery } from './stream-recovery.ts';
 import type { ModelCall, Subject } from './subject.ts';
 import type { ReplySummary, Visit } from './visit.ts';
 
@@ -34,6 +35,8 @@ export interface Exchange extends Identity {
   readonly progress: Progress;
   /** The targets asked so far, in order. */
   readonly visits: Visit[];
+  /** Set where the config asks for it and a stream is asked for. */
+  recovery: StreamRecovery | undefined;
 }
 
 /** A request for a model: what stages of model calls narrow an exchange to. */
@@ -69,6 +72,7 @@ export function openExchange<Asked extends Subject>(
     decisionJson: '',
     progress: new Progress(),
     visits: [],
+    recovery: undefined,
   };
 }
 

@@ -5,6 +5,7 @@ import type { Dispatcher } from 'undici';
 import type { BodyReply } from './reply.ts';
 import type { ModelRequester } from './requester.ts';
 import type { Reservation } from './reservation.ts';
+import type { StreamRecovery } from './stream-recovery.ts';
 import type { Target } from './target.ts';
 import type { VisitNotes } from './visit.ts';
 
@@ -40,6 +41,8 @@ export interface PreparedCall {
   lesson: Lesson | undefined;
   /** Whose share of second calls it takes from; undefined = it is never sent twice at once. */
   hedgeKey: string | undefined;
+  /** Has its stream continued should it be cut; undefined = nobody asked for that. */
+  recovery: StreamRecovery | undefined;
 }
 
 /** Whose circuits and averages hear of a call. */

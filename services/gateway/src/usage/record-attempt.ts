@@ -13,7 +13,9 @@ import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
  */
 export function recordAttempt(recorder: UsageRecorder): AttemptListener {
   return async ({ call, retryCount }) => {
-    const { requester, target, notes } = call;
+    const { requester, target, notes, recovery } = call;
+    // What tells the rest of an answer is noted with its beginning.
+    if (recovery?.parts.isOpen === true) return (ended) => recovery.parts.add(ended);
     const record = recorder.blankFor(requester, notes, target);
     record.attempt = requester.progress.attempts;
     record.retryCount = retryCount;
@@ -42,6 +44,11 @@ function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorde
   if (facts?.usage !== undefined) countTokens(record, facts.usage);
   if (facts?.units !== undefined) countUnits(record, facts.units);
   if (price !== undefined) charge(record, price);
+  const { recovery } = ended.call;
+  if (ended.isContinued && recovery !== undefined) {
+    recovery.parts.begin(record, ended);
+    return Promise.resolve();
+  }
   // When the disk refuses, the begin entry stands for the attempt, as `lost`, after the next start.
   const stored = recorder.store(record).catch(() => {});
   if (ended.isUrgent) writeNow(recorder);

@@ -150,7 +150,7 @@ export function decisionOf(
   return json;
 }
 
-function withMember(json: string, member: string): string {
+export function withMember(json: string, member: string): string {
   return json === '' ? `{${member}}` : `${json.slice(0, -1)},${member}}`;
 }
 

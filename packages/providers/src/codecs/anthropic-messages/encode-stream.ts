@@ -1,5 +1,7 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
+import type { SseEvent } from '../../framing/sse.ts';
+import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
@@ -41,9 +43,18 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   #hasCalls = false;
   /** Of the text told last. */
   #textProof: string | undefined;
+  /** The reason of the end is told already. */
+  #isStopped = false;
 
   constructor(options: ReplyOptions) {
     this.#options = options;
+  }
+
+  /** Goes on with a message of which these events went out as they came. */
+  static resume(options: ReplyOptions, sent: readonly SseEvent[]): AnthropicStreamEncoder {
+    const encoder = new AnthropicStreamEncoder(options);
+    for (const { data } of sent) encoder.#adopt(parseObject(data) ?? {});
+    return encoder;
   }
 
   encode(event: ChatStreamEvent): string {
@@ -90,6 +101,31 @@ export class AnthropicStreamEncoder implements StreamEncoder {
         }).toString();
       default:
         return '';
+    }
+  }
+
+  #adopt(body: JsonObject): void {
+    const index = numberOf(body.index) ?? this.#next;
+    switch (body.type) {
+      case 'message_start':
+        this.#started = true;
+        break;
+      case 'content_block_start': {
+        const type = stringOf(objectOf(body.content_block)?.type);
+        this.#next = index;
+        // Of what is open only a text can go on; a thought that follows is another.
+        const kind = type === 'text' || type === 'thinking' ? type : 'tool';
+        this.#open = { kind, call: -1 };
+        this.#hasCalls ||= type === 'tool_use';
+        break;
+      }
+      case 'content_block_stop':
+        this.#open = undefined;
+        this.#next = index + 1;
+        break;
+      case 'message_delta':
+        this.#isStopped = true;
+        break;
     }
   }
 
@@ -200,6 +236,7 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   #end(): string {
+    if (this.#isStopped) return eventText('message_stop', {});
     let out = this.#start() + this.#closeAll();
     if (this.#next === 0)
       out +=

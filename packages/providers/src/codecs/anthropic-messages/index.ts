@@ -21,5 +21,6 @@ export const anthropicMessages: ChatCodec = {
   encodeError,
   openDecoder: () => new AnthropicStreamDecoder(),
   openEncoder: (options) => new AnthropicStreamEncoder(options),
+  resumeEncoder: (options, sent) => AnthropicStreamEncoder.resume(options, sent),
   errorEvent,
 };

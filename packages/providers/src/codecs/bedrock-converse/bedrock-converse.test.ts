@@ -222,12 +222,20 @@ describe('streams', () => {
       );
       if (/^(?:exception|error):/m.test(fixture.bytes.toString())) return;
       const once = play(
-        new TranslatedStreamReader(bedrockConverse.openDecoder(), bedrockConverse, options),
+        new TranslatedStreamReader(
+          bedrockConverse.openDecoder(),
+          bedrockConverse,
+          bedrockConverse.openEncoder(options),
+        ),
         asEvents,
         [],
       );
       const twice = play(
-        new TranslatedStreamReader(bedrockConverse.openDecoder(), bedrockConverse, options),
+        new TranslatedStreamReader(
+          bedrockConverse.openDecoder(),
+          bedrockConverse,
+          bedrockConverse.openEncoder(options),
+        ),
         once.bytes,
         [],
       );

@@ -1,6 +1,7 @@
 import type { ChatStreamEvent, ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
 import type { StreamFault } from '../../contract.ts';
-import { arrayOf } from '../../json/json-access.ts';
+import type { SseEvent } from '../../framing/sse.ts';
+import { arrayOf, parseObject, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
 import { type AskedTool, askedTools } from './asked-tools.ts';
 import { EventWriter } from './event-writer.ts';
@@ -17,6 +18,7 @@ import {
   responseObject,
 } from './response-object.ts';
 import { sealForCaller, sealPart } from './sealed-thinking.ts';
+import { ToldResponse } from './told-response.ts';
 
 /**
  * Stream events → events of a response. A message or a thought is open until
@@ -39,6 +41,40 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   constructor(options: ReplyOptions) {
     this.#options = options;
     this.#asked = askedTools(options.request);
+  }
+
+  /** Goes on with a response of which these events went out as they came. */
+  static resume(
+    options: ReplyOptions,
+    sent: readonly SseEvent[],
+    textBlock: number,
+  ): ResponsesStreamEncoder {
+    const encoder = new ResponsesStreamEncoder(options);
+    const told = new ToldResponse();
+    for (const { data } of sent) told.read(parseObject(data) ?? {});
+    encoder.#adopt(told, textBlock);
+    return encoder;
+  }
+
+  #adopt(told: ToldResponse, textBlock: number): void {
+    this.#head = told.head;
+    this.#items = told.items.length;
+    for (const [index, { item, isDone, parts, text }] of told.items.entries()) {
+      const id = stringOf(item.id) ?? '';
+      if (!isDone && item.type === 'message') {
+        this.#open = new OpenMessage(this.#writer, index, id);
+        this.#open.adopt(parts, textBlock);
+      } else if (!isDone && item.type === 'reasoning') {
+        this.#open = new OpenReasoning(this.#writer, index, id, -1);
+        if (text !== '') this.#open.think(text);
+      } else if (!isDone && item.type === 'function_call') {
+        const named = { callId: stringOf(item.call_id) ?? '', name: stringOf(item.name) ?? '' };
+        const call = new OpenCall(this.#writer, index, id, named, this.#asked.get(named.name));
+        call.add(text);
+        this.#calls.set(this.#calls.size, call);
+      } else this.#output[index] = item;
+    }
+    this.#writer.goOnFrom(told.nextSequence);
   }
 
   encode(event: ChatStreamEvent): string {

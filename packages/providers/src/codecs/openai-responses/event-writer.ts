@@ -4,6 +4,11 @@ import { errorText } from './errors.ts';
 export class EventWriter {
   #next = 0;
 
+  /** The events before this number were another's. */
+  goOnFrom(next: number): void {
+    this.#next = next;
+  }
+
   event(type: string, fields: object): string {
     const body = JSON.stringify({ type, sequence_number: this.#next++, ...fields });
     return `event: ${type}\ndata: ${body}\n\n`;

@@ -26,5 +26,7 @@ export const openAiResponses: ChatCodec = {
   encodeError,
   openDecoder: () => new ResponsesStreamDecoder(),
   openEncoder: (options) => new ResponsesStreamEncoder(options),
+  resumeEncoder: (options, sent, textBlock) =>
+    ResponsesStreamEncoder.resume(options, sent, textBlock),
   errorEvent,
 };

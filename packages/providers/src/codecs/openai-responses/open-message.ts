@@ -22,6 +22,16 @@ export class OpenMessage implements OpenItem {
     this.#id = id;
   }
 
+  /** Takes over what another told of it; what this writes is not to be sent. */
+  adopt(parts: readonly ToldPart[], textBlock: number): void {
+    for (const [at, { type, text, isDone }] of parts.entries()) {
+      const isLast = at === parts.length - 1;
+      this.#openPart(type, type === 'refusal' ? refusalBlock : isLast ? textBlock : -2 - at);
+      this.#part?.add(text, []);
+      if (isDone) this.#closePart();
+    }
+  }
+
   open(): string {
     return added(this.#writer, this.index, messageItem(this.#id, 'in_progress', []));
   }
@@ -79,6 +89,13 @@ export class OpenMessage implements OpenItem {
 const refusalBlock = -1;
 
 type PartType = 'output_text' | 'refusal';
+
+/** A part as far as it was told. */
+export interface ToldPart {
+  type: PartType;
+  text: string;
+  isDone: boolean;
+}
 
 class OpenPart {
   readonly type: PartType;

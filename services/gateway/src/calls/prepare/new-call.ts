@@ -29,5 +29,6 @@ export function newCall(
     inspect: undefined,
     lesson: undefined,
     hedgeKey: undefined,
+    recovery: undefined,
   };
 }

@@ -54,6 +54,7 @@ function start(options: { passesOverload?: boolean } = {}) {
   const { committed, pipeTo, discard } = streamReply({
     call,
     reader: new ScriptedReader(),
+    splice: undefined,
     attempt,
     passesOverload: options.passesOverload === true,
   });

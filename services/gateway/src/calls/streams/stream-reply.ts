@@ -1,8 +1,8 @@
 import { GatewayError } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
 import { usage } from '@sluice/proto-stubs';
-import type { StreamFault, StreamReader } from '@sluice/providers';
-import type { ReplySink } from '../../exchange/reply.ts';
+import type { SplicedStream, StreamFault, StreamReader } from '@sluice/providers';
+import type { ReplySink, StreamReply } from '../../exchange/reply.ts';
 import type { OngoingAttempt } from '../ongoing-attempt.ts';
 import type { UpstreamCall } from '../upstream-call.ts';
 
@@ -11,6 +11,8 @@ const { Outcome } = usage;
 interface StreamParts {
   call: UpstreamCall;
   reader: StreamReader;
+  /** Has the stream continued by others, should it be cut; undefined = it ends there. */
+  splice: SplicedStream | undefined;
   attempt: OngoingAttempt;
   /** A provider that is overloaded from the start is the caller's to read, not an error of the call. */
   passesOverload: boolean;
@@ -20,10 +22,10 @@ interface StreamParts {
  * One upstream stream on its way to the caller. Events are forwarded as they
  * arrive. `committed` resolves at the first content event and rejects when the
  * stream fails before it. After it, a fault ends the stream with the format's
- * own error event. The record is written before the terminal event is passed
+ * own error event, unless others tell the rest of it. The record is written before the terminal event is passed
  * on, so that a caller who saw the end is in the ledger.
  */
-export function streamReply({ call, reader, attempt, passesOverload }: StreamParts): {
+export function streamReply({ call, reader, splice, attempt, passesOverload }: StreamParts): {
   committed: Promise<void>;
   pipeTo(sink: ReplySink): void;
   discard(): void;
@@ -32,6 +34,9 @@ export function streamReply({ call, reader, attempt, passesOverload }: StreamPar
   let isCommitted = false;
   const preamble = new GrowingBytes();
   let isOver = false;
+  /** Others are asked for the rest, or tell it. */
+  let isContinued = false;
+  let rest: StreamReply | undefined;
   let settle: { resolve: () => void; reject: (error: GatewayError) => void };
   const committed = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };
@@ -54,20 +59,37 @@ export function streamReply({ call, reader, attempt, passesOverload }: StreamPar
   const breakOff = (error: GatewayError, outcome: usage.Outcome) => {
     if (isOver) return;
     isOver = true;
+    const wasCut = isCommitted && outcome === Outcome.PARTIAL;
+    const lacks = wasCut ? lacksOf(attempt, splice) : undefined;
+    attempt.isContinued = lacks !== undefined;
     attempt.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
     if (!isCommitted) {
       settle.reject(error);
       return;
     }
-    if (error.code !== 'request.aborted')
-      send(
-        reader.errorEvent({
-          type: error.type,
-          message: error.message,
-          status: error.status,
-          code: error.code,
-        }),
-      );
+    if (lacks === 'end') endWhole();
+    else if (lacks === 'more') goOn(error).catch(() => endBroken(error));
+    else endBroken(error);
+  };
+  /** Nothing but the end itself was lost. */
+  const endWhole = () => {
+    void attempt.call.recovery?.parts.close(Outcome.SUCCESS);
+    if (splice !== undefined) send(splice.end());
+    sink?.end();
+  };
+  const goOn = async (error: GatewayError) => {
+    const { recovery } = attempt.call;
+    if (splice === undefined || recovery === undefined) return;
+    isContinued = true;
+    rest = await recovery.next(splice);
+    isContinued = rest !== undefined;
+    if (rest === undefined) endBroken(error);
+    else if (sink !== undefined) rest.pipeTo(sink);
+  };
+  const endBroken = (error: GatewayError) => {
+    const { type, message, status, code } = error;
+    const fault = { type, message, status, code };
+    if (code !== 'request.aborted') send(splice?.errorEvent(fault) ?? reader.errorEvent(fault));
     sink?.end();
   };
 
@@ -112,7 +134,10 @@ export function streamReply({ call, reader, attempt, passesOverload }: StreamPar
     end() {
       if (isOver) return;
       const rest = reader.end();
-      if (reader.phase === 'complete' || reader.phase === 'failed') {
+      // An event that was cut in its middle is no event of the provider's.
+      const wasCutWithin =
+        splice !== undefined && reader.phase === 'failed' && !reader.faultForwarded;
+      if (reader.phase === 'complete' || (reader.phase === 'failed' && !wasCutWithin)) {
         isOver = true;
         if (reader.phase === 'complete')
           attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
@@ -147,15 +172,22 @@ export function streamReply({ call, reader, attempt, passesOverload }: StreamPar
       caller.onDrain(() => call.resume());
       let wantsMore = true;
       for (const bytes of preamble.takePieces()) wantsMore = caller.write(bytes);
-      if (isOver) caller.end();
+      if (rest !== undefined) rest.pipeTo(caller);
+      else if (isContinued) return;
+      else if (isOver) caller.end();
       else if (wantsMore) call.resume();
     },
     discard() {
       const error = new GatewayError('request.superseded');
       breakOff(error, Outcome.CALLER_GONE);
       call.abort(error);
+      rest?.discard();
     },
   };
+}
+
+function lacksOf({ call }: OngoingAttempt, splice: SplicedStream | undefined) {
+  return splice === undefined ? undefined : call.recovery?.lacks(splice, call);
 }
 
 function isOverload(fault: StreamFault | undefined): boolean {

@@ -1,6 +1,6 @@
 import { describeDecision, directConfig, walkPlan } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
-import { type RequestBounds, stopOf } from '../../calls/request-bounds.ts';
+import { stopOf } from '../../calls/request-bounds.ts';
 import {
   type Exchange,
   expectModelCall,
@@ -10,14 +10,14 @@ import {
 import { discard, type Reply } from '../../exchange/reply.ts';
 import { remainingHeaders } from '../../limits/refusal.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
+import { type RecoverParts, RecoverStream } from '../../visit/recover-stream.ts';
 import type { TargetAnswer } from '../../visit/step.ts';
-import { type VisitParts, visitTarget } from '../../visit/visit-target.ts';
+import { visitTarget } from '../../visit/visit-target.ts';
 import type { Stage } from '../pipeline.ts';
 
-export interface RouteParts extends VisitParts {
+export interface RouteParts extends RecoverParts {
   plan: PlanDeps;
-  bounds: RequestBounds;
-  metrics: {
+  metrics: RecoverParts['metrics'] & {
     /** Another target was asked after this one. */
     fellBack(): void;
   };
@@ -39,6 +39,8 @@ export function routeToTarget(parts: RouteParts): Stage {
     const walk = walkPlan<TargetAnswer>(plan.root);
     let step = walk.next();
     while (step.done !== true) {
+      if (step.value.recoversStreams === true && exchange.subject.wantsStream)
+        exchange.recovery ??= new RecoverStream(exchange, plan.root, parts);
       const visit = await visitTarget(exchange, step.value, parts);
       step = walk.next(visit);
       if (step.done === true) break;

@@ -21,6 +21,7 @@ export function call(parts: CallParts): Step {
       const prepared = callOf(visit);
       prepared.lesson = lessonOf(exchange, targetOf(visit));
       if (planned.hedge !== undefined) prepared.hedgeKey = hedgeKeyOf(exchange, targetOf(visit));
+      if (planned.recoversStreams === true) prepared.recovery = exchange.recovery;
       const first = await callTarget(prepared, parts);
       const result = (planned.adapts === true && (await askWithLess(visit, first, parts))) || first;
       const { reply, error, status } = result;

@@ -1,0 +1,80 @@
+import { GrowingBytes } from '@sluice/json';
+import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import { endOfLastEvent } from '../framing/sse.ts';
+import { empty } from '../translation/native-stream.ts';
+
+/**
+ * Passes a native stream on by whole events and keeps them, unread: should it
+ * be cut, they tell what the caller has got, and that ends between two events.
+ */
+export class KeptStreamReader implements StreamReader {
+  readonly #reader: StreamReader;
+  /** Counts bytes that are held until the request is over; false = they must not be. */
+  readonly #hold: (bytes: number) => boolean;
+  readonly #kept = new GrowingBytes();
+  /** The event that is not whole yet. */
+  readonly #rest = new GrowingBytes();
+  #isKept = true;
+
+  constructor(reader: StreamReader, hold: (bytes: number) => boolean) {
+    this.#reader = reader;
+    this.#hold = hold;
+  }
+
+  get phase(): StreamReader['phase'] {
+    return this.#reader.phase;
+  }
+  get facts(): ReplyFacts {
+    return this.#reader.facts;
+  }
+  get fault(): StreamFault | undefined {
+    return this.#reader.fault;
+  }
+  get faultForwarded(): boolean {
+    return this.#reader.faultForwarded;
+  }
+
+  push(chunk: Buffer): Buffer {
+    const bytes = this.#reader.push(chunk);
+    if (!this.#isKept) return bytes;
+    if (this.#isOver || this.#kept.length + this.#rest.length + bytes.length > keptMax)
+      return this.#letGo(bytes);
+    this.#rest.add(bytes);
+    const joined = this.#rest.take();
+    const end = endOfLastEvent(joined);
+    if (end < joined.length) this.#rest.add(joined.subarray(end));
+    if (end === 0) return empty;
+    const whole = joined.subarray(0, end);
+    if (!this.#hold(whole.length)) return this.#letGo(empty, whole);
+    this.#kept.add(whole);
+    return whole;
+  }
+
+  /** Of what was cut within an event the caller gets the whole events alone. */
+  end(): Buffer {
+    const bytes = this.#reader.end();
+    return this.#isKept && this.phase === 'complete' ? this.#letGo(bytes) : bytes;
+  }
+
+  errorEvent(fault: StreamFault & { code?: string }): Buffer {
+    return this.#reader.errorEvent(fault);
+  }
+
+  /** All that was passed on; undefined = it was too much to keep. */
+  takeKept(): Buffer | undefined {
+    return this.#isKept ? this.#kept.take() : undefined;
+  }
+
+  get #isOver(): boolean {
+    return this.phase === 'complete' || this.phase === 'failed';
+  }
+
+  /** From here on nothing is kept: the stream is over, or too large. */
+  #letGo(bytes: Buffer, before: Buffer = empty): Buffer {
+    this.#isKept = false;
+    this.#kept.clear();
+    return Buffer.concat([before, this.#rest.take(), bytes]);
+  }
+}
+
+const keptMax = 4 * 1024 * 1024;

@@ -1,0 +1,134 @@
+import { priceBookVersion } from '@sluice/pricing';
+import { usage } from '@sluice/proto-stubs';
+import type { UsageRecord } from '@sluice/usage';
+import type { EndedAttempt } from '../exchange/attempt.ts';
+import { clipped } from '../exchange/clipped.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { RecordedParts } from '../exchange/recorded-parts.ts';
+import { type UsageRecorder, withMember } from './usage-recorder.ts';
+
+const { Outcome } = usage;
+
+/**
+ * The one record of an answer that several targets told parts of: that of the
+ * first, with the tokens and the cost of all, and the parts in its decision.
+ */
+export class RecordOfParts implements RecordedParts {
+  readonly #recorder: UsageRecorder;
+  readonly #parts: object[] = [];
+  #first: { record: UsageRecord; ended: EndedAttempt } | undefined;
+  #told: PreparedCall | undefined;
+  /** Somebody counted tokens that nobody knows the price of. */
+  #lacksPrice = false;
+  #isClosed = false;
+
+  constructor(recorder: UsageRecorder) {
+    this.#recorder = recorder;
+  }
+
+  get isOpen(): boolean {
+    return this.#first !== undefined && !this.#isClosed;
+  }
+
+  begin(record: UsageRecord, ended: EndedAttempt): void {
+    this.#first = { record, ended };
+    this.#note(ended);
+  }
+
+  isTold(call: PreparedCall): void {
+    this.#told = call;
+  }
+
+  add(ended: EndedAttempt): Promise<void> {
+    const record = this.#first?.record;
+    if (record === undefined || this.#isClosed) return Promise.resolve();
+    this.#note(ended);
+    const { facts, price, call, outcome } = ended;
+    if (facts?.usage !== undefined) addTokens(record, facts.usage);
+    if (price !== undefined) {
+      record.costKnown = true;
+      record.costNanoUsd += price.cost.totalNanoUsd;
+      record.inputCostNanoUsd += price.cost.inputNanoUsd;
+      record.outputCostNanoUsd += price.cost.outputNanoUsd;
+      record.priceLayer ||= price.layer;
+      record.priceBookVersion = priceBookVersion;
+    }
+    if (this.#told !== call || ended.isContinued || !isLast(outcome)) return Promise.resolve();
+    record.errorCode = ended.errorCode;
+    record.finishReason = clipped(facts?.finishReason ?? record.finishReason);
+    return this.close(outcome);
+  }
+
+  close(outcome: usage.Outcome): Promise<void> {
+    if (this.#first === undefined || this.#isClosed) return Promise.resolve();
+    this.#isClosed = true;
+    const { record, ended } = this.#first;
+    const { requester, notes } = ended.call;
+    record.outcome = outcome;
+    if (outcome === Outcome.SUCCESS) record.errorCode = '';
+    if (this.#lacksPrice) record.costKnown = false;
+    record.latencyMs = performance.now() - requester.arrival.startedAt;
+    record.decisionJson = withMember(
+      record.decisionJson,
+      `"parts":${JSON.stringify(this.#parts.slice(0, partsMax))}`,
+    );
+    const stored = this.#recorder.store(record).catch(() => {
+      // The disk refuses: the begin entry stands for the attempt, as `lost`, after the next start.
+    });
+    try {
+      this.#recorder.flush();
+    } catch {
+      // As above.
+    }
+    notes.summary = {
+      provider: record.provider,
+      model: record.model,
+      inputTokens: record.inputTokens,
+      outputTokens: record.outputTokens,
+      costNanoUsd: record.costNanoUsd,
+      upstreamMs: performance.now() - ended.startedAt,
+    };
+    return stored;
+  }
+
+  #note({ call, facts, price, outcome, errorCode }: EndedAttempt): void {
+    const { target } = call;
+    if (facts?.usage !== undefined && price === undefined) this.#lacksPrice = true;
+    this.#parts.push({
+      path: target.path,
+      provider: target.entry.id,
+      model: clipped(target.servedModel),
+      outcome: usage.Outcome[outcome].toLowerCase(),
+      ...(errorCode !== '' && { error: errorCode }),
+      ...(facts?.usage !== undefined && {
+        input_tokens: facts.usage.inputTokens,
+        output_tokens: facts.usage.outputTokens,
+      }),
+      ...(price !== undefined && { cost_nano_usd: price.cost.totalNanoUsd }),
+    });
+  }
+}
+
+/** What failed before it told anything leaves it to the next. */
+function isLast(outcome: usage.Outcome): boolean {
+  return (
+    outcome === Outcome.SUCCESS || outcome === Outcome.PARTIAL || outcome === Outcome.CALLER_GONE
+  );
+}
+
+function addTokens(
+  record: UsageRecord,
+  tokens: NonNullable<NonNullable<EndedAttempt['facts']>['usage']>,
+): void {
+  record.usageReported = true;
+  record.inputTokens += tokens.inputTokens;
+  record.outputTokens += tokens.outputTokens;
+  record.cacheReadTokens += tokens.cacheReadTokens;
+  record.cacheWriteTokens += tokens.cacheWriteTokens;
+  record.cacheWrite1hTokens += tokens.cacheWrite1hTokens;
+  record.reasoningTokens += tokens.reasoningTokens;
+  record.inputAudioTokens += tokens.inputAudioTokens;
+  record.outputAudioTokens += tokens.outputAudioTokens;
+}
+
+const partsMax = 50;

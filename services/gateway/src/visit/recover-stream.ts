@@ -1,0 +1,144 @@
+import { type PlanStep, type ResolvedTarget, targetsAfter } from '@sluice/engine';
+import { usage } from '@sluice/proto-stubs';
+import {
+  type ContinuationWay,
+  factsOfModel,
+  type ModelOverrides,
+  SplicedStream,
+  type Translation,
+} from '@sluice/providers';
+import { type RequestBounds, stopOf } from '../calls/request-bounds.ts';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { discard, type StreamReply } from '../exchange/reply.ts';
+import type { RecoverableStream, StreamRecovery } from '../exchange/stream-recovery.ts';
+import { RecordOfParts } from '../usage/record-of-parts.ts';
+import { resolveTarget } from './target/resolve-target.ts';
+import { type VisitParts, visitTarget } from './visit-target.ts';
+
+const { Outcome } = usage;
+
+export interface RecoverParts extends VisitParts {
+  bounds: RequestBounds;
+  /** Absent = what our table says of models holds. */
+  modelOverrides?: ModelOverrides | undefined;
+  metrics: {
+    /** Another target was asked for the rest of a stream. */
+    continued(): void;
+  };
+}
+
+/**
+ * Has a stream that breaks off continued by the targets that the plan would
+ * have asked next. Each is visited like any other, with its own parameters,
+ * checks, limits and circuits, for the caller's request with what was told.
+ */
+export class RecoverStream implements StreamRecovery {
+  readonly parts: RecordOfParts;
+  readonly #exchange: ModelExchange;
+  readonly #root: PlanStep;
+  readonly #parts: RecoverParts;
+  /** Those that may still be asked; undefined until the first cut. */
+  #targets: ResolvedTarget[] | undefined;
+  /** Under way: what calls are made from here on are to tell the rest of it. */
+  #rest: { splice: SplicedStream; way: ContinuationWay } | undefined;
+
+  constructor(exchange: ModelExchange, root: PlanStep, parts: RecoverParts) {
+    this.#exchange = exchange;
+    this.#root = root;
+    this.#parts = parts;
+    this.parts = new RecordOfParts(parts.recorder);
+  }
+
+  open(call: PreparedCall, translation: Translation): RecoverableStream | undefined {
+    const { context, sentJson, requester } = call;
+    if (this.#rest !== undefined) {
+      const { splice, way } = this.#rest;
+      this.parts.isTold(call);
+      return { splice, reader: splice.openNext(translation, context, way) };
+    }
+    const splice = SplicedStream.of(translation);
+    if (splice === undefined) return undefined;
+    const { holdBytes } = requester.arrival;
+    return { splice, reader: splice.openFirst(translation, context, sentJson, holdBytes) };
+  }
+
+  lacks(splice: SplicedStream, { target }: PreparedCall): 'end' | 'more' | undefined {
+    if (this.#exchange.arrival.signal.aborted) return undefined;
+    this.#targets ??= targetsAfter(this.#root, target.planned);
+    const lacks = splice.lacks();
+    return lacks === 'more' && this.#targets.length === 0 ? undefined : lacks;
+  }
+
+  async next(splice: SplicedStream): Promise<StreamReply | undefined> {
+    const cutAt = performance.now();
+    for (;;) {
+      const planned = this.#targets?.shift();
+      if (planned === undefined) break;
+      const ways = splice.waysToAsk(this.#takesPrefill(planned));
+      for (const way of ways) {
+        const { progress, arrival } = this.#exchange;
+        if (arrival.signal.aborted || stopOf(progress, cutAt, this.#parts.bounds) !== undefined)
+          return this.#giveUp();
+        this.#rest = { splice, way };
+        this.#parts.metrics.continued();
+        const asked = asking(this.#exchange, splice, way);
+        const { reply, status, stops } = await visitTarget(
+          asked,
+          askedForRest(planned),
+          this.#parts,
+        );
+        if (reply?.kind === 'stream' && status === 200) return reply;
+        discard(reply);
+        if (stops) return this.#giveUp();
+        // Only that the answer is begun for it may be what a model refuses.
+        if (status !== 400) break;
+      }
+    }
+    return this.#giveUp();
+  }
+
+  async #giveUp(): Promise<undefined> {
+    const isGone = this.#exchange.arrival.signal.aborted;
+    await this.parts.close(isGone ? Outcome.CALLER_GONE : Outcome.PARTIAL);
+  }
+
+  #takesPrefill(planned: ResolvedTarget): boolean {
+    try {
+      const { model } = resolveTarget(this.#exchange, planned);
+      return factsOfModel(model, this.#parts.modelOverrides)?.prefill === true;
+    } catch {
+      // The visit will say why it cannot be asked.
+      return false;
+    }
+  }
+}
+
+/** The same request of the same caller, for the rest of the answer. */
+function asking(
+  exchange: ModelExchange,
+  splice: SplicedStream,
+  way: ContinuationWay,
+): ModelExchange {
+  const { subject } = exchange;
+  const json = splice.continuedRequest(subject.json ?? {}, way);
+  return { ...exchange, subject: { ...subject, json, body: Buffer.from(JSON.stringify(json)) } };
+}
+
+const variants = new WeakMap<ResolvedTarget, ResolvedTarget>();
+
+/**
+ * The target without what is for whole answers: a part is neither kept nor
+ * looked up, is not asked for twice at once, and the checks of the output are
+ * those of the target that began, which see all of it.
+ */
+function askedForRest(planned: ResolvedTarget): ResolvedTarget {
+  let variant = variants.get(planned);
+  if (variant === undefined) {
+    const before = planned.hooks?.beforeRequest ?? [];
+    const hooks = before.length === 0 ? undefined : { beforeRequest: before, afterRequest: [] };
+    variant = { ...planned, cache: undefined, hedge: undefined, hooks, recoversStreams: true };
+    variants.set(planned, variant);
+  }
+  return variant;
+}
