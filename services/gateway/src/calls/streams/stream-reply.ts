@@ -22,8 +22,9 @@ interface StreamParts {
  * One upstream stream on its way to the caller. Events are forwarded as they
  * arrive. `committed` resolves at the first content event and rejects when the
  * stream fails before it. After it, a fault ends the stream with the format's
- * own error event, unless others tell the rest of it. The record is written before the terminal event is passed
- * on, so that a caller who saw the end is in the ledger.
+ * own error event, unless others tell the rest of it. The record is written
+ * before the terminal event is passed on, so that a caller who saw the end is
+ * in the ledger.
  */
 export function streamReply({ call, reader, splice, attempt, passesOverload }: StreamParts): {
   committed: Promise<void>;
@@ -133,7 +134,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     },
     end() {
       if (isOver) return;
-      const rest = reader.end();
+      const last = reader.end();
       // An event that was cut in its middle is no event of the provider's.
       const wasCutWithin =
         splice !== undefined && reader.phase === 'failed' && !reader.faultForwarded;
@@ -143,11 +144,11 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
           attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
         else attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
         commit();
-        send(rest);
+        send(last);
         sink?.end();
         return;
       }
-      if (isCommitted) send(rest);
+      if (isCommitted) send(last);
       breakOff(
         new GatewayError('upstream.stream_cut'),
         isCommitted ? Outcome.PARTIAL : Outcome.UPSTREAM_FAILURE,
