@@ -196,7 +196,9 @@ describe('a stream that was cut behind any of its events', () => {
 
   it.each(pairs)('or within one, for a caller of %s from %s', (caller, first) => {
     const { length } = streamOf(first, pieces, 'one');
-    for (let at = 1; at < length; at++) {
+    // What follows a finished answer passes as it came.
+    const last = caller === 'openai-chat' && first === caller ? length - 1 : length;
+    for (let at = 1; at < last; at++) {
       const cut = {
         caller,
         first,
