@@ -60,7 +60,8 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
   const breakOff = (error: GatewayError, outcome: usage.Outcome) => {
     if (isOver) return;
     isOver = true;
-    const wasCut = isCommitted && outcome === Outcome.PARTIAL;
+    // What breaks behind its own end is whole.
+    const wasCut = isCommitted && outcome === Outcome.PARTIAL && reader.phase !== 'complete';
     const lacks = wasCut ? lacksOf(attempt, splice) : undefined;
     attempt.isContinued = lacks !== undefined;
     attempt.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
@@ -68,7 +69,8 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       settle.reject(error);
       return;
     }
-    if (lacks === 'end') endWhole();
+    if (splice !== undefined && reader.phase === 'complete') sink?.end();
+    else if (lacks === 'end') endWhole();
     else if (lacks === 'more') goOn(error).catch(() => endBroken(error));
     else endBroken(error);
   };
