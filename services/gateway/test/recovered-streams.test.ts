@@ -225,6 +225,7 @@ describe('a stream that is to be continued', () => {
         ]);
       }
     },
+    240_000,
   );
 
   it('or stalls, with one record of both parts', async () => {
