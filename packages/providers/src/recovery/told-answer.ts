@@ -1,4 +1,5 @@
 import type { ChatStreamEvent, ChatUsage } from '@sluice/contracts';
+import { parseObject } from '../json/json-access.ts';
 
 /** What a caller has got of a streamed answer, as far as it matters to whoever continues it. */
 export class ToldAnswer {
@@ -60,10 +61,5 @@ export class ToldAnswer {
 
 /** The arguments of a call are one object: where it is closed, nothing can follow. */
 function isWhole(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null;
-  } catch {
-    return false;
-  }
+  return parseObject(text) !== undefined;
 }
