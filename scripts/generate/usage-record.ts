@@ -6,7 +6,7 @@ interface FieldCode {
   type: string;
   empty: string;
   /** The method of ProtoWriter that takes it. */
-  write: 'text' | 'bytes' | 'uint' | 'sint' | 'bool' | 'double' | 'pair';
+  write: 'text' | 'bytes' | 'uint' | 'sint' | 'bool' | 'double' | 'pair' | 'count' | 'texts';
   /** The value of its column. */
   column: (value: string, field: DescField) => string;
 }
@@ -55,6 +55,15 @@ const metadata: FieldCode = {
   column: same,
 };
 
+const counts: FieldCode = {
+  type: 'Readonly<Record<string, number>>',
+  empty: '{}',
+  write: 'count',
+  column: (value) => `countsIn(${value})`,
+};
+
+const texts: FieldCode = { type: 'readonly string[]', empty: '[]', write: 'texts', column: same };
+
 function codeOf(field: DescField): FieldCode {
   if (field.fieldKind === 'enum' && field.enum === usage.OutcomeSchema) return outcome;
   if (
@@ -63,6 +72,13 @@ function codeOf(field: DescField): FieldCode {
     field.scalar === ScalarType.STRING
   )
     return metadata;
+  if (
+    field.fieldKind === 'map' &&
+    field.mapKey === ScalarType.STRING &&
+    field.scalar === ScalarType.UINT64
+  )
+    return counts;
+  if (field.fieldKind === 'list' && field.scalar === ScalarType.STRING) return texts;
   const isTime = field.fieldKind === 'scalar' && field.scalar === ScalarType.INT64;
   if (isTime && field.name.endsWith('_at_ms')) return time;
   const code = field.fieldKind === 'scalar' ? scalars[field.scalar] : undefined;
@@ -82,10 +98,23 @@ const fields = usage.UsageRecordSchema.fields.map((field) => ({
 const head = `// Written by \`npm run generate\` from proto/sluice/usage/v1/usage.proto, never by hand.\n`;
 
 function writeLine(field: DescField, { write }: FieldCode): string {
-  const name = field.localName;
-  return write === 'pair'
-    ? `for (const key in record.${name}) out.pair(${field.number}, key, record.${name}[key] ?? '');`
-    : `out.${write}(${field.number}, record.${name});`;
+  const { localName: name, number } = field;
+  switch (write) {
+    case 'pair':
+      return entries(name, `out.pair(${number}, key, record.${name}[key] ?? '');`);
+    case 'count':
+      return entries(name, `out.count(${number}, key, record.${name}[key] ?? 0);`);
+    case 'texts':
+      return `for (const value of record.${name}) out.text(${number}, value);`;
+    default:
+      return `out.${write}(${number}, record.${name});`;
+  }
+}
+
+/** On one line where the formatter leaves it there. */
+function entries(name: string, write: string): string {
+  const head = `for (const key in record.${name})`;
+  return head.length + write.length < 96 ? `${head} ${write}` : `${head}\n      ${write}`;
 }
 
 /** `packages/usage/src/record.gen.ts`. */
@@ -128,7 +157,7 @@ export function usageRowSource(): string {
     ({ field, name, code }) => `    ${columnOf(field)}: ${code.column(`record.${name}`, field)},`,
   );
   return `${head}import type { usage } from '@sluice/proto-stubs';
-import { finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
+import { countsIn, finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
 
 /**
  * The row of a record, field by field.

@@ -51,6 +51,19 @@ export class ProtoWriter {
     this.#at += this.#buffer.write(value, this.#at, 'utf8');
   }
 
+  /** One entry of a map from texts to counts; zeros are entries too. */
+  count(field: number, key: string, value: number): void {
+    const keyLength = Buffer.byteLength(key);
+    this.#reserve(keyLength + 48);
+    this.#tag(field, 2);
+    this.#varint(1 + varintLength(keyLength) + keyLength + 1 + varintLength(value));
+    this.#buffer[this.#at++] = 0x0a;
+    this.#varint(keyLength);
+    this.#at += this.#buffer.write(key, this.#at, 'utf8');
+    this.#buffer[this.#at++] = 0x10;
+    this.#varint(value);
+  }
+
   uint(field: number, value: number): void {
     if (value === 0) return;
     this.#reserve(24);

@@ -64,6 +64,23 @@ export interface UsageRecord {
   gatewayMs: number;
   metadata: Readonly<Record<string, string>>;
   decisionJson: string;
+  serviceTier: string;
+  servedRegion: string;
+  units: Readonly<Record<string, number>>;
+  imagesByKind: Readonly<Record<string, number>>;
+  cacheReadAudioTokens: number;
+  inputImageTokens: number;
+  outputImageTokens: number;
+  priceMultiplier: number;
+  providerCostNanoUsd: number;
+  providerCostKnown: boolean;
+  avoidedCostNanoUsd: number;
+  usageEstimated: boolean;
+  usageImplausible: boolean;
+  countersReserved: Readonly<Record<string, number>>;
+  countersSettled: Readonly<Record<string, number>>;
+  wouldHaveRefused: readonly string[];
+  limitsDegraded: boolean;
 }
 
 const noBytes = Buffer.alloc(0);
@@ -131,6 +148,23 @@ export function emptyRecord(): UsageRecord {
     gatewayMs: 0,
     metadata: {},
     decisionJson: '',
+    serviceTier: '',
+    servedRegion: '',
+    units: {},
+    imagesByKind: {},
+    cacheReadAudioTokens: 0,
+    inputImageTokens: 0,
+    outputImageTokens: 0,
+    priceMultiplier: 0,
+    providerCostNanoUsd: 0,
+    providerCostKnown: false,
+    avoidedCostNanoUsd: 0,
+    usageEstimated: false,
+    usageImplausible: false,
+    countersReserved: {},
+    countersSettled: {},
+    wouldHaveRefused: [],
+    limitsDegraded: false,
   };
 }
 
@@ -202,6 +236,24 @@ export class RecordEncoder {
     out.double(62, record.gatewayMs);
     for (const key in record.metadata) out.pair(70, key, record.metadata[key] ?? '');
     out.text(71, record.decisionJson);
+    out.text(72, record.serviceTier);
+    out.text(73, record.servedRegion);
+    for (const key in record.units) out.count(74, key, record.units[key] ?? 0);
+    for (const key in record.imagesByKind) out.count(75, key, record.imagesByKind[key] ?? 0);
+    out.uint(76, record.cacheReadAudioTokens);
+    out.uint(77, record.inputImageTokens);
+    out.uint(78, record.outputImageTokens);
+    out.double(79, record.priceMultiplier);
+    out.sint(80, record.providerCostNanoUsd);
+    out.bool(81, record.providerCostKnown);
+    out.sint(82, record.avoidedCostNanoUsd);
+    out.bool(83, record.usageEstimated);
+    out.bool(84, record.usageImplausible);
+    for (const key in record.countersReserved)
+      out.count(85, key, record.countersReserved[key] ?? 0);
+    for (const key in record.countersSettled) out.count(86, key, record.countersSettled[key] ?? 0);
+    for (const value of record.wouldHaveRefused) out.text(87, value);
+    out.bool(88, record.limitsDegraded);
     return out.written();
   }
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { create, toBinary } from '@bufbuild/protobuf';
+import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import { createLogger, createMetrics } from '@sluice/telemetry';
 import { encodeEntry } from '@sluice/usage';
@@ -71,7 +71,10 @@ describe('usage_records', () => {
     });
     for (const { localName, fieldKind, ...field } of usage.UsageRecordSchema.fields) {
       const values = record as unknown as Record<string, unknown>;
-      if (fieldKind === 'map') values[localName] = { [odd]: odd, '': '' };
+      const isCounts = 'scalar' in field && field.scalar === ScalarType.UINT64;
+      if (fieldKind === 'map')
+        values[localName] = isCounts ? { [odd]: 2n ** 63n, '': 0n } : { [odd]: odd, '': '' };
+      else if (fieldKind === 'list') values[localName] = [odd, `${odd} ${localName}`];
       else if (fieldKind === 'enum') values[localName] = usage.Outcome.CALLER_GONE;
       else if (typeof values[localName] === 'string') values[localName] = `${odd} ${localName}`;
       else if (typeof values[localName] === 'boolean') values[localName] = true;

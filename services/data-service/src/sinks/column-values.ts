@@ -1,7 +1,10 @@
 import { usage } from '@sluice/proto-stubs';
 
 /** A row of `usage_records` as JSON; 64-bit numbers are strings, because JSON's numbers lose digits. */
-export type UsageRow = Record<string, string | number | boolean | Record<string, string>>;
+export type UsageRow = Record<
+  string,
+  string | number | boolean | readonly string[] | Record<string, string>
+>;
 
 /** A record that is not fit to be a row; the message says why. */
 export class UnfitRecord extends Error {}
@@ -24,6 +27,11 @@ export function timestamp(ms: bigint, field: string): string {
 
 export function finite(value: number): number {
   return Number.isFinite(value) ? value : 0;
+}
+
+/** Digits, as for all 64-bit numbers. */
+export function countsIn(counts: Readonly<Record<string, bigint>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(counts).map(([key, count]) => [key, count.toString()]));
 }
 
 /** `OUTCOME_UPSTREAM_ERROR` → `upstream_error`; an outcome newer than this program keeps its number. */

@@ -1,6 +1,6 @@
 // Written by `npm run generate` from proto/sluice/usage/v1/usage.proto, never by hand.
 import type { usage } from '@sluice/proto-stubs';
-import { finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
+import { countsIn, finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
 
 /**
  * The row of a record, field by field.
@@ -69,5 +69,22 @@ export function usageRow(record: usage.UsageRecord): UsageRow {
     gateway_ms: finite(record.gatewayMs),
     metadata: record.metadata,
     decision_json: record.decisionJson,
+    service_tier: record.serviceTier,
+    served_region: record.servedRegion,
+    units: countsIn(record.units),
+    images_by_kind: countsIn(record.imagesByKind),
+    cache_read_audio_tokens: record.cacheReadAudioTokens.toString(),
+    input_image_tokens: record.inputImageTokens.toString(),
+    output_image_tokens: record.outputImageTokens.toString(),
+    price_multiplier: finite(record.priceMultiplier),
+    provider_cost_nano_usd: record.providerCostNanoUsd.toString(),
+    provider_cost_known: record.providerCostKnown,
+    avoided_cost_nano_usd: record.avoidedCostNanoUsd.toString(),
+    usage_estimated: record.usageEstimated,
+    usage_implausible: record.usageImplausible,
+    counters_reserved: countsIn(record.countersReserved),
+    counters_settled: countsIn(record.countersSettled),
+    would_have_refused: record.wouldHaveRefused,
+    limits_degraded: record.limitsDegraded,
   };
 }

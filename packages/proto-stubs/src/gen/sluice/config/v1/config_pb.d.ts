@@ -192,6 +192,11 @@ export declare type Key = Message<"sluice.config.v1.Key"> & {
    * @generated from field: repeated sluice.config.v1.RateLimit rate_limits = 15;
    */
   rateLimits: RateLimit[];
+
+  /**
+   * @generated from field: repeated sluice.config.v1.UsageLimit usage_limits = 16;
+   */
+  usageLimits: UsageLimit[];
 };
 
 /**
@@ -222,6 +227,19 @@ export declare type RateLimit = Message<"sluice.config.v1.RateLimit"> & {
    * @generated from field: uint64 value = 3;
    */
   value: bigint;
+
+  /**
+   * Stays the same while the limit does, whatever its value; of its own among
+   * all limits of all holders. Empty = a control plane of the release before.
+   *
+   * @generated from field: string id = 4;
+   */
+  id: string;
+
+  /**
+   * @generated from field: sluice.config.v1.LimitRules rules = 5;
+   */
+  rules?: LimitRules | undefined;
 };
 
 /**
@@ -229,6 +247,150 @@ export declare type RateLimit = Message<"sluice.config.v1.RateLimit"> & {
  * Use `create(RateLimitSchema)` to create a new message.
  */
 export declare const RateLimitSchema: GenMessage<RateLimit>;
+
+/**
+ * A budget: what may be used in a period.
+ *
+ * @generated from message sluice.config.v1.UsageLimit
+ */
+export declare type UsageLimit = Message<"sluice.config.v1.UsageLimit"> & {
+  /**
+   * As of a RateLimit.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * "cost", "tokens" or "requests".
+   *
+   * @generated from field: string type = 2;
+   */
+  type: string;
+
+  /**
+   * Nano-dollars, tokens or requests; at most 2^53 - 1.
+   *
+   * @generated from field: uint64 value = 3;
+   */
+  value: bigint;
+
+  /**
+   * @generated from field: sluice.config.v1.Period period = 4;
+   */
+  period?: Period | undefined;
+
+  /**
+   * @generated from field: sluice.config.v1.LimitRules rules = 5;
+   */
+  rules?: LimitRules | undefined;
+};
+
+/**
+ * Describes the message sluice.config.v1.UsageLimit.
+ * Use `create(UsageLimitSchema)` to create a new message.
+ */
+export declare const UsageLimitSchema: GenMessage<UsageLimit>;
+
+/**
+ * When the count of a budget begins anew. Gateways derive the present epoch
+ * from it by themselves: periods end while the control plane is away, too.
+ *
+ * @generated from message sluice.config.v1.Period
+ */
+export declare type Period = Message<"sluice.config.v1.Period"> & {
+  /**
+   * Raised by every reset by hand, and by a change of what is counted.
+   *
+   * @generated from field: uint64 generation = 1;
+   */
+  generation: bigint;
+
+  /**
+   * Unix ms of the last reset by the clock; 0 = there was none.
+   *
+   * @generated from field: int64 started_at_ms = 2;
+   */
+  startedAtMs: bigint;
+
+  /**
+   * 0 = never.
+   *
+   * @generated from field: int64 next_reset_at_ms = 3;
+   */
+  nextResetAtMs: bigint;
+
+  /**
+   * "weekly", "monthly", "days", or empty: `next_reset_at_ms` is the only one.
+   *
+   * @generated from field: string cadence = 4;
+   */
+  cadence: string;
+
+  /**
+   * Of "days".
+   *
+   * @generated from field: uint32 days = 5;
+   */
+  days: number;
+
+  /**
+   * @generated from field: bool weeks_begin_on_sunday = 6;
+   */
+  weeksBeginOnSunday: boolean;
+};
+
+/**
+ * Describes the message sluice.config.v1.Period.
+ * Use `create(PeriodSchema)` to create a new message.
+ */
+export declare const PeriodSchema: GenMessage<Period>;
+
+/**
+ * @generated from message sluice.config.v1.LimitRules
+ */
+export declare type LimitRules = Message<"sluice.config.v1.LimitRules"> & {
+  /**
+   * Counted, never refusing.
+   *
+   * @generated from field: bool shadow = 1;
+   */
+  shadow: boolean;
+
+  /**
+   * "strict" = what a request is estimated to use must fit; empty = something must be left.
+   *
+   * @generated from field: string admission = 2;
+   */
+  admission: string;
+
+  /**
+   * "observed" = output is estimated by what the model's answers came to; empty = by what the request allows.
+   *
+   * @generated from field: string estimate = 3;
+   */
+  estimate: string;
+
+  /**
+   * Without shared counters: "share", "lease", "allow", "refuse"; empty = share for rates, lease for budgets.
+   *
+   * @generated from field: string without_shared = 4;
+   */
+  withoutShared: string;
+
+  /**
+   * "refuse" = what has no known price may not be asked of a budget in dollars; empty = it passes uncounted.
+   *
+   * @generated from field: string unpriced = 5;
+   */
+  unpriced: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.LimitRules.
+ * Use `create(LimitRulesSchema)` to create a new message.
+ */
+export declare const LimitRulesSchema: GenMessage<LimitRules>;
 
 /**
  * @generated from message sluice.config.v1.GetSectionsRequest
@@ -598,6 +760,18 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: bool stored_credentials_at_callers_hosts = 14;
    */
   storedCredentialsAtCallersHosts: boolean;
+
+  /**
+   * Of the workspace.
+   *
+   * @generated from field: repeated sluice.config.v1.UsageLimit usage_limits = 15;
+   */
+  usageLimits: UsageLimit[];
+
+  /**
+   * @generated from field: repeated sluice.config.v1.UsageLimitsPolicy usage_limits_policies = 16;
+   */
+  usageLimitsPolicies: UsageLimitsPolicy[];
 };
 
 /**
@@ -888,6 +1062,39 @@ export declare type Provider = Message<"sluice.config.v1.Provider"> & {
    * @generated from field: repeated string allowed_custom_hosts = 14;
    */
   allowedCustomHosts: string[];
+
+  /**
+   * Stays the same when the slug is given to another.
+   *
+   * @generated from field: string id = 15;
+   */
+  id: string;
+
+  /**
+   * Its own, as `rate_limits`.
+   *
+   * @generated from field: repeated sluice.config.v1.UsageLimit usage_limits = 16;
+   */
+  usageLimits: UsageLimit[];
+
+  /**
+   * Of the integration's grant to this workspace; shared by all its providers there.
+   *
+   * @generated from field: repeated sluice.config.v1.RateLimit integration_rate_limits = 17;
+   */
+  integrationRateLimits: RateLimit[];
+
+  /**
+   * @generated from field: repeated sluice.config.v1.UsageLimit integration_usage_limits = 18;
+   */
+  integrationUsageLimits: UsageLimit[];
+
+  /**
+   * Multiply prices: by price key, or "default".
+   *
+   * @generated from field: map<string, double> price_multipliers = 19;
+   */
+  priceMultipliers: { [key: string]: number };
 };
 
 /**
@@ -936,6 +1143,13 @@ export declare type Model = Message<"sluice.config.v1.Model"> & {
    * @generated from field: map<string, string> custom_headers = 7;
    */
   customHeaders: { [key: string]: string };
+
+  /**
+   * Every price that is set for it, as a `pricing_config` document; empty = none beside the two above.
+   *
+   * @generated from field: string prices_json = 8;
+   */
+  pricesJson: string;
 };
 
 /**
@@ -982,6 +1196,11 @@ export declare type RateLimitsPolicy = Message<"sluice.config.v1.RateLimitsPolic
    * @generated from field: repeated string group_by = 7;
    */
   groupBy: string[];
+
+  /**
+   * @generated from field: sluice.config.v1.LimitRules rules = 8;
+   */
+  rules?: LimitRules | undefined;
 };
 
 /**
@@ -989,6 +1208,74 @@ export declare type RateLimitsPolicy = Message<"sluice.config.v1.RateLimitsPolic
  * Use `create(RateLimitsPolicySchema)` to create a new message.
  */
 export declare const RateLimitsPolicySchema: GenMessage<RateLimitsPolicy>;
+
+/**
+ * @generated from message sluice.config.v1.UsageLimitsPolicy
+ */
+export declare type UsageLimitsPolicy = Message<"sluice.config.v1.UsageLimitsPolicy"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * @generated from field: sluice.config.v1.UsageLimit limit = 3;
+   */
+  limit?: UsageLimit | undefined;
+
+  /**
+   * @generated from field: repeated sluice.config.v1.Condition conditions = 4;
+   */
+  conditions: Condition[];
+
+  /**
+   * @generated from field: repeated string group_by = 5;
+   */
+  groupBy: string[];
+
+  /**
+   * Groups that were reset by hand, while their period lasts.
+   *
+   * @generated from field: repeated sluice.config.v1.GroupReset resets = 6;
+   */
+  resets: GroupReset[];
+};
+
+/**
+ * Describes the message sluice.config.v1.UsageLimitsPolicy.
+ * Use `create(UsageLimitsPolicySchema)` to create a new message.
+ */
+export declare const UsageLimitsPolicySchema: GenMessage<UsageLimitsPolicy>;
+
+/**
+ * @generated from message sluice.config.v1.GroupReset
+ */
+export declare type GroupReset = Message<"sluice.config.v1.GroupReset"> & {
+  /**
+   * As in CounterReport.
+   *
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * Added to that of the period.
+   *
+   * @generated from field: uint64 generation = 2;
+   */
+  generation: bigint;
+};
+
+/**
+ * Describes the message sluice.config.v1.GroupReset.
+ * Use `create(GroupResetSchema)` to create a new message.
+ */
+export declare const GroupResetSchema: GenMessage<GroupReset>;
 
 /**
  * @generated from message sluice.config.v1.Condition
@@ -1225,6 +1512,152 @@ export declare type ReportRefusedTokensResponse = Message<"sluice.config.v1.Repo
  * Use `create(ReportRefusedTokensResponseSchema)` to create a new message.
  */
 export declare const ReportRefusedTokensResponseSchema: GenMessage<ReportRefusedTokensResponse>;
+
+/**
+ * @generated from message sluice.config.v1.ReportCountersRequest
+ */
+export declare type ReportCountersRequest = Message<"sluice.config.v1.ReportCountersRequest"> & {
+  /**
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+
+  /**
+   * The counts are those of all gateways together; else of this one alone, and add up.
+   *
+   * @generated from field: bool shared = 2;
+   */
+  shared: boolean;
+
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated sluice.config.v1.CounterReport counters = 3;
+   */
+  counters: CounterReport[];
+};
+
+/**
+ * Describes the message sluice.config.v1.ReportCountersRequest.
+ * Use `create(ReportCountersRequestSchema)` to create a new message.
+ */
+export declare const ReportCountersRequestSchema: GenMessage<ReportCountersRequest>;
+
+/**
+ * @generated from message sluice.config.v1.CounterReport
+ */
+export declare type CounterReport = Message<"sluice.config.v1.CounterReport"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Empty where it is the organisation's.
+   *
+   * @generated from field: string workspace_id = 2;
+   */
+  workspaceId: string;
+
+  /**
+   * As in UsageLimit and UsageLimitsPolicy.
+   *
+   * @generated from field: string limit_id = 3;
+   */
+  limitId: string;
+
+  /**
+   * Of a policy: what tells its groups apart, as shown ("metadata._user:alice"); else empty.
+   *
+   * @generated from field: string group = 4;
+   */
+  group: string;
+
+  /**
+   * As in the usage record.
+   *
+   * @generated from field: string epoch = 5;
+   */
+  epoch: string;
+
+  /**
+   * In the limit's unit.
+   *
+   * @generated from field: uint64 posted = 6;
+   */
+  posted: bigint;
+
+  /**
+   * @generated from field: uint64 reserved = 7;
+   */
+  reserved: bigint;
+
+  /**
+   * By how much the limit may be overshot by what is in flight.
+   *
+   * @generated from field: uint64 overshoot_bound = 8;
+   */
+  overshootBound: bigint;
+};
+
+/**
+ * Describes the message sluice.config.v1.CounterReport.
+ * Use `create(CounterReportSchema)` to create a new message.
+ */
+export declare const CounterReportSchema: GenMessage<CounterReport>;
+
+/**
+ * @generated from message sluice.config.v1.ReportCountersResponse
+ */
+export declare type ReportCountersResponse = Message<"sluice.config.v1.ReportCountersResponse"> & {
+};
+
+/**
+ * Describes the message sluice.config.v1.ReportCountersResponse.
+ * Use `create(ReportCountersResponseSchema)` to create a new message.
+ */
+export declare const ReportCountersResponseSchema: GenMessage<ReportCountersResponse>;
+
+/**
+ * @generated from message sluice.config.v1.SumCountersRequest
+ */
+export declare type SumCountersRequest = Message<"sluice.config.v1.SumCountersRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Names of counters with their epoch, as in the usage record; at most 10,000.
+   *
+   * @generated from field: repeated string counters = 2;
+   */
+  counters: string[];
+};
+
+/**
+ * Describes the message sluice.config.v1.SumCountersRequest.
+ * Use `create(SumCountersRequestSchema)` to create a new message.
+ */
+export declare const SumCountersRequestSchema: GenMessage<SumCountersRequest>;
+
+/**
+ * @generated from message sluice.config.v1.SumCountersResponse
+ */
+export declare type SumCountersResponse = Message<"sluice.config.v1.SumCountersResponse"> & {
+  /**
+   * Those that have a sum.
+   *
+   * @generated from field: map<string, uint64> sums = 1;
+   */
+  sums: { [key: string]: bigint };
+};
+
+/**
+ * Describes the message sluice.config.v1.SumCountersResponse.
+ * Use `create(SumCountersResponseSchema)` to create a new message.
+ */
+export declare const SumCountersResponseSchema: GenMessage<SumCountersResponse>;
 
 /**
  * @generated from message sluice.config.v1.WatchRequest
@@ -1640,6 +2073,13 @@ export declare type Heartbeat = Message<"sluice.config.v1.Heartbeat"> & {
    * @generated from field: string mark = 1;
    */
   mark: string;
+
+  /**
+   * Of which the receiver is one; 0 = it is not known.
+   *
+   * @generated from field: uint32 live_gateways = 2;
+   */
+  liveGateways: number;
 };
 
 /**

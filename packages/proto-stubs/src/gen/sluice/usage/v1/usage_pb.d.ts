@@ -417,6 +417,113 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
    * @generated from field: string decision_json = 71;
    */
   decisionJson: string;
+
+  /**
+   * As the provider says it served the call, not as it was asked for; empty = it does not say.
+   *
+   * @generated from field: string service_tier = 72;
+   */
+  serviceTier: string;
+
+  /**
+   * @generated from field: string served_region = 73;
+   */
+  servedRegion: string;
+
+  /**
+   * What is charged by the piece, by its name in price lists: "web_search", "file_search", …
+   *
+   * @generated from field: map<string, uint64> units = 74;
+   */
+  units: { [key: string]: bigint };
+
+  /**
+   * Images made, by "<quality>.<size>".
+   *
+   * @generated from field: map<string, uint64> images_by_kind = 75;
+   */
+  imagesByKind: { [key: string]: bigint };
+
+  /**
+   * @generated from field: uint64 cache_read_audio_tokens = 76;
+   */
+  cacheReadAudioTokens: bigint;
+
+  /**
+   * @generated from field: uint64 input_image_tokens = 77;
+   */
+  inputImageTokens: bigint;
+
+  /**
+   * @generated from field: uint64 output_image_tokens = 78;
+   */
+  outputImageTokens: bigint;
+
+  /**
+   * What an admin's multipliers made of the cost: cost / cost before them; 0 = there are none.
+   *
+   * @generated from field: double price_multiplier = 79;
+   */
+  priceMultiplier: number;
+
+  /**
+   * What the provider itself says the call cost; kept beside ours.
+   *
+   * @generated from field: sint64 provider_cost_nano_usd = 80;
+   */
+  providerCostNanoUsd: bigint;
+
+  /**
+   * @generated from field: bool provider_cost_known = 81;
+   */
+  providerCostKnown: boolean;
+
+  /**
+   * What an answer from the cache saved.
+   *
+   * @generated from field: sint64 avoided_cost_nano_usd = 82;
+   */
+  avoidedCostNanoUsd: bigint;
+
+  /**
+   * Tokens were not reported: they are estimated from what was sent and seen.
+   *
+   * @generated from field: bool usage_estimated = 83;
+   */
+  usageEstimated: boolean;
+
+  /**
+   * What was reported could not be true, and was bounded.
+   *
+   * @generated from field: bool usage_implausible = 84;
+   */
+  usageImplausible: boolean;
+
+  /**
+   * Limits that counted this attempt: name of the counter with its epoch, and what was held, and what was counted.
+   *
+   * @generated from field: map<string, uint64> counters_reserved = 85;
+   */
+  countersReserved: { [key: string]: bigint };
+
+  /**
+   * @generated from field: map<string, uint64> counters_settled = 86;
+   */
+  countersSettled: { [key: string]: bigint };
+
+  /**
+   * Names of counters of limits in shadow mode that would have refused.
+   *
+   * @generated from field: repeated string would_have_refused = 87;
+   */
+  wouldHaveRefused: string[];
+
+  /**
+   * Some limit was judged without the counters that gateways share.
+   *
+   * @generated from field: bool limits_degraded = 88;
+   */
+  limitsDegraded: boolean;
 };
 
 /**
