@@ -24,6 +24,7 @@ export { estimateTokens, type TokenEstimate } from './estimate-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
 export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
+export { epochOf, type Period, periodAt } from './limits/epoch-of.ts';
 export type {
   Choice,
   ConditionTrace,

@@ -1269,6 +1269,13 @@ export declare type GroupReset = Message<"sluice.config.v1.GroupReset"> & {
    * @generated from field: uint64 generation = 2;
    */
   generation: bigint;
+
+  /**
+   * Unix ms at which the period began that it was reset in: later ones know nothing of it.
+   *
+   * @generated from field: int64 period_start_ms = 3;
+   */
+  periodStartMs: bigint;
 };
 
 /**
