@@ -51,14 +51,15 @@ export interface CallerCodec {
   openEncoder(options: ReplyOptions): StreamEncoder;
   /**
    * The encoder of a stream of this format that somebody else began. `sent`: the
-   * events that went out; `textBlock`: the number of the text told last. Absent
-   * where an encoder that is told the same is as good.
+   * events that went out; `textBlock`: the number of the text told last.
+   * Undefined where something is open that it cannot end. Absent where an
+   * encoder that is told the same is as good.
    */
   resumeEncoder?(
     options: ReplyOptions,
     sent: readonly SseEvent[],
     textBlock: number,
-  ): StreamEncoder;
+  ): StreamEncoder | undefined;
   errorEvent(fault: StreamFault & { code?: string }): Buffer;
 }
 

@@ -105,7 +105,7 @@ function instructionFor(told: string): string {
 }
 
 /** From the beginning of a word on. */
-function lastWords(told: string): string {
+export function lastWords(told: string): string {
   const tail = told.slice(-tailLength);
   if (tail.length === told.length) return tail;
   const blank = /\s\S/.exec(tail.slice(0, tailLength / 2));

@@ -6,6 +6,7 @@ import { empty } from '../translation/native-stream.ts';
 /**
  * Passes a native stream on by whole events and keeps them, unread: should it
  * be cut, they tell what the caller has got, and that ends between two events.
+ * What came with the event that ends it in an error is held: others may go on.
  */
 export class KeptStreamReader implements StreamReader {
   readonly #reader: StreamReader;
@@ -37,7 +38,11 @@ export class KeptStreamReader implements StreamReader {
   push(chunk: Buffer): Buffer {
     const bytes = this.#reader.push(chunk);
     if (!this.#isKept) return bytes;
-    if (this.#isOver || this.#kept.length + this.#rest.length + bytes.length > keptMax)
+    if (this.phase === 'failed') {
+      this.#rest.add(bytes);
+      return empty;
+    }
+    if (this.phase === 'complete' || this.#kept.length + this.#rest.length + bytes.length > keptMax)
       return this.#letGo(bytes);
     this.#rest.add(bytes);
     const joined = this.#rest.take();
@@ -60,13 +65,9 @@ export class KeptStreamReader implements StreamReader {
     return this.#reader.errorEvent(fault);
   }
 
-  /** All that was passed on; undefined = it was too much to keep. */
-  takeKept(): Buffer | undefined {
-    return this.#isKept ? this.#kept.take() : undefined;
-  }
-
-  get #isOver(): boolean {
-    return this.phase === 'complete' || this.phase === 'failed';
+  /** All that was passed on, and what came after it and was not; undefined = it was too much to keep. */
+  takeKept(): { passed: Buffer; held: Buffer } | undefined {
+    return this.#isKept ? { passed: this.#kept.take(), held: this.#rest.take() } : undefined;
   }
 
   /** From here on nothing is kept: the stream is over, or too large. */

@@ -58,9 +58,7 @@ function translationOf(caller: ChatFormat, upstream: ChatFormat): Translation {
 
 /** A stream as an upstream sends it, event by event. */
 function streamOf(format: ChatFormat, texts: readonly string[], id: string): Buffer[] {
-  const options = { provider: 'p', strict: true, nowMs: 0, requestedModel: 'm', request: {} };
-  const encoder = chatCodecs[format]!.openEncoder(options);
-  const events: ChatStreamEvent[] = [
+  return framed(format, [
     { type: 'reply-start', id, model: `model-${id}` },
     ...texts
       .filter((text) => text !== '')
@@ -68,7 +66,12 @@ function streamOf(format: ChatFormat, texts: readonly string[], id: string): Buf
     { type: 'usage', usage },
     { type: 'finish', choice: 0, reason: 'stop', raw: 'stop' },
     { type: 'reply-end' },
-  ];
+  ]);
+}
+
+function framed(format: ChatFormat, events: readonly ChatStreamEvent[]): Buffer[] {
+  const options = { provider: 'p', strict: true, nowMs: 0, requestedModel: 'm', request: {} };
+  const encoder = chatCodecs[format]!.openEncoder(options);
   const text = events.map((event) => encoder.encode(event)).join('');
   return text
     .split(/(?<=\n\n)/)
@@ -223,7 +226,6 @@ describe('a stream that was cut behind any of its events', () => {
       'repeats what it was shown last and no more',
       (told) => told.slice(-30) + whole.slice(told.length),
     ],
-    ['repeats nothing', (told) => whole.slice(told.length)],
   ])('is whole where a model that is asked in words %s', (_, model) => {
     for (const caller of callers)
       for (let at = 26; at < 60; at++) {
@@ -241,3 +243,156 @@ describe('a stream that was cut behind any of its events', () => {
       }
   });
 });
+
+/** A thought, a text and a call, as each format tells them. */
+const calling: ChatStreamEvent[] = [
+  { type: 'reply-start', id: 'one', model: 'm' },
+  { type: 'thinking-start', choice: 0, block: 0 },
+  { type: 'thinking-delta', choice: 0, block: 0, text: 'Let me ' },
+  { type: 'thinking-delta', choice: 0, block: 0, text: 'see.' },
+  { type: 'text-start', choice: 0, block: 1 },
+  { type: 'text-delta', choice: 0, block: 1, text: 'I shall ' },
+  { type: 'text-delta', choice: 0, block: 1, text: 'look.' },
+  { type: 'tool-call-start', choice: 0, block: 2, call: 0, id: 'call_1', name: 'look' },
+  { type: 'tool-call-delta', choice: 0, block: 2, call: 0, arguments: '{"at":' },
+  { type: 'tool-call-delta', choice: 0, block: 2, call: 0, arguments: '"it"}' },
+  { type: 'usage', usage },
+  { type: 'finish', choice: 0, reason: 'tool-calls', raw: 'tool_calls' },
+  { type: 'reply-end' },
+];
+
+/** What begins is ended, once and in its place, and nothing is told of what is not open. */
+function expectInOrder(caller: StreamableFormat, stream: Buffer): void {
+  const bodies = parseSseEvents(stream).map(({ data }) =>
+    data === '[DONE]' ? {} : JSON.parse(data),
+  );
+  const open = new Set<string>();
+  const begun = new Set<string>();
+  const begin = (place: string) => {
+    expect(begun).not.toContain(place);
+    begun.add(place);
+    open.add(place);
+  };
+  const end = (place: string) => {
+    expect(open).toContain(place);
+    open.delete(place);
+  };
+  let sequence = -1;
+  for (const {
+    type,
+    index,
+    output_index,
+    content_index,
+    summary_index,
+    sequence_number,
+  } of bodies) {
+    if (caller === 'anthropic-messages') {
+      if (type === 'content_block_start') begin(index);
+      if (type === 'content_block_delta') expect(open).toContain(index);
+      if (type === 'content_block_stop') end(index);
+    }
+    if (caller !== 'openai-responses') continue;
+    expect(sequence_number).toBe(++sequence);
+    const part = `${output_index}.${content_index ?? summary_index}`;
+    switch (type) {
+      case 'response.output_item.added':
+        begin(output_index);
+        begin(`${output_index} arguments`);
+        break;
+      case 'response.output_item.done':
+        end(output_index);
+        break;
+      case 'response.function_call_arguments.done':
+        end(`${output_index} arguments`);
+        break;
+      case 'response.content_part.added':
+      case 'response.reasoning_summary_part.added':
+        begin(part);
+        begin(`${part} text`);
+        break;
+      case 'response.output_text.delta':
+      case 'response.reasoning_summary_text.delta':
+        expect(open).toContain(`${part} text`);
+        break;
+      case 'response.output_text.done':
+      case 'response.reasoning_summary_text.done':
+        end(`${part} text`);
+        break;
+      case 'response.content_part.done':
+      case 'response.reasoning_summary_part.done':
+        end(part);
+    }
+  }
+  expect([...open].filter((place) => !String(place).endsWith('arguments'))).toEqual([]);
+}
+
+describe('what a cut stream had begun', () => {
+  it.each(callers)('is ended once, in a stream of %s', (caller) => {
+    const request = requests[caller];
+    const context = contextFor(provider, true, { request, model: 'm', stream: true });
+    const native = translationOf(caller, caller);
+    const events = framed(caller, calling);
+    let beyondHelp = 0;
+    for (let at = 1; at < events.length; at++) {
+      const splice = SplicedStream.of(native)!;
+      const reader = splice.openFirst(native, context, request, () => true);
+      const out = events.slice(0, at).map((event) => reader.push(event));
+      out.push(reader.end());
+      const lacks = splice.lacks();
+      if (lacks === undefined) beyondHelp++;
+      if (lacks === 'end') out.push(splice.end());
+      if (lacks === 'more') {
+        const { text } = answerOfAny(caller, Buffer.concat(out));
+        const [way] = splice.waysToAsk(false) as [ContinuationWay];
+        expect(way).toBe(text === '' ? 'anew' : 'instruction');
+        const rest = 'I shall look. Here.';
+        const next = splice.openNext(native, context, way);
+        out.push(run(next, streamOf(caller, [rest], 'two'), false));
+      }
+      if (lacks === undefined) continue;
+      const stream = Buffer.concat(out);
+      expectInOrder(caller, stream);
+      const whole = lacks === 'end' ? 'I shall look.' : 'I shall look. Here.';
+      expect([at, answerOfAny(caller, stream).text]).toEqual([at, whole]);
+    }
+    // The call, from its name to its last piece.
+    expect(beyondHelp).toBeGreaterThanOrEqual(2);
+    expect(beyondHelp).toBeLessThanOrEqual(3);
+  });
+
+  it.each([
+    ['anthropic-messages', { type: 'server_tool_use', id: 's', name: 'web_search', input: {} }],
+    ['openai-responses', { type: 'web_search_call', id: 's', status: 'in_progress' }],
+  ] as const)('is beyond help where it is a tool of the provider, in %s', (caller, tool) => {
+    const request = requests[caller];
+    const context = contextFor(provider, true, { request, model: 'm', stream: true });
+    const native = translationOf(caller, caller);
+    const splice = SplicedStream.of(native)!;
+    const reader = splice.openFirst(native, context, request, () => true);
+    const told = streamOf(caller, ['I shall look.'], 'one').slice(
+      0,
+      caller === 'anthropic-messages' ? 4 : 8,
+    );
+    const begun =
+      caller === 'anthropic-messages'
+        ? { type: 'content_block_start', index: 1, content_block: tool }
+        : { type: 'response.output_item.added', output_index: 1, item: tool };
+    for (const event of told) reader.push(event);
+    reader.push(Buffer.from(`event: ${begun.type}\ndata: ${JSON.stringify(begun)}\n\n`));
+    expect(reader.phase).toBe('content');
+    expect(splice.lacks()).toBeUndefined();
+  });
+});
+
+/** All text of a stream that need not be whole. */
+function answerOfAny(caller: StreamableFormat, stream: Buffer): { text: string } {
+  const bodies = parseSseEvents(stream).map(({ data }) =>
+    data === '[DONE]' ? {} : JSON.parse(data),
+  );
+  const texts = bodies.map((body) => {
+    if (caller === 'openai-chat') return body.choices?.[0]?.delta?.content;
+    if (caller === 'anthropic-messages') return body.delta?.text;
+    return body.type === 'response.output_text.delta' ? body.delta : undefined;
+  });
+  return { text: texts.join('') };
+}

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@sluice/contracts';
+import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type {
   CallerCodec,
@@ -8,19 +8,22 @@ import type {
 } from '../codecs/chat-codec.ts';
 import type { CallContext, StreamFault, StreamReader, Translation } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
-import { parseSseEvents } from '../framing/sse.ts';
+import { parseSseEvents, type SseEvent } from '../framing/sse.ts';
 import { ChatTranslation, streamOptionsOf } from '../translation/chat-translation.ts';
 import { chatCodecs } from '../translation/find-translation.ts';
+import { empty, invalidStreamType } from '../translation/native-stream.ts';
 import { TranslatedStreamReader } from '../translation/translated-stream.ts';
 import { unframed } from '../translation/unframed-stream.ts';
 import {
   type ContinuationWay,
   continuedRequest,
   isContinuable,
+  lastWords,
   unseenLength,
 } from './continued-request.ts';
-import { ContinuingEncoder, TellingEncoder } from './continuing-encoder.ts';
 import { KeptStreamReader } from './kept-stream.ts';
+import { RestDecoder } from './rest-decoder.ts';
+import { RestEncoder, TellingEncoder } from './telling-encoder.ts';
 import { ToldAnswer } from './told-answer.ts';
 
 /**
@@ -34,6 +37,10 @@ export class SplicedStream {
   #options: ReplyOptions | undefined;
   #encoder: StreamEncoder | undefined;
   #passing: { reader: KeptStreamReader; decoder: StreamDecoder } | undefined;
+  /** What came and was not passed on: from the upstream, and as the caller is told it. */
+  #held: { raw: Buffer; told: string } = nothingHeld;
+  /** What the provider ended it with itself. */
+  #fault: ToldAnswer['fault'];
 
   constructor(caller: CallerCodec) {
     this.#caller = caller;
@@ -63,12 +70,22 @@ export class SplicedStream {
     }
     this.#encoder = this.#caller.openEncoder(this.#options);
     const encoder = new TellingEncoder(this.#told, this.#encoder);
-    return this.#reader(translation, context, encoder);
+    return this.#reader(translation, decoderOf(translation, context), encoder);
   }
 
   /** What the answer lacks now that its stream was cut; undefined = nobody can mend it. */
   lacks(): 'end' | 'more' | undefined {
-    return this.#takeOver() ? this.#told.lacks : undefined;
+    if (!this.#takeOver()) return undefined;
+    const { lacks, fault } = this.#told;
+    this.#fault = fault;
+    return lacks;
+  }
+
+  /** What came before the cut and is not with the caller yet, who others go on for. */
+  takeHeld(): Buffer {
+    const { told } = this.#held;
+    this.#held = nothingHeld;
+    return Buffer.from(told);
   }
 
   /** How a model that takes a begun answer, or does not, can be asked for the rest; the best way first. */
@@ -84,11 +101,13 @@ export class SplicedStream {
 
   /** Reads the stream of whoever tells the rest. */
   openNext(translation: Translation, context: CallContext, way: ContinuationWay): StreamReader {
-    const encoder = new ContinuingEncoder(this.#told, this.#encoderNow(), {
-      unseen: unseenLength(this.#told.text, way),
-      mayRepeat: way === 'instruction',
+    const { text } = this.#told;
+    this.#told.fault = undefined;
+    const decoder = new RestDecoder(this.#told, decoderOf(translation, context), {
+      asked: way === 'instruction' ? lastWords(text) : undefined,
+      unseen: unseenLength(text, way),
     });
-    return this.#reader(translation, context, encoder);
+    return this.#reader(translation, decoder, new RestEncoder(this.#told, this.#encoderNow()));
   }
 
   /** The end of an answer that lacks nothing else. */
@@ -100,15 +119,24 @@ export class SplicedStream {
     return Buffer.from(finish + encoder.encode({ type: 'reply-end' }));
   }
 
-  /** Undefined while the stream passes as it comes: then its reader knows. */
+  /**
+   * The end of a stream that nobody goes on with. What the provider ended it
+   * with itself goes out as it came. Undefined while the stream passes as it
+   * comes: then its reader knows.
+   */
   errorEvent(fault: StreamFault & { code?: string }): Buffer | undefined {
-    if (this.#encoder === undefined) return undefined;
-    const counted = this.#encoder.errorEvent?.(fault);
-    return counted === undefined ? this.#caller.errorEvent(fault) : Buffer.from(counted);
+    if (!this.#takeOver()) return undefined;
+    const { raw, told } = this.#held;
+    const own = this.#fault ?? this.#told.fault;
+    if (own !== undefined && raw.length > 0) return raw;
+    const encoder = this.#encoderNow();
+    if (own !== undefined) return Buffer.from(encoder.encode(own));
+    const counted = encoder.errorEvent?.(fault);
+    const event = counted === undefined ? this.#caller.errorEvent(fault) : Buffer.from(counted);
+    return Buffer.concat([Buffer.from(told), event]);
   }
 
-  #reader(translation: Translation, context: CallContext, encoder: StreamEncoder): StreamReader {
-    const decoder = decoderOf(translation, context);
+  #reader(translation: Translation, decoder: StreamDecoder, encoder: StreamEncoder): StreamReader {
     return unframed(new TranslatedStreamReader(decoder, this.#caller, encoder), translation.entry);
   }
 
@@ -124,16 +152,48 @@ export class SplicedStream {
     const kept = reader.takeKept();
     if (kept === undefined || this.#options === undefined) return false;
     this.#passing = undefined;
-    const sent = separateEvents(parseSseEvents(kept));
+    const sent = eventsIn(kept.passed);
     const events = sent.flatMap((event) => decoder.decode(event));
     for (const event of events) this.#told.note(event);
-    const resumed = this.#caller.resumeEncoder?.(this.#options, sent, this.#told.textBlock);
-    this.#encoder = resumed ?? this.#caller.openEncoder(this.#options);
-    if (resumed !== undefined) return true;
-    // Tokens that the caller was told of are not told again.
-    for (const event of events) if (event.type !== 'usage') this.#encoder.encode(event);
+    const encoder = this.#resume(this.#options, sent, events);
+    this.#encoder = encoder;
+    if (encoder === undefined) return false;
+    // Else it is half an event.
+    if (reader.phase === 'failed') this.#hold(kept.held, decoder, encoder);
     return true;
   }
+
+  /** The encoder that goes on with what was passed; undefined = there is something open that it cannot end. */
+  #resume(
+    options: ReplyOptions,
+    sent: readonly SseEvent[],
+    events: readonly ChatStreamEvent[],
+  ): StreamEncoder | undefined {
+    const { resumeEncoder } = this.#caller;
+    if (resumeEncoder !== undefined) return resumeEncoder(options, sent, this.#told.textBlock);
+    const encoder = this.#caller.openEncoder(options);
+    // Tokens that the caller was told of are not told again.
+    for (const event of events) if (event.type !== 'usage') encoder.encode(event);
+    return encoder;
+  }
+
+  /** What came with the event that ended the stream. */
+  #hold(raw: Buffer, decoder: StreamDecoder, encoder: StreamEncoder): void {
+    let told = '';
+    for (const event of eventsIn(raw).flatMap((event) => decoder.decode(event))) {
+      if (event.type === 'fault' && event.kind === invalidStreamType) break;
+      this.#told.note(event);
+      if (event.type === 'fault') break;
+      told += encoder.encode(event);
+    }
+    this.#held = { raw, told };
+  }
+}
+
+const nothingHeld = { raw: empty, told: '' };
+
+function eventsIn(bytes: Buffer): readonly SseEvent[] {
+  return separateEvents(parseSseEvents(bytes));
 }
 
 function decoderOf(translation: Translation, context: CallContext): StreamDecoder {

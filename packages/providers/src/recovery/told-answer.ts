@@ -1,4 +1,5 @@
 import type { ChatStreamEvent, ChatUsage } from '@sluice/contracts';
+import { finalFaultOf } from '../final-faults.ts';
 import { parseObject } from '../json/json-access.ts';
 
 /** What a caller has got of a streamed answer, as far as it matters to whoever continues it. */
@@ -11,7 +12,9 @@ export class ToldAnswer {
   nextBlock = 0;
   #calls = new Map<number, string>();
   #isFinished = false;
-  /** Something was told that nobody can go on from: several answers, a refusal, a picture, a fault. */
+  /** What the provider ended it with itself, of which the caller does not know yet. */
+  fault: Fault | undefined;
+  /** Something was told that nobody can go on from: several answers, a refusal, a picture. */
   #isBeyondHelp = false;
 
   note(event: ChatStreamEvent): void {
@@ -30,8 +33,10 @@ export class ToldAnswer {
         break;
       case 'refusal-delta':
       case 'image':
-      case 'fault':
         this.#isBeyondHelp = true;
+        break;
+      case 'fault':
+        this.fault = event;
         break;
       case 'usage':
         this.usage = event.usage;
@@ -48,6 +53,7 @@ export class ToldAnswer {
    */
   get lacks(): 'end' | 'more' | undefined {
     if (this.#isBeyondHelp) return undefined;
+    if (this.fault !== undefined && !isTemporary(this.fault)) return undefined;
     if (this.#isFinished) return 'end';
     if (this.#calls.size === 0) return 'more';
     return [...this.#calls.values()].every(isWhole) ? 'end' : undefined;
@@ -57,6 +63,14 @@ export class ToldAnswer {
   get wantsFinish(): boolean {
     return !this.#isFinished;
   }
+}
+
+type Fault = Extract<ChatStreamEvent, { type: 'fault' }>;
+
+/** What another, or the same at another time, would not say: neither of the request nor of its content. */
+function isTemporary({ kind, message, status }: Fault): boolean {
+  if (status < 500 && status !== 408 && status !== 429) return false;
+  return finalFaultOf(status, JSON.stringify({ error: { type: kind, message } })) === undefined;
 }
 
 /** The arguments of a call are one object: where it is closed, nothing can follow. */

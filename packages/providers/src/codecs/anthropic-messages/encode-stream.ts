@@ -50,10 +50,15 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     this.#options = options;
   }
 
-  /** Goes on with a message of which these events went out as they came. */
-  static resume(options: ReplyOptions, sent: readonly SseEvent[]): AnthropicStreamEncoder {
+  /** Goes on with a message of which these events went out as they came; undefined = it cannot end it. */
+  static resume(
+    options: ReplyOptions,
+    sent: readonly SseEvent[],
+  ): AnthropicStreamEncoder | undefined {
     const encoder = new AnthropicStreamEncoder(options);
-    for (const { data } of sent) encoder.#adopt(parseObject(data) ?? {});
+    const bodies = sent.map(({ data }) => parseObject(data) ?? {});
+    if (awaitsProvider(bodies)) return undefined;
+    for (const body of bodies) encoder.#adopt(body);
     return encoder;
   }
 
@@ -248,6 +253,19 @@ export class AnthropicStreamEncoder implements StreamEncoder {
     out += eventText('message_delta', { delta, usage: encodeUsage(this.#usage) });
     return out + eventText('message_stop', {});
   }
+}
+
+/** A tool that the provider runs itself was called, and what it gave was not told. */
+function awaitsProvider(bodies: readonly JsonObject[]): boolean {
+  const called = new Set<unknown>();
+  for (const { type, content_block } of bodies) {
+    if (type !== 'content_block_start') continue;
+    const block = objectOf(content_block);
+    const kind = stringOf(block?.type) ?? '';
+    if (kind.endsWith('_tool_use')) called.add(block?.id);
+    else if (kind.endsWith('_tool_result')) called.delete(block?.tool_use_id);
+  }
+  return called.size > 0;
 }
 
 function eventText(type: string, body: object): string {

@@ -43,15 +43,16 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     this.#asked = askedTools(options.request);
   }
 
-  /** Goes on with a response of which these events went out as they came. */
+  /** Goes on with a response of which these events went out as they came; undefined = it cannot end it. */
   static resume(
     options: ReplyOptions,
     sent: readonly SseEvent[],
     textBlock: number,
-  ): ResponsesStreamEncoder {
+  ): ResponsesStreamEncoder | undefined {
     const encoder = new ResponsesStreamEncoder(options);
     const told = new ToldResponse();
     for (const { data } of sent) told.read(parseObject(data) ?? {});
+    if (!told.items.every(({ canBeEnded }) => canBeEnded)) return undefined;
     encoder.#adopt(told, textBlock);
     return encoder;
   }
@@ -59,20 +60,22 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #adopt(told: ToldResponse, textBlock: number): void {
     this.#head = told.head;
     this.#items = told.items.length;
-    for (const [index, { item, isDone, parts, text }] of told.items.entries()) {
+    for (const [index, toldItem] of told.items.entries()) {
+      const { item, isDone } = toldItem;
       const id = stringOf(item.id) ?? '';
-      if (!isDone && item.type === 'message') {
+      if (isDone) this.#output[index] = item;
+      else if (item.type === 'message') {
         this.#open = new OpenMessage(this.#writer, index, id);
-        this.#open.adopt(parts, textBlock);
-      } else if (!isDone && item.type === 'reasoning') {
+        this.#open.adopt(toldItem.parts, textBlock);
+      } else if (item.type === 'reasoning') {
         this.#open = new OpenReasoning(this.#writer, index, id, -1);
-        if (text !== '') this.#open.think(text);
-      } else if (!isDone && item.type === 'function_call') {
+        this.#open.adopt(toldItem.summaries);
+      } else {
         const named = { callId: stringOf(item.call_id) ?? '', name: stringOf(item.name) ?? '' };
         const call = new OpenCall(this.#writer, index, id, named, this.#asked.get(named.name));
-        call.add(text);
+        call.adopt(toldItem.arguments, toldItem.areArgumentsDone);
         this.#calls.set(this.#calls.size, call);
-      } else this.#output[index] = item;
+      }
     }
     this.#writer.goOnFrom(told.nextSequence);
   }

@@ -14,6 +14,13 @@ export interface OpenItem {
   close(status: ItemStatus): { events: string; item: JsonObject };
 }
 
+/** A summary of a thought as far as it was told. */
+export interface ToldSummary {
+  text: string;
+  isTextDone: boolean;
+  isDone: boolean;
+}
+
 export class OpenReasoning implements OpenItem {
   readonly index: number;
   readonly block: number;
@@ -23,6 +30,8 @@ export class OpenReasoning implements OpenItem {
   #id: string;
   #text = '';
   #deltaHead: string | undefined;
+  /** What another told of it. */
+  #adopted: readonly ToldSummary[] = [];
 
   constructor(writer: EventWriter, index: number, id: string, block: number) {
     this.#writer = writer;
@@ -33,6 +42,11 @@ export class OpenReasoning implements OpenItem {
 
   open(): string {
     return added(this.#writer, this.index, reasoningItem(this.#id, '', undefined));
+  }
+
+  /** Takes over what another told of it: nothing is added to it any more. */
+  adopt(summaries: readonly ToldSummary[]): void {
+    this.#adopted = summaries;
   }
 
   think(text: string): string {
@@ -48,20 +62,27 @@ export class OpenReasoning implements OpenItem {
   }
 
   close(): { events: string; item: JsonObject } {
-    let events = '';
-    if (this.#deltaHead !== undefined) {
-      const place = this.#place();
-      const text = this.#text;
-      events += this.#writer.event('response.reasoning_summary_text.done', { ...place, text });
-      const part = summaryText(text);
-      events += this.#writer.event('response.reasoning_summary_part.done', { ...place, part });
-    }
-    const item = reasoningItem(this.#id, this.#text, this.encryptedContent);
+    const text = this.#text;
+    const own = { text, isTextDone: false, isDone: false };
+    const told = this.#deltaHead === undefined ? this.#adopted : [own];
+    const events = told.map((summary, at) => this.#closeSummary(summary, at)).join('');
+    const item = reasoningItem(this.#id, text, this.encryptedContent);
+    if (this.#adopted.length > 0) item.summary = told.map((summary) => summaryText(summary.text));
     return { events: events + done(this.#writer, this.index, item), item };
   }
 
-  #place(): JsonObject {
-    return { item_id: this.#id, output_index: this.index, summary_index: 0 };
+  #closeSummary({ text, isTextDone, isDone }: ToldSummary, at: number): string {
+    if (isDone) return '';
+    const place = this.#place(at);
+    let events = '';
+    if (!isTextDone)
+      events += this.#writer.event('response.reasoning_summary_text.done', { ...place, text });
+    const part = summaryText(text);
+    return events + this.#writer.event('response.reasoning_summary_part.done', { ...place, part });
+  }
+
+  #place(summary_index = 0): JsonObject {
+    return { item_id: this.#id, output_index: this.index, summary_index };
   }
 }
 
@@ -73,6 +94,8 @@ export class OpenCall implements OpenItem {
   #name: string;
   #asked: AskedTool | undefined;
   #arguments = '';
+  /** All of the arguments were told, if not that the call is whole. */
+  #isTold = false;
   #deltaHead: string;
 
   constructor(
@@ -95,6 +118,12 @@ export class OpenCall implements OpenItem {
     return added(this.#writer, this.index, this.#item('', 'in_progress'));
   }
 
+  /** Takes over what another told of it. */
+  adopt(told: string, isTold: boolean): void {
+    this.#arguments = told;
+    this.#isTold = isTold;
+  }
+
   add(piece: string): string {
     this.#arguments += piece;
     return this.#writer.delta(this.#deltaHead, piece);
@@ -104,11 +133,13 @@ export class OpenCall implements OpenItem {
     // A call without arguments has the empty object for them.
     const whole = this.#arguments || '{}';
     const item = this.#item(whole, status);
-    const events = this.#writer.event('response.function_call_arguments.done', {
-      ...this.#place(),
-      name: this.#asked?.name ?? this.#name,
-      arguments: whole,
-    });
+    const events = this.#isTold
+      ? ''
+      : this.#writer.event('response.function_call_arguments.done', {
+          ...this.#place(),
+          name: this.#asked?.name ?? this.#name,
+          arguments: whole,
+        });
     return { events: events + done(this.#writer, this.index, item), item };
   }
 

@@ -24,10 +24,11 @@ export class OpenMessage implements OpenItem {
 
   /** Takes over what another told of it; what this writes is not to be sent. */
   adopt(parts: readonly ToldPart[], textBlock: number): void {
-    for (const [at, { type, text, isDone }] of parts.entries()) {
-      const isLast = at === parts.length - 1;
-      this.#openPart(type, type === 'refusal' ? refusalBlock : isLast ? textBlock : -2 - at);
-      this.#part?.add(text, []);
+    for (const [at, { type, text, isTextDone, isDone }] of parts.entries()) {
+      // What follows a text that is whole is another.
+      const goesOn = at === parts.length - 1 && !isTextDone;
+      this.#openPart(type, type === 'refusal' ? refusalBlock : goesOn ? textBlock : -2 - at);
+      this.#part?.adopt(text, isTextDone);
       if (isDone) this.#closePart();
     }
   }
@@ -94,6 +95,7 @@ type PartType = 'output_text' | 'refusal';
 export interface ToldPart {
   type: PartType;
   text: string;
+  isTextDone: boolean;
   isDone: boolean;
 }
 
@@ -105,6 +107,8 @@ class OpenPart {
   #place: JsonObject;
   #deltaHead: string;
   #text = '';
+  /** The text was told whole, if not that nothing belongs to it any more. */
+  #isTold = false;
   #logprobs: JsonValue[] = [];
 
   constructor(writer: EventWriter, type: PartType, block: number, place: JsonObject) {
@@ -118,6 +122,11 @@ class OpenPart {
   open(): string {
     const part = this.type === 'refusal' ? refusalPart('') : outputText('');
     return this.#writer.event('response.content_part.added', { ...this.#place, part });
+  }
+
+  adopt(text: string, isTold: boolean): void {
+    this.#text = text;
+    this.#isTold = isTold;
   }
 
   add(text: string, logprobs: JsonValue[]): string {
@@ -143,7 +152,8 @@ class OpenPart {
     const isRefusal = this.type === 'refusal';
     const part = isRefusal ? refusalPart(text) : outputText(text, annotations, logprobs);
     const whole = isRefusal ? { refusal: text } : { text, logprobs };
-    events += this.#writer.event(`response.${this.type}.done`, { ...this.#place, ...whole });
+    if (!this.#isTold)
+      events += this.#writer.event(`response.${this.type}.done`, { ...this.#place, ...whole });
     events += this.#writer.event('response.content_part.done', { ...this.#place, part });
     return { events, part };
   }

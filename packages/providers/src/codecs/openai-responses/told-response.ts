@@ -1,16 +1,77 @@
 import type { JsonObject } from '@sluice/contracts';
 import { numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import type { ToldSummary } from './open-items.ts';
 import type { ToldPart } from './open-message.ts';
 import type { ResponseHead } from './response-object.ts';
 
 /** An item as far as it was told. */
-interface ToldItem {
+export class ToldItem {
   item: JsonObject;
   isDone: boolean;
   /** Of a message. */
-  parts: ToldPart[];
-  /** Of a thought, or of the arguments of a call. */
-  text: string;
+  readonly parts: ToldPart[] = [];
+  /** Of a thought. */
+  readonly summaries: ToldSummary[] = [];
+  /** Of a call. */
+  arguments = '';
+  areArgumentsDone = false;
+  /** A thought that is told as it is, which we do not write. */
+  #isPlainThought = false;
+
+  constructor(item: JsonObject, isDone: boolean) {
+    this.item = item;
+    this.isDone = isDone;
+  }
+
+  /** Whether another can end it. */
+  get canBeEnded(): boolean {
+    const { type } = this.item;
+    if (this.isDone || type === 'message' || type === 'function_call') return true;
+    return type === 'reasoning' && !this.#isPlainThought;
+  }
+
+  read(body: JsonObject): void {
+    const delta = stringOf(body.delta) ?? '';
+    const part = this.parts[this.parts.length - 1];
+    const summary = this.summaries[this.summaries.length - 1];
+    switch (body.type) {
+      case 'response.content_part.added': {
+        const type = stringOf(objectOf(body.part)?.type);
+        if (type === 'reasoning_text') this.#isPlainThought = true;
+        const kind = type === 'refusal' ? 'refusal' : 'output_text';
+        this.parts.push({ type: kind, text: '', isTextDone: false, isDone: false });
+        break;
+      }
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        if (part !== undefined) part.text += delta;
+        break;
+      case 'response.output_text.done':
+      case 'response.refusal.done':
+        if (part !== undefined) part.isTextDone = true;
+        break;
+      case 'response.content_part.done':
+        if (part !== undefined) part.isDone = true;
+        break;
+      case 'response.reasoning_summary_part.added':
+        this.summaries.push({ text: '', isTextDone: false, isDone: false });
+        break;
+      case 'response.reasoning_summary_text.delta':
+        if (summary !== undefined) summary.text += delta;
+        break;
+      case 'response.reasoning_summary_text.done':
+        if (summary !== undefined) summary.isTextDone = true;
+        break;
+      case 'response.reasoning_summary_part.done':
+        if (summary !== undefined) summary.isDone = true;
+        break;
+      case 'response.function_call_arguments.delta':
+        this.arguments += delta;
+        break;
+      case 'response.function_call_arguments.done':
+        this.areArgumentsDone = true;
+    }
+  }
 }
 
 /** What the events of a response have told, so that another can go on with it. */
@@ -28,38 +89,13 @@ export class ToldResponse {
         this.head = headIn(objectOf(body.response) ?? {});
         break;
       case 'response.output_item.added':
-        this.items[index] = { item: objectOf(body.item) ?? {}, isDone: false, parts: [], text: '' };
-        break;
-      case 'response.output_item.done':
-        this.items[index] = { item: objectOf(body.item) ?? {}, isDone: true, parts: [], text: '' };
-        break;
-      default:
-        this.#readPiece(this.items[index], body);
-    }
-  }
-
-  #readPiece(item: ToldItem | undefined, body: JsonObject): void {
-    if (item === undefined) return;
-    const delta = stringOf(body.delta) ?? '';
-    const part = item.parts[item.parts.length - 1];
-    switch (body.type) {
-      case 'response.content_part.added': {
-        const type = objectOf(body.part)?.type === 'refusal' ? 'refusal' : 'output_text';
-        item.parts.push({ type, text: '', isDone: false });
+      case 'response.output_item.done': {
+        const isDone = body.type === 'response.output_item.done';
+        this.items[index] = new ToldItem(objectOf(body.item) ?? {}, isDone);
         break;
       }
-      case 'response.output_text.delta':
-      case 'response.refusal.delta':
-        if (part !== undefined) part.text += delta;
-        break;
-      case 'response.output_text.done':
-      case 'response.content_part.done':
-        if (part !== undefined) part.isDone = true;
-        break;
-      case 'response.reasoning_summary_text.delta':
-      case 'response.function_call_arguments.delta':
-        item.text += delta;
-        break;
+      default:
+        this.items[index]?.read(body);
     }
   }
 }

@@ -57,11 +57,11 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     isCommitted = true;
     settle.resolve();
   };
-  const breakOff = (error: GatewayError, outcome: usage.Outcome) => {
+  const breakOff = (error: GatewayError, outcome: usage.Outcome, mayGoOn = isCommitted) => {
     if (isOver) return;
     isOver = true;
     // What breaks behind its own end is whole.
-    const wasCut = isCommitted && outcome === Outcome.PARTIAL && reader.phase !== 'complete';
+    const wasCut = mayGoOn && outcome === Outcome.PARTIAL && reader.phase !== 'complete';
     const lacks = wasCut ? lacksOf(attempt, splice) : undefined;
     attempt.isContinued = lacks !== undefined;
     attempt.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
@@ -102,14 +102,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       const bytes = reader.push(chunk);
       const { fault } = reader;
       if (reader.phase === 'failed' && !isCommitted && !(passesOverload && isOverload(fault))) {
-        const error =
-          fault?.type === 'invalid_stream'
-            ? new GatewayError('upstream.invalid_response', { message: fault.message })
-            : new GatewayError('upstream.error', {
-                message: fault?.message,
-                type: fault?.type,
-                status: fault?.status,
-              });
+        const error = errorOf(fault);
         breakOff(
           error,
           error.code === 'upstream.error' ? Outcome.UPSTREAM_ERROR : Outcome.UPSTREAM_FAILURE,
@@ -117,15 +110,14 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
         call.abort(error);
         return true;
       }
+      const hadContent = isCommitted;
       if (reader.phase !== 'preamble') commit();
       if (reader.phase === 'complete')
         attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
-      else if (reader.phase === 'failed' && !reader.faultForwarded) {
+      else if (reader.phase === 'failed' && (splice !== undefined || !reader.faultForwarded)) {
         send(bytes);
-        const error = new GatewayError('upstream.invalid_response', {
-          message: reader.fault?.message,
-        });
-        breakOff(error, Outcome.PARTIAL);
+        const error = errorOf(fault);
+        breakOff(error, Outcome.PARTIAL, hadContent);
         call.abort(error);
         return true;
       }
@@ -137,10 +129,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     end() {
       if (isOver) return;
       const last = reader.end();
-      // An event that was cut in its middle is no event of the provider's.
-      const wasCutWithin =
-        splice !== undefined && reader.phase === 'failed' && !reader.faultForwarded;
-      if (reader.phase === 'complete' || (reader.phase === 'failed' && !wasCutWithin)) {
+      if (reader.phase === 'complete' || (reader.phase === 'failed' && splice === undefined)) {
         isOver = true;
         if (reader.phase === 'complete')
           attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
@@ -151,8 +140,9 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
         return;
       }
       if (isCommitted) send(last);
+      // An event that was cut in its middle is no event of the provider's.
       breakOff(
-        new GatewayError('upstream.stream_cut'),
+        reader.faultForwarded ? errorOf(reader.fault) : new GatewayError('upstream.stream_cut'),
         isCommitted ? Outcome.PARTIAL : Outcome.UPSTREAM_FAILURE,
       );
     },
@@ -191,6 +181,13 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
 
 function lacksOf({ call }: OngoingAttempt, splice: SplicedStream | undefined) {
   return splice === undefined ? undefined : call.recovery?.lacks(splice, call);
+}
+
+function errorOf(fault: StreamFault | undefined): GatewayError {
+  if (fault?.type === 'invalid_stream')
+    return new GatewayError('upstream.invalid_response', { message: fault.message });
+  const { message, type, status } = fault ?? {};
+  return new GatewayError('upstream.error', { message, type, status });
 }
 
 function isOverload(fault: StreamFault | undefined): boolean {
