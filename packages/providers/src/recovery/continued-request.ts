@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { WireFormat } from '../contract.ts';
-import { arrayOf, objectOf } from '../json/json-access.ts';
+import { arrayOf, numberOf, objectOf } from '../json/json-access.ts';
 
 /**
  * How a model is asked to continue: `prefill` = its answer is begun for it,
@@ -8,9 +8,10 @@ import { arrayOf, objectOf } from '../json/json-access.ts';
  */
 export type ContinuationWay = 'prefill' | 'instruction' | 'anew';
 
-/** Formats of callers whose streams can be continued. */
-export function isContinuable(format: WireFormat): boolean {
-  return format in writers;
+/** Whether a stream that was asked for so can be continued: one answer, in words. */
+export function isContinuable(format: WireFormat, { n, modalities }: JsonObject): boolean {
+  const isSpoken = arrayOf(modalities)?.includes('audio') === true;
+  return format in writers && !isSpoken && (numberOf(n) ?? 1) === 1;
 }
 
 /** The caller's request, which asks for what is still missing of the answer. */
@@ -22,10 +23,35 @@ export function continuedRequest(
 ): JsonObject {
   const write = writers[format];
   if (write === undefined || way === 'anew') return body;
+  const left = withinLimits(body, told, way);
   // What is prefilled may not end in blanks, and thinking stands before an answer, not within it.
-  if (way === 'prefill') return write(body, told.trimEnd(), undefined, true);
-  return write(body, told, instructionFor(told), false);
+  if (way === 'prefill') return write(left, told.trimEnd(), undefined, true);
+  return write(left, told, instructionFor(told), false);
 }
+
+/** With what its limit of tokens leaves for the rest. */
+function withinLimits(body: JsonObject, told: string, way: ContinuationWay): JsonObject {
+  const again = way === 'instruction' ? repeatedTokensMax : 0;
+  const spent = Math.ceil(told.length / charactersPerToken) - again;
+  const left = { ...body };
+  for (const name of limitNames) {
+    const limit = numberOf(body[name]);
+    if (limit !== undefined) left[name] = Math.max(limit - spent, limitMin + again);
+  }
+  const budget = numberOf(objectOf(body.thinking)?.budget_tokens);
+  const limit = numberOf(left.max_tokens);
+  if (way === 'instruction' && budget !== undefined && limit !== undefined)
+    left.max_tokens = Math.max(limit, budget + limitMin + again);
+  return left;
+}
+
+const limitNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens'] as const;
+/** OpenAI's responses take no less: https://platform.openai.com/docs/api-reference/responses/create */
+const limitMin = 16;
+/** More than there are in most texts: an answer that is allowed too little loses its end. */
+const charactersPerToken = 5;
+/** Half of its characters are more than its tokens in any language that is written with blanks. */
+const repeatedTokensMax = 40;
 
 /** Of what was told so much the model is not shown, which it may therefore say again. */
 export function unseenLength(told: string, way: ContinuationWay): number {

@@ -126,7 +126,7 @@ function spliced(
   const request = requests[caller];
   const context = contextFor(provider, true, { request, model: 'm', stream: true });
   const from = translationOf(caller, first);
-  const splice = SplicedStream.of(from)!;
+  const splice = SplicedStream.of(from, request)!;
   const reader = splice.openFirst(from, context, request, () => true);
   const events = streamOf(first, pieces, 'one');
   const sent = events.slice(0, at);
@@ -334,7 +334,7 @@ describe('what a cut stream had begun', () => {
     const events = framed(caller, calling);
     let beyondHelp = 0;
     for (let at = 1; at < events.length; at++) {
-      const splice = SplicedStream.of(native)!;
+      const splice = SplicedStream.of(native, request)!;
       const reader = splice.openFirst(native, context, request, () => true);
       const out = events.slice(0, at).map((event) => reader.push(event));
       out.push(reader.end());
@@ -367,7 +367,7 @@ describe('what a cut stream had begun', () => {
     const request = requests[caller];
     const context = contextFor(provider, true, { request, model: 'm', stream: true });
     const native = translationOf(caller, caller);
-    const splice = SplicedStream.of(native)!;
+    const splice = SplicedStream.of(native, request)!;
     const reader = splice.openFirst(native, context, request, () => true);
     const told = streamOf(caller, ['I shall look.'], 'one').slice(
       0,

@@ -46,10 +46,13 @@ export class SplicedStream {
     this.#caller = caller;
   }
 
-  /** Undefined where streams of this call cannot be continued. */
-  static of({ callerFormat, upstreamFormat }: Translation): SplicedStream | undefined {
+  /** Undefined where streams of this call cannot be continued. `request`: the caller's. */
+  static of(
+    { callerFormat, upstreamFormat }: Translation,
+    request: JsonObject,
+  ): SplicedStream | undefined {
     const caller = chatCodecs[callerFormat];
-    if (caller === undefined || !isContinuable(callerFormat)) return undefined;
+    if (caller === undefined || !isContinuable(callerFormat, request)) return undefined;
     return callerFormat !== upstreamFormat || chatCodecs[upstreamFormat] !== undefined
       ? new SplicedStream(caller)
       : undefined;

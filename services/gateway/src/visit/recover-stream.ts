@@ -57,7 +57,7 @@ export class RecoverStream implements StreamRecovery {
       this.parts.isTold(call);
       return { splice, reader: splice.openNext(translation, context, way) };
     }
-    const splice = SplicedStream.of(translation);
+    const splice = SplicedStream.of(translation, context.request);
     if (splice === undefined) return undefined;
     const { holdBytes } = requester.arrival;
     return { splice, reader: splice.openFirst(translation, context, sentJson, holdBytes) };
