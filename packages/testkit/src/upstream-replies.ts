@@ -40,7 +40,8 @@ export interface SseOptions {
 
 /**
  * A stream. An event is a string that is sent as it stands when it ends with a
- * blank line, a string to be framed as `data:`, or an object to be framed as JSON.
+ * blank line, a string to be framed as `data:`, an object to be framed as JSON,
+ * or bytes.
  */
 export function sse(events: readonly unknown[], options: SseOptions = {}): UpstreamReply {
   return {
@@ -56,7 +57,7 @@ export function sse(events: readonly unknown[], options: SseOptions = {}): Upstr
       if (options.chunking !== undefined && options.delayMs === undefined)
         await writeInPieces(
           response,
-          Buffer.from(events.slice(0, last).map(frame).join('')),
+          Buffer.concat(events.slice(0, last).map(frame)),
           options.chunking,
           signal,
         );
@@ -64,7 +65,7 @@ export function sse(events: readonly unknown[], options: SseOptions = {}): Upstr
         for (const [index, event] of events.slice(0, last).entries()) {
           if (index > 0 && options.delayMs !== undefined)
             await delay(options.delayMs, undefined, { signal });
-          await writeInPieces(response, Buffer.from(frame(event)), options.chunking ?? [], signal);
+          await writeInPieces(response, frame(event), options.chunking ?? [], signal);
         }
       if (cutAfter <= events.length && cutAfter <= stallAfter) await cut(response);
       else if (stallAfter > events.length) response.end();
@@ -117,9 +118,11 @@ export function sequence(...replies: readonly [UpstreamReply, ...UpstreamReply[]
   };
 }
 
-function frame(event: unknown): string {
-  if (typeof event !== 'string') return `data: ${JSON.stringify(event)}\n\n`;
-  return event.endsWith('\n\n') || event.endsWith('\r\n\r\n') ? event : `data: ${event}\n\n`;
+function frame(event: unknown): Buffer {
+  if (Buffer.isBuffer(event)) return event;
+  if (typeof event !== 'string') return Buffer.from(`data: ${JSON.stringify(event)}\n\n`);
+  const isFramed = event.endsWith('\n\n') || event.endsWith('\r\n\r\n');
+  return Buffer.from(isFramed ? event : `data: ${event}\n\n`);
 }
 
 async function writeInPieces(

@@ -1,4 +1,4 @@
-import type { SplicedStream, StreamReader, Translation } from '@sluice/providers';
+import type { JsonObject, SplicedStream, StreamReader, Translation } from '@sluice/providers';
 import type { PreparedCall } from './prepared-call.ts';
 import type { RecordedParts } from './recorded-parts.ts';
 import type { StreamReply } from './reply.ts';
@@ -9,6 +9,8 @@ export interface StreamRecovery {
   readonly parts: RecordedParts;
   /** Reads the stream of a call; undefined = it cannot be continued. */
   open(call: PreparedCall, translation: Translation): RecoverableStream | undefined;
+  /** The body that asks for the rest of an answer; undefined = none is under way, it is asked as it is. */
+  askForRest(body: JsonObject): JsonObject | undefined;
   /** What a stream lacks that was cut; undefined = nobody can mend it. */
   lacks(splice: SplicedStream, call: PreparedCall): 'end' | 'more' | undefined;
   /** Asks others for the rest; undefined = nobody tells it, and the record says so. */

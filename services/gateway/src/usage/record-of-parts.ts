@@ -18,7 +18,7 @@ export class RecordOfParts implements RecordedParts {
   readonly #parts: object[] = [];
   #first: { record: UsageRecord; ended: EndedAttempt } | undefined;
   #told: PreparedCall | undefined;
-  /** Somebody counted tokens that nobody knows the price of. */
+  /** Somebody answered, and nobody knows for how much. */
   #lacksPrice = false;
   #isClosed = false;
 
@@ -93,7 +93,8 @@ export class RecordOfParts implements RecordedParts {
 
   #note({ call, facts, price, outcome, errorCode }: EndedAttempt): void {
     const { target } = call;
-    if (facts?.usage !== undefined && price === undefined) this.#lacksPrice = true;
+    const hasAnswered = facts?.usage !== undefined || isLast(outcome);
+    if (hasAnswered && price === undefined) this.#lacksPrice = true;
     this.#parts.push({
       path: target.path,
       provider: target.entry.id,
@@ -109,7 +110,7 @@ export class RecordOfParts implements RecordedParts {
   }
 }
 
-/** What failed before it told anything leaves it to the next. */
+/** What failed before it told anything leaves it to the next, and costs nothing. */
 function isLast(outcome: usage.Outcome): boolean {
   return (
     outcome === Outcome.SUCCESS || outcome === Outcome.PARTIAL || outcome === Outcome.CALLER_GONE

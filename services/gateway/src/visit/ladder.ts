@@ -1,5 +1,6 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import type { Rung, Step } from './step.ts';
+import { askForRest } from './steps/ask-for-rest.ts';
 import { type CallParts, call } from './steps/call.ts';
 import { type CheckInputParts, checkInput } from './steps/check-input.ts';
 import { checkOutput } from './steps/check-output.ts';
@@ -23,6 +24,7 @@ export function createLadder(parts: LadderParts): Ladder {
     resolveTarget(parts), // who and where, before anything is done on their account
     shapeBody, // so that checks see what would be sent
     checkInput(parts), // a denied request is not looked up, let alone sent
+    askForRest, // checks look at what the caller asks
     prepareCall(parts), // what cannot be sent uses up no limit
     lookInCache(parts), // a kept answer costs nothing
     reserve, // the last refusal before money is spent

@@ -3,6 +3,7 @@ import { usage } from '@sluice/proto-stubs';
 import {
   type ContinuationWay,
   factsOfModel,
+  type JsonObject,
   type ModelOverrides,
   SplicedStream,
   type Translation,
@@ -63,6 +64,10 @@ export class RecoverStream implements StreamRecovery {
     return { splice, reader: splice.openFirst(translation, context, sentJson, holdBytes) };
   }
 
+  askForRest(body: JsonObject): JsonObject | undefined {
+    return this.#rest?.splice.continuedRequest(body, this.#rest.way);
+  }
+
   lacks(splice: SplicedStream, { target }: PreparedCall): 'end' | 'more' | undefined {
     if (this.#exchange.arrival.signal.aborted) return undefined;
     this.#targets ??= targetsAfter(this.#root, target.planned);
@@ -82,9 +87,8 @@ export class RecoverStream implements StreamRecovery {
           return this.#giveUp();
         this.#rest = { splice, way };
         this.#parts.metrics.continued();
-        const asked = asking(this.#exchange, splice, way);
         const { reply, status, stops } = await visitTarget(
-          asked,
+          this.#exchange,
           askedForRest(planned),
           this.#parts,
         );
@@ -112,17 +116,6 @@ export class RecoverStream implements StreamRecovery {
       return false;
     }
   }
-}
-
-/** The same request of the same caller, for the rest of the answer. */
-function asking(
-  exchange: ModelExchange,
-  splice: SplicedStream,
-  way: ContinuationWay,
-): ModelExchange {
-  const { subject } = exchange;
-  const json = splice.continuedRequest(subject.json ?? {}, way);
-  return { ...exchange, subject: { ...subject, json, body: Buffer.from(JSON.stringify(json)) } };
 }
 
 const variants = new WeakMap<ResolvedTarget, ResolvedTarget>();
