@@ -243,6 +243,8 @@ export interface ProviderEntry {
    * a serving endpoint. Empty where the model alone says what serves the call.
    */
   servedBy?: (facts: CallFacts) => readonly string[];
+  /** What the model is, where the name that it is asked by need not say so: the model of a deployment. */
+  modelBehind?: (facts: CallFacts) => string;
   quirks?: Quirks;
   /** Further paths whose replies can be read when they pass through, e.g. those that name the model. */
   knownPaths?: readonly KnownPaths[];

@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import {
   type RecordedRequest,
   type Refusal,
@@ -11,6 +10,8 @@ import {
   sse,
   type UpstreamReply,
 } from '@sluice/testkit';
+import { EventStreamCodec } from '@smithy/eventstream-codec';
+import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
 
 /** How the vendor at one path streams a text, what it refuses, and how requests show it an answer. */
 interface VendorStream {
@@ -34,6 +35,8 @@ export interface Turn {
   role: string;
   content: string | { text: string }[];
 }
+
+const codec = new EventStreamCodec(toUtf8, fromUtf8);
 
 const vendors: readonly VendorStream[] = [
   {
@@ -211,31 +214,8 @@ function converseFrames(texts: readonly string[]): Buffer[] {
   ];
 }
 
-/** An event of AWS: lengths and their sum, headers, payload, the sum of all. */
 function frame(headers: Record<string, string>, payload: object): Buffer {
-  const head = Buffer.concat(Object.entries(headers).map(([name, value]) => header(name, value)));
+  const typed = Object.entries(headers).map(([name, value]) => [name, { type: 'string', value }]);
   const body = Buffer.from(JSON.stringify(payload));
-  const prelude = Buffer.alloc(8);
-  prelude.writeUInt32BE(head.length + body.length + 16, 0);
-  prelude.writeUInt32BE(head.length, 4);
-  const summed = Buffer.concat([prelude, sum(prelude), head, body]);
-  return Buffer.concat([summed, sum(summed)]);
-}
-
-function header(name: string, value: string): Buffer {
-  const length = Buffer.alloc(2);
-  length.writeUInt16BE(value.length);
-  return Buffer.concat([
-    Buffer.from([name.length]),
-    Buffer.from(name),
-    Buffer.from([7]),
-    length,
-    Buffer.from(value),
-  ]);
-}
-
-function sum(bytes: Buffer): Buffer {
-  const buffer = Buffer.alloc(4);
-  buffer.writeUInt32BE(crc32(bytes));
-  return buffer;
+  return Buffer.from(codec.encode({ headers: Object.fromEntries(typed), body }));
 }

@@ -13,11 +13,9 @@ import { nearestEffort } from './anthropic-messages/efforts.ts';
 type Format = 'chat' | 'responses';
 
 /** Rows of makers who do not serve these formats themselves say nothing of them. */
-export function factsOfAsked(
-  request: ChatRequest,
-  { setting, modelOverrides }: CallContext,
-): ModelFacts {
-  const name = setting('azure-model-name') ?? setting('model-name') ?? request.model;
+export function factsOfAsked(request: ChatRequest, context: CallContext): ModelFacts {
+  const { provider, modelOverrides } = context;
+  const name = provider.modelBehind?.(context) ?? request.model;
   const facts = factsOfModel(name, modelOverrides);
   const isTold = facts?.endpoints?.some((at) => at === 'chat' || at === 'responses') === true;
   return isTold ? facts : unknown;

@@ -15,8 +15,10 @@ export function foundryUrl({ setting }: CallFacts): string {
 
 /** Claude has an address of its own, and one more in each resource. */
 export function isClaude(facts: CallFacts): boolean {
-  const url = facts.setting('azure-foundry-url') ?? '';
-  return url.includes('anthropic') || (isResource(url) && facts.model.startsWith('claude'));
+  const { setting, model, modelOverrides } = facts;
+  const url = setting('azure-foundry-url') ?? '';
+  const name = modelOverrides?.realName(model) ?? model;
+  return url.includes('anthropic') || (isResource(url) && name.startsWith('claude'));
 }
 
 /** A resource, as opposed to a deployment with an address of its own. */

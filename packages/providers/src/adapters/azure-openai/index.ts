@@ -63,6 +63,7 @@ export const azureOpenAi: ProviderEntry = {
     'azure-model-name',
     ...azureAuthSettings,
   ],
+  modelBehind,
   servedBy(facts) {
     const { name } = deploymentOf(facts);
     return name === undefined ? [] : [name];
@@ -95,10 +96,14 @@ function undeployed(entry: EndpointEntry): EndpointEntry {
   };
 }
 
-/** A deployment has any name, and its model may be told beside it. */
+/** A deployment has any name, and its model may be told beside it, or by the operator. */
 function modelBehind(facts: CallFacts): string {
+  const { model, modelOverrides } = facts;
+  const { name } = deploymentOf(facts);
   const told = either(facts.setting)('azure-model-name');
-  return told ?? `${facts.model} ${deploymentOf(facts).name ?? ''}`;
+  const isTold = (by: string | undefined) =>
+    by !== undefined && modelOverrides?.find(by) !== undefined;
+  return [name, told, model].find(isTold) ?? told ?? `${model} ${name ?? ''}`;
 }
 
 /** Versions by their dates; responses came with the preview of March 2025. */

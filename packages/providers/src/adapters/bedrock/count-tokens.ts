@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { modelSegment } from '../../address.ts';
 import { anthropicMessages } from '../../codecs/anthropic-messages/index.ts';
 import { bedrockConverse } from '../../codecs/bedrock-converse/index.ts';
-import { readModel } from '../../codecs/bedrock-converse/models.ts';
+import { modelBehind, readModel } from '../../codecs/bedrock-converse/models.ts';
 import type { BodyDialect, CallContext, EndpointEntry } from '../../contract.ts';
 import { numberOf, parseObject } from '../../json/json-access.ts';
 import { claudeBody } from './claude.ts';
@@ -16,7 +16,7 @@ const counted = ['messages', 'system', 'toolConfig', 'additionalModelRequestFiel
 const dialect: BodyDialect = {
   encode(body, context) {
     const whole = { ...body, max_tokens: numberOf(body.max_tokens) ?? outputTokensNamed };
-    return readModel(context.model).vendor === 'anthropic'
+    return modelBehind(context.model, context.modelOverrides).vendor === 'anthropic'
       ? {
           body: { input: { invokeModel: { body: base64(claudeBody(whole, context)) } } },
           dropped: [],

@@ -1,13 +1,14 @@
 /**
  * AWS Bedrock: Converse for conversations, InvokeModel for what Converse does
  * not do and for Claude's own messages. Which of these serves a model is told
- * by its name alone (`codecs/bedrock-converse/models.ts`); nothing is asked of
- * AWS to find out. Signing is the gateway's work.
+ * by its name (`codecs/bedrock-converse/models.ts`), or by the operator's file;
+ * nothing is asked of AWS to find out. Signing is the gateway's work.
  */
 import { converseEnvelope } from '../../codecs/bedrock-converse/frames.ts';
-import { readModel } from '../../codecs/bedrock-converse/models.ts';
+import { modelBehind } from '../../codecs/bedrock-converse/models.ts';
 import type {
   BodyDialect,
+  CallFacts,
   EndpointChoice,
   EndpointEntry,
   ProviderEntry,
@@ -36,12 +37,12 @@ type Families = readonly (readonly [prefix: string, entry: EndpointEntry])[];
 
 /** Offers each model whose name begins with one of the prefixes; the first wins. */
 function byFamily(families: Families): EndpointChoice {
-  const find = (model: string): EndpointEntry | undefined => {
-    const { name } = readModel(model);
+  const find = ({ model, modelOverrides }: CallFacts): EndpointEntry | undefined => {
+    const { name } = modelBehind(model, modelOverrides);
     return families.find(([prefix]) => name.startsWith(prefix))?.[1];
   };
   return {
-    choose: ({ model }) => find(model),
+    choose: find,
     all: [...new Set(families.map(([, entry]) => entry))],
   };
 }
@@ -83,7 +84,8 @@ const complete: EndpointChoice = {
 };
 
 const messages: EndpointChoice = {
-  choose: ({ model }) => (readModel(model).vendor === 'anthropic' ? claudeMessages : converse),
+  choose: ({ model, modelOverrides }) =>
+    modelBehind(model, modelOverrides).vendor === 'anthropic' ? claudeMessages : converse,
   all: [claudeMessages, converse],
 };
 

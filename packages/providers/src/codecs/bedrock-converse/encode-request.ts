@@ -9,7 +9,7 @@ import { encodeSampling, type Sampling } from '../anthropic-messages/sampling.ts
 import { mayDemandCall } from '../anthropic-messages/tool-choice.ts';
 import { type EncodedMessages, encodeMessages } from './encode-messages.ts';
 import { modelFields, ownFields } from './further-fields.ts';
-import { familyOf, readModel } from './models.ts';
+import { familyOf, modelBehind } from './models.ts';
 import { encodeClaudeThinking, encodeFamilyThinking } from './thinking.ts';
 import { encodeTools } from './tools.ts';
 
@@ -22,7 +22,7 @@ export function encodeRequest(
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
   const name = request.model === '' ? context.model : request.model;
   const overrides = context.modelOverrides;
-  const family = familyOf(readModel(overrides?.realName(name) ?? name));
+  const family = familyOf(modelBehind(name, overrides));
   const claude = family.isClaude ? factsOfClaude(name, overrides) : undefined;
   const dropped: string[] = [];
   const rules = { family, takesPrefill: claude?.prefill ?? true };

@@ -2,6 +2,7 @@
  * What is known of a Bedrock model from its name alone.
  * https://docs.aws.amazon.com/bedrock/latest/userguide/models-supported.html
  */
+import type { ModelOverrides } from '../../models/model-overrides.ts';
 
 export interface BedrockModel {
   /** As it stands in the path: an id, or an ARN, decoded. */
@@ -27,6 +28,16 @@ export function readModel(text: string): BedrockModel {
   const name = nameOf(id).replace(regions, '');
   const dot = name.indexOf('.');
   return { id, vendor: dot === -1 ? '' : name.slice(0, dot), name };
+}
+
+/** What the model is that hides behind a name, where the operator says so; its id stays as it is asked for. */
+export function modelBehind(name: string, overrides: ModelOverrides | undefined): BedrockModel {
+  const own = readModel(name);
+  const like = overrides?.find(name)?.like;
+  if (like === undefined) return own;
+  // Claude is known by its own name everywhere else.
+  const known = readModel(like.startsWith('claude') ? `anthropic.${like}` : like);
+  return { ...known, id: own.id };
 }
 
 function nameOf(id: string): string {
