@@ -5,6 +5,7 @@
  * `extensions` (or a `foreign` part) under that format's name, so that an
  * encoder can take it up again or report it as dropped.
  */
+import type { ReplyBill } from './reply-bill.ts';
 
 export type JsonValue =
   | string
@@ -233,6 +234,16 @@ export interface ChatUsage {
   reasoningTokens: number;
   inputAudioTokens: number;
   outputAudioTokens: number;
+  /** From here on: absent = none. */
+  inputImageTokens?: number;
+  outputImageTokens?: number;
+  inputVideoTokens?: number;
+  outputVideoTokens?: number;
+  /** Of the tokens read from the cache those that are sound, and so among inputAudioTokens too. */
+  cacheReadAudioTokens?: number;
+  cacheReadImageTokens?: number;
+  /** Beside the output: what the provider quoted. */
+  citationTokens?: number;
 }
 
 /** What is not told counts as nothing. */
@@ -317,6 +328,6 @@ export type ChatStreamEvent =
       stopSequence?: string;
       details?: JsonObject;
     }
-  | { type: 'usage'; usage: ChatUsage }
+  | { type: 'usage'; usage: ChatUsage; bill?: ReplyBill }
   | { type: 'reply-end' }
   | { type: 'fault'; kind: string; message: string; status: number };

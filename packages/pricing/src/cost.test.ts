@@ -1,5 +1,6 @@
+import type { ChatUsage } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
-import { costOf, type TokenCounts } from './cost.ts';
+import { costOf } from './cost.ts';
 import type { Rates, TokenRates } from './rates.ts';
 
 const base: TokenRates = {
@@ -10,11 +11,25 @@ const base: TokenRates = {
   cacheWrite1h: 2000,
   inputAudio: 7000,
   outputAudio: 9000,
+  cacheReadAudio: 700,
+  cacheReadImage: undefined,
+  inputImage: undefined,
+  inputVideo: undefined,
+  outputImage: undefined,
+  outputVideo: undefined,
   reasoning: undefined,
+  citation: undefined,
 };
-const rates: Rates = {
-  layer: 'catalogue',
+const untouched = {
+  version: 'test@1',
   requestNanoUsd: 0,
+  searchContexts: undefined,
+  units: undefined,
+  images: undefined,
+} as const;
+const rates: Rates = {
+  ...untouched,
+  layer: 'catalogue',
   tiers: [
     { aboveInputTokens: -1, ...base },
     { aboveInputTokens: 1000, ...base, input: 2000, output: 8000 },
@@ -33,6 +48,22 @@ describe('costOf', () => {
     const plain = (500 - 100 - 90 - 10) * 1000;
     expect(costOf(rates, usage).inputNanoUsd).toBe(
       plain + 100 * 100 + 50 * 1250 + 40 * 2000 + 10 * 7000,
+    );
+  });
+
+  it('charges sound from the cache once, at its own rate', () => {
+    const usage = counts({
+      inputTokens: 1000,
+      inputAudioTokens: 800,
+      cacheReadTokens: 600,
+      outputTokens: 0,
+    });
+    expect(costOf(rates, { ...usage, cacheReadAudioTokens: 500 }).inputNanoUsd).toBe(
+      100 * 1000 + 100 * 100 + 500 * 700 + 300 * 7000,
+    );
+    // No more of it than of either whole.
+    expect(costOf(rates, { ...usage, cacheReadAudioTokens: 9000 }).inputNanoUsd).toBe(
+      200 * 1000 + 600 * 700 + 200 * 7000,
     );
   });
 
@@ -69,6 +100,7 @@ describe('costOf', () => {
 
   it('gives safe integers, and a total that is the sum of its parts', () => {
     const odd: Rates = {
+      ...untouched,
       layer: 'custom',
       requestNanoUsd: 7,
       tiers: [{ aboveInputTokens: -1, ...base, input: 0.4, output: 0.7 }],
@@ -79,11 +111,48 @@ describe('costOf', () => {
       rates,
       counts({ inputTokens: Number.MAX_SAFE_INTEGER, outputTokens: 1e300 }),
     );
-    for (const value of Object.values(absurd)) expect(Number.isSafeInteger(value)).toBe(true);
+    expect(absurd).toEqual({
+      totalNanoUsd: Number.MAX_SAFE_INTEGER,
+      inputNanoUsd: Number.MAX_SAFE_INTEGER,
+      outputNanoUsd: Number.MAX_SAFE_INTEGER,
+      isCut: true,
+    });
+  });
+
+  it('says so when it cuts a cost, and never gives one that is no amount', () => {
+    const odd = [
+      Number.NaN,
+      -1,
+      -0,
+      1e308,
+      Number.POSITIVE_INFINITY,
+      Number.NEGATIVE_INFINITY,
+      0.5,
+    ];
+    const free: Rates = { ...rates, tiers: [{ ...rates.tiers[0]!, input: 0, output: 0 }] };
+    for (const list of [rates, free])
+      for (const input of odd)
+        for (const output of odd)
+          for (const part of odd) {
+            const cost = costOf(list, {
+              ...counts({ inputTokens: input, outputTokens: output }),
+              cacheReadTokens: part,
+              cacheReadAudioTokens: part,
+              inputAudioTokens: part,
+              reasoningTokens: part,
+              outputImageTokens: part,
+            });
+            for (const amount of [cost.totalNanoUsd, cost.inputNanoUsd, cost.outputNanoUsd]) {
+              expect(Number.isSafeInteger(amount)).toBe(true);
+              expect(amount).toBeGreaterThanOrEqual(0);
+            }
+            const isCut = cost.totalNanoUsd === Number.MAX_SAFE_INTEGER;
+            expect(cost.isCut ?? false).toBe(isCut);
+          }
   });
 });
 
-function counts(some: Partial<TokenCounts>): TokenCounts {
+function counts(some: Partial<ChatUsage>): ChatUsage {
   return {
     inputTokens: 0,
     outputTokens: 0,

@@ -1,63 +1,108 @@
+import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import type { Rates, RatesTier } from './rates.ts';
-import { type UnitCounts, unitsNanoUsd } from './unit-rates.ts';
-
-/** Input includes cache reads and writes and audio, each also counted apart; output includes reasoning and audio. */
-export interface TokenCounts {
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  cacheWriteTokens: number;
-  /** The part of cacheWriteTokens written with a one-hour lifetime. */
-  cacheWrite1hTokens: number;
-  reasoningTokens: number;
-  inputAudioTokens: number;
-  outputAudioTokens: number;
-  /** The part of inputTokens that stands for images; 0 when absent. */
-  inputImageTokens?: number | undefined;
-}
+import { countedUnits, type UnitRates } from './unit-counts.ts';
 
 /** Whole nano-dollars. The total is input + output + what is charged for the request as such. */
 export interface Cost {
   totalNanoUsd: number;
   inputNanoUsd: number;
   outputNanoUsd: number;
+  /** Counts so absurd that the cost would have left the range of exact integers: it is cut there. */
+  isCut?: true;
 }
 
+/** Beyond it integers are not exact. */
+const nanoUsdMax = Number.MAX_SAFE_INTEGER;
+
 /**
- * Plain arithmetic, since it runs once an attempt. Parts that exceed their whole
- * count as zero rest. The rates must have a price for tokens.
+ * What a whole reply costs: its tokens, where they have a price, images, and its
+ * other units, which are all of the input. Undefined when nothing that was counted
+ * has a price: an unknown cost, not a free one. Plain arithmetic, since it runs
+ * once an attempt.
  */
-export function costOf(rates: Rates, usage: TokenCounts): Cost {
-  const tier = tierFor(rates.tiers, usage.inputTokens);
-  const inputImage = tier.inputImage === undefined ? 0 : positive(usage.inputImageTokens ?? 0);
-  const cacheRead = positive(usage.cacheReadTokens);
-  const cacheWrite1h = positive(usage.cacheWrite1hTokens);
-  const cacheWriteShort = positive(usage.cacheWriteTokens - cacheWrite1h);
-  const inputAudio = positive(usage.inputAudioTokens);
-  const inputText = positive(
-    usage.inputTokens - cacheRead - cacheWriteShort - cacheWrite1h - inputAudio - inputImage,
+export function costOfReply(
+  rates: Rates,
+  tokens: ChatUsage | undefined,
+  units: ReplyUnits | undefined,
+): Cost | undefined {
+  const hasTokens = tokens !== undefined && rates.tiers.length > 0;
+  const ofUnits = units === undefined ? undefined : unitsNanoUsd(rates.units, units);
+  // Images that are told as tokens are paid for by them.
+  const ofImages = hasTokens || units === undefined ? undefined : imagesNanoUsd(rates, units);
+  if (!hasTokens && ofUnits === undefined && ofImages === undefined) return undefined;
+  const request = requestNanoUsd(rates, units);
+  if (!hasTokens) return costFrom((ofUnits ?? 0) + (ofImages ?? 0), 0, request);
+  const tier = tierFor(rates.tiers, tokens.inputTokens);
+  return costFrom(
+    inputTokensNanoUsd(tier, tokens) + (ofUnits ?? 0),
+    outputTokensNanoUsd(tier, tokens),
+    request,
   );
-  const inputNanoUsd = whole(
-    inputText * tier.input +
-      cacheRead * tier.cacheRead +
-      cacheWriteShort * tier.cacheWrite +
-      cacheWrite1h * tier.cacheWrite1h +
-      inputAudio * tier.inputAudio +
-      inputImage * (tier.inputImage ?? 0),
-  );
+}
 
-  const outputAudio = positive(usage.outputAudioTokens);
-  const reasoning = tier.reasoning === undefined ? 0 : positive(usage.reasoningTokens);
-  const outputText = positive(usage.outputTokens - outputAudio - reasoning);
-  const outputNanoUsd = whole(
-    outputText * tier.output + outputAudio * tier.outputAudio + reasoning * (tier.reasoning ?? 0),
+/** What tokens alone cost. The rates must have a price for them. */
+export function costOf(rates: Rates, tokens: ChatUsage): Cost {
+  const tier = tierFor(rates.tiers, tokens.inputTokens);
+  return costFrom(
+    inputTokensNanoUsd(tier, tokens),
+    outputTokensNanoUsd(tier, tokens),
+    rates.requestNanoUsd,
   );
+}
 
-  return {
-    totalNanoUsd: whole(inputNanoUsd + outputNanoUsd + rates.requestNanoUsd),
-    inputNanoUsd,
-    outputNanoUsd,
-  };
+/** Parts that exceed their whole leave nothing of it. */
+function inputTokensNanoUsd(tier: RatesTier, tokens: ChatUsage): number {
+  const audio = positive(tokens.inputAudioTokens);
+  const read = positive(tokens.cacheReadTokens);
+  // Counted with the audio and with the cache: charged once.
+  const readAudio = Math.min(positive(tokens.cacheReadAudioTokens), audio, read);
+  const image = tier.inputImage === undefined ? 0 : positive(tokens.inputImageTokens);
+  const readImage =
+    tier.cacheReadImage === undefined && tier.inputImage === undefined
+      ? 0
+      : Math.min(positive(tokens.cacheReadImageTokens), read - readAudio);
+  // Of a model that does not tell images apart, none is taken out of them.
+  const readOfImages = Math.min(readImage, image);
+  const video = tier.inputVideo === undefined ? 0 : positive(tokens.inputVideoTokens);
+  const write1h = positive(tokens.cacheWrite1hTokens);
+  const writeShort = positive(tokens.cacheWriteTokens - write1h);
+  const text = positive(
+    tokens.inputTokens -
+      read -
+      writeShort -
+      write1h -
+      (audio - readAudio) -
+      (image - readOfImages) -
+      video,
+  );
+  return (
+    text * tier.input +
+    (read - readAudio - readImage) * tier.cacheRead +
+    readAudio * tier.cacheReadAudio +
+    readImage * (tier.cacheReadImage ?? tier.cacheRead) +
+    writeShort * tier.cacheWrite +
+    write1h * tier.cacheWrite1h +
+    (audio - readAudio) * tier.inputAudio +
+    (image - readOfImages) * (tier.inputImage ?? 0) +
+    video * (tier.inputVideo ?? 0)
+  );
+}
+
+function outputTokensNanoUsd(tier: RatesTier, tokens: ChatUsage): number {
+  const audio = positive(tokens.outputAudioTokens);
+  const image = tier.outputImage === undefined ? 0 : positive(tokens.outputImageTokens);
+  const video = tier.outputVideo === undefined ? 0 : positive(tokens.outputVideoTokens);
+  const reasoning = tier.reasoning === undefined ? 0 : positive(tokens.reasoningTokens);
+  const citation = tier.citation === undefined ? 0 : positive(tokens.citationTokens);
+  const text = positive(tokens.outputTokens - audio - image - video - reasoning);
+  return (
+    text * tier.output +
+    audio * tier.outputAudio +
+    image * (tier.outputImage ?? 0) +
+    video * (tier.outputVideo ?? 0) +
+    reasoning * (tier.reasoning ?? 0) +
+    citation * (tier.citation ?? 0)
+  );
 }
 
 function tierFor(tiers: readonly RatesTier[], inputTokens: number): RatesTier {
@@ -69,36 +114,56 @@ function tierFor(tiers: readonly RatesTier[], inputTokens: number): RatesTier {
   return chosen;
 }
 
-/** NaN counts as zero, too. */
-function positive(count: number): number {
-  return Math.max(count, 0) || 0;
+/** Fractional. Undefined when none of what was counted has a price. */
+function unitsNanoUsd(rates: UnitRates | undefined, counts: ReplyUnits): number | undefined {
+  if (rates === undefined) return undefined;
+  const annotated = rates.annotatedPages === undefined ? 0 : positive(counts.annotatedPages);
+  let total: number | undefined;
+  for (const unit of countedUnits) {
+    const rate = rates[unit];
+    const count = unit === 'annotatedPages' ? annotated : counts[unit];
+    if (rate === undefined || count === undefined) continue;
+    total = (total ?? 0) + positive(unit === 'pages' ? count - annotated : count) * rate;
+  }
+  return total;
 }
 
-/**
- * What a whole reply costs: its tokens, where they have a price, and its other
- * units, which are all of the input. Undefined when nothing that was counted has
- * a price: an unknown cost, not a free one.
- */
-export function costOfReply(
-  rates: Rates,
-  tokens: TokenCounts | undefined,
-  units: UnitCounts | undefined,
-): Cost | undefined {
-  const ofUnits = unitsNanoUsd(rates.units, units);
-  const hasTokenCost = tokens !== undefined && rates.tiers.length > 0;
-  if (!hasTokenCost && ofUnits === undefined) return undefined;
-  const ofTokens = hasTokenCost
-    ? costOf(rates, tokens)
-    : { totalNanoUsd: rates.requestNanoUsd, inputNanoUsd: 0, outputNanoUsd: 0 };
-  const more = whole(ofUnits ?? 0);
+/** By quality and size, each with its `default`. Undefined when there is no image, or no price for it. */
+function imagesNanoUsd({ images }: Rates, counts: ReplyUnits): number | undefined {
+  if (images === undefined || counts.images === undefined) return undefined;
+  const sizes = ownOf(images, counts.imageQuality) ?? images.default;
+  const price = sizes === undefined ? undefined : (ownOf(sizes, counts.imageSize) ?? sizes.default);
+  return price === undefined ? undefined : positive(counts.images) * price;
+}
+
+function requestNanoUsd(rates: Rates, counts: ReplyUnits | undefined): number {
+  const bySize =
+    rates.searchContexts === undefined
+      ? undefined
+      : ownOf(rates.searchContexts, counts?.searchContext);
+  return bySize ?? rates.requestNanoUsd;
+}
+
+/** Names come from outside: only what was listed is looked at. */
+function ownOf<T>(prices: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
+  return name !== undefined && Object.hasOwn(prices, name) ? prices[name] : undefined;
+}
+
+/** NaN counts as zero, too; infinity as the largest that is exact. */
+function positive(count: number | undefined): number {
+  return Math.min(Math.max(count ?? 0, 0) || 0, Number.MAX_SAFE_INTEGER);
+}
+
+/** Each side is rounded once. */
+function costFrom(input: number, output: number, request: number): Cost {
+  const inputNanoUsd = Math.round(input);
+  const outputNanoUsd = Math.round(output);
+  const totalNanoUsd = inputNanoUsd + outputNanoUsd + Math.round(request);
+  if (totalNanoUsd <= nanoUsdMax) return { totalNanoUsd, inputNanoUsd, outputNanoUsd };
   return {
-    totalNanoUsd: whole(ofTokens.totalNanoUsd + more),
-    inputNanoUsd: whole(ofTokens.inputNanoUsd + more),
-    outputNanoUsd: ofTokens.outputNanoUsd,
+    totalNanoUsd: nanoUsdMax,
+    inputNanoUsd: Math.min(inputNanoUsd, nanoUsdMax),
+    outputNanoUsd: Math.min(outputNanoUsd, nanoUsdMax),
+    isCut: true,
   };
-}
-
-/** Absurd counts of a broken upstream must not leave the range where integers are exact. */
-function whole(nanoUsd: number): number {
-  return Math.min(Math.round(nanoUsd), Number.MAX_SAFE_INTEGER);
 }

@@ -1,16 +1,16 @@
 /**
- * What a request costs: rates by provider, model and day, and the arithmetic
- * from token counts to integer nano-dollars. Pure; it never opens a connection.
- * Start at `rates.ts` (look-up), then `cost.ts` (arithmetic).
+ * What a request costs: rates by provider, model, tier, place and day, and the
+ * arithmetic from counts to integer nano-dollars. Pure; it never opens a
+ * connection or a file. Start at `price-book.ts` (look-up), then `cost.ts` (arithmetic).
  */
-export { priceBookVersion } from './catalogue.ts';
-export { type Cost, costOf, costOfReply, type TokenCounts } from './cost.ts';
-export {
-  lookUpRates,
-  type PriceLayer,
-  type PriceQuery,
-  type Rates,
-  type RatesTier,
-  type TokenRates,
-} from './rates.ts';
-export type { UnitCounts, UnitRates } from './unit-rates.ts';
+export { type Cost, costOf, costOfReply } from './cost.ts';
+export { type CustomPrices, readCustomPrices } from './custom-prices.ts';
+export { FilePrices, type FilePriceVersion, type ProviderPrices } from './file-prices.ts';
+export type { ImagePrices, ListedModel } from './listed-model.ts';
+export { tiersOf } from './listed-model.ts';
+export { Multipliers } from './multipliers.ts';
+export { PriceFault, type PriceFile, readPriceFile } from './open-format.ts';
+export { type FoundPrices, listVersion, PriceBook, type PriceQuery } from './price-book.ts';
+export { tokenKeys, tokenUnits, unitKeys } from './price-keys.ts';
+export type { ListLayer, PriceLayer, Rates, RatesTier, TokenRates } from './rates.ts';
+export { type CountedUnit, countedUnits, type UnitRates } from './unit-counts.ts';

@@ -29,7 +29,7 @@ export function candidateNames(provider: string, model: string): readonly string
   if (provider === 'workers-ai') name = model;
   names.add(name);
   const key = provider === 'bedrock-mantle' ? 'bedrock' : provider;
-  for (const rewrite of rewrites[key] ?? []) {
+  for (const rewrite of Object.hasOwn(rewrites, key) ? (rewrites[key] ?? []) : []) {
     name = rewrite(name);
     names.add(name);
   }

@@ -3,7 +3,7 @@
  * has no catalogue price: guessing by model name would charge one provider's
  * price for another's service.
  */
-const catalogueIds: Readonly<Record<string, string>> = {
+export const catalogueIds: Readonly<Record<string, string>> = {
   anthropic: 'anthropic',
   'azure-ai': 'azure',
   'azure-openai': 'azure',

@@ -1,20 +1,13 @@
-import type { ModelPrice } from '@pydantic/genai-prices';
-import { catalogueEntry } from './catalogue.ts';
-import { candidateNames } from './model-names.ts';
-import { catalogueIdOf } from './provider-ids.ts';
-import { type UnitRates, unitRates } from './unit-rates.ts';
+import { clean, type ImagePrices, type ListedPrices } from './listed-model.ts';
+import type { Multipliers } from './multipliers.ts';
+import type { TokenKind, TokenPrices } from './token-prices.ts';
+import type { CountedUnit, UnitRates } from './unit-counts.ts';
 
-export type PriceLayer = 'custom' | 'catalogue';
+/** Who says what a model costs: administrators, the operator's files, or the catalogue with its corrections. */
+export type PriceLayer = 'custom' | ListLayer;
 
-export interface PriceQuery {
-  /** Catalogue id of the provider, e.g. `openai`, `bedrock`. */
-  provider: string;
-  model: string;
-  /** The day decides which of a model's price lists applies. */
-  atMs: number;
-  /** Prices an administrator entered for this model: US cents per token, as decimal strings. */
-  custom?: { requestTokenCents?: string; responseTokenCents?: string };
-}
+/** Of prices that hold for everybody. */
+export type ListLayer = 'file' | 'catalogue';
 
 /** Nano-dollars per token; fractional, since a token may cost less than a nano-dollar. */
 export interface TokenRates {
@@ -26,10 +19,15 @@ export interface TokenRates {
   readonly cacheWrite1h: number;
   readonly inputAudio: number;
   readonly outputAudio: number;
-  /** Undefined when images in the input are charged like the rest of it. */
-  readonly inputImage?: number | undefined;
-  /** Undefined when reasoning is part of the output at the output's rate. */
+  readonly cacheReadAudio: number;
+  /** From here on: undefined = charged like the rest of the input or the output. */
+  readonly cacheReadImage: number | undefined;
+  readonly inputImage: number | undefined;
+  readonly inputVideo: number | undefined;
+  readonly outputImage: number | undefined;
+  readonly outputVideo: number | undefined;
   readonly reasoning: number | undefined;
+  readonly citation: number | undefined;
 }
 
 export interface RatesTier extends TokenRates {
@@ -37,143 +35,149 @@ export interface RatesTier extends TokenRates {
   readonly aboveInputTokens: number;
 }
 
+/** What one model costs, for one service tier in one place, multipliers included. */
 export interface Rates {
   readonly layer: PriceLayer;
+  /** Names the state of the prices that these came from. */
+  readonly version: string;
   readonly requestNanoUsd: number;
+  /** In its place, by how much of the web was read for the reply. */
+  readonly searchContexts: Readonly<Record<string, number>> | undefined;
   /** Smallest threshold first; the first one's threshold is -1. Empty when tokens have no price. */
   readonly tiers: readonly RatesTier[];
-  /** Absent when nothing but tokens has a price. */
-  readonly units?: UnitRates | undefined;
+  /** Undefined when nothing has a price by its number. */
+  readonly units: UnitRates | undefined;
+  readonly images: ImagePrices | undefined;
 }
 
-/**
- * The rates of a model, or undefined when nobody listed a price per token or
- * unit: an unknown cost, not a free one. Takes up to a millisecond; callers keep the
- * answer, also the undefined one, for minutes (not longer: some prices depend
- * on the time of day).
- */
-export function lookUpRates(query: PriceQuery): Rates | undefined {
-  const listed = listedRates(query);
-  const input = nanoUsdOfCents(query.custom?.requestTokenCents);
-  const output = nanoUsdOfCents(query.custom?.responseTokenCents);
-  if (input === undefined && output === undefined) return listed;
-  return customRates(input, output, listed);
+/** Of a list to rates: every kind of token gets a price, its own or that of the whole it is part of. */
+export interface RatesOptions {
+  layer: PriceLayer;
+  version: string;
+  isClaude: boolean;
+  multipliers: Multipliers | undefined;
 }
 
-function listedRates(query: PriceQuery): Rates | undefined {
-  const catalogueId = catalogueIdOf(query.provider, query.model);
-  if (catalogueId === undefined) return undefined;
-  for (const name of candidateNames(query.provider, query.model)) {
-    const price = catalogueEntry(catalogueId, name, query.atMs);
-    if (price !== undefined) return ratesOf(price, catalogueId, query.model);
-  }
-  return undefined;
-}
-
-/** A custom input price covers every kind of input; a side without one keeps the listed rates, else costs nothing. */
-function customRates(
-  input: number | undefined,
-  output: number | undefined,
-  listed: Rates | undefined,
-): Rates {
-  const inputs = input === undefined ? {} : everyInputAt(input);
-  const tiers = (listed?.tiers[0] === undefined ? [free] : listed.tiers).map((tier) => ({
-    ...tier,
-    ...inputs,
-    ...(output === undefined ? {} : { output, outputAudio: output, reasoning: undefined }),
-  }));
-  return { layer: 'custom', requestNanoUsd: 0, tiers, units: listed?.units };
-}
-
-function everyInputAt(input: number): Partial<TokenRates> {
-  return {
-    input,
-    cacheRead: input,
-    cacheWrite: input,
-    cacheWrite1h: input,
-    inputAudio: input,
-    inputImage: undefined,
-  };
-}
-
-const free: RatesTier = {
-  aboveInputTokens: -1,
-  input: 0,
-  output: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cacheWrite1h: 0,
-  inputAudio: 0,
-  outputAudio: 0,
-  reasoning: undefined,
-};
-
-/** Undefined for what is not a price, so that a slip never becomes a free or negative request. */
-function nanoUsdOfCents(cents: string | undefined): number | undefined {
-  if (cents === undefined || cents.trim() === '') return undefined;
-  const value = Number(cents);
-  // 1 cent = 10^7 nano-dollars; twelve digits remove what binary fractions add.
-  return Number.isFinite(value) && value >= 0 ? clean(value * 1e7) : undefined;
-}
-
-function ratesOf(price: ModelPrice, catalogueId: string, model: string): Rates | undefined {
-  // Priced by the minute or the page only: token counts cannot tell the cost.
-  const hasTokenPrice = price.input_mtok !== undefined || price.output_mtok !== undefined;
-  const units = unitRates(price);
-  if (!hasTokenPrice && units === undefined) return undefined;
-  const isClaude = catalogueId === 'anthropic' || /claude/i.test(model);
-  const perRequest = price.requests_kcount;
-  return {
-    layer: 'catalogue',
-    requestNanoUsd: typeof perRequest === 'number' ? Math.round(perRequest * 1e6) : 0,
-    tiers: (hasTokenPrice ? thresholdsOf(price) : []).map((aboveInputTokens) => ({
-      aboveInputTokens,
-      ...tokenRates(price, aboveInputTokens, isClaude),
+/** Undefined when nothing has a price. */
+export function ratesOf(prices: ListedPrices, options: RatesOptions): Rates | undefined {
+  const { layer, version, multipliers } = options;
+  const hasTokens = prices.tokens.input !== undefined || prices.tokens.output !== undefined;
+  const units = unitRates(prices.units, multipliers);
+  const images = imageRates(prices.images, multipliers);
+  const requestNanoUsd = clean((prices.requestNanoUsd ?? 0) * (multipliers?.unit('request') ?? 1));
+  const searchContexts = prices.searchContexts;
+  if (
+    !hasTokens &&
+    units === undefined &&
+    images === undefined &&
+    prices.requestNanoUsd === undefined
+  )
+    return undefined;
+  const tiers = [
+    { aboveInputTokens: -1, tokens: prices.tokens },
+    // A list may leave out of a tier what it does not change.
+    ...prices.contextTiers.map((tier) => ({
+      ...tier,
+      tokens: { ...prices.tokens, ...tier.tokens },
     })),
-    ...(units === undefined ? {} : { units }),
-  };
-}
-
-function thresholdsOf(price: ModelPrice): number[] {
-  const starts = new Set([-1]);
-  for (const value of Object.values(price))
-    if (typeof value === 'object') for (const tier of value.tiers) starts.add(tier.start);
-  return [...starts].sort((a, b) => a - b);
-}
-
-function tokenRates(price: ModelPrice, aboveInputTokens: number, isClaude: boolean): TokenRates {
-  const rate = (key: string): number | undefined => {
-    const value = price[key];
-    if (value === undefined) return undefined;
-    if (typeof value === 'number') return clean(value * 1000);
-    let dollars = value.base;
-    let reached = -1;
-    // The data need not be sorted.
-    for (const tier of value.tiers)
-      if (tier.start <= aboveInputTokens && tier.start > reached) {
-        dollars = tier.price;
-        reached = tier.start;
-      }
-    return clean(dollars * 1000);
-  };
-  const input = rate('input_mtok') ?? 0;
-  const output = rate('output_mtok') ?? 0;
-  const cacheWrite = rate('cache_write_mtok') ?? input;
+  ];
   return {
-    input,
-    output,
-    cacheRead: rate('cache_read_mtok') ?? input,
-    cacheWrite,
-    // Anthropic charges twice the input price for an hour; some resellers' lists leave it out.
-    cacheWrite1h: rate('cache_write_1h_mtok') ?? (isClaude ? clean(2 * input) : cacheWrite),
-    inputAudio: rate('input_audio_mtok') ?? input,
-    outputAudio: rate('output_audio_mtok') ?? output,
-    inputImage: rate('input_image_mtok'),
-    reasoning: rate('output_reasoning_mtok'),
+    layer,
+    version,
+    requestNanoUsd,
+    searchContexts:
+      searchContexts === undefined || multipliers === undefined
+        ? searchContexts
+        : mapped(
+            searchContexts,
+            (price, size) => price * multipliers.unit(`web_search_${size}_context`),
+          ),
+    tiers: hasTokens
+      ? tiers.map(({ aboveInputTokens, tokens }) => ({
+          aboveInputTokens,
+          ...tokenRates(tokens, options),
+        }))
+      : [],
+    units,
+    images,
   };
 }
 
-/** Dollars per million times 1,000 = nano-dollars per token. Removes the noise of binary fractions. */
-function clean(value: number): number {
-  return Number(value.toPrecision(12));
+function tokenRates(tokens: TokenPrices, { isClaude, multipliers }: RatesOptions): TokenRates {
+  const input = tokens.input ?? 0;
+  const output = tokens.output ?? 0;
+  const cacheWrite = tokens.cacheWrite ?? input;
+  const inputAudio = tokens.inputAudio ?? input;
+  const cacheRead = tokens.cacheRead ?? input;
+  const times = (kind: TokenKind, price: number): number =>
+    multipliers === undefined ? price : clean(price * multipliers.token(kind));
+  // A part without a price of its own is told apart all the same where its multiplier is.
+  const part = (kind: TokenKind, whole: 'input' | 'output' | 'cacheRead', price: number) => {
+    const own = tokens[kind];
+    if (own !== undefined) return times(kind, own);
+    if (multipliers === undefined || multipliers.token(kind) === multipliers.token(whole))
+      return undefined;
+    return times(kind, price);
+  };
+  return {
+    input: times('input', input),
+    output: times('output', output),
+    cacheRead: times('cacheRead', cacheRead),
+    cacheWrite: times('cacheWrite', cacheWrite),
+    // Anthropic charges twice the input price for an hour; some resellers' lists leave it out.
+    cacheWrite1h: times(
+      'cacheWrite1h',
+      tokens.cacheWrite1h ?? (isClaude ? clean(2 * input) : cacheWrite),
+    ),
+    inputAudio: times('inputAudio', inputAudio),
+    outputAudio: times('outputAudio', tokens.outputAudio ?? output),
+    cacheReadAudio: times(
+      'cacheReadAudio',
+      tokens.cacheReadAudio ?? (tokens.cacheRead === undefined ? inputAudio : cacheRead),
+    ),
+    // Where nothing is cheaper from the cache, an image is charged as one.
+    cacheReadImage:
+      tokens.cacheRead === undefined && tokens.inputImage !== undefined
+        ? times('cacheReadImage', tokens.cacheReadImage ?? tokens.inputImage)
+        : part('cacheReadImage', 'cacheRead', cacheRead),
+    inputImage: part('inputImage', 'input', input),
+    inputVideo: part('inputVideo', 'input', input),
+    outputImage: part('outputImage', 'output', output),
+    outputVideo: part('outputVideo', 'output', output),
+    reasoning: part('reasoning', 'output', output),
+    citation: tokens.citation === undefined ? undefined : times('citation', tokens.citation),
+  };
+}
+
+function unitRates(units: UnitRates, multipliers: Multipliers | undefined): UnitRates | undefined {
+  let isEmpty = true;
+  for (const _ in units) isEmpty = false;
+  if (isEmpty) return undefined;
+  if (multipliers === undefined) return units;
+  return mapped(
+    units as Readonly<Record<string, number>>,
+    (price, unit) => price * multipliers.counted(unit as CountedUnit),
+  );
+}
+
+function imageRates(
+  images: ImagePrices | undefined,
+  multipliers: Multipliers | undefined,
+): ImagePrices | undefined {
+  if (images === undefined || multipliers === undefined) return images;
+  return Object.fromEntries(
+    Object.entries(images).map(([quality, sizes]) => [
+      quality,
+      mapped(sizes, (price) => price * multipliers.image),
+    ]),
+  );
+}
+
+function mapped(
+  prices: Readonly<Record<string, number>>,
+  change: (price: number, name: string) => number,
+): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(prices).map(([name, price]) => [name, clean(change(price, name))]),
+  );
 }

@@ -6,7 +6,14 @@
  * does to bodies), then `codecs/<format>/`.
  */
 
-import type { CallerFormat, ChatUsage, Endpoint, JsonObject, JsonValue } from '@sluice/contracts';
+import type {
+  CallerFormat,
+  ChatUsage,
+  Endpoint,
+  JsonObject,
+  JsonValue,
+  ReplyBill,
+} from '@sluice/contracts';
 import type { ModelOverrides } from './models/model-overrides.ts';
 import type { SettingName } from './setting-kinds.ts';
 import type { WordRule } from './translation/fitting-words.ts';
@@ -258,26 +265,12 @@ export interface ProviderEntry {
 export type Usage = ChatUsage;
 
 /** What a reply told about itself. Absent = the upstream did not say. */
-export interface ReplyFacts {
+export interface ReplyFacts extends ReplyBill {
   id?: string;
   model?: string;
   /** Raw, as the provider named it. */
   finishReason?: string;
   usage?: Usage;
-  /** What is charged by other units than tokens. */
-  units?: ReplyUnits;
-}
-
-export interface ReplyUnits {
-  images?: number;
-  searchUnits?: number;
-  pages?: number;
-  /** The part of the pages that were also annotated, at a price of their own. */
-  annotatedPages?: number;
-  audioSeconds?: number;
-  characters?: number;
-  /** The part of the input tokens that stand for images, at a price of their own. */
-  inputImageTokens?: number;
 }
 
 export interface CallContext extends CallFacts {

@@ -23,7 +23,6 @@ export type {
   ReadSetting,
   ReplyFacts,
   ReplyHead,
-  ReplyUnits,
   SignatureKeeper,
   StreamFault,
   StreamReader,

@@ -1,4 +1,5 @@
 import type { OperationId } from '@sluice/contracts/admin';
+import type { PriceBook } from '@sluice/pricing';
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
 import helmet from 'helmet';
@@ -21,6 +22,7 @@ export interface AppParts {
   publicOperations: readonly PublicOperation[];
   operationParts: OperationParts;
   health: HealthParts;
+  priceBook: PriceBook;
 }
 
 /** The HTTP side: middleware in order, the operations under /v1, the error renderer last. */
@@ -31,7 +33,7 @@ export function createApp(parts: AppParts): Express {
   app.use(requestContext(parts.requestContext));
   app.use(healthRoutes(parts.health));
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
-  app.use(modelPricingRoutes(parts.operationParts.now));
+  app.use(modelPricingRoutes(parts.priceBook, parts.operationParts.now));
   app.use(followPathAliases);
   const v1 = Router();
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);

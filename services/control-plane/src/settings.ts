@@ -77,6 +77,11 @@ export const settings = defineSettings({
     MAX_CONDITIONAL_ROOT_CONFIG_TARGETS: integer('the same for conditional configs', 1000, 1),
     MAX_NESTED_CONFIG_TARGETS: integer('targets below one target at the top', 50, 1),
   },
+  Prices: {
+    PRICE_FILES_DIR: optionalText(
+      'folder with [price files](prices.md) of your own, the same as the gateways’',
+    ),
+  },
   'Hosts that admins name': {
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',

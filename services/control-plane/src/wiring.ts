@@ -7,6 +7,8 @@ import {
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
+import { priceFilesPart } from '@sluice/price-files';
+import { PriceBook } from '@sluice/pricing';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
@@ -78,6 +80,14 @@ export function wire(
     write: (report) => recordRefusedTokens(client, report, now()),
     onError: (error) => logger.error({ err: error }, 'refused tokens were not written down'),
   });
+  const priceBook = new PriceBook();
+  const priceFiles = priceFilesPart({
+    dir: env.PRICE_FILES_DIR,
+    use(files) {
+      priceBook.files = files;
+    },
+    logger,
+  });
   const app = createApp({
     logger,
     requestContext: {
@@ -119,6 +129,7 @@ export function wire(
       whenPassed: (barrier) => barriers.whenPassed(barrier),
       observe: createAdminMetrics(metrics),
     },
+    priceBook,
     health: {
       missing: async () => [
         ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),
@@ -133,6 +144,7 @@ export function wire(
   let maintenance: ReturnType<typeof startKeyMaintenance> | undefined;
 
   return [
+    priceFiles,
     {
       name: 'database',
       async start() {

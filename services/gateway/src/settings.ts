@@ -107,6 +107,9 @@ export const settings = defineSettings({
   },
   'What a request may ask for': {
     BLOCK_INLINE_CONFIG: bool('saved-only mode for the whole gateway', false),
+    PRICE_FILES_DIR: optionalText(
+      'folder with [price files](prices.md) of your own, read again when they change',
+    ),
     MODEL_FACTS_FILE: optionalText(
       'JSON file with what models take, where it is known better here than in [the table](models.md)',
     ),

@@ -4,6 +4,8 @@ import { configCaps, forwardedCallerSeal, headerPrefixes, operations } from '@sl
 import { lockDataDir } from '@sluice/data-dir';
 import { knownChecks } from '@sluice/guardrails';
 import { createGuardedFetch } from '@sluice/outbound';
+import { priceFilesPart } from '@sluice/price-files';
+import { PriceBook } from '@sluice/pricing';
 import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { httpPart, type Part, type ServiceTools } from '@sluice/service';
@@ -91,7 +93,16 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const { newer } = store;
   const { breakers } = circuits;
   const { hostRules, pools } = upstream;
-  const prices = new PriceList();
+  const priceBook = new PriceBook();
+  const prices = new PriceList(priceBook);
+  const priceFiles = priceFilesPart({
+    dir: env.PRICE_FILES_DIR,
+    use(files) {
+      priceBook.files = files;
+      prices.forget();
+    },
+    logger,
+  });
   const latencies = new Latencies();
   const plan: PlanDeps = {
     breakers,
@@ -221,6 +232,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   return [
     { name: 'data-folder', stop: () => folder.release() },
     log.part,
+    priceFiles,
     ledger.part, // takes records until nothing is left that makes any
     held.part,
     jwt.part, // reports to the control plane what it refused

@@ -1,4 +1,10 @@
-import type { ChatReply, ChatRequest, ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import type {
+  ChatReply,
+  ChatRequest,
+  ChatStreamEvent,
+  JsonObject,
+  ReplyBill,
+} from '@sluice/contracts';
 import type {
   CallContext,
   EncodedRequest,
@@ -71,6 +77,8 @@ export interface UpstreamCodec {
   encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
   /** Undefined when the body is not this format's reply. `head` is known but for streams and tests. */
   decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined;
+  /** What a reply says of its price beside tokens; absent where the format has no words for it. */
+  readBill?(body: JsonObject): ReplyBill;
   decodeError(status: number, text: string): ErrorFacts;
   /** Absent where the upstream answers whole only: streamed requests are refused. */
   openDecoder?(): StreamDecoder;

@@ -84,6 +84,7 @@ export class ChatTranslation implements Translation {
       model: reply.model,
       finishReason: reply.choices[0]?.rawFinishReason,
       usage: reply.usage,
+      ...(body === undefined ? {} : this.#upstream.readBill?.(body)),
     });
     return { body: Buffer.from(JSON.stringify(encoded)), facts };
   }

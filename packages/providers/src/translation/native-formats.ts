@@ -1,13 +1,16 @@
 import type { JsonObject } from '@sluice/contracts';
+import { readBill as readMessageBill } from '../codecs/anthropic-messages/bill.ts';
 import { betasOf } from '../codecs/anthropic-messages/encode-request.ts';
 import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
 import { decodeUsage as decodeAnthropicUsage } from '../codecs/anthropic-messages/wire.ts';
 import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
+import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
 import { OpenAiTap } from '../codecs/openai-chat/tap.ts';
 import { decodeUsage as decodeOpenAiUsage } from '../codecs/openai-chat/wire.ts';
 import { withoutForeign as withoutForeignInChat } from '../codecs/openai-chat/without-foreign.ts';
 import { MediaTap, readImages, readTranscript } from '../codecs/openai-media/index.ts';
+import { readBill as readResponseBill } from '../codecs/openai-responses/bill.ts';
 import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
 import {
   decodeUsage as decodeResponsesUsage,
@@ -96,6 +99,7 @@ function readChoices(body: JsonObject): ReplyFacts | undefined {
     model: stringOf(body.model),
     finishReason: stringOf(objectOf(choices[0])?.finish_reason),
     usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
+    ...readChatBill(body),
   });
 }
 
@@ -109,6 +113,7 @@ function readResponse(body: JsonObject): ReplyFacts | undefined {
     model: stringOf(body.model),
     finishReason: rawFinishOf(body),
     usage: usage === undefined ? undefined : decodeResponsesUsage(usage),
+    ...readResponseBill(body),
   });
 }
 
@@ -139,6 +144,7 @@ function readMessage(body: JsonObject): ReplyFacts | undefined {
     model: stringOf(body.model),
     finishReason: stringOf(body.stop_reason),
     usage: usage === undefined ? undefined : decodeAnthropicUsage(usage),
+    ...readMessageBill(usage ?? {}),
   });
 }
 

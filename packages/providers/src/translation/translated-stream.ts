@@ -1,4 +1,5 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
+import { addBill } from '../bills/add-bill.ts';
 import type { CallerCodec, StreamDecoder, StreamEncoder } from '../codecs/chat-codec.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
@@ -98,6 +99,7 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       case 'usage':
         state.facts.usage = event.usage;
+        if (event.bill !== undefined) addBill(state.facts, event.bill);
         break;
       case 'finish':
         state.facts.finishReason ??= event.raw;

@@ -4,6 +4,7 @@ import { config } from '@sluice/proto-stubs';
 import { blocksInlineConfig, effectiveSettings } from '../kernel/tenancy/settings.ts';
 import type { Credentials } from '../models/integrations/configurations.ts';
 import type { BundleRows, ConfigBody, CoreRows } from './bundle-rows.ts';
+import { priceMultipliers } from './price-multipliers.ts';
 
 type ProviderRow = BundleRows['providers'][number];
 type IntegrationRow = ProviderRow['integration'];
@@ -113,6 +114,7 @@ function provider(
     models: sorted(integration.models, (model) => model.slug).map((model) =>
       modelOf(model, open.modelSettings(model)),
     ),
+    priceMultipliers: priceMultipliers(integration.pricingAdjustments),
     expiresAtMs: BigInt(row.expiresAt?.getTime() ?? 0),
     // What the organisation set for the workspace holds beside the provider's own limits.
     rateLimits: [
@@ -135,6 +137,8 @@ function modelOf(
     isCustom: row.isCustom,
     requestTokenPrice: decimal(prices?.request_token?.price),
     responseTokenPrice: decimal(prices?.response_token?.price),
+    pricesJson: row.pricingConfig === null ? '' : JSON.stringify(sortedDeep(row.pricingConfig)),
+    baseModelSlug: row.baseModelSlug ?? '',
     customHost: typeof settings.custom_host === 'string' ? settings.custom_host : '',
     customHeaders: sortedText(settings.custom_headers),
   };
@@ -164,6 +168,15 @@ function asList(value: string | string[] | undefined): string[] {
 
 function sorted<T>(list: readonly T[], by: (item: T) => string): T[] {
   return [...list].sort((a, b) => (by(a) < by(b) ? -1 : 1));
+}
+
+/** JSON comes from the database in an order of its own. */
+function sortedDeep(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortedDeep);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(sortedObject(value)).map(([name, inner]) => [name, sortedDeep(inner)]),
+  );
 }
 
 function sortedObject(value: object): Record<string, unknown> {

@@ -6,6 +6,7 @@ import {
   createServiceKey as mint,
 } from '@sluice/contracts';
 import { adminEndpoints, type Endpoint } from '@sluice/contracts/admin';
+import { PriceBook } from '@sluice/pricing';
 import type { Router } from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -46,6 +47,7 @@ describe('access', () => {
         registries: {} as never,
       }),
       operationParts: {} as OperationParts,
+      priceBook: new PriceBook(),
       health: { missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);

@@ -18,6 +18,26 @@ describe('GET /model-configs/pricing', () => {
         request_token: { price: 0.00025 },
         response_token: { price: 0.001 },
         cache_read_input_token: { price: 0.000125 },
+        additional_units: { web_search: { price: 1 }, file_search: { price: 0.25 } },
+      },
+      batch_config: {
+        request_token: { price: 0.000125 },
+        response_token: { price: 0.0005 },
+        cache_read_input_token: { price: 0.0000625 },
+      },
+      price_layer: 'catalogue',
+      price_book_version: expect.stringMatching(/^genai-prices@/),
+      service_tiers: {
+        batch: {
+          request_token: { price: 0.000125 },
+          response_token: { price: 0.0005 },
+          cache_read_input_token: { price: 0.0000625 },
+        },
+        priority: {
+          request_token: { price: 0.000425 },
+          response_token: { price: 0.0017 },
+          cache_read_input_token: { price: 0.0002125 },
+        },
       },
       calculate: {
         request: {
@@ -66,6 +86,25 @@ describe('GET /model-configs/pricing', () => {
       additional_units: { audio_second: { price: 0.01 } },
     });
     expect((await units('perplexity-ai/sonar')).additional_units.request.price).toBeCloseTo(1.2);
+  });
+
+  it('tells prices of images by quality and size, and of places with prices of their own', async () => {
+    expect((await get('pricing/openai/dall-e-3').expect(200)).body.pay_as_you_go.image.hd).toEqual({
+      '1024x1024': { price: 8 },
+      '1024x1792': { price: 12 },
+      '1792x1024': { price: 12 },
+      default: { price: 8 },
+    });
+    const { body } = await get('pricing/anthropic/claude-opus-4-6').expect(200);
+    expect(body.regions).toEqual([
+      {
+        regions: ['us'],
+        service_tiers: {
+          standard: expect.objectContaining({ request_token: { price: 0.00055 } }),
+          fast: expect.objectContaining({ request_token: { price: 0.0033 } }),
+        },
+      },
+    ]);
   });
 
   it.each([

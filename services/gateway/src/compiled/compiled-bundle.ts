@@ -1,9 +1,11 @@
 import { type CompiledPolicy, type Counter, compilePolicies, entityCounters } from '@sluice/engine';
 import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
+import type { CustomPrices, Multipliers } from '@sluice/pricing';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
 import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
+import { compileMultipliers, compilePrices } from './compile-prices.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { modelKey } from './model-key.ts';
 import type { BundleTables } from './tables.ts';
@@ -51,6 +53,10 @@ export interface SavedProvider {
   readonly allowedHosts: readonly AllowedHost[];
   readonly allowAllModels: boolean;
   readonly models: ReadonlyMap<string, config.Model>;
+  /** What administrators set for models, by their slugs. */
+  readonly prices: ReadonlyMap<string, CustomPrices>;
+  /** What they multiply every price by; undefined = by nothing. */
+  readonly multipliers: Multipliers | undefined;
   /** Some models may not be asked for: a request whose model cannot be read is refused. */
   readonly limitsModels: boolean;
   /** The models that are switched off, by `modelKey`. */
@@ -127,6 +133,8 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
     allowedHosts: readAllowedHosts(provider.allowedCustomHosts),
     allowAllModels: provider.allowAllModels,
     models: new Map(provider.models.map((model) => [model.slug, model])),
+    prices: compilePrices(provider.models),
+    multipliers: compileMultipliers(provider.priceMultipliers),
     limitsModels: !provider.allowAllModels || off.length > 0,
     modelsOff: new Set(off.map(({ slug }) => modelKey(slug))),
     expiresAtMs: Number(provider.expiresAtMs),

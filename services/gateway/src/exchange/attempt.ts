@@ -31,8 +31,13 @@ export interface EndedAttempt extends Attempt {
 
 export interface PricedReply {
   readonly cost: Cost;
-  /** Of the price book. */
+  /** Who said the prices, and in which state they were. */
   readonly layer: string;
+  readonly version: string;
+  /** Of which place the prices are; empty = nobody says. */
+  readonly region: string;
+  /** The cost by what it would be without the administrators' multipliers; 0 = there are none. */
+  readonly multiplier: number;
 }
 
 /** Hears what an attempt came to. What it returns is waited for before the end of the answer is sent. */

@@ -1,6 +1,8 @@
+import { noUsage } from '@sluice/contracts';
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PriceList } from './price-list.ts';
+import { servedRegion } from './served-region.ts';
 
 /** Says what an attempt cost, for those who hear of it afterwards. */
 export function priceAttempt(prices: PriceList): AttemptListener {
@@ -11,16 +13,22 @@ export function priceAttempt(prices: PriceList): AttemptListener {
 }
 
 function priceOf({ call, facts }: EndedAttempt, prices: PriceList) {
-  const tokens = facts?.usage;
-  const units = facts?.units;
+  if (facts === undefined) return undefined;
+  const { units, chargedTokens } = facts;
+  const tokens = chargedTokens === undefined ? facts.usage : { ...noUsage, ...chargedTokens };
   if (tokens === undefined && units === undefined) return undefined;
   const { target } = call;
-  const atMs = call.requester.arrival.startedAtMs;
+  const asked = clipped(target.servedModel);
+  const answering = clipped(facts.model ?? '');
   const counted = { tokens, units };
-  const answering = clipped(facts?.model ?? '');
+  const serving = {
+    model: answering === '' ? asked : answering,
+    tier: facts.servedTier ?? '',
+    region: servedRegion(target, facts),
+    atMs: call.requester.arrival.startedAtMs,
+  };
   // The model that answered is the one that was paid for, unless the price book only knows the one asked for.
-  return (
-    (answering === '' ? undefined : prices.price(target, answering, counted, atMs)) ??
-    prices.price(target, clipped(target.servedModel), counted, atMs)
-  );
+  const price = prices.price(target, counted, serving);
+  if (price !== undefined || serving.model === asked) return price;
+  return prices.price(target, counted, { ...serving, model: asked });
 }

@@ -1,39 +1,69 @@
-import { noUsage } from '@sluice/contracts';
-import { costOfReply, lookUpRates, type Rates } from '@sluice/pricing';
-import type { ReplyUnits, Usage } from '@sluice/providers';
+import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
+import { costOfReply, type PriceBook, type Rates } from '@sluice/pricing';
 import type { PricedReply } from '../exchange/attempt.ts';
 import type { Target } from '../exchange/target.ts';
 
 /** What of a reply costs money. */
 export interface Counted {
-  tokens: Usage | undefined;
-  units: ReplyUnits | undefined;
+  readonly tokens: ChatUsage | undefined;
+  readonly units: ReplyUnits | undefined;
+}
+
+/** What beside the target decides the price of a reply. */
+export interface Serving {
+  /** The model that is paid for. */
+  readonly model: string;
+  /** Empty = standard. */
+  readonly tier: string;
+  /** Empty = nobody says. */
+  readonly region: string;
+  readonly atMs: number;
+}
+
+interface KnownRates {
+  readonly rates: Rates;
+  /** Without what the administrators multiply by; undefined when they do not. */
+  readonly listed: Rates | undefined;
 }
 
 const ratesMax = 10_000;
 const ratesTtlMs = 5 * 60_000;
 
-/** What replies cost: prices that admins set for a model over those of the price book. */
+/**
+ * What replies cost at a target, by the price book, administrators' prices and
+ * multipliers included. What was looked up is kept for a while: a look-up takes
+ * up to a millisecond, and prices have dates and times of day.
+ */
 export class PriceList {
-  readonly #rates = new Map<string, Rates | undefined>();
+  readonly #book: PriceBook;
+  /** By who is paid: a changed credential is another object. */
+  #known = new WeakMap<object, Map<string, KnownRates | undefined>>();
+  #count = 0;
   #emptiedAt = performance.now();
 
+  constructor(book: PriceBook) {
+    this.#book = book;
+  }
+
+  /** The price book changed: what was looked up before is void. */
+  forget(): void {
+    this.#known = new WeakMap();
+    this.#count = 0;
+    this.#emptiedAt = performance.now();
+  }
+
   /** Undefined = no price is known. */
-  price(
-    target: Target,
-    model: string,
-    { tokens, units }: Counted,
-    atMs: number,
-  ): PricedReply | undefined {
-    const rates = this.#ratesOf(target, model, atMs);
-    if (rates === undefined) return undefined;
-    const imageTokens = units?.inputImageTokens;
-    const counted =
-      tokens === undefined || imageTokens === undefined
-        ? tokens
-        : { ...tokens, inputImageTokens: imageTokens };
-    const cost = costOfReply(rates, counted, units);
-    return cost === undefined ? undefined : { cost, layer: rates.layer };
+  price(target: Target, { tokens, units }: Counted, serving: Serving): PricedReply | undefined {
+    const known = this.#ratesOf(target, serving);
+    if (known === undefined) return undefined;
+    const cost = costOfReply(known.rates, tokens, units);
+    if (cost === undefined) return undefined;
+    const { layer, version } = known.rates;
+    if (known.listed === undefined)
+      return { cost, layer, version, region: serving.region, multiplier: 0 };
+    const before = costOfReply(known.listed, tokens, units)?.totalNanoUsd ?? 0;
+    const multiplier = before === 0 ? 1 : cost.totalNanoUsd / before;
+    return { cost, layer, version, region: serving.region, multiplier };
   }
 
   /** What so many tokens would cost at a target, in nano-USD; undefined = no price is known. */
@@ -42,34 +72,53 @@ export class PriceList {
     tokens: { inputTokens: number; outputTokens: number },
   ): number | undefined {
     const counted = { tokens: { ...noUsage, ...tokens }, units: undefined };
-    return this.price(target, target.servedModel, counted, Date.now())?.cost.totalNanoUsd;
+    const serving = { model: target.servedModel, tier: '', region: '', atMs: Date.now() };
+    return this.price(target, counted, serving)?.cost.totalNanoUsd;
   }
 
-  #ratesOf(target: Target, model: string, atMs: number): Rates | undefined {
-    const custom = target.saved?.models.get(target.servedModel);
-    const key = `${target.saved?.slug ?? ''}|${target.entry.id}|${model}|${custom?.requestTokenPrice ?? ''}|${custom?.responseTokenPrice ?? ''}`;
-    // Prices have dates: what was looked up holds for a while.
-    const now = performance.now();
-    if (this.#rates.size >= ratesMax || now - this.#emptiedAt > ratesTtlMs) {
-      this.#rates.clear();
-      this.#emptiedAt = now;
+  #ratesOf(target: Target, serving: Serving): KnownRates | undefined {
+    if (this.#count >= ratesMax || performance.now() - this.#emptiedAt > ratesTtlMs) this.forget();
+    const payee = target.saved ?? target.entry;
+    let known = this.#known.get(payee);
+    if (known === undefined) {
+      known = new Map();
+      this.#known.set(payee, known);
     }
-    let rates = this.#rates.get(key);
-    if (rates !== undefined || this.#rates.has(key)) return rates;
-    rates = lookUpRates({
-      provider: target.entry.id,
-      model,
-      atMs,
-      custom:
-        custom === undefined ||
-        (custom.requestTokenPrice === '' && custom.responseTokenPrice === '')
-          ? undefined
-          : {
-              requestTokenCents: custom.requestTokenPrice,
-              responseTokenCents: custom.responseTokenPrice,
-            },
-    });
-    this.#rates.set(key, rates);
-    return rates;
+    const key = keyOf(target, serving);
+    const rates = known.get(key);
+    if (rates !== undefined || known.has(key)) return rates;
+    const found = this.#lookUp(target, serving);
+    known.set(key, found);
+    this.#count += 1;
+    return found;
   }
+
+  #lookUp(target: Target, serving: Serving): KnownRates | undefined {
+    const { saved, entry, servedModel } = target;
+    const custom = saved?.prices.get(servedModel);
+    const multipliers = saved?.multipliers;
+    const query = { provider: entry.id, ...serving, custom };
+    const base = saved?.models.get(servedModel)?.baseModelSlug ?? '';
+    const named = this.#book.lookUp({ ...query, multipliers });
+    if (named !== undefined)
+      return {
+        rates: named,
+        listed: multipliers === undefined ? undefined : this.#book.lookUp(query),
+      };
+    if (base === '' || serving.model !== servedModel) return undefined;
+    // A model that was made of another costs what that does, where nobody says anything else.
+    const rates = this.#book.lookUp({ ...query, model: base, multipliers });
+    if (rates === undefined) return undefined;
+    return {
+      rates,
+      listed: multipliers === undefined ? undefined : this.#book.lookUp({ ...query, model: base }),
+    };
+  }
+}
+
+/** The name alone for nearly every call: nothing is put together for it. */
+function keyOf({ servedModel }: Target, { model, tier, region }: Serving): string {
+  return model === servedModel && region === '' && (tier === '' || tier === 'standard')
+    ? model
+    : `${servedModel}|${model}|${tier}|${region}`;
 }

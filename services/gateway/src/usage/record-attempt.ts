@@ -1,9 +1,8 @@
 import { GatewayError } from '@sluice/errors';
-import { priceBookVersion } from '@sluice/pricing';
-import type { ReplyUnits, Usage } from '@sluice/providers';
 import type { UsageRecord } from '@sluice/usage';
-import type { AttemptListener, EndedAttempt, PricedReply } from '../exchange/attempt.ts';
+import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
+import { addReply } from './add-reply.ts';
 import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
 
 /**
@@ -41,9 +40,7 @@ function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorde
   if (notes.hookVerdicts.length > 0) record.decisionJson = decisionOf(requester, notes);
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
-  if (facts?.usage !== undefined) countTokens(record, facts.usage);
-  if (facts?.units !== undefined) countUnits(record, facts.units);
-  if (price !== undefined) charge(record, price);
+  addReply(record, facts, price);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {
     recovery.parts.begin(record, ended);
@@ -71,40 +68,4 @@ function writeNow(recorder: UsageRecorder): void {
   } catch {
     // The disk refuses: as above.
   }
-}
-
-function countTokens(record: UsageRecord, tokens: Usage): void {
-  record.usageReported = true;
-  record.inputTokens = tokens.inputTokens;
-  record.outputTokens = tokens.outputTokens;
-  record.cacheReadTokens = tokens.cacheReadTokens;
-  record.cacheWriteTokens = tokens.cacheWriteTokens;
-  record.cacheWrite1hTokens = tokens.cacheWrite1hTokens;
-  record.reasoningTokens = tokens.reasoningTokens;
-  record.inputAudioTokens = tokens.inputAudioTokens;
-  record.outputAudioTokens = tokens.outputAudioTokens;
-}
-
-function countUnits(record: UsageRecord, units: ReplyUnits): void {
-  record.images = wholeCount(units.images);
-  record.searchUnits = wholeCount(units.searchUnits);
-  record.pages = wholeCount(units.pages);
-  record.audioSeconds = Math.min(Math.max(units.audioSeconds ?? 0, 0), countMax);
-  record.characters = wholeCount(units.characters);
-}
-
-/** A vendor's count of what comes in wholes; the record has no place for parts of one. */
-function wholeCount(count: number | undefined): number {
-  return count === undefined || !(count > 0) ? 0 : Math.min(Math.round(count), countMax);
-}
-
-const countMax = 2 ** 50;
-
-function charge(record: UsageRecord, { cost, layer }: PricedReply): void {
-  record.costKnown = true;
-  record.costNanoUsd = cost.totalNanoUsd;
-  record.inputCostNanoUsd = cost.inputNanoUsd;
-  record.outputCostNanoUsd = cost.outputNanoUsd;
-  record.priceLayer = layer;
-  record.priceBookVersion = priceBookVersion;
 }

@@ -1,10 +1,10 @@
-import { priceBookVersion } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 import type { UsageRecord } from '@sluice/usage';
 import type { EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { RecordedParts } from '../exchange/recorded-parts.ts';
+import { addReply } from './add-reply.ts';
 import { type UsageRecorder, withMember } from './usage-recorder.ts';
 
 const { Outcome } = usage;
@@ -44,15 +44,7 @@ export class RecordOfParts implements RecordedParts {
     if (record === undefined || this.#isClosed) return Promise.resolve();
     this.#note(ended);
     const { facts, price, call, outcome } = ended;
-    if (facts?.usage !== undefined) addTokens(record, facts.usage);
-    if (price !== undefined) {
-      record.costKnown = true;
-      record.costNanoUsd += price.cost.totalNanoUsd;
-      record.inputCostNanoUsd += price.cost.inputNanoUsd;
-      record.outputCostNanoUsd += price.cost.outputNanoUsd;
-      record.priceLayer ||= price.layer;
-      record.priceBookVersion = priceBookVersion;
-    }
+    addReply(record, facts, price);
     if (this.#told !== call || ended.isContinued || !isLast(outcome)) return Promise.resolve();
     record.errorCode = ended.errorCode;
     record.finishReason = clipped(facts?.finishReason ?? record.finishReason);
@@ -115,21 +107,6 @@ function isLast(outcome: usage.Outcome): boolean {
   return (
     outcome === Outcome.SUCCESS || outcome === Outcome.PARTIAL || outcome === Outcome.CALLER_GONE
   );
-}
-
-function addTokens(
-  record: UsageRecord,
-  tokens: NonNullable<NonNullable<EndedAttempt['facts']>['usage']>,
-): void {
-  record.usageReported = true;
-  record.inputTokens += tokens.inputTokens;
-  record.outputTokens += tokens.outputTokens;
-  record.cacheReadTokens += tokens.cacheReadTokens;
-  record.cacheWriteTokens += tokens.cacheWriteTokens;
-  record.cacheWrite1hTokens += tokens.cacheWrite1hTokens;
-  record.reasoningTokens += tokens.reasoningTokens;
-  record.inputAudioTokens += tokens.inputAudioTokens;
-  record.outputAudioTokens += tokens.outputAudioTokens;
 }
 
 const partsMax = 50;

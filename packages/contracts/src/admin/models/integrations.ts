@@ -29,7 +29,6 @@ const configurations = z
 
 const factor = z.number().min(0).nullish();
 const pricedTokens = [
-  'default',
   'request_token',
   'response_token',
   'cache_read_input_token',
@@ -48,12 +47,13 @@ const pricedTokens = [
   'cache_read_text_input_token',
   'cache_write_text_input_token',
   'cache_write_image_input_token',
-];
+] as const;
 
 /** Factors on the price book's prices; a missing one inherits `default`, an unknown one is a fault. */
 const pricingAdjustments = z.strictObject({
   multiplier: z
     .strictObject({
+      default: factor,
       ...Object.fromEntries(pricedTokens.map((name) => [name, factor])),
       image: z.strictObject({ default: factor }).nullish(),
       additional_units: z.record(z.string().max(128), factor).nullish(),
@@ -92,6 +92,44 @@ const listIntegrationsQuery = workspaceQuery
 /** In cents a token. The bound keeps it a plain decimal. */
 const price = z.object({ price: z.number().min(0).max(1e15) });
 
+/** Prices of every kind of token; a kind without one costs what the plain input or output does. */
+const pricedKinds = z.object(
+  Object.fromEntries(pricedTokens.map((name) => [name, price.optional()])) as Record<
+    (typeof pricedTokens)[number],
+    z.ZodOptional<typeof price>
+  >,
+);
+const unitName = z.string().max(128);
+const payAsYouGo = pricedKinds.extend({
+  additional_units: z.record(unitName, price).optional(),
+  /** By quality and size, each with its `default`. */
+  image: z.record(unitName, z.record(unitName, price)).optional(),
+});
+const executionMode = z.object({
+  pricing_config: z.object({ pay_as_you_go: payAsYouGo }).optional(),
+  /** By the names of `context_tier_map`. */
+  context_tiers: z
+    .record(unitName, z.object({ pricing_config: z.object({ pay_as_you_go: payAsYouGo }) }))
+    .optional(),
+});
+const pricingConfig = z.object({
+  pay_as_you_go: payAsYouGo,
+  /** Ours: exact prices of batches; what is left out there is half. */
+  batch_config: pricedKinds.optional(),
+  /** Ours: prices by region and service tier, in the form of operators' price files. */
+  custom_pricing: z
+    .object({
+      context_tier_map: z.record(z.string().regex(/^\d{1,12}$/), unitName).optional(),
+      regions: z
+        .record(
+          z.string().max(1024),
+          z.object({ execution_modes: z.record(unitName, executionMode) }),
+        )
+        .optional(),
+    })
+    .optional(),
+});
+
 const updateIntegrationModelsBody = z.object({
   models: z
     .array(
@@ -104,14 +142,8 @@ const updateIntegrationModelsBody = z.object({
         configurations: z
           .object({ custom_host: hostField.nullish(), custom_headers: headersField.nullish() })
           .nullish(),
-        pricing_config: z
-          .object({
-            type: z.literal('static').default('static'),
-            pay_as_you_go: z.object({
-              request_token: price.optional(),
-              response_token: price.optional(),
-            }),
-          })
+        pricing_config: pricingConfig
+          .extend({ type: z.literal('static').default('static') })
           .nullish(),
       }),
     )
@@ -202,15 +234,7 @@ const model = z.object({
   is_custom: z.boolean().nullable(),
   is_finetune: z.boolean().nullable(),
   base_model_slug: z.string().nullable(),
-  pricing_config: z
-    .object({
-      type: z.literal('static'),
-      pay_as_you_go: z.object({
-        request_token: price.optional(),
-        response_token: price.optional(),
-      }),
-    })
-    .optional(),
+  pricing_config: pricingConfig.extend({ type: z.literal('static') }).optional(),
   configurations: z.object({
     custom_host: z.string().optional(),
     custom_headers: z.record(z.string(), z.string()).optional(),

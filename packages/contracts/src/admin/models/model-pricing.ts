@@ -16,9 +16,14 @@ const tokenPrices = z.object({
   response_audio_token: optionalPrice,
   /** Ours: named as in operators' price files. */
   request_image_token: optionalPrice,
+  response_image_token: optionalPrice,
+  cache_read_image_input_token: optionalPrice,
   reasoning_token: optionalPrice,
   additional_units: z.record(z.string(), price).optional(),
 });
+
+const contextTier = tokenPrices.extend({ above_input_tokens: z.int() });
+const servicePrices = tokenPrices.extend({ context_tiers: z.array(contextTier).optional() });
 
 const operation = z.enum(['sum', 'multiply']);
 const value = z.object({ value: z.string() });
@@ -43,10 +48,25 @@ const modelPrices = z.object({
       request_token: optionalPrice,
       response_token: optionalPrice,
       cache_read_input_token: optionalPrice,
+      cache_write_input_token: optionalPrice,
     })
     .optional(),
   /** Ours: a whole request costs these when its input, caches included, is larger. */
-  context_tiers: z.array(tokenPrices.extend({ above_input_tokens: z.int() })).optional(),
+  context_tiers: z.array(contextTier).optional(),
+  /** Ours: who says these prices, and in which state they are. */
+  price_layer: z.enum(['file', 'catalogue']),
+  price_book_version: z.string(),
+  /** Ours: what tokens cost where a call is served otherwise than as standard. */
+  service_tiers: z.record(z.string(), servicePrices).optional(),
+  /** Ours: the same in places that have prices of their own. */
+  regions: z
+    .array(
+      z.object({
+        regions: z.array(z.string()),
+        service_tiers: z.record(z.string(), servicePrices),
+      }),
+    )
+    .optional(),
 });
 
 const modelSettings = z.object({

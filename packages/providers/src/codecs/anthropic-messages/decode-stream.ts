@@ -3,6 +3,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { faultOf } from './errors.ts';
 import {
   decodeServiceTier,
@@ -68,7 +69,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         model: stringOf(message.model),
         serviceTier: decodeServiceTier(this.#usage),
       },
-      { type: 'usage', usage: decodeUsage(this.#usage) },
+      { type: 'usage', usage: decodeUsage(this.#usage), bill: readBill(this.#usage) },
     ];
   }
 
@@ -149,7 +150,9 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #messageDelta(body: JsonObject): ChatStreamEvent[] {
     this.#usage = mergeUsage(this.#usage, objectOf(body.usage) ?? {});
-    const out: ChatStreamEvent[] = [{ type: 'usage', usage: decodeUsage(this.#usage) }];
+    const out: ChatStreamEvent[] = [
+      { type: 'usage', usage: decodeUsage(this.#usage), bill: readBill(this.#usage) },
+    ];
     const delta = objectOf(body.delta);
     const raw = stringOf(delta?.stop_reason);
     if (raw !== undefined) {

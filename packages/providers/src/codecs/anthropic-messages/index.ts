@@ -3,7 +3,9 @@
  * `models.ts` what must be known of a Claude model; the other files are one
  * direction or subject each; `tap.ts` watches native streams.
  */
+import { objectOf } from '../../json/json-access.ts';
 import type { ChatCodec } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { decodeRequest } from './decode-request.ts';
 import { AnthropicStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -16,6 +18,7 @@ export const anthropicMessages: ChatCodec = {
   decodeRequest,
   encodeRequest,
   decodeReply,
+  readBill: (body) => readBill(objectOf(body.usage) ?? {}),
   encodeReply,
   decodeError,
   encodeError,

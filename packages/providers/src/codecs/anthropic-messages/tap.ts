@@ -1,8 +1,10 @@
 import type { JsonObject } from '@sluice/contracts';
+import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
+import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { decodeUsage, mergeUsage } from './wire.ts';
 
@@ -53,5 +55,6 @@ export class AnthropicTap implements StreamTap {
     if (usage === undefined) return;
     this.#usage = mergeUsage(this.#usage, usage);
     state.facts.usage = decodeUsage(this.#usage);
+    addBill(state.facts, readBill(this.#usage));
   }
 }

@@ -4,6 +4,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { decodeCitation } from './citations.ts';
 import { stopSequenceOf } from './reply.ts';
 import { decodeStopReason, decodeUsage, exception, formatName } from './wire.ts';
@@ -58,7 +59,9 @@ export class ConverseStreamDecoder implements StreamDecoder {
     if (this.#finish !== undefined && body.trace !== undefined)
       this.#finish = { ...this.#finish, details: { trace: body.trace } };
     const out: ChatStreamEvent[] =
-      usage === undefined ? [] : [{ type: 'usage', usage: decodeUsage(usage) }];
+      usage === undefined
+        ? []
+        : [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) }];
     return this.#finish === undefined ? out : [...out, ...this.#end()];
   }
 

@@ -3,6 +3,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { decodeFinishReason, decodeLogprobs, decodeUsage } from './wire.ts';
 
 /**
@@ -116,7 +117,9 @@ function end(delta: JsonObject): ChatStreamEvent[] {
   if (error) return [{ type: 'fault', kind: 'upstream_error', message: error, status: 502 }];
   const usage = objectOf(delta.usage);
   const raw = stringOf(delta.finish_reason) ?? 'COMPLETE';
-  const out: ChatStreamEvent[] = usage ? [{ type: 'usage', usage: decodeUsage(usage) }] : [];
+  const out: ChatStreamEvent[] = usage
+    ? [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(delta) }]
+    : [];
   out.push({ type: 'finish', choice: 0, reason: decodeFinishReason(raw), raw });
   out.push({ type: 'reply-end' });
   return out;

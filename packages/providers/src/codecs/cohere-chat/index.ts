@@ -3,6 +3,7 @@
  * other files are one direction or subject each.
  */
 import type { ChatCodec } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { decodeRequest } from './decode-request.ts';
 import { CohereStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -15,6 +16,7 @@ export const cohereChat: ChatCodec = {
   decodeRequest,
   encodeRequest,
   decodeReply,
+  readBill,
   encodeReply,
   decodeError,
   encodeError,

@@ -3,6 +3,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { citationsOf, detailsOf, logprobsOf } from './candidates.ts';
 import { decodePart } from './decode-contents.ts';
 import { faultOf } from './errors.ts';
@@ -49,7 +50,8 @@ export class GeminiStreamDecoder implements StreamDecoder {
     }
     this.#blocked ??= blockedChoice(body);
     const usage = objectOf(body.usageMetadata);
-    if (usage !== undefined) out.push({ type: 'usage', usage: decodeUsage(usage) });
+    if (usage !== undefined)
+      out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
     return out;
   }
 

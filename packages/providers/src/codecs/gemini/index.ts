@@ -7,6 +7,7 @@
  * is files both ways; `tap.ts` watches native streams.
  */
 import type { ChatCodec } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { decodeRequest } from './decode-request.ts';
 import { GeminiStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -20,6 +21,7 @@ export const gemini: ChatCodec = {
   decodeRequest,
   encodeRequest,
   decodeReply,
+  readBill,
   encodeReply,
   decodeError,
   encodeError,

@@ -1,8 +1,10 @@
 import type { JsonObject } from '@sluice/contracts';
+import { addBill } from '../../bills/add-bill.ts';
 import type { ReplyFacts, StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
+import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { blockedChoice } from './reply.ts';
 import { decodeUsage } from './wire.ts';
@@ -18,6 +20,7 @@ export function readReply(body: JsonObject): ReplyFacts | undefined {
     finishReason:
       stringOf(objectOf(candidates?.[0])?.finishReason) ?? blockedChoice(body)?.rawFinishReason,
     usage: usage === undefined ? undefined : decodeUsage(usage),
+    ...readBill(body),
   });
 }
 
@@ -32,7 +35,7 @@ export class GeminiTap implements StreamTap {
       state.fail(fault);
       return;
     }
-    Object.assign(state.facts, readReply(body));
+    addBill(state.facts, readReply(body) ?? {});
     state.phase = 'content';
     const finished = (arrayOf(body.candidates) ?? []).some(
       (candidate) => stringOf(objectOf(candidate)?.finishReason) !== undefined,

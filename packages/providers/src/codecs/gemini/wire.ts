@@ -3,6 +3,7 @@
  * https://ai.google.dev/api/generate-content
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
 import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const formatName = 'gemini';
@@ -57,16 +58,24 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
     cacheWriteTokens: 0,
     cacheWrite1hTokens: 0,
     reasoningTokens: thoughts,
-    inputAudioTokens: audioTokens(usage.promptTokensDetails),
-    outputAudioTokens: audioTokens(usage.candidatesTokensDetails),
+    inputAudioTokens: tokensOf('AUDIO', usage.promptTokensDetails),
+    outputAudioTokens: tokensOf('AUDIO', usage.candidatesTokensDetails),
+    ...furtherKinds({
+      inputImageTokens: tokensOf('IMAGE', usage.promptTokensDetails),
+      outputImageTokens: tokensOf('IMAGE', usage.candidatesTokensDetails),
+      inputVideoTokens: tokensOf('VIDEO', usage.promptTokensDetails),
+      outputVideoTokens: tokensOf('VIDEO', usage.candidatesTokensDetails),
+      cacheReadAudioTokens: tokensOf('AUDIO', usage.cacheTokensDetails),
+      cacheReadImageTokens: tokensOf('IMAGE', usage.cacheTokensDetails),
+    }),
   };
 }
 
-function audioTokens(details: unknown): number {
+function tokensOf(modality: string, details: unknown): number {
   let total = 0;
   for (const value of arrayOf(details) ?? []) {
     const detail = objectOf(value);
-    if (stringOf(detail?.modality) === 'AUDIO') total += countOf(detail?.tokenCount);
+    if (stringOf(detail?.modality) === modality) total += countOf(detail?.tokenCount);
   }
   return total;
 }

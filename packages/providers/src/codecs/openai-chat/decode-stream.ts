@@ -3,6 +3,7 @@ import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { readCitations } from './citations.ts';
 import { faultOf } from './errors.ts';
 import { readImages } from './images.ts';
@@ -53,7 +54,8 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     for (const choice of arrayOf(body.choices) ?? [])
       this.#choice(body, objectOf(choice) ?? {}, out);
     const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
-    if (usage !== undefined) out.push({ type: 'usage', usage: decodeUsage(usage) });
+    if (usage !== undefined)
+      out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
     return out;
   }
 

@@ -5,6 +5,7 @@
  * native streams.
  */
 import type { ChatCodec } from '../chat-codec.ts';
+import { readBill } from './bill.ts';
 import { decodeRequest } from './decode-request.ts';
 import { OpenAiChatStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
@@ -17,6 +18,7 @@ export const openAiChat: ChatCodec = {
   decodeRequest,
   encodeRequest,
   decodeReply,
+  readBill,
   encodeReply,
   decodeError,
   encodeError,

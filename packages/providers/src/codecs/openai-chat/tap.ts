@@ -1,8 +1,10 @@
 import type { JsonObject } from '@sluice/contracts';
+import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
+import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { decodeUsage } from './wire.ts';
 
@@ -25,7 +27,10 @@ export class OpenAiTap implements StreamTap {
     facts.id ??= stringOf(body.id) || undefined;
     facts.model ??= stringOf(body.model) || undefined;
     const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
-    if (usage !== undefined) facts.usage = decodeUsage(usage);
+    if (usage !== undefined) {
+      facts.usage = decodeUsage(usage);
+      addBill(facts, readBill(body));
+    }
     for (const value of arrayOf(body.choices) ?? []) {
       const choice = objectOf(value) ?? {};
       if (state.phase === 'preamble' && isContent(choice)) state.phase = 'content';

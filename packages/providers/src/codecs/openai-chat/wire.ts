@@ -3,6 +3,7 @@
  * https://platform.openai.com/docs/api-reference/chat
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
 import { countOf, objectOf } from '../../json/json-access.ts';
 
 export const formatName = 'openai-chat';
@@ -66,6 +67,14 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
     reasoningTokens,
     inputAudioTokens: countOf(input?.audio_tokens),
     outputAudioTokens: countOf(output?.audio_tokens),
+    ...furtherKinds({
+      inputImageTokens: countOf(input?.image_tokens),
+      outputImageTokens: countOf(output?.image_tokens),
+      inputVideoTokens: countOf(input?.video_tokens),
+      cacheReadAudioTokens: countOf(objectOf(input?.cached_tokens_details)?.audio_tokens),
+      cacheReadImageTokens: countOf(objectOf(input?.cached_tokens_details)?.image_tokens),
+      citationTokens: countOf(usage.citation_tokens),
+    }),
   };
 }
 

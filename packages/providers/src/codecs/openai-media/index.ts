@@ -1,4 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
+import { nanoUsdOfTicks } from '../../bills/provider-cost.ts';
 import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
@@ -12,7 +14,7 @@ export function readImages(body: JsonObject): ReplyFacts | undefined {
   if (data === undefined) return undefined;
   return compact<ReplyFacts>({
     model: stringOf(body.model),
-    ...mediaFacts(body.usage, { images: data.length }),
+    ...mediaFacts(body.usage, madeImages(data.length, body)),
   });
 }
 
@@ -32,27 +34,46 @@ function mediaFacts(value: unknown, units: ReplyFacts['units'] = {}): ReplyFacts
   const seconds = usage?.type === 'duration' ? numberOf(usage.seconds) : undefined;
   // Mistral tells both, and charges by the second.
   const audioSeconds = seconds ?? numberOf(usage?.prompt_audio_seconds);
-  const imageTokens = countOf(objectOf(usage?.input_tokens_details)?.image_tokens);
-  const all = {
-    ...units,
-    ...(audioSeconds === undefined ? {} : { audioSeconds }),
-    ...(imageTokens === 0 ? {} : { inputImageTokens: imageTokens }),
-  };
+  const all = { ...units, ...(audioSeconds === undefined ? {} : { audioSeconds }) };
   return compact<ReplyFacts>({
     usage: usage === undefined || seconds !== undefined ? undefined : tokensOf(usage),
     units: Object.keys(all).length === 0 ? undefined : all,
+    providerCostNanoUsd: nanoUsdOfTicks(usage?.cost_in_usd_ticks),
   });
 }
+
+/** Their number, and what their price depends on where the reply repeats it. */
+function madeImages(images: number, told: JsonObject): NonNullable<ReplyFacts['units']> {
+  return compact({
+    images,
+    imageQuality: chosen(told.quality),
+    imageSize: chosen(told.size),
+  });
+}
+
+/** `auto` leaves the choice to the provider, and says nothing of what it chose. */
+function chosen(value: unknown): string | undefined {
+  const word = stringOf(value);
+  return word === undefined || word === 'auto' || word.length > wordMax ? undefined : word;
+}
+
+const wordMax = 32;
 
 function tokensOf(usage: JsonObject): Usage {
   if (usage.input_tokens === undefined) return decodeUsage(usage);
   const kinds = objectOf(usage.input_tokens_details) ?? objectOf(usage.input_token_details);
+  const made = objectOf(usage.output_tokens_details);
   return {
     ...decodeUsage({}),
     inputTokens: countOf(usage.input_tokens),
     outputTokens: countOf(usage.output_tokens),
     cacheReadTokens: countOf(kinds?.cached_tokens),
     inputAudioTokens: countOf(kinds?.audio_tokens),
+    ...furtherKinds({
+      inputImageTokens: countOf(kinds?.image_tokens),
+      outputImageTokens: countOf(made?.image_tokens),
+      cacheReadImageTokens: countOf(objectOf(kinds?.cached_tokens_details)?.image_tokens),
+    }),
   };
 }
 
@@ -77,7 +98,7 @@ export class MediaTap implements StreamTap {
     const type = stringOf(body.type) ?? '';
     state.phase = 'content';
     const images = /^image_\w+\.completed$/.test(type)
-      ? { images: (state.facts.units?.images ?? 0) + 1 }
+      ? madeImages((state.facts.units?.images ?? 0) + 1, body)
       : {};
     const told = mediaFacts(body.usage, { ...this.#known.units, ...state.facts.units, ...images });
     state.facts = compact<ReplyFacts>({ ...state.facts, ...told });

@@ -75,8 +75,8 @@ describe('native replies', () => {
         },
       }),
     ).toMatchObject({
-      usage: { inputTokens: 60, outputTokens: 40 },
-      units: { images: 1, inputImageTokens: 40 },
+      usage: { inputTokens: 60, outputTokens: 40, inputImageTokens: 40 },
+      units: { images: 1 },
     });
   });
 

@@ -4,6 +4,7 @@ import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/j
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { customArguments } from '../custom-tools.ts';
+import { readBill } from './bill.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf, thoughtSeparator } from './sealed-thinking.ts';
@@ -223,7 +224,8 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #end(response: JsonObject, type: string): ChatStreamEvent[] {
     const out = this.#start(response);
     const usage = objectOf(response.usage);
-    if (usage !== undefined) out.push({ type: 'usage', usage: decodeUsage(usage) });
+    if (usage !== undefined)
+      out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(response) });
     const status = type.slice('response.'.length);
     const ended = { ...response, status };
     const reason = decodeFinish(ended, this.#calls.size > 0);

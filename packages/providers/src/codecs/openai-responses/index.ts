@@ -8,6 +8,7 @@
  */
 import type { ChatCodec } from '../chat-codec.ts';
 import { decodeError, encodeError } from '../openai-chat/errors.ts';
+import { readBill } from './bill.ts';
 import { decodeRequest } from './decode-request.ts';
 import { ResponsesStreamDecoder } from './decode-stream.ts';
 import { encodeReply } from './encode-reply.ts';
@@ -21,6 +22,7 @@ export const openAiResponses: ChatCodec = {
   decodeRequest,
   encodeRequest,
   decodeReply,
+  readBill,
   encodeReply,
   decodeError,
   encodeError,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { objectOf, stringOf } from '../../json/json-access.ts';
@@ -7,6 +8,7 @@ import {
   type StreamState,
   type StreamTap,
 } from '../../translation/native-stream.ts';
+import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
 import { decodeUsage, rawFinishOf } from './wire.ts';
 
@@ -33,7 +35,10 @@ export class ResponsesTap implements StreamTap {
       case 'response.completed':
       case 'response.incomplete': {
         const usage = objectOf(response?.usage);
-        if (usage !== undefined) state.facts.usage = decodeUsage(usage);
+        if (usage !== undefined) {
+          state.facts.usage = decodeUsage(usage);
+          addBill(state.facts, readBill(response ?? {}));
+        }
         state.facts.finishReason = rawFinishOf(response ?? {}) ?? type.slice('response.'.length);
         state.phase = 'complete';
         break;

@@ -3,6 +3,7 @@
  * https://platform.openai.com/docs/api-reference/responses
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
+import { furtherKinds } from '../../bills/further-kinds.ts';
 import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const formatName = 'openai-responses';
@@ -20,6 +21,10 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
     reasoningTokens: countOf(output?.reasoning_tokens),
     inputAudioTokens: countOf(input?.audio_tokens),
     outputAudioTokens: countOf(output?.audio_tokens),
+    ...furtherKinds({
+      inputImageTokens: countOf(input?.image_tokens),
+      outputImageTokens: countOf(output?.image_tokens),
+    }),
   };
 }
 

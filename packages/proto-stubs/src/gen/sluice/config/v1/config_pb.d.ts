@@ -1150,6 +1150,13 @@ export declare type Model = Message<"sluice.config.v1.Model"> & {
    * @generated from field: string prices_json = 8;
    */
   pricesJson: string;
+
+  /**
+   * The model it was made of: it has that one's price where it has none of its own; empty = none.
+   *
+   * @generated from field: string base_model_slug = 9;
+   */
+  baseModelSlug: string;
 };
 
 /**

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { costOfReply } from './cost.ts';
-import { lookUpRates, type Rates } from './rates.ts';
+import { readCustomPrices } from './custom-prices.ts';
+import { PriceBook } from './price-book.ts';
+import type { Rates } from './rates.ts';
 
 const atMs = Date.UTC(2026, 5, 1);
 const ratesOf = (provider: string, model: string): Rates => {
-  const rates = lookUpRates({ provider, model, atMs });
+  const rates = new PriceBook().lookUp({ provider, model, atMs });
   if (rates === undefined) throw new Error(`${model} has no price`);
   return rates;
 };
@@ -69,11 +71,11 @@ describe('costOfReply', () => {
   });
 
   it('lets a custom price of tokens stand beside the listed price of units', () => {
-    const rates = lookUpRates({
+    const rates = new PriceBook().lookUp({
       provider: 'openai',
       model: 'whisper-1',
       atMs,
-      custom: { requestTokenCents: '0.001' },
+      custom: readCustomPrices({ pay_as_you_go: { request_token: { price: 0.001 } } }, 'custom@1'),
     });
     expect(costOfReply(rates as Rates, tokens, undefined)?.totalNanoUsd).toBe(1_000_000);
     expect(costOfReply(rates as Rates, undefined, { audioSeconds: 60 })?.totalNanoUsd).toBe(

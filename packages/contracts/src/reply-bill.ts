@@ -1,0 +1,35 @@
+/** What of a reply is charged by other units than tokens. Absent = none, or nobody counted. */
+export interface ReplyUnits {
+  searchUnits?: number;
+  pages?: number;
+  /** The part of the pages that were also annotated, at a price of their own. */
+  annotatedPages?: number;
+  audioSeconds?: number;
+  characters?: number;
+  /** Searches of the web that the provider made for the reply. */
+  webSearches?: number;
+  /** Searches in files that the provider was given. */
+  fileSearches?: number;
+  /** Searches of posts at X. */
+  xSearches?: number;
+  mapSearches?: number;
+  codeExecutions?: number;
+  images?: number;
+  /** As the provider names them; which price an image has depends on both. */
+  imageQuality?: string;
+  imageSize?: string;
+  /** How much of the web was read for the reply, where the fee for a request depends on it. */
+  searchContext?: string;
+}
+
+/** What beside its tokens decides what a reply costs. Absent = the provider did not say. */
+export interface ReplyBill {
+  /** As the call was served, not as it was asked for: `standard`, `batch`, `flex`, `priority`, `fast` … */
+  servedTier?: string;
+  servedRegion?: string;
+  units?: ReplyUnits;
+  /** Where the provider charges for other counts than those of the reply. */
+  chargedTokens?: { inputTokens: number; outputTokens: number };
+  /** What the provider itself says it costs. */
+  providerCostNanoUsd?: number;
+}

@@ -1,0 +1,135 @@
+import type { TokenPrices } from './token-prices.ts';
+import type { UnitRates } from './unit-counts.ts';
+
+/** Quality, then size, to nano-dollars an image; `default` stands for what is not listed. */
+export type ImagePrices = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** What a list says of a model in one place and at one speed. */
+export interface PriceSet {
+  readonly tokens: TokenPrices;
+  readonly units: UnitRates;
+  readonly images?: ImagePrices | undefined;
+  /** For the request as such. */
+  readonly requestNanoUsd?: number | undefined;
+  /** For the request as such, by how much of the web is read for it. */
+  readonly searchContexts?: Readonly<Record<string, number>> | undefined;
+}
+
+export interface ContextTier {
+  /** The whole request moves here when its input, caches included, is larger. */
+  readonly aboveInputTokens: number;
+  readonly tokens: TokenPrices;
+}
+
+export interface ListedPrices extends PriceSet {
+  /** Smallest threshold first. */
+  readonly contextTiers: readonly ContextTier[];
+}
+
+/** Prices of the places named, for each service tier that has prices of its own there. */
+export interface ListedRegion {
+  /** Empty = wherever no other applies. */
+  readonly names: readonly string[];
+  readonly modes: ReadonlyMap<string, ListedPrices>;
+}
+
+/** All that a list says of a model. */
+export interface ListedModel {
+  readonly standard: ListedPrices;
+  /** Exact prices of batches; what is absent there is half of the standard. */
+  readonly batch?: TokenPrices | undefined;
+  /** Factors on tokens by service tier, where a vendor's list is a multiple of the standard. */
+  readonly tierFactors?: ReadonlyMap<string, number> | undefined;
+  readonly regions: readonly ListedRegion[];
+}
+
+export const noPrices: ListedPrices = { tokens: {}, units: {}, contextTiers: [] };
+
+/** A batch costs half where nobody lists anything else. */
+const batchFactor = 0.5;
+
+export interface ServedAs {
+  /** The service tier that served, as `standard`, `batch`, `flex`, `priority`, `fast` … */
+  readonly tier: string;
+  readonly region: string;
+}
+
+/**
+ * The prices of one model for one tier in one place: those listed for just that,
+ * else the standard ones of the place, else the standard ones.
+ */
+export function pricesFor(model: ListedModel, { tier, region }: ServedAs): ListedPrices {
+  const modes = (
+    model.regions.find(({ names }) => names.includes(region)) ??
+    model.regions.find(({ names }) => names.length === 0)
+  )?.modes;
+  const exact = modes?.get(tier);
+  if (exact !== undefined) return withRest(exact, model.standard);
+  const inPlace = modes?.get('standard');
+  const standard = inPlace === undefined ? model.standard : withRest(inPlace, model.standard);
+  if (tier === 'batch') return ofBatch(standard, model.batch);
+  const factor = model.tierFactors?.get(tier);
+  return factor === undefined ? standard : multiplied(standard, factor);
+}
+
+/** Tiers that have prices of their own in one place, the standard aside; the empty place stands for all others. */
+export function tiersOf({ batch, regions, tierFactors }: ListedModel, region: string): string[] {
+  const modes = (
+    regions.find(({ names }) => names.includes(region)) ??
+    regions.find(({ names }) => names.length === 0)
+  )?.modes;
+  const tiers = new Set([...(modes?.keys() ?? []), ...(tierFactors?.keys() ?? [])]);
+  if (batch !== undefined) tiers.add('batch');
+  tiers.delete('standard');
+  return [...tiers].sort();
+}
+
+/** What is not charged by tokens costs the same everywhere, unless it is listed there. */
+function withRest(prices: ListedPrices, standard: ListedPrices): ListedPrices {
+  return {
+    ...prices,
+    units: { ...standard.units, ...prices.units },
+    images: prices.images ?? standard.images,
+    requestNanoUsd: prices.requestNanoUsd ?? standard.requestNanoUsd,
+    searchContexts: prices.searchContexts ?? standard.searchContexts,
+  };
+}
+
+function ofBatch(standard: ListedPrices, listed: TokenPrices | undefined): ListedPrices {
+  const half = multiplied(standard, batchFactor);
+  if (listed === undefined) return half;
+  return { ...half, tokens: { ...half.tokens, ...listed } };
+}
+
+/** Tokens and images; tools and fees have one price at every speed. */
+export function multiplied(prices: ListedPrices, factor: number): ListedPrices {
+  return {
+    ...prices,
+    tokens: mapped(prices.tokens, factor),
+    ...(prices.images === undefined
+      ? {}
+      : {
+          images: Object.fromEntries(
+            Object.entries(prices.images).map(([quality, sizes]) => [
+              quality,
+              mapped(sizes, factor),
+            ]),
+          ),
+        }),
+    contextTiers: prices.contextTiers.map((tier) => ({
+      ...tier,
+      tokens: mapped(tier.tokens, factor),
+    })),
+  };
+}
+
+function mapped<T extends object>(prices: T, factor: number): T {
+  return Object.fromEntries(
+    Object.entries(prices).map(([name, price]) => [name, clean(Number(price) * factor)]),
+  ) as T;
+}
+
+/** Without the noise of binary fractions. */
+export function clean(value: number): number {
+  return Number(value.toPrecision(12));
+}

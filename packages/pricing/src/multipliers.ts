@@ -1,0 +1,57 @@
+import { requestUnit, tokenKeys, tokenUnits, unitKeys } from './price-keys.ts';
+import type { TokenKind } from './token-prices.ts';
+import type { CountedUnit } from './unit-counts.ts';
+
+/**
+ * What the prices of one credential are multiplied by, after every look-up: the
+ * factor of the very price, else that of all, else 1.
+ */
+export class Multipliers {
+  readonly #factors: Readonly<Record<string, number>>;
+  readonly #all: number;
+
+  /** By names of the open format, units as `additional_units.<name>`. What is no factor counts for nothing. */
+  constructor(factors: Readonly<Record<string, number>>) {
+    this.#factors = factors;
+    this.#all = isFactor(factors.default) ? factors.default : 1;
+  }
+
+  token(kind: TokenKind): number {
+    const unit = tokenUnits[kind];
+    return this.#first([
+      ...tokenKeys[kind],
+      ...(unit === undefined ? [] : [`${unitPrefix}${unit}`]),
+    ]);
+  }
+
+  counted(unit: CountedUnit): number {
+    return this.#first(unitKeys[unit].map((name) => `${unitPrefix}${name}`));
+  }
+
+  unit(name: string = requestUnit): number {
+    return this.#first([`${unitPrefix}${name}`]);
+  }
+
+  get image(): number {
+    return this.#first(['image.default']);
+  }
+
+  /** The factor of whatever has none of its own. */
+  get all(): number {
+    return this.#all;
+  }
+
+  #first(names: readonly string[]): number {
+    for (const name of names) {
+      const factor = Object.hasOwn(this.#factors, name) ? this.#factors[name] : undefined;
+      if (isFactor(factor)) return factor;
+    }
+    return this.#all;
+  }
+}
+
+const unitPrefix = 'additional_units.';
+
+function isFactor(value: number | undefined): value is number {
+  return value !== undefined && Number.isFinite(value) && value >= 0;
+}

@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { PriceFault, readPriceFile } from './open-format.ts';
+
+const entry = (payAsYouGo: unknown, more: object = {}) => ({
+  m: { pricing_config: { pay_as_you_go: payAsYouGo }, ...more },
+});
+
+describe('readPriceFile', () => {
+  it.each([
+    ['$', []],
+    ['$.m', { m: 7 }],
+    ['$.m.pricing_config', { m: { pricing_config: 'free' } }],
+    ['$.m.pricing_config.pay_as_you_go.request_token', entry({ request_token: 0.1 })],
+    [
+      '$.m.pricing_config.pay_as_you_go.request_token.price',
+      entry({ request_token: { price: '1' } }),
+    ],
+    [
+      '$.m.pricing_config.pay_as_you_go.response_token.price',
+      entry({ response_token: { price: -1 } }),
+    ],
+    [
+      '$.m.pricing_config.pay_as_you_go.request_token.price',
+      entry({ request_token: { price: 1e9 } }),
+    ],
+    [
+      '$.m.pricing_config.pay_as_you_go.additional_units.odd',
+      entry({ additional_units: { odd: 1 } }),
+    ],
+    [
+      '$.m.pricing_config.pay_as_you_go.image.hd.1x1.price',
+      entry({ image: { hd: { '1x1': { price: 'x' } } } }),
+    ],
+    ['$.m.pricing_config.currency', { m: { pricing_config: { currency: 'EUR' } } }],
+    [
+      '$.m.custom_pricing.context_tier_map.long',
+      entry({}, { custom_pricing: { context_tier_map: { long: 'x' } } }),
+    ],
+    [
+      '$.m.custom_pricing.regions.default.execution_modes.standard.context_tiers.odd',
+      entry(
+        {},
+        {
+          custom_pricing: {
+            regions: { default: { execution_modes: { standard: { context_tiers: { odd: {} } } } } },
+          },
+        },
+      ),
+    ],
+    // A model within another: a slip of whoever wrote the file.
+    [
+      '$.m.pricing_config.pay_as_you_go.image.other.pricing_config',
+      entry({ image: { other: { pricing_config: [] } } }),
+    ],
+  ])('tells of a fault at %s', (path, document) => {
+    expect(() => readAll(document)).toThrow(PriceFault);
+    expect(() => readAll(document)).toThrow(`${path}: `);
+  });
+
+  it('reads a file without what has no price, in as many steps as it has models', () => {
+    const reading = readPriceFile({ default: {}, a: {}, b: { pricing_config: {} } });
+    expect([reading.next().value, reading.next().value, reading.next().value]).toEqual([
+      'default',
+      'a',
+      'b',
+    ]);
+    expect([...readAll({ default: {}, a: {} }).keys()]).toEqual(['a']);
+  });
+});
+
+function readAll(document: unknown) {
+  const reading = readPriceFile(document);
+  let step = reading.next();
+  while (!step.done) step = reading.next();
+  return step.value.models;
+}

@@ -1,0 +1,50 @@
+import type { TokenKind } from './token-prices.ts';
+import type { CountedUnit } from './unit-counts.ts';
+
+/** The open format's names of tokens. Several may mean one kind: the first that is listed counts. */
+export const tokenKeys: Readonly<Record<TokenKind, readonly string[]>> = {
+  input: ['request_token', 'request_text_token'],
+  output: ['response_token', 'response_text_token'],
+  cacheRead: ['cache_read_input_token', 'cache_read_text_input_token', 'cached_text_input_token'],
+  cacheWrite: ['cache_write_input_token', 'cache_write_text_input_token'],
+  cacheWrite1h: [],
+  cacheReadAudio: ['cache_read_audio_input_token'],
+  cacheReadImage: ['cache_read_image_input_token', 'cached_image_input_token'],
+  inputAudio: ['request_audio_token'],
+  inputImage: ['request_image_token'],
+  inputVideo: [],
+  outputAudio: ['response_audio_token'],
+  outputImage: ['response_image_token'],
+  outputVideo: [],
+  reasoning: ['reasoning_token'],
+  citation: [],
+};
+
+/** Names among `additional_units` that are tokens all the same. */
+export const tokenUnits: Readonly<Partial<Record<TokenKind, string>>> = {
+  cacheWrite1h: 'cache_write_1h',
+  outputImage: 'image_token',
+  inputVideo: 'input_video_token',
+  outputVideo: 'output_video_token',
+  citation: 'citation_token',
+};
+
+/** Names among `additional_units` of what is charged by its number: the first that is listed counts. */
+export const unitKeys: Readonly<Record<CountedUnit, readonly string[]>> = {
+  searchUnits: ['search_unit', 'rerank_search'],
+  pages: ['page'],
+  annotatedPages: ['annotated_page'],
+  audioSeconds: ['audio_second'],
+  characters: ['character'],
+  webSearches: ['web_search', 'search'],
+  fileSearches: ['file_search'],
+  xSearches: ['x_search'],
+  mapSearches: ['maps'],
+  codeExecutions: ['code_execution'],
+};
+
+/** For the request as such. */
+export const requestUnit = 'request';
+
+/** Fees for the request by how much of the web is read for it. */
+export const searchContextUnit = /^web_search_(low|medium|high)_context$/;

@@ -1,0 +1,18 @@
+/** What is charged by its number, each at a price of its own. */
+export const countedUnits = [
+  'searchUnits',
+  'pages',
+  'annotatedPages',
+  'audioSeconds',
+  'characters',
+  'webSearches',
+  'fileSearches',
+  'xSearches',
+  'mapSearches',
+  'codeExecutions',
+] as const;
+
+export type CountedUnit = (typeof countedUnits)[number];
+
+/** Nano-dollars for one of each; absent = no price is listed. */
+export type UnitRates = { readonly [Unit in CountedUnit]?: number | undefined };

@@ -1,0 +1,51 @@
+import type { JsonObject, ReplyBill } from '@sluice/contracts';
+import { countedUnits } from '../../bills/counted-units.ts';
+import { nanoUsdOfDollars, nanoUsdOfTicks } from '../../bills/provider-cost.ts';
+import { servedTierOf } from '../../bills/served-tier.ts';
+import { compact, objectOf, stringOf } from '../../json/json-access.ts';
+
+/**
+ * What a reply, or the part of a stream with its usage, says of its price beside
+ * tokens. Most of it are words of those who answer in OpenAI's format:
+ * https://docs.x.ai/developers/cost-tracking, https://openrouter.ai/docs/use-cases/usage-accounting,
+ * https://docs.perplexity.ai/api-reference/chat-completions-post
+ */
+export function readBill(body: JsonObject): ReplyBill {
+  const usage = objectOf(body.usage) ?? {};
+  return compact<ReplyBill>({
+    servedTier: servedTierOf(body.service_tier) ?? servedTierOf(usage.service_tier),
+    units: unitsOf(usage),
+    providerCostNanoUsd: costOf(usage),
+  });
+}
+
+function unitsOf(usage: JsonObject): ReplyBill['units'] {
+  const atXai = objectOf(usage.server_side_tool_usage_details);
+  const elsewhere = objectOf(usage.server_tool_use_details) ?? objectOf(usage.server_tool_use);
+  if (
+    atXai === undefined &&
+    elsewhere === undefined &&
+    usage.num_search_queries === undefined &&
+    usage.search_context_size === undefined
+  )
+    return undefined;
+  return countedUnits({
+    webSearches:
+      atXai?.web_search_calls ?? elsewhere?.web_search_requests ?? usage.num_search_queries,
+    xSearches: atXai?.x_search_calls,
+    fileSearches: atXai?.file_search_calls,
+    codeExecutions: atXai?.code_interpreter_calls,
+    searchContext: stringOf(usage.search_context_size),
+  });
+}
+
+function costOf(usage: JsonObject): number | undefined {
+  if (usage.cost_in_usd_ticks !== undefined) return nanoUsdOfTicks(usage.cost_in_usd_ticks);
+  const { cost } = usage;
+  if (cost === undefined || cost === null) return undefined;
+  if (typeof cost !== 'number') return nanoUsdOfDollars(objectOf(cost)?.total_cost);
+  // Who brings a key of his own pays its vendor beside the fee.
+  const upstream =
+    usage.is_byok === true ? objectOf(usage.cost_details)?.upstream_inference_cost : undefined;
+  return nanoUsdOfDollars(cost + (typeof upstream === 'number' ? upstream : 0));
+}

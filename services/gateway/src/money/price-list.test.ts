@@ -1,0 +1,76 @@
+import { noUsage } from '@sluice/contracts';
+import { Multipliers, PriceBook, type PriceQuery, readCustomPrices } from '@sluice/pricing';
+import { describe, expect, it } from 'vitest';
+import type { SavedProvider } from '../compiled/compiled-bundle.ts';
+import type { Target } from '../exchange/target.ts';
+import { PriceList, type Serving } from './price-list.ts';
+
+const atMs = Date.UTC(2026, 10, 22);
+const tokens = { ...noUsage, inputTokens: 1000, outputTokens: 100 };
+const counted = { tokens, units: undefined };
+
+class CountingBook extends PriceBook {
+  lookUps = 0;
+  override lookUp(query: PriceQuery) {
+    this.lookUps += 1;
+    return super.lookUp(query);
+  }
+}
+
+describe('PriceList', () => {
+  it('looks a price up once for each target, model, tier and place', () => {
+    const book = new CountingBook();
+    const prices = new PriceList(book);
+    const target = targetOf({});
+    const price = (serving: Partial<Serving>) =>
+      prices.price(target, counted, { ...standard, ...serving })?.cost.totalNanoUsd;
+    const full = 1000 * 1250 + 100 * 10_000;
+    for (let round = 0; round < 3; round += 1) {
+      expect(price({})).toBe(full);
+      expect(price({ tier: 'standard' })).toBe(full);
+      expect(price({ tier: 'flex' })).toBe(full / 2);
+      expect(price({ region: 'eu' })).toBe(full);
+      expect(price({ model: 'nobody-knows' })).toBeUndefined();
+    }
+    expect(book.lookUps).toBe(4);
+    prices.forget();
+    expect(price({})).toBe(full);
+    expect(book.lookUps).toBe(5);
+  });
+
+  it('charges what administrators set, multiplied by what they multiply with, and tells by how much', () => {
+    const prices = new PriceList(new PriceBook());
+    const custom = readCustomPrices(
+      { pay_as_you_go: { request_token: { price: 0.0001 } } },
+      'custom@1',
+    );
+    const target = targetOf({
+      prices: new Map([['gpt-5.1', custom]]),
+      multipliers: new Multipliers({ default: 3, request_token: 2 }),
+    });
+    const priced = prices.price(target, counted, standard);
+    expect(priced).toMatchObject({ layer: 'custom', version: 'custom@1', region: '' });
+    expect(priced?.cost.totalNanoUsd).toBe(2 * 1_000_000 + 3 * 1_000_000);
+    expect(priced?.multiplier).toBe(2.5);
+    expect(prices.price(targetOf({}), counted, standard)?.multiplier).toBe(0);
+  });
+
+  it('takes the price of the model that another was made of, where it has none of its own', () => {
+    const models = new Map([['ft:mine', { slug: 'ft:mine', baseModelSlug: 'gpt-5.1' }]]);
+    const target = targetOf({ models: models as never }, 'ft:mine');
+    const prices = new PriceList(new PriceBook());
+    const of = (model: string) => prices.price(target, counted, { ...standard, model });
+    expect(of('ft:mine')?.cost.totalNanoUsd).toBe(1000 * 1250 + 100 * 10_000);
+    expect(of('something-else')).toBeUndefined();
+  });
+});
+
+const standard: Serving = { model: 'gpt-5.1', tier: '', region: '', atMs };
+
+function targetOf(saved: Partial<SavedProvider>, servedModel = 'gpt-5.1'): Target {
+  return {
+    entry: { id: 'openai' },
+    saved: { prices: new Map(), models: new Map(), multipliers: undefined, ...saved },
+    servedModel,
+  } as unknown as Target;
+}

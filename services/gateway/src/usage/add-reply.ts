@@ -1,0 +1,99 @@
+import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
+import { type CountedUnit, unitKeys } from '@sluice/pricing';
+import type { ReplyFacts } from '@sluice/providers';
+import type { UsageRecord } from '@sluice/usage';
+import type { PricedReply } from '../exchange/attempt.ts';
+import { clipped } from '../exchange/clipped.ts';
+
+/** Adds what a reply was made of, and what it cost, to a record that may have those of others already. */
+export function addReply(
+  record: UsageRecord,
+  facts: ReplyFacts | undefined,
+  price: PricedReply | undefined,
+): void {
+  if (facts?.usage !== undefined) addTokens(record, facts.usage);
+  if (facts?.units !== undefined) addUnits(record, facts.units);
+  if (facts?.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
+  if (facts?.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
+  if (facts?.providerCostNanoUsd !== undefined) {
+    record.providerCostKnown = true;
+    record.providerCostNanoUsd += facts.providerCostNanoUsd;
+  }
+  if (price !== undefined) addCost(record, price);
+}
+
+function addTokens(record: UsageRecord, tokens: ChatUsage): void {
+  record.usageReported = true;
+  record.inputTokens += tokens.inputTokens;
+  record.outputTokens += tokens.outputTokens;
+  record.cacheReadTokens += tokens.cacheReadTokens;
+  record.cacheWriteTokens += tokens.cacheWriteTokens;
+  record.cacheWrite1hTokens += tokens.cacheWrite1hTokens;
+  record.reasoningTokens += tokens.reasoningTokens;
+  record.inputAudioTokens += tokens.inputAudioTokens;
+  record.outputAudioTokens += tokens.outputAudioTokens;
+  record.cacheReadAudioTokens += tokens.cacheReadAudioTokens ?? 0;
+  record.inputImageTokens += tokens.inputImageTokens ?? 0;
+  record.outputImageTokens += tokens.outputImageTokens ?? 0;
+}
+
+function addUnits(record: UsageRecord, units: ReplyUnits): void {
+  const images = wholeCount(units.images);
+  record.images += images;
+  record.searchUnits += wholeCount(units.searchUnits);
+  record.pages += wholeCount(units.pages);
+  record.audioSeconds += Math.min(Math.max(units.audioSeconds ?? 0, 0), countMax);
+  record.characters += wholeCount(units.characters);
+  if (images > 0) {
+    const kind = clipped(`${units.imageQuality ?? 'default'}.${units.imageSize ?? 'default'}`);
+    record.imagesByKind = added(record.imagesByKind, kind, images);
+  }
+  for (const [unit, name] of namedUnits) {
+    const count = wholeCount(units[unit]);
+    if (count > 0) record.units = added(record.units, name, count);
+  }
+  if (units.searchContext !== undefined)
+    record.units = added(record.units, clipped(`web_search_${units.searchContext}_context`), 1);
+}
+
+type NamedUnit = Exclude<CountedUnit, 'searchUnits' | 'pages' | 'audioSeconds' | 'characters'>;
+
+/** Those that have no column of their own, by their names in price lists. */
+const namedUnits: readonly (readonly [NamedUnit, string])[] = (
+  [
+    'annotatedPages',
+    'webSearches',
+    'fileSearches',
+    'xSearches',
+    'mapSearches',
+    'codeExecutions',
+  ] as const
+).map((unit) => [unit, unitKeys[unit][0] ?? unit]);
+
+function added(
+  counts: Readonly<Record<string, number>>,
+  name: string,
+  count: number,
+): Record<string, number> {
+  return { ...counts, [name]: (counts[name] ?? 0) + count };
+}
+
+/** A vendor's count of what comes in wholes; the record has no place for parts of one. */
+function wholeCount(count: number | undefined): number {
+  return count === undefined || !(count > 0) ? 0 : Math.min(Math.round(count), countMax);
+}
+
+const countMax = 2 ** 50;
+
+function addCost(record: UsageRecord, price: PricedReply): void {
+  const { cost, layer, version, region, multiplier } = price;
+  record.costKnown = true;
+  record.costNanoUsd += cost.totalNanoUsd;
+  record.inputCostNanoUsd += cost.inputNanoUsd;
+  record.outputCostNanoUsd += cost.outputNanoUsd;
+  record.priceLayer = layer;
+  record.priceBookVersion = version;
+  record.servedRegion = clipped(region);
+  record.priceMultiplier = multiplier;
+  if (cost.isCut === true) record.usageImplausible = true;
+}
