@@ -1,7 +1,7 @@
 /**
  * The decision, pure: config documents to plans, policies to counters,
  * windows on the clock. No I/O, no clock, no random: those are handed in.
- * Start at `compile-config.ts`, `plan-routes.ts` and `policies.ts`.
+ * Start at `compile-config.ts`, `plan-routes.ts` and `limits/policy-index.ts`.
  */
 export {
   addCalls,
@@ -24,7 +24,38 @@ export { estimateTokens, type TokenEstimate } from './estimate-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
 export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
+export { type Epoch, epochAt, windowEpoch } from './limits/epoch.ts';
 export { epochOf, type Period, periodAt } from './limits/epoch-of.ts';
+export {
+  type Counter,
+  counterName,
+  entityText,
+  type GroupReset,
+  type Holder,
+  type HolderKind,
+  type Limit,
+  type LimitRules,
+  type LimitType,
+  overflowGroup,
+  type Span,
+  type WithoutShared,
+} from './limits/limit.ts';
+export {
+  type CompiledPolicy,
+  compileBudgetPolicy,
+  compileRatePolicy,
+  type PolicyConditions,
+} from './limits/policies.ts';
+export { PolicyIndex, type PolicyMatch } from './limits/policy-index.ts';
+export {
+  type BudgetInput,
+  entityCounters,
+  type HeldLimits,
+  type RateInput,
+  type RulesInput,
+  readLimits,
+} from './limits/read-limits.ts';
+export { isRateUnit, type RateUnit, windowMs, windowOffsetMs } from './limits/windows.ts';
 export type {
   Choice,
   ConditionTrace,
@@ -35,17 +66,6 @@ export type {
   StickyAssignment,
 } from './plan.ts';
 export { type PlanOptions, planRoutes, type StickyKey, stickyKeys } from './plan-routes.ts';
-export {
-  type CompiledPolicy,
-  type Counter,
-  compilePolicies,
-  entityCounters,
-  explainPolicies,
-  type LimitType,
-  matchPolicies,
-  type PolicyMatch,
-  type RateLimitsPolicyInput,
-} from './policies.ts';
 export { parseTemplate, type Template } from './prompts/parse-template.ts';
 export {
   type CompiledPrompt,
@@ -74,11 +94,3 @@ export {
 export { shapeParams } from './shape-params.ts';
 export { targetsAfter } from './targets-after.ts';
 export { type TargetResult, walkPlan } from './walk-plan.ts';
-export {
-  isRateUnit,
-  type RateUnit,
-  windowEndMs,
-  windowMs,
-  windowOffsetMs,
-  windowStartMs,
-} from './windows.ts';

@@ -192,6 +192,26 @@ export const errorCodes = {
     admin: 'AB06',
     text: 'A rate limit is exceeded.',
   },
+  'limit.budget_exhausted': {
+    status: 412,
+    retry: 'next-target',
+    type: 'rate_limit_error',
+    admin: 'AB06',
+    text: 'A budget is used up.',
+  },
+  'limit.reserved': {
+    status: 429,
+    retry: 'same-target',
+    type: 'rate_limit_error',
+    admin: 'AB06',
+    text: 'What is left of a limit is held by requests that are not over.',
+  },
+  'limit.unavailable': {
+    status: 503,
+    retry: 'next-target',
+    type: 'api_error',
+    text: 'A limit cannot be checked, and does not let requests pass unchecked.',
+  },
 
   // Upstreams
   'upstream.timeout': {

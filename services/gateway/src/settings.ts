@@ -136,8 +136,8 @@ export const settings = defineSettings({
       timerMsMax,
     ),
     LIMIT_GROUPS_MAX: integer(
-      'groups of one rate limit policy that are counted apart in a window; further ones share a counter',
-      10_000,
+      'groups of one policy that are counted apart in an epoch; further ones share a counter',
+      100_000,
       1,
     ),
   },

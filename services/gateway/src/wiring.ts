@@ -18,6 +18,7 @@ import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
+import { oneAtLeast } from './limits/one-at-least.ts';
 import { settleAttempt } from './limits/settle-attempt.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
@@ -143,6 +144,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     recorder,
     pools,
     authoriser: upstream.authoriser,
+    estimate: oneAtLeast,
     listeners: [
       learn({ breakers, latencies }, deadlines),
       priceAttempt(prices), // before the record, which says what it cost

@@ -54,9 +54,12 @@ function setUp(attemptsMax = 10) {
   });
   const settled: number[] = [];
   exchange.limits = {
-    reserveTarget: () => undefined,
+    isRefused: false,
+    statesOfRequest: [],
+    reserve: () => undefined,
     peekTarget: async () => [],
-    settle: (_ofTarget, { tokens }) => void settled.push(tokens),
+    post: ({ tokens }) => void settled.push(tokens),
+    noteAnswered: () => {},
   } satisfies LimitsOfRequest;
   const planned = {
     ...(directConfig.targets[0] as ResolvedTarget),

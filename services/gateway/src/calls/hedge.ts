@@ -45,6 +45,7 @@ export async function hedge(
     !hedgeBudget.take(hedgeKey, rule.budgetPercentage)
   )
     return first.result;
+  if (call.reservation !== undefined && !(await call.reservation.extend())) return first.result;
   metrics.hedged();
   const second = launchAlone(call, retryCount, parts);
   const [result, other] = await Promise.race([

@@ -1,4 +1,4 @@
-import { type CompiledPolicy, type Counter, compilePolicies, entityCounters } from '@sluice/engine';
+import { type Counter, PolicyIndex } from '@sluice/engine';
 import type { TlsIdentity } from '@sluice/outbound';
 import { readTlsIdentity } from '@sluice/outbound';
 import type { CustomPrices, Multipliers } from '@sluice/pricing';
@@ -8,6 +8,7 @@ import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
 import { compileMultipliers, compilePrices } from './compile-prices.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { modelKey } from './model-key.ts';
+import { countersOf, policiesOf } from './read-bundle-limits.ts';
 import type { BundleTables } from './tables.ts';
 
 /**
@@ -17,10 +18,12 @@ import type { BundleTables } from './tables.ts';
  */
 export interface CompiledBundle extends WholeBundle {
   readonly providers: ReadonlyMap<string, SavedProvider>;
-  readonly policies: readonly CompiledPolicy[];
-  readonly hasRequestPolicies: boolean;
-  readonly hasTargetPolicies: boolean;
+  /** Policies of the workspace that need no target, and those that do. */
+  readonly requestPolicies: PolicyIndex;
+  readonly targetPolicies: PolicyIndex;
   readonly workspaceCounters: readonly Counter[];
+  /** Some of its requests are limited, whoever makes them. */
+  readonly hasLimits: boolean;
 }
 
 /** A bundle as it came. */
@@ -67,44 +70,29 @@ export interface SavedProvider {
 
 export function compileBundle(bundle: WholeBundle): CompiledBundle {
   const { source } = bundle;
-  const policies = compilePolicies(
-    source.rateLimitsPolicies.map((policy) => ({
-      id: policy.id,
-      name: policy.name,
-      type: policy.type,
-      unit: policy.unit,
-      value: Number(policy.value),
-      conditions: policy.conditions,
-      groupBy: policy.groupBy,
-    })),
+  const policies = policiesOf(source);
+  const workspaceCounters = countersOf(
+    { kind: 'workspace', name: source.workspaceSlug, workspaceId: source.workspaceId },
+    `workspace:${source.workspaceId}`,
+    source,
   );
+  const providers = source.providers.map((provider) => savedProvider(provider, source.workspaceId));
   return {
     ...bundle,
-    providers: new Map(
-      source.providers.map((provider) => [
-        provider.slug,
-        savedProvider(provider, source.workspaceId),
-      ]),
-    ),
-    policies,
-    hasRequestPolicies: policies.some((policy) => policy.level === 'request'),
-    hasTargetPolicies: policies.some((policy) => policy.level === 'target'),
-    workspaceCounters: entityCounters(
-      source.rateLimits.map(plainLimit),
-      'workspace',
-      source.workspaceId,
-      source.workspaceSlug,
-    ),
+    providers: new Map(providers.map((provider) => [provider.slug, provider])),
+    requestPolicies: new PolicyIndex(policies, 'request'),
+    targetPolicies: new PolicyIndex(policies, 'target'),
+    workspaceCounters,
+    hasLimits:
+      policies.length > 0 ||
+      workspaceCounters.length > 0 ||
+      providers.some(({ counters }) => counters.length > 0),
   };
 }
 
 /** The same workspace after a change of nothing but its tables: all else stays compiled. */
 export function withTables(before: CompiledBundle, bundle: WholeBundle): CompiledBundle {
   return { ...before, ...bundle };
-}
-
-export function plainLimit(limit: config.RateLimit): { type: string; unit: string; value: number } {
-  return { type: limit.type, unit: limit.unit, value: Number(limit.value) };
 }
 
 function savedProvider(provider: config.Provider, workspaceId: string): SavedProvider {
@@ -138,12 +126,22 @@ function savedProvider(provider: config.Provider, workspaceId: string): SavedPro
     limitsModels: !provider.allowAllModels || off.length > 0,
     modelsOff: new Set(off.map(({ slug }) => modelKey(slug))),
     expiresAtMs: Number(provider.expiresAtMs),
-    counters: entityCounters(
-      provider.rateLimits.map(plainLimit),
-      'virtual_key',
-      `${workspaceId}:${provider.slug}`,
-      provider.slug,
-    ),
+    counters: [
+      ...countersOf(
+        { kind: 'virtual_key', name: provider.slug, workspaceId },
+        // Ids are of now; the release before had only the slug.
+        `virtual_key:${workspaceId}:${provider.slug}`,
+        provider,
+      ),
+      ...countersOf(
+        { kind: 'integration', name: provider.integrationSlug, workspaceId },
+        `integration:${workspaceId}:${provider.integrationSlug}`,
+        {
+          rateLimits: provider.integrationRateLimits,
+          usageLimits: provider.integrationUsageLimits,
+        },
+      ),
+    ],
   };
 }
 

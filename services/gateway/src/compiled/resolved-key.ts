@@ -1,6 +1,6 @@
-import { type Counter, entityCounters } from '@sluice/engine';
+import type { Counter } from '@sluice/engine';
 import { config } from '@sluice/proto-stubs';
-import { plainLimit } from './compiled-bundle.ts';
+import { countersOf } from './read-bundle-limits.ts';
 
 /** A caller's key made ready for requests. */
 export interface ResolvedKey {
@@ -23,11 +23,14 @@ export function resolvedKey(hashHex: string, source: config.Key): ResolvedKey {
     isWorkspaceKey:
       source.type === config.KeyType.WORKSPACE_SERVICE ||
       source.type === config.KeyType.WORKSPACE_USER,
-    counters: entityCounters(
-      source.rateLimits.map(plainLimit),
-      'api_key',
-      source.id,
-      source.slug === '' ? source.name : source.slug,
+    counters: countersOf(
+      {
+        kind: 'api_key',
+        name: source.slug === '' ? source.name : source.slug,
+        workspaceId: source.workspaceId,
+      },
+      `api_key:${source.id}`,
+      source,
     ),
   };
 }

@@ -23,8 +23,6 @@ export interface Exchange extends Identity {
   bundle: Identity['bundle'];
   metadata: Identity['metadata'];
   limits: Identity['limits'];
-  /** Of the limits that need no target. */
-  limitStates: readonly CounterState[];
   /** Saved-only mode: what the request says configures nothing. Known before the config is. */
   isSavedOnly: boolean;
   config: ConfigChoice | undefined;
@@ -65,7 +63,6 @@ export function openExchange<Asked extends Subject>(
     bundle: undefined,
     metadata: arrival.caller.metadata,
     limits: undefined,
-    limitStates: noStates,
     isSavedOnly: false,
     config: undefined,
     isRouting: false,
@@ -89,11 +86,11 @@ export function lastVisit({ visits }: Exchange): Visit | undefined {
   return visits[visits.length - 1];
 }
 
-/** Of the request's limits and those of the target that was asked last. */
+/** How far the limits are of the request, and of the target that was asked last. */
 export function limitStatesOf(exchange: Exchange): readonly CounterState[] {
   const ofTarget = lastVisit(exchange)?.limitStates;
-  if (ofTarget === undefined || ofTarget.length === 0) return exchange.limitStates;
-  return exchange.limitStates.length === 0 ? ofTarget : [...exchange.limitStates, ...ofTarget];
+  if (ofTarget !== undefined && ofTarget.length > 0) return ofTarget;
+  return exchange.limits?.statesOfRequest ?? noStates;
 }
 
 /** What the last call or kept answer came to; undefined = there was none. */

@@ -1,26 +1,37 @@
 import type { CompiledPolicy, TargetFacts } from '@sluice/engine';
 import type { SavedProvider } from '../compiled/compiled-bundle.ts';
-import type { CounterState, Estimate, Reservation } from './reservation.ts';
+import type { CounterState, Estimate, Reservation, Used } from './reservation.ts';
 
 /** What one limit would say to a request; nothing is taken by asking. */
 export interface LimitCheck {
   /** Undefined = a limit that is set on the key, the workspace or the provider itself. */
-  policy: CompiledPolicy | undefined;
+  readonly policy: CompiledPolicy | undefined;
   /** Undefined = the policy does not apply. */
-  state: CounterState | undefined;
+  readonly state: CounterState | undefined;
   /** The key of the first condition that the request does not meet. */
-  unmet: string | undefined;
+  readonly unmet: string | undefined;
 }
 
 /** The limits that hold for one request. */
 export interface LimitsOfRequest {
-  /** Of the limits that depend on the target; undefined = there are none. @throws GatewayError 429 */
-  reserveTarget(
+  /** A limit of the request itself has refused: no target will do. */
+  readonly isRefused: boolean;
+  /** How far the request's own limits are, as they were when they were asked. */
+  readonly statesOfRequest: readonly CounterState[];
+  /**
+   * Takes what a target needs: for the first with what the request's own limits
+   * ask for, in one call. Undefined = nothing is limited.
+   * @throws GatewayError 429, 412 or 503 of the request's own limits
+   */
+  reserve(
     target: TargetFacts,
     saved: SavedProvider | undefined,
-  ): Reservation | undefined | Promise<Reservation>;
-  /** How they stand; takes nothing. */
+    estimate: Estimate,
+  ): Reservation | undefined | Promise<Reservation | undefined>;
+  /** How the limits of a target stand; takes nothing. */
   peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]>;
-  /** Counts what one call used, with the limits of the request and of the target called. */
-  settle(ofTarget: Reservation | undefined, actual: Pick<Estimate, 'tokens'>): void;
+  /** Counts what a call used that was made beside the request's own. */
+  post(actual: Used): void;
+  /** An answer without a call: it counts as a request of the caller, and as nothing of the target. */
+  noteAnswered(): void;
 }

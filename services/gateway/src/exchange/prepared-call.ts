@@ -33,7 +33,7 @@ export interface PreparedCall {
   readonly sentJson: JsonObject;
   readonly droppedParams: readonly string[];
   readonly context: CallContext;
-  /** Of the limits of its target, to be settled with the tokens of each call; undefined = there are none. */
+  /** What is held for it, to be told what each call used; undefined = nothing is limited. */
   reservation: Reservation | undefined;
   /** Looks at a complete answer before it is recorded, and may replace it. */
   inspect: ((body: Buffer) => Promise<BodyReply | undefined>) | undefined;

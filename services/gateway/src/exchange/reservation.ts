@@ -1,35 +1,66 @@
-import type { Counter } from '@sluice/engine';
+import type { Counter, Epoch } from '@sluice/engine';
 
-/** How far a counter is after a check. */
-export interface CounterState {
-  counter: Counter;
-  remaining: number;
-  /** Unix ms at which the window ends. */
-  resetAtMs: number;
-}
-
-/** What a request will use, as far as can be told before it is sent, in the units that counters have. */
+/** What a request will use at most, as far as can be told before it is sent. Integers from 0. */
 export interface Estimate {
   readonly requests: number;
   readonly tokens: number;
+  readonly costNanoUsd: number;
 }
 
-/** What was taken for a request, or for one target of it, from all of the counters together. */
+/** What a call used. */
+export type Used = Pick<Estimate, 'tokens' | 'costNanoUsd'>;
+
+/** How a counter was judged without the counters that gateways share. */
+export type AloneRule = 'share' | 'lease' | 'allow' | 'refuse';
+
+/** How far a counter is, with what was taken by asking. */
+export interface CounterState {
+  readonly counter: Counter;
+  readonly epoch: Epoch;
+  /** As stores and usage records call it. */
+  readonly name: string;
+  /** Used for good. */
+  readonly posted: number;
+  /** Held by requests that are not over. */
+  readonly pending: number;
+  /** By how much more than the limit these may use. */
+  readonly overshoot: number;
+  /** Of the limit; never below 0. */
+  readonly remaining: number;
+  /** Unix ms; 0 = never. */
+  readonly resetAtMs: number;
+  /** What was taken. */
+  readonly held: number;
+  /** Of a limit in shadow mode: it would have refused. */
+  readonly wouldRefuse: boolean;
+  /** The group has no counter of its own. */
+  readonly isOverflow: boolean;
+  /** Undefined = by all that gateways know together. */
+  readonly alone: AloneRule | undefined;
+}
+
+/** Amounts by name of the counter. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** What a request holds of its limits and of those of the target that is asked. */
 export interface Reservation {
   /** One of its own among all gateways. */
   readonly id: string;
-  readonly counters: readonly Counter[];
   /** How far each counter is with it. */
   readonly states: readonly CounterState[];
-  /** What of each counter is held until it is settled or released. */
-  readonly amounts: readonly number[];
-  /** Unix ms from which nothing of it is left: its windows have ended. */
-  readonly expiresAtMs: number;
+  /** What refused the target; nothing of the target's is held then, and it must not be called. */
+  readonly refusedBy: CounterState | undefined;
+  /** A call of the target begins: until it is over, nothing that is held goes back. */
+  begin(): void;
+  /** Adds what one call used: to be called once for each, before it is over. Never waits, never throws. */
+  post(actual: Used): void;
+  /** A call is over. */
+  finish(): void;
+  /** Holds as much again, for a second call at the same time; false = there is nothing left for it. */
+  extend(): Promise<boolean>;
   /**
-   * Counts what a call really used, in the windows of now; to be called for each
-   * call. The first gives back what tokens were held. Never throws, never waits.
+   * For the usage record: what was held, and what was counted since this was
+   * asked last, so that the sums over all records of a request are its counts.
    */
-  settle(actual: Pick<Estimate, 'tokens'>): void;
-  /** Gives back all that is held: nothing was sent. Of no effect after `settle`. */
-  release(): void;
+  takeCounts(): { readonly reserved: Counts; readonly settled: Counts };
 }

@@ -23,7 +23,7 @@ export class Visit implements VisitNotes {
   cacheStatus: CacheStatus = 'DISABLED';
   retryCount = 0;
   hookVerdicts: readonly HookVerdict[] = noVerdicts;
-  /** Of the limits that depend on the target. */
+  /** How far the limits were of the request, and of this target. */
   limitStates: readonly CounterState[] = noStates;
   summary: ReplySummary | undefined = undefined;
 

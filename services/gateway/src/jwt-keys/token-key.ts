@@ -1,25 +1,16 @@
 import { create } from '@bufbuild/protobuf';
 import { jwtScopes } from '@sluice/contracts';
-import { entityCounters } from '@sluice/engine';
-import {
-  type CachedToken,
-  maskToken,
-  subjectId,
-  type TokenUsageLimit,
-  type VerifiedToken,
-} from '@sluice/jwt';
+import { type Counter, entityCounters, readLimits } from '@sluice/engine';
+import { type CachedToken, maskToken, subjectId, type VerifiedToken } from '@sluice/jwt';
 import { config } from '@sluice/proto-stubs';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 
 /** A caller's token in the form of the key it stands in for. */
-export interface TokenKey extends ResolvedKey, CachedToken {
-  /** For those who enforce budgets. */
-  readonly usageLimits: readonly TokenUsageLimit[];
-}
+export type TokenKey = ResolvedKey & CachedToken;
 
 export interface TokenParts {
   token: string;
-  /** What the limits in its claims are counted by: never the spelling of its signature. */
+  /** What the token is known by: never the spelling of its signature. */
   identity: string;
   verified: VerifiedToken;
   organisationId: string;
@@ -32,8 +23,8 @@ const metadataValueMax = 128;
 
 /**
  * Everything later stages ask of a key, answered by a token. It stands for its
- * user: all tokens of one share an id, while the limits in its claims are
- * counted for each token alone.
+ * user: all tokens of one share an id, and the limits in its claims are counted by
+ * that, so that a fresh token does not begin anew.
  */
 export function tokenKey(parts: TokenParts): TokenKey {
   const { identity, organisationId, workspace } = parts;
@@ -64,7 +55,37 @@ export function tokenKey(parts: TokenParts): TokenKey {
     expiresAtMs: validUntilMs,
     validUntilMs,
     isWorkspaceKey: true,
-    counters: entityCounters(claims.rateLimits, 'token', identity, name),
-    usageLimits: claims.usageLimits,
+    // Without a user there is nothing but the token to count by.
+    counters: claimedCounters(
+      claims.user === undefined ? identity : source.id,
+      name,
+      workspace.id,
+      claims,
+    ),
   };
+}
+
+const nanoUsd = 1e9;
+
+/** The limits in a token's claims; a budget has no period: the claims name none. */
+function claimedCounters(
+  subject: string,
+  name: string,
+  workspaceId: string,
+  claims: VerifiedToken['claims'],
+): Counter[] {
+  const scope = `token:${subject}`;
+  const limits = readLimits({ kind: 'token', name, workspaceId }, scope, {
+    rates: claims.rateLimits.map((rate) => ({ ...rate, id: '' })),
+    budgets: claims.usageLimits.map(({ id, type, creditLimit }) => ({
+      id: id === undefined ? '' : `${scope}:${id}`,
+      type,
+      value: Math.min(
+        Number.MAX_SAFE_INTEGER,
+        Math.floor(type === 'cost' ? creditLimit * nanoUsd : creditLimit),
+      ),
+      period: undefined,
+    })),
+  });
+  return entityCounters(limits);
 }

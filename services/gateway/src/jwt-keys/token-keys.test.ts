@@ -85,7 +85,6 @@ describe('a token', () => {
     const key = await find(tokens(), token);
     expect(key).toMatchObject({
       isWorkspaceKey: true,
-      usageLimits: [{ id: 'u', type: 'tokens', creditLimit: 5 }],
       source: {
         organisationId: id,
         workspaceId: 'w-2',
@@ -99,16 +98,27 @@ describe('a token', () => {
     });
     expect([...(key?.scopes ?? [])]).toEqual(['completions.write']);
     expect(key?.counters).toMatchObject([
-      { type: 'requests', unit: 'rpm', limit: 3, entity: 'token of "alice@example.com"' },
+      {
+        limit: { type: 'requests', value: 3, span: { kind: 'rate', unit: 'rpm' } },
+        entity: 'token of "alice@example.com"',
+      },
+      { limit: { type: 'tokens', value: 5, span: { kind: 'budget' } } },
     ]);
     expect(
       JSON.stringify(key, (_, value) => (typeof value === 'bigint' ? '' : value)),
     ).not.toContain(token);
   });
 
-  it('has an id that is its user’s, and counters of its own', async () => {
+  it('has an id and counters that are its user’s: a fresh token does not begin anew', async () => {
     const keys = tokens();
-    const claims = { service_oid: id, rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }] };
+    const claims = {
+      service_oid: id,
+      rate_limits: [{ type: 'requests', unit: 'rpm', value: 3 }],
+      usage_limits: [
+        { id: 'march', type: 'cost', credit_limit: 1.5 },
+        { type: 'tokens', credit_limit: 100 },
+      ],
+    };
     const sign = (sub: string, jti: string) => issuer.sign({ ...claims, sub, jti });
     const [one, two, bob] = await Promise.all(
       [await sign('alice', '1'), await sign('alice', '2'), await sign('bob', '1')].map((token) =>
@@ -117,7 +127,15 @@ describe('a token', () => {
     );
     expect(one?.source.id).toBe(two?.source.id);
     expect(one?.source.id).not.toBe(bob?.source.id);
-    expect(one?.counters[0]?.key).not.toBe(two?.counters[0]?.key);
+    const limitsOf = (key: typeof one) => key?.counters.map(({ limit }) => [limit.id, limit.value]);
+    const scope = `token:${one?.source.id}`;
+    expect(limitsOf(one)).toEqual([
+      [`${scope}:requests:rpm`, 3],
+      [`${scope}:march`, 1_500_000_000],
+      [`${scope}:tokens`, 100],
+    ]);
+    expect(limitsOf(two)).toEqual(limitsOf(one));
+    expect(limitsOf(bob)).not.toEqual(limitsOf(one));
   });
 
   it('has the scopes of the organisation’s settings, else of the gateway’s, when it names none', async () => {

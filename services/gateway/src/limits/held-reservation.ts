@@ -1,69 +1,233 @@
 import { randomBytes } from 'node:crypto';
-import type { Counter } from '@sluice/engine';
-import type { CounterState, Estimate, Reservation } from '../exchange/reservation.ts';
+import type { Counter, LimitType } from '@sluice/engine';
+import type { Counts, Estimate, Reservation, Used } from '../exchange/reservation.ts';
+import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-store.ts';
 
-/** The store behind a reservation. Neither throws nor waits. */
-export interface ReservationKeeper {
-  /** Adds tokens, in the windows of now. */
-  count(scope: string, counters: readonly Counter[], tokens: number): void;
-  /** Takes amounts back from the windows that end when the states say, where they still are. */
-  giveBack(scope: string, states: readonly CounterState[], amounts: readonly number[]): void;
-}
-
-const ownPrefix = randomBytes(6).toString('hex');
+const ownPrefix = randomBytes(6).toString('base64url');
 let made = 0;
 
-/** What a store took. What it says of itself is computed for those who ask: most are only settled. */
-export class HeldReservation implements Reservation {
-  readonly admitted = true;
-  readonly states: readonly CounterState[];
-  readonly counters: readonly Counter[];
-  readonly #keeper: ReservationKeeper;
-  readonly #scope: string;
-  readonly #estimate: Estimate;
-  readonly #number = ++made;
-  #isHeld = true;
+/** One of its own among all gateways. */
+export function newReservationId(): string {
+  return `${ownPrefix}${(++made).toString(36)}`;
+}
 
+export function wantsOf(
+  id: string,
+  ofRequest: readonly Counter[],
+  ofTarget: readonly Counter[],
+  estimate: Estimate,
+): Wants {
+  const want = (counter: Counter): Want => ({
+    counter,
+    amount: amountIn(counter.limit.type, estimate),
+    isSoft: false,
+  });
+  return {
+    id,
+    counters: [...ofRequest.map(want), ...ofTarget.map(want)],
+    ofRequest: ofRequest.length,
+  };
+}
+
+export function amountIn(type: LimitType, { requests, tokens, costNanoUsd }: Estimate): number {
+  return type === 'requests' ? requests : type === 'tokens' ? tokens : costNanoUsd;
+}
+
+/** What is held of one level: of the request itself, or of one target. */
+class HeldPart {
+  readonly holds: readonly Hold[];
+  /** For calls beside the first; what all used stands at `holds`. */
+  readonly more: Hold[] = [];
+  /** The request counts: something was sent, or answered. */
+  counts = false;
+  /** What calls used so far. */
+  #tokens = 0;
+  #costNanoUsd = 0;
+  #isOver = false;
+  /** Told to records so far. */
+  readonly #told = new Map<Hold, { reserved: number; settled: number }>();
+
+  constructor(holds: readonly Hold[]) {
+    this.holds = holds;
+  }
+
+  post(store: LimitStore, scope: string, actual: Used): void {
+    this.#tokens += actual.tokens;
+    this.#costNanoUsd += actual.costNanoUsd;
+    if (!this.#isOver || this.holds.length === 0) return;
+    // Told after the end: counted where it was held.
+    const added = { requests: 0, ...actual };
+    const amounts = this.holds.map(({ counter }) => amountIn(counter.limit.type, added));
+    store.add(scope, this.holds, amounts);
+  }
+
+  end(): EndedHold[] {
+    if (this.#isOver) return [];
+    this.#isOver = true;
+    const ends: EndedHold[] = this.more.map((hold) => ({ hold, actual: 0 }));
+    for (const hold of this.holds) {
+      const actual = this.#actual(hold);
+      // Requests are counted when they are taken.
+      if (hold.counter.limit.type !== 'requests' || actual !== hold.held)
+        ends.push({ hold, actual });
+    }
+    return ends;
+  }
+
+  tellNew(reserved: Record<string, number>, settled: Record<string, number>): void {
+    for (const hold of [...this.holds, ...this.more]) {
+      const told = this.#told.get(hold);
+      const actual = this.more.includes(hold) ? 0 : this.#actual(hold);
+      tell(reserved, hold.name, hold.held - (told?.reserved ?? 0));
+      tell(settled, hold.name, actual - (told?.settled ?? 0));
+      this.#told.set(hold, { reserved: hold.held, settled: actual });
+    }
+  }
+
+  #actual({ counter, held }: Hold): number {
+    switch (counter.limit.type) {
+      case 'requests':
+        return this.counts ? held : 0;
+      case 'tokens':
+        return this.#tokens;
+      case 'cost':
+        return this.#costNanoUsd;
+    }
+  }
+}
+
+function tell(counts: Record<string, number>, name: string, more: number): void {
+  if (more > 0) counts[name] = (counts[name] ?? 0) + more;
+}
+
+/**
+ * What one request holds of its limits, over all targets that it asks. It is
+ * settled when the request is over and no call of it is under way any more.
+ */
+export class RequestHolds {
+  readonly scope: string;
+  readonly store: LimitStore;
+  /** Of the request's own limits. */
+  readonly part: HeldPart;
+  #open = 0;
+  #isClosed = false;
+  #target: HeldPart | undefined;
+
+  constructor(store: LimitStore, scope: string, holds: readonly Hold[]) {
+    this.store = store;
+    this.scope = scope;
+    this.part = new HeldPart(holds);
+  }
+
+  /** The target asked last; what the one before held is settled with its last call. */
+  visit(target: HeldPart): void {
+    const before = this.#target;
+    this.#target = target;
+    const ends = before?.end() ?? [];
+    if (ends.length > 0) this.store.end(this.scope, ends);
+  }
+
+  get states(): readonly Hold[] {
+    return this.part.holds;
+  }
+
+  begin(): void {
+    this.#open++;
+    this.part.counts = true;
+  }
+
+  /** What a call used that was made beside the request's own. */
+  post(actual: Used): void {
+    this.part.post(this.store, this.scope, actual);
+  }
+
+  noteAnswered(): void {
+    this.part.counts = true;
+  }
+
+  finish(): void {
+    this.#open--;
+    this.#endIfOver();
+  }
+
+  /** Nothing more will be asked on its account. */
+  close(): void {
+    this.#isClosed = true;
+    this.#endIfOver();
+  }
+
+  #endIfOver(): void {
+    if (!this.#isClosed || this.#open > 0) return;
+    const ends = [...this.part.end(), ...(this.#target?.end() ?? [])];
+    if (ends.length > 0) this.store.end(this.scope, ends);
+  }
+}
+
+/** The view that one target has of what its request holds. */
+export class HeldReservation implements Reservation {
+  readonly id: string;
+  readonly states: readonly Hold[];
+  readonly refusedBy: Hold | undefined;
+  readonly #holds: RequestHolds;
+  readonly #target: HeldPart;
+  readonly #estimate: Estimate;
+
+  /** @param ofTarget so many of the states, the last, are the target's */
   constructor(
-    keeper: ReservationKeeper,
-    scope: string,
-    counters: readonly Counter[],
-    states: readonly CounterState[],
+    id: string,
+    holds: RequestHolds,
+    { refusedAt, states }: Taken,
+    ofTarget: number,
     estimate: Estimate,
   ) {
-    this.#keeper = keeper;
-    this.#scope = scope;
-    this.counters = counters;
-    this.states = states;
+    this.id = id;
+    this.#holds = holds;
     this.#estimate = estimate;
+    this.refusedBy = states[refusedAt];
+    const targets = ofTarget === 0 ? [] : states.slice(-ofTarget);
+    this.states = [...holds.part.holds, ...targets];
+    this.#target = new HeldPart(this.refusedBy === undefined ? targets : []);
+    holds.visit(this.#target);
   }
 
-  get id(): string {
-    return `${ownPrefix}-${this.#number}`;
+  begin(): void {
+    this.#holds.begin();
+    this.#target.counts = true;
   }
 
-  get amounts(): number[] {
-    return this.counters.map(({ type }) => (this.#isHeld ? this.#estimate[type] : 0));
+  post(actual: Used): void {
+    this.#holds.post(actual);
+    this.#target.post(this.#holds.store, this.#holds.scope, actual);
   }
 
-  get expiresAtMs(): number {
-    return Math.max(...this.states.map(({ resetAtMs }) => resetAtMs));
+  finish(): void {
+    this.#holds.finish();
   }
 
-  settle({ tokens }: Pick<Estimate, 'tokens'>): void {
-    if (this.#isHeld && this.#estimate.tokens > 0)
-      this.#giveBack({ requests: 0, tokens: this.#estimate.tokens });
-    this.#isHeld = false;
-    if (tokens > 0) this.#keeper.count(this.#scope, this.counters, tokens);
+  async extend(): Promise<boolean> {
+    const { store, scope, part } = this.#holds;
+    const again = (each: HeldPart) =>
+      each.holds.filter(({ counter }) => counter.limit.type !== 'requests');
+    const [request, target] = [again(part), again(this.#target)];
+    const wants = wantsOf(
+      newReservationId(),
+      [...request, ...target].map(({ counter }) => counter),
+      [],
+      this.#estimate,
+    );
+    if (wants.counters.length === 0) return true;
+    const { refusedAt, states } = await store.take(scope, wants);
+    if (refusedAt >= 0) return false;
+    part.more.push(...states.slice(0, request.length));
+    this.#target.more.push(...states.slice(request.length));
+    return true;
   }
 
-  release(): void {
-    if (this.#isHeld) this.#giveBack(this.#estimate);
-    this.#isHeld = false;
-  }
-
-  #giveBack(estimate: Estimate): void {
-    const amounts = this.counters.map(({ type }) => estimate[type]);
-    this.#keeper.giveBack(this.#scope, this.states, amounts);
+  takeCounts(): { reserved: Counts; settled: Counts } {
+    const reserved: Record<string, number> = {};
+    const settled: Record<string, number> = {};
+    this.#holds.part.tellNew(reserved, settled);
+    this.#target.tellNew(reserved, settled);
+    return { reserved, settled };
   }
 }

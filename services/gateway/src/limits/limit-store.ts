@@ -1,25 +1,76 @@
 import type { Counter } from '@sluice/engine';
-import type { CounterState, Estimate, Reservation } from '../exchange/reservation.ts';
+import type { CounterState } from '../exchange/reservation.ts';
 
-export type ReserveOutcome =
-  | (Reservation & { admitted: true })
-  | { admitted: false; refusedBy: CounterState };
+/** What is asked of one counter. */
+export interface Want {
+  readonly counter: Counter;
+  /** In the limit's unit; less is taken where less is left, unless the limit is strict. */
+  readonly amount: number;
+  /** Takes what is left, and refuses nothing: adds to what the request holds already. */
+  readonly isSoft: boolean;
+}
 
-/** A request is counted at once, and its tokens when they are known. */
-export const oneRequest: Estimate = { requests: 1, tokens: 0 };
+export interface Wants {
+  /** Of the reservation; one of its own among all gateways. */
+  readonly id: string;
+  readonly counters: readonly Want[];
+  /** So many of them, the first, are the request's own; the others are the target's. */
+  readonly ofRequest: number;
+}
+
+/** A counter with what was taken of it, until it is ended. */
+export interface Hold extends CounterState {
+  readonly id: string;
+  /** What was asked for, and there was no room for. */
+  readonly short: number;
+}
+
+export interface Taken {
+  /** The counter that refused; 0 to `ofRequest` - 1: nothing was taken; -1 = none refused. */
+  readonly refusedAt: number;
+  /** One for each counter that was asked for, in their order. */
+  readonly states: readonly Hold[];
+}
+
+/** What becomes of a hold: what was used is counted, and the rest goes back. */
+export interface EndedHold {
+  readonly hold: Hold;
+  readonly actual: number;
+}
+
+/** A budget that changed, for the control plane. */
+export interface ChangedCounter {
+  readonly scope: string;
+  readonly state: CounterState;
+}
 
 /**
- * Counts in fixed windows. `reserve` is all or nothing: a request refused by
- * one counter consumes none. Each counter must have room for its part of the
- * estimate, and for one at least; the reservation settles the real number.
+ * Counts in epochs. A counter has what was used for good, what is held by
+ * requests under way, and what is left; the three are the limit. Requests are
+ * counted at once, tokens and cost are held until they are known.
  */
 export interface LimitStore {
-  reserve(
-    scope: string,
-    counters: readonly Counter[],
-    estimate?: Estimate,
-  ): ReserveOutcome | Promise<ReserveOutcome>;
+  /** All counters of the request, or nothing at all; and all of the target, or none of those. */
+  take(scope: string, wants: Wants): Taken | Promise<Taken>;
+  /** Once for each hold; a second time does nothing. Neither throws nor waits. */
+  end(scope: string, ends: readonly EndedHold[]): void;
+  /** Adds to counters of which nothing is held. Neither throws nor waits. */
+  add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void;
   /** How far each counter is; takes nothing. One that nobody has used yet is whole. */
   peek(scope: string, counters: readonly Counter[]): CounterState[] | Promise<CounterState[]>;
+  /** The first counter that is known to be spent, as far as memory tells: nobody is asked. */
+  findSpent(scope: string, counters: readonly Counter[]): CounterState | undefined;
+  /** Budgets that changed since this was asked last, at most so many. */
+  changedCounters(max: number): ChangedCounter[];
+  /** Whether the counts are those of all gateways together. */
+  readonly isShared: boolean;
   close(): Promise<void>;
+}
+
+/** What must be left for a want to be met. */
+export function neededFor({ counter, amount, isSoft }: Want): number {
+  if (isSoft) return Number.NEGATIVE_INFINITY;
+  return counter.limit.rules.isStrict || counter.limit.type === 'requests'
+    ? Math.max(1, amount)
+    : 1;
 }

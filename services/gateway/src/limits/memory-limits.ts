@@ -1,259 +1,256 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
-import { setImmediate as turn } from 'node:timers/promises';
-import { type Counter, windowEndMs } from '@sluice/engine';
-import type { CounterState } from '../exchange/reservation.ts';
-import { HeldReservation, type ReservationKeeper } from './held-reservation.ts';
-import { type LimitStore, oneRequest, type ReserveOutcome } from './limit-store.ts';
+import { type Counter, counterName, type Epoch, epochAt, overflowGroup } from '@sluice/engine';
+import type { AloneRule, CounterState } from '../exchange/reservation.ts';
+import { KnownCounters } from './known-counters.ts';
+import {
+  type ChangedCounter,
+  type EndedHold,
+  type Hold,
+  type LimitStore,
+  neededFor,
+  type Taken,
+  type Want,
+  type Wants,
+} from './limit-store.ts';
+import { type Count, MemoryCounts } from './memory-counts.ts';
+import { SteadyClock } from './steady-clock.ts';
 
-const windowsMax = 200_000;
-/** Groups of one policy that have counters of their own in a window. */
-export const limitGroupsMaxDefault = 10_000;
-/** What all further groups of a policy share. */
-export const overflowGroup = '*';
+/** Groups of one policy that have counters of their own in an epoch. */
+export const limitGroupsMaxDefault = 100_000;
+/** Groups of all policies together. */
+const allGroupsMax = 1_000_000;
 
-interface Window {
-  used: number;
-  endsAtMs: number;
+/** How much of a limit this gateway may count up to, and by which rule. */
+export interface Allowance {
+  readonly value: number;
+  readonly rule: AloneRule | undefined;
 }
 
-/** How many groups of one policy are counted in the present window. */
-interface Pool {
-  groups: number;
-  endsAtMs: number;
+export interface MemoryLimitsOptions {
+  /** Unix ms; absent = the clock of this machine, as far as it is to be believed. */
+  now?: () => number;
+  /** Where counts are kept over a restart; absent = nowhere. */
+  path?: string;
+  groupsMax?: number | undefined;
+  /** What is counted here will be taken out and counted elsewhere. */
+  isDrained?: boolean;
+  /** Absent = all of every limit. */
+  allows?: (scope: string, counter: Counter, name: string) => Allowance;
+}
+
+interface DrainedCount {
+  readonly scope: string;
+  readonly state: CounterState;
+}
+
+/** A counter found for a want, before anything is taken. */
+interface Found {
+  readonly want: Want;
+  readonly epoch: Epoch;
+  readonly name: string;
+  readonly count: Count | undefined;
+  readonly pool: string | undefined;
+  readonly isOverflow: boolean;
+  readonly allowed: Allowance;
 }
 
 /**
- * Limits of a single gateway, in memory. Exact, because the event loop runs
- * one check at a time. The counts are written to disk every second and on
- * close, so that a restart does not open a window anew.
+ * Limits of a gateway alone, in memory. Exact, because the event loop runs one
+ * check at a time. The counts are written to disk every second and on close, so
+ * that a restart does not begin an epoch anew.
  */
-export class MemoryLimits implements LimitStore, ReservationKeeper {
-  readonly #windows = new Map<string, Window>();
-  readonly #pools = new Map<string, Pool>();
+export class MemoryLimits implements LimitStore {
+  readonly isShared = false;
+  readonly #counts: MemoryCounts;
+  readonly #known = new KnownCounters();
+  /** What was taken here and is not ended. */
+  readonly #open = new WeakSet<Hold>();
+  /** Of whom counts are drained: the last state of each counter. */
+  readonly #states: Map<string, DrainedCount> | undefined;
   readonly #groupsMax: number;
   readonly #now: () => number;
-  readonly #path: string | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #dirty = false;
-  #saving: Promise<void> | undefined;
-  #savedAt = 0;
-  #saveTookMs = 0;
+  readonly #allows: MemoryLimitsOptions['allows'];
 
-  constructor(options: { now?: () => number; path?: string; groupsMax?: number } = {}) {
+  constructor(options: MemoryLimitsOptions = {}) {
     this.#groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
-    this.#now = options.now ?? Date.now;
-    this.#path = options.path;
-    if (this.#path !== undefined) this.#load(this.#path);
+    this.#now = options.now ?? new SteadyClock().now;
+    this.#allows = options.allows;
+    this.#counts = new MemoryCounts(this.#now, options.path);
+    if (options.isDrained === true) this.#states = new Map();
   }
 
   /** Begins to save, where there is a file. */
   start(): void {
-    if (this.#path === undefined) return;
-    this.#timer = setInterval(() => {
-      this.#saving ??= this.#saveNowAndThen().finally(() => {
-        this.#saving = undefined;
-      });
-    }, 1000);
-    this.#timer.unref();
+    this.#counts.start();
   }
 
-  /** Windows held. */
+  /** Counts held. */
   get size(): number {
-    return this.#windows.size;
+    return this.#counts.size;
   }
 
-  /** @param keeper of the reservation, where another store stands before this one */
-  reserve(
-    scope: string,
-    counters: readonly Counter[],
-    estimate = oneRequest,
-    keeper: ReservationKeeper = this,
-  ): ReserveOutcome {
+  take(scope: string, { id, counters, ofRequest }: Wants): Taken {
     const nowMs = this.#now();
-    const states: CounterState[] = [];
-    const windows: Window[] = [];
-    for (const counter of counters) {
-      const window = this.#window(scope, counter, nowMs);
-      const state = { counter, remaining: counter.limit - window.used, resetAtMs: window.endsAtMs };
-      if (state.remaining < Math.max(1, estimate[counter.type]))
-        return {
-          admitted: false,
-          refusedBy: { ...state, remaining: Math.max(0, state.remaining) },
-        };
-      states.push(state);
-      windows.push(window);
+    const found = counters.map((want) => this.#find(scope, want, nowMs));
+    const refusedAt = found.findIndex(
+      (each) => !each.want.counter.limit.rules.isShadow && isShort(each),
+    );
+    if (refusedAt >= 0) this.#noteRefusal(scope, found[refusedAt], nowMs);
+    const takenUpTo =
+      refusedAt < 0 ? found.length : refusedAt < ofRequest ? 0 : Math.min(ofRequest, refusedAt);
+    const states = found.map((each, at) => this.#take(scope, each, id, at < takenUpTo, nowMs));
+    if (takenUpTo > 0) this.#counts.changed();
+    return { refusedAt, states };
+  }
+
+  end(scope: string, ends: readonly EndedHold[]): void {
+    for (const { hold, actual } of ends) {
+      if (!this.#open.delete(hold)) continue;
+      const count = this.#counts.get(scope, hold.name);
+      if (count === undefined) continue;
+      if (hold.counter.limit.type === 'requests') count.posted += actual - hold.held;
+      else {
+        count.pending -= hold.held;
+        count.overshoot -= hold.short;
+        count.posted += actual;
+      }
+      this.#note(scope, hold, count);
     }
-    for (const [index, window] of windows.entries()) {
-      const state = states[index]!;
-      const amount = estimate[state.counter.type];
-      window.used += amount;
-      state.remaining -= amount;
+    this.#counts.changed();
+  }
+
+  add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
+    for (const [index, state] of states.entries()) {
+      const amount = amounts[index] ?? 0;
+      if (amount === 0) continue;
+      const count =
+        this.#counts.get(scope, state.name) ??
+        this.#counts.add(scope, state.name, state.resetAtMs, undefined);
+      count.posted += amount;
+      this.#note(scope, state, count);
     }
-    this.#dirty = true;
-    return new HeldReservation(keeper, scope, counters, states, estimate);
+    this.#counts.changed();
   }
 
   peek(scope: string, counters: readonly Counter[]): CounterState[] {
     const nowMs = this.#now();
-    return counters.map((counter) => {
-      const used = this.#live(this.#nameOf(scope, counter, nowMs), nowMs)?.used ?? 0;
-      return {
-        counter,
-        remaining: Math.max(0, counter.limit - used),
-        resetAtMs: windowEndMs(counter.unit, nowMs),
-      };
-    });
+    return counters.map((counter) =>
+      stateOf(this.#find(scope, { counter, amount: 0, isSoft: false }, nowMs)),
+    );
   }
 
-  count(scope: string, counters: readonly Counter[], tokens: number): void {
-    const nowMs = this.#now();
-    for (const counter of counters)
-      if (counter.type === 'tokens') this.#window(scope, counter, nowMs).used += tokens;
-    this.#dirty = true;
+  findSpent(scope: string, counters: readonly Counter[]): CounterState | undefined {
+    return this.#known.findSpent(scope, counters, this.#now());
   }
 
-  giveBack(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
-    const nowMs = this.#now();
-    for (const [index, { counter, resetAtMs }] of states.entries()) {
-      const window = this.#live(this.#nameOf(scope, counter, nowMs), nowMs);
-      if (window?.endsAtMs !== resetAtMs) continue;
-      window.used -= Math.min(window.used, amounts[index] ?? 0);
+  changedCounters(max: number): ChangedCounter[] {
+    return this.#known.takeChanged(max);
+  }
+
+  /** Whether something is held here that was taken here. */
+  holds(hold: Hold): boolean {
+    return this.#open.has(hold);
+  }
+
+  /** What was counted; nothing is to be asked of this store any more. */
+  *drain(): Iterable<{ scope: string; state: CounterState; posted: number }> {
+    for (const { scope, state } of this.#states?.values() ?? []) {
+      const posted = this.#counts.get(scope, state.name)?.posted ?? 0;
+      if (posted > 0) yield { scope, state, posted };
     }
-    this.#dirty = true;
   }
 
-  async close(): Promise<void> {
-    clearInterval(this.#timer);
-    // Or it would replace the last one.
-    await this.#saving;
-    this.#save();
+  close(): Promise<void> {
+    return this.#counts.close();
   }
 
-  #window(scope: string, counter: Counter, nowMs: number): Window {
-    const name = this.#nameOf(scope, counter, nowMs);
-    const held = this.#live(name, nowMs);
-    if (held !== undefined) return held;
-    // A new window is a moment to forget old ones.
-    if (this.#windows.size % 10_000 === 9_999) this.#makeRoom(nowMs);
-    const fresh = { used: 0, endsAtMs: windowEndMs(counter.unit, nowMs) };
-    this.#windows.set(name, fresh);
-    if (counter.pool !== undefined) this.#joinPool(`${scope}|${counter.pool}`, fresh.endsAtMs);
-    return fresh;
-  }
-
-  #live(name: string, nowMs: number): Window | undefined {
-    const held = this.#windows.get(name);
-    return held !== undefined && held.endsAtMs > nowMs ? held : undefined;
-  }
-
-  /** Of a new group for which its policy has no room, the one that all such share. */
-  #nameOf(scope: string, counter: Counter, nowMs: number): string {
-    const name = `${scope}|${counter.key}`;
-    if (counter.pool === undefined || this.#live(name, nowMs) !== undefined) return name;
-    const poolName = `${scope}|${counter.pool}`;
-    const pool = this.#pools.get(poolName);
-    return pool !== undefined && pool.endsAtMs > nowMs && pool.groups >= this.#groupsMax
-      ? `${poolName}:${overflowGroup}`
-      : name;
-  }
-
-  #joinPool(name: string, endsAtMs: number): void {
-    const pool = this.#pools.get(name);
-    if (pool === undefined || pool.endsAtMs !== endsAtMs)
-      this.#pools.set(name, { groups: 1, endsAtMs });
-    else pool.groups++;
-  }
-
-  /**
-   * The bound on all policies of all organisations. Only those that hold more
-   * than an equal part make room, and windows with one use go first, so that a
-   * flood of made-up groups forgets itself and not the counters of others.
-   */
-  #makeRoom(nowMs: number): void {
-    this.#sweep(nowMs);
-    let excess = this.#windows.size - windowsMax;
-    if (excess <= 0) return;
-    const held = new Map<string, number>();
-    for (const name of this.#windows.keys())
-      held.set(scopeIn(name), (held.get(scopeIn(name)) ?? 0) + 1);
-    const share = windowsMax / held.size;
-    for (const usedMax of [1, Number.POSITIVE_INFINITY])
-      for (const [name, window] of this.#windows) {
-        if (excess <= 0) return;
-        const scope = scopeIn(name);
-        const count = held.get(scope) ?? 0;
-        if (window.used > usedMax || count <= share) continue;
-        this.#windows.delete(name);
-        held.set(scope, count - 1);
-        excess--;
+  #find(scope: string, want: Want, nowMs: number): Found {
+    const { counter } = want;
+    const epoch = epochAt(counter, nowMs);
+    let name = counterName(counter, epoch.name);
+    let count = this.#counts.get(scope, name);
+    let pool: string | undefined;
+    let isOverflow = false;
+    if (counter.group !== '' && count === undefined) {
+      pool = `${counter.limit.id}@${epoch.name}`;
+      isOverflow =
+        this.#counts.groupsIn(scope, pool) >= this.#groupsMax ||
+        !this.#counts.hasRoomFor(scope, allGroupsMax);
+      if (isOverflow) {
+        pool = undefined;
+        name = counterName({ limit: counter.limit, group: overflowGroup }, epoch.name);
+        count = this.#counts.get(scope, name);
       }
-  }
-
-  #sweep(nowMs: number): void {
-    for (const [key, window] of this.#windows)
-      if (window.endsAtMs <= nowMs) this.#windows.delete(key);
-    for (const [name, pool] of this.#pools) if (pool.endsAtMs <= nowMs) this.#pools.delete(name);
-  }
-
-  /** The more there is, the rarer: at most a twentieth of the time goes into it, and little in one go. */
-  async #saveNowAndThen(): Promise<void> {
-    if (this.#path === undefined || !this.#dirty) return;
-    if (performance.now() - this.#savedAt < this.#saveTookMs * 20) return;
-    const startedAt = performance.now();
-    this.#dirty = false;
-    try {
-      this.#sweep(this.#now());
-      const pieces: string[] = [];
-      let rows: string[] = [];
-      for (const entry of this.#windows) {
-        if (rows.push(rowOf(entry)) < rowsInOneGo) continue;
-        pieces.push(rows.join());
-        rows = [];
-        await turn();
-      }
-      if (rows.length > 0) pieces.push(rows.join());
-      await writeFile(`${this.#path}.new`, `[${pieces.join()}]`, { mode: 0o600 });
-      await rename(`${this.#path}.new`, this.#path);
-    } catch {
-      // The disk refuses: counting goes on, and the next second tries again.
-      this.#dirty = true;
     }
-    this.#savedAt = performance.now();
-    this.#saveTookMs = this.#savedAt - startedAt;
+    const allowed = this.#allows?.(scope, counter, name) ?? {
+      value: counter.limit.value,
+      rule: undefined,
+    };
+    return { want, epoch, name, count, pool, isOverflow, allowed };
   }
 
-  #save(): void {
-    if (this.#path === undefined) return;
-    this.#sweep(this.#now());
-    const rows = Array.from(this.#windows, rowOf);
-    writeFileSync(`${this.#path}.tmp`, `[${rows.join()}]`, { mode: 0o600 });
-    renameSync(`${this.#path}.tmp`, this.#path);
-  }
-
-  #load(path: string): void {
-    try {
-      const rows = JSON.parse(readFileSync(path, 'utf8')) as [string, number, number][];
-      for (const [key, used, endsAtMs] of rows)
-        if (endsAtMs > this.#now()) {
-          this.#windows.set(key, { used, endsAtMs });
-          const pool = /^[^|]*\|p:[^:]*:[^:]*(?=:.)/.exec(key)?.[0];
-          if (pool !== undefined) this.#joinPool(pool, endsAtMs);
-        }
-    } catch {
-      // None yet, or torn by a crash: counting starts anew.
+  #take(scope: string, found: Found, id: string, isTaken: boolean, nowMs: number): Hold {
+    const { want, epoch, name, pool, allowed } = found;
+    const { type, rules } = want.counter.limit;
+    const room = roomOf(found.count, allowed);
+    const wouldRefuse = rules.isShadow && isShort(found);
+    if (!isTaken) return { ...stateOf(found), id, short: 0, wouldRefuse };
+    const count = found.count ?? this.#counts.add(scope, name, epoch.endMs, pool);
+    const held =
+      type === 'requests' || rules.isShadow
+        ? want.amount
+        : Math.min(want.amount, Math.max(0, room));
+    const short = want.amount - held;
+    if (type === 'requests') count.posted += held;
+    else {
+      count.pending += held;
+      count.overshoot += short;
     }
+    const state = { ...stateOf({ ...found, count }), id, held, short, wouldRefuse };
+    this.#open.add(state);
+    this.#states?.set(`${scope}|${name}`, { scope, state });
+    if (want.counter.limit.span.kind === 'budget') this.#known.note(scope, state, nowMs);
+    return state;
+  }
+
+  #noteRefusal(scope: string, refused: Found | undefined, nowMs: number): void {
+    if (refused?.count === undefined || refused.allowed.rule !== undefined) return;
+    const state = stateOf(refused);
+    this.#known.note(scope, state, nowMs);
+    if (state.posted >= state.counter.limit.value) this.#known.noteSpent(scope, state, nowMs);
+  }
+
+  #note(scope: string, state: CounterState, { posted, pending, overshoot }: Count): void {
+    if (state.counter.limit.span.kind === 'rate') return;
+    const remaining = Math.max(0, state.counter.limit.value - posted - pending);
+    this.#known.note(
+      scope,
+      { ...state, posted, pending, overshoot, remaining, held: 0, wouldRefuse: false },
+      this.#now(),
+    );
   }
 }
 
-/** So many are written down in well under a millisecond. */
-const rowsInOneGo = 1000;
-
-function rowOf([name, window]: [string, Window]): string {
-  return JSON.stringify([name, window.used, window.endsAtMs]);
+function roomOf(count: Count | undefined, { value }: Allowance): number {
+  return count === undefined ? value : value - count.posted - count.pending;
 }
 
-/** The organisation of a window. */
-function scopeIn(name: string): string {
-  return name.slice(0, name.indexOf('|'));
+function isShort({ want, count, allowed }: Found): boolean {
+  return roomOf(count, allowed) < neededFor(want);
+}
+
+function stateOf({ want, epoch, name, count, isOverflow, allowed }: Found): CounterState {
+  return {
+    counter: want.counter,
+    epoch,
+    name,
+    posted: count?.posted ?? 0,
+    pending: count?.pending ?? 0,
+    overshoot: count?.overshoot ?? 0,
+    remaining: Math.max(0, roomOf(count, allowed)),
+    resetAtMs: epoch.endMs,
+    held: 0,
+    wouldRefuse: false,
+    isOverflow,
+    alone: allowed.rule,
+  };
 }

@@ -1,218 +1,501 @@
-import { type Counter, windowEndMs, windowMs, windowOffsetMs } from '@sluice/engine';
+import { type Counter, counterName, epochAt, overflowGroup } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
-import { sharedScript } from '../redis/shared-script.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
-import { HeldReservation, type ReservationKeeper } from './held-reservation.ts';
-import { type LimitStore, oneRequest, type ReserveOutcome } from './limit-store.ts';
-import { limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
+import { KnownCounters } from './known-counters.ts';
+import { type LimitMarks, SharedMarks, type SumCounters } from './limit-marks.ts';
+import { takeScript } from './limit-scripts.ts';
+import {
+  type ChangedCounter,
+  type EndedHold,
+  type Hold,
+  type LimitStore,
+  neededFor,
+  type Taken,
+  type Want,
+  type Wants,
+} from './limit-store.ts';
+import { type Allowance, limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
+import { keepUntilMs, type Line, SettleQueue } from './settle-queue.ts';
+
+/** Which of how many gateways this is. */
+export interface Replicas {
+  readonly index: number;
+  readonly count: number;
+}
+
+export interface RedisLimitsOptions {
+  store: SharedStore;
+  /** What is to be known of counters that Redis has lost; absent = they begin anew. */
+  sumCounters?: SumCounters | undefined;
+  /** Absent = it is alone. */
+  replicas?: () => Replicas;
+  timeoutMs?: number;
+  groupsMax?: number | undefined;
+  /** What a gateway that is gone held is free after so long. */
+  expiryMs?: number;
+  /** Unix ms; absent = the clock of Redis. */
+  now?: () => number;
+  /** Where the marks of Redis are remembered; absent = nowhere. */
+  marksPath?: string;
+}
+
+/** One epoch may end between two tries, hardly two. */
+const triesMax = 4;
+const refreshMs = 5000;
+const refreshedInOneGo = 500;
 
 /**
- * One round trip for all counters of a request: check every counter, then take
- * one from each request counter, or take nothing. The window comes from the
- * server's clock, so that gateways with skewed clocks count in the same one.
- *
- * The groups of a policy are the fields of one hash, so that callers who name
- * groups make no keys, and their number is known: a new group for which there is
- * no room counts in the field "*", with all others like it.
- *
- * KEYS  one a counter or policy, all with the organisation's hash tag
- * ARGV  mode ("reserve", "peek" or "count"), groups of a policy at most, then for
- *       each counter: limit, window length and offset in ms, what to take or to
- *       add, group or ""
- * reply { refused index or 0, now ms, used… }
+ * Limits that gateways share. One call for all counters of a request, by the
+ * clock of Redis; settling is not waited for. Where Redis does not answer, each
+ * limit has a rule of its own, and what was counted alone is posted on return.
  */
-const countLimits = sharedScript<number[]>(`
-local t = redis.call('TIME')
-local now = t[1] * 1000 + math.floor(t[2] / 1000)
-local reserve = ARGV[1] == 'reserve'
-local peek = ARGV[1] == 'peek'
-local groupsMax = tonumber(ARGV[2])
-local reply = { 0, now }
-local names, groups = {}, {}
-for i = 1, #KEYS do
-  local base = 2 + (i - 1) * 5
-  local limit, length, offset = tonumber(ARGV[base + 1]), tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3])
-  local window = math.floor((now + offset) / length)
-  names[i] = KEYS[i] .. ':' .. string.format('%d', window)
-  local group, used = ARGV[base + 5], false
-  if group == '' then
-    if reserve or peek then used = redis.call('GET', names[i]) end
-  else
-    used = redis.call('HGET', names[i], group)
-    if not used and redis.call('HLEN', names[i]) >= groupsMax then
-      group = '*'
-      used = redis.call('HGET', names[i], group)
-    end
-  end
-  groups[i] = group
-  if reserve or peek then
-    used = tonumber(used or '0')
-    reply[i + 2] = used
-    if reserve and used + math.max(1, tonumber(ARGV[base + 4])) > limit then
-      reply[1] = i
-      return reply
-    end
-  end
-end
-for i = 1, #KEYS do
-  local base = 2 + (i - 1) * 5
-  local length, offset, add = tonumber(ARGV[base + 2]), tonumber(ARGV[base + 3]), tonumber(ARGV[base + 4])
-  if add > 0 then
-    if groups[i] == '' then
-      reply[i + 2] = redis.call('INCRBY', names[i], add)
-    else
-      reply[i + 2] = redis.call('HINCRBY', names[i], groups[i], add)
-    end
-    redis.call('PEXPIREAT', names[i], (math.floor((now + offset) / length) + 1) * length - offset + 1000)
-  end
-end
-return reply`);
-
-/**
- * KEYS  windows by their whole names
- * ARGV  for each: group or "", what to take back of what is there
- */
-const giveBackLimits = sharedScript<null>(`
-for i = 1, #KEYS do
-  local group, back = ARGV[2 * i - 1], tonumber(ARGV[2 * i])
-  if group == '' then
-    back = math.min(back, tonumber(redis.call('GET', KEYS[i]) or '0'))
-    if back > 0 then redis.call('DECRBY', KEYS[i], back) end
-  else
-    if redis.call('HEXISTS', KEYS[i], group) == 0 then group = '*' end
-    back = math.min(back, tonumber(redis.call('HGET', KEYS[i], group) or '0'))
-    if back > 0 then redis.call('HINCRBY', KEYS[i], group, -back) end
-  end
-end`);
-
-/**
- * Limits shared by several gateways. When Redis does not answer in time the
- * gateway counts alone, in memory, each replica with the full limit: traffic
- * flows, limits are then per replica, `degraded` says so.
- */
-export class RedisLimits implements LimitStore, ReservationKeeper {
+export class RedisLimits implements LimitStore {
   readonly #part: SharedPart;
-  readonly #alone: MemoryLimits;
+  readonly #marks: LimitMarks;
+  readonly #queue: SettleQueue;
+  readonly #known = new KnownCounters();
+  readonly #replicas: () => Replicas;
   readonly #groupsMax: number;
-  /** Of what was reserved alone: given back there, and counted wherever counting is possible by then. */
-  readonly #keeperAlone: ReservationKeeper;
+  readonly #expiryMs: number;
+  readonly #now: (() => number) | undefined;
+  /** Add to our time to have that of Redis. */
+  #shiftMs = 0;
+  #alone: MemoryLimits;
+  /** What is held of shared counters, and when that was last said. */
+  readonly #held = new Map<Hold, { scope: string; saidAtMs: number }>();
+  readonly #timers: NodeJS.Timeout[] = [];
 
-  constructor(options: { store: SharedStore; timeoutMs?: number; groupsMax?: number }) {
+  constructor(options: RedisLimitsOptions) {
     this.#groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
-    this.#alone = new MemoryLimits({ groupsMax: this.#groupsMax });
-    this.#keeperAlone = {
-      count: (scope, counters, tokens) => this.count(scope, counters, tokens),
-      giveBack: (scope, states, amounts) => this.#alone.giveBack(scope, states, amounts),
-    };
+    this.#expiryMs = options.expiryMs ?? 30_000;
+    this.#now = options.now;
+    this.#replicas = options.replicas ?? (() => ({ index: 0, count: 1 }));
+    this.#alone = this.#newAlone();
     this.#part = options.store.share({
       name: 'limits',
-      deadlineMs: options.timeoutMs ?? 1000,
+      deadlineMs: options.timeoutMs ?? 100,
       says: {
-        alone: 'limits are counted by each gateway alone until redis answers',
+        alone: 'limits are counted without redis, each by its rule, until it answers',
         again: 'limits are shared again',
       },
     });
+    this.#marks = new SharedMarks({
+      part: this.#part,
+      sumCounters: options.sumCounters,
+      path: options.marksPath,
+    });
+    this.#queue = new SettleQueue({
+      part: this.#part,
+      now: () => this.#now?.() ?? '',
+      markOf: (scope) => this.#marks.of(scope),
+      onOtherMark: (scope, lines) => this.#afterLoss(scope, lines),
+      onSettled: (scope, state) => this.#known.note(scope, state, this.#nowMs()),
+    });
+  }
+
+  /** Begins to say what is still held, and to look at what others hold. */
+  start(): void {
+    this.#timers.push(
+      setInterval(() => this.renew(), this.#expiryMs / 3).unref(),
+      setInterval(() => void this.refresh(), refreshMs).unref(),
+    );
   }
 
   get degraded(): boolean {
     return this.#part.degraded;
   }
 
-  async reserve(
-    scope: string,
-    counters: readonly Counter[],
-    estimate = oneRequest,
-  ): Promise<ReserveOutcome> {
-    const amounts = counters.map(({ type }) => estimate[type]);
-    const reply = await this.#run('reserve', scope, counters, amounts);
-    if (reply === undefined)
-      return this.#alone.reserve(scope, counters, estimate, this.#keeperAlone);
-    const [refused = 0] = reply;
-    const refusing = counters[refused - 1];
-    if (refused > 0 && refusing !== undefined)
-      return { admitted: false, refusedBy: stateIn(reply, refusing, refused - 1) };
-    const states = counters.map((counter, index) => stateIn(reply, counter, index));
-    return new HeldReservation(this, scope, counters, states, estimate);
+  get isShared(): boolean {
+    return !this.degraded;
+  }
+
+  /** For metrics. */
+  get settling(): { readonly lines: number; readonly lagMs: number } {
+    return { lines: this.#queue.size, lagMs: this.#queue.lagMs };
+  }
+
+  take(scope: string, wants: Wants): Taken | Promise<Taken> {
+    if (!this.#part.isUsable) return this.#alone.take(scope, wants);
+    this.#postAlone();
+    return this.#takeShared(scope, wants);
+  }
+
+  end(scope: string, ends: readonly EndedHold[]): void {
+    for (const ended of ends) {
+      const { hold, actual } = ended;
+      if (hold.alone !== undefined) {
+        this.#endAlone(scope, ended);
+        continue;
+      }
+      this.#held.delete(hold);
+      this.#queue.push(scope, endLine(hold, actual));
+    }
+  }
+
+  add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
+    for (const [index, state] of states.entries()) {
+      const amount = amounts[index] ?? 0;
+      if (amount !== 0) this.#queue.push(scope, addLine(state, amount));
+    }
   }
 
   async peek(scope: string, counters: readonly Counter[]): Promise<CounterState[]> {
-    const none = counters.map(() => 0);
-    const reply = await this.#run('peek', scope, counters, none);
-    if (reply === undefined) return this.#alone.peek(scope, counters);
-    return counters.map((counter, index) => stateIn(reply, counter, index));
+    if (counters.length === 0) return [];
+    const wants = counters.map((counter) => ({ counter, amount: 0, isSoft: true }));
+    const taken = this.#part.isUsable
+      ? await this.#ask(scope, { id: '', counters: wants, ofRequest: counters.length }, 'peek')
+      : undefined;
+    return [...(taken?.states ?? this.#alone.peek(scope, counters))];
   }
 
-  count(scope: string, counters: readonly Counter[], tokens: number): void {
-    if (!counters.some(({ type }) => type === 'tokens')) return;
-    const amounts = counters.map(({ type }) => (type === 'tokens' ? tokens : 0));
-    void this.#run('count', scope, counters, amounts).then((reply) => {
-      if (reply === undefined) this.#alone.count(scope, counters, tokens);
-    });
+  findSpent(scope: string, counters: readonly Counter[]): CounterState | undefined {
+    return this.#known.findSpent(scope, counters, this.#nowMs());
   }
 
-  /** What Redis cannot be told now ends with its window. */
-  giveBack(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
-    if (!this.#part.isUsable) return;
-    const keys = states.map(
-      ({ counter, resetAtMs }) => `${keyOf(scope, counter)}:${windowBefore(counter, resetAtMs)}`,
-    );
-    const args = states.flatMap(({ counter }, index) => [groupOf(counter), amounts[index] ?? 0]);
-    this.#part
-      .call(keys[0] ?? '', (redis) => giveBackLimits.run(redis, keys, args))
-      .catch(() => {
-        // As above.
+  changedCounters(max: number): ChangedCounter[] {
+    return this.#known.takeChanged(max);
+  }
+
+  /** Says of everything held for a while that its owner is here. */
+  renew(): void {
+    const nowMs = this.#nowMs();
+    for (const [hold, held] of this.#held) {
+      if (nowMs - held.saidAtMs < this.#expiryMs / 4) continue;
+      held.saidAtMs = nowMs;
+      this.#queue.push(held.scope, {
+        state: hold,
+        what: 'renew',
+        id: memberOf(hold),
+        amount: this.#expiryMs,
       });
+    }
   }
 
-  /** The connection is others' too; who made it closes it. */
-  async close(): Promise<void> {}
+  /** Looks at counters of which something is held, also when nobody asks for them any more. */
+  async refresh(): Promise<void> {
+    const byScope = Map.groupBy(this.#known.pending(), ({ scope }) => scope);
+    for (const [scope, known] of byScope) {
+      const counters = known.slice(0, refreshedInOneGo).map(({ state }) => state.counter);
+      for (const state of await this.peek(scope, counters))
+        if (state.alone === undefined) this.#known.note(scope, state, this.#nowMs());
+    }
+  }
 
-  /** Undefined = Redis cannot be asked, and this gateway counts alone. Never rejects. */
+  /** Sends what waits. The connection is others' too; who made it closes it. */
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer);
+    if (this.#part.isUsable) {
+      this.#postAlone();
+      await this.#queue.flush();
+    }
+    this.#queue.close();
+  }
+
+  async #takeShared(scope: string, wants: Wants): Promise<Taken> {
+    return (await this.#ask(scope, wants, 'take')) ?? this.#alone.take(scope, wants);
+  }
+
+  /** Undefined = Redis cannot be asked, or does not know these counters yet. Never rejects. */
+  async #ask(scope: string, wants: Wants, mode: 'take' | 'peek'): Promise<Taken | undefined> {
+    const restored = new Set<string>();
+    for (let tries = 0; tries < triesMax; tries++) {
+      const nowMs = this.#nowMs();
+      const asked = wants.counters.map((want) => this.#asked(want, nowMs));
+      const reply = await this.#run(scope, wants, asked, mode, restored);
+      if (reply === undefined) return undefined;
+      const [what, redisMs] = reply;
+      if (this.#now === undefined) this.#shiftMs = Number(redisMs) - Date.now();
+      if (what === 'ok') return this.#taken(scope, wants, asked, reply, mode);
+      if (what === 'mark') {
+        const mark = reply[2];
+        const isKnown = await this.#marks.adopt(
+          scope,
+          typeof mark === 'string' ? mark : undefined,
+          Number(redisMs),
+          asked.map(({ name }) => name),
+        );
+        if (!isKnown) return undefined;
+        this.#afterLoss(scope, []);
+      } else if (what === 'lost') {
+        const lost = reply.slice(2).flatMap((at) => asked[Number(at) - 1] ?? []);
+        if (!(await this.#restore(scope, lost))) return undefined;
+        for (const { name } of lost) restored.add(name);
+      }
+    }
+    return undefined;
+  }
+
+  #asked(want: Want, nowMs: number): Asked {
+    const { counter } = want;
+    const epoch = epochAt(counter, nowMs);
+    return { want, epoch, name: counterName(counter, epoch.name) };
+  }
+
   async #run(
-    mode: 'reserve' | 'peek' | 'count',
     scope: string,
-    counters: readonly Counter[],
-    amounts: readonly number[],
-  ): Promise<number[] | undefined> {
-    if (!this.#part.isUsable) return undefined;
-    const keys = counters.map((counter) => keyOf(scope, counter));
-    const args = counters.flatMap((counter, index) => [
-      counter.limit,
-      windowMs[counter.unit],
-      windowOffsetMs(counter.unit),
-      amounts[index] ?? 0,
-      groupOf(counter),
-    ]);
+    wants: Wants,
+    asked: readonly Asked[],
+    mode: 'take' | 'peek',
+    restored: ReadonlySet<string>,
+  ): Promise<(string | number | null)[] | undefined> {
+    const mark = sharedKeys.limitMark(scope);
+    const keys = [mark];
+    const args: (string | number)[] = [
+      this.#now?.() ?? '',
+      this.#marks.of(scope),
+      mode,
+      wants.id,
+      this.#expiryMs,
+      this.#groupsMax,
+      wants.ofRequest,
+    ];
+    for (const each of asked) pushCounter(scope, each, restored, keys, args);
+    let isLate = false;
     try {
-      return await this.#part.call(keys[0] ?? '', (redis) =>
-        countLimits.run(redis, keys, [mode, this.#groupsMax, ...args]),
-      );
+      return await this.#part.call(mark, (redis) => {
+        const sent = takeScript.run(redis, keys, args);
+        // What is taken after nobody waits for it any more goes back.
+        if (mode === 'take')
+          sent.then(
+            (reply) => {
+              if (isLate) this.#giveBack(scope, wants, asked, reply);
+            },
+            () => {},
+          );
+        return sent;
+      });
     } catch {
       // The store has said so, and the part rests.
+      isLate = true;
       return undefined;
     }
   }
+
+  #giveBack(
+    scope: string,
+    wants: Wants,
+    asked: readonly Asked[],
+    reply: readonly (string | number | null)[],
+  ): void {
+    if (reply[0] !== 'ok') return;
+    const { refusedAt, states } = this.#taken(scope, wants, asked, reply, 'take');
+    const taken = takenOf(states, refusedAt, wants.ofRequest);
+    this.end(
+      scope,
+      taken.map((hold) => ({ hold, actual: 0 })),
+    );
+  }
+
+  #taken(
+    scope: string,
+    wants: Wants,
+    asked: readonly Asked[],
+    reply: readonly (string | number | null)[],
+    mode: 'take' | 'peek',
+  ): Taken {
+    const nowMs = this.#nowMs();
+    const refusedAt = Number(reply[2]) - 1;
+    const states = asked.map(({ want, epoch, name }, index): Hold => {
+      const at = 3 + index * 5;
+      const [posted, pending, overshoot, held, bits] = reply.slice(at, at + 5).map(Number) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      const { counter } = want;
+      const isOverflow = (bits & 1) !== 0;
+      return {
+        id: wants.id,
+        counter,
+        epoch,
+        name: isOverflow
+          ? counterName({ limit: counter.limit, group: overflowGroup }, epoch.name)
+          : name,
+        posted,
+        pending,
+        overshoot,
+        remaining: Math.max(0, counter.limit.value - posted - pending),
+        resetAtMs: epoch.endMs,
+        held,
+        short: want.amount - held,
+        wouldRefuse: (bits & 2) !== 0,
+        isOverflow,
+        alone: undefined,
+      };
+    });
+    if (mode === 'peek') return { refusedAt: -1, states };
+    for (const state of states) this.#known.note(scope, state, nowMs);
+    const refused = states[refusedAt];
+    if (refused !== undefined && refused.posted >= refused.counter.limit.value)
+      this.#known.noteSpent(scope, refused, nowMs);
+    for (const hold of takenOf(states, refusedAt, wants.ofRequest))
+      if (hold.counter.limit.type !== 'requests') this.#held.set(hold, { scope, saidAtMs: nowMs });
+    return { refusedAt, states };
+  }
+
+  /** True once Redis knows of these counters what is to be known. */
+  async #restore(scope: string, lost: readonly Asked[]): Promise<boolean> {
+    const sums = await this.#marks.sum(
+      scope,
+      lost.map(({ name }) => name),
+    );
+    if (sums === undefined) return false;
+    for (const { want, epoch, name } of lost) {
+      const known = this.#known.get(scope, name);
+      const state = known ?? untouched(want.counter, epoch, name);
+      const amount = Math.max(sums.get(name) ?? 0, known?.posted ?? 0);
+      if (amount > 0) this.#queue.push(scope, { state, what: 'least', id: '', amount });
+    }
+    // Before whatever is asked next.
+    await this.#queue.flush();
+    return true;
+  }
+
+  /** Redis was emptied: what was held there is gone, and what was to be added is in what was counted. */
+  #afterLoss(scope: string, lines: readonly Line[]): void {
+    for (const [hold, held] of this.#held) if (held.scope === scope) this.#held.delete(hold);
+    for (const { what, state, amount } of lines)
+      if (what === 'add' && amount > 0) {
+        const posted = (this.#known.get(scope, state.name)?.posted ?? 0) + amount;
+        this.#queue.push(scope, { state, what: 'least', id: '', amount: posted });
+      }
+  }
+
+  #newAlone(): MemoryLimits {
+    return new MemoryLimits({
+      now: () => this.#nowMs(),
+      groupsMax: this.#groupsMax,
+      isDrained: true,
+      allows: (scope, counter, name) => this.#allowedAlone(scope, counter, name),
+    });
+  }
+
+  #allowedAlone(scope: string, counter: Counter, name: string): Allowance {
+    const { value, rules } = counter.limit;
+    const known = this.#known.get(scope, name);
+    const left = Math.max(0, value - (known?.posted ?? 0) - (known?.pending ?? 0));
+    switch (rules.withoutShared) {
+      case 'share':
+        return { value: shareOf(left, this.#replicas()), rule: 'share' };
+      case 'lease':
+        return { value: 0, rule: 'lease' };
+      case 'allow':
+        return { value: Number.MAX_SAFE_INTEGER, rule: 'allow' };
+      case 'refuse':
+        return { value: 0, rule: 'refuse' };
+    }
+  }
+
+  #endAlone(scope: string, ended: EndedHold): void {
+    const { hold, actual } = ended;
+    // Counted alone, and posted since: what is new goes the same way.
+    if (!this.#alone.holds(hold)) {
+      const more = hold.counter.limit.type === 'requests' ? actual - hold.held : actual;
+      if (more !== 0) this.#queue.push(scope, addLine(hold, more));
+    } else this.#alone.end(scope, [ended]);
+  }
+
+  /** What was counted while Redis was away is counted there. */
+  #postAlone(): void {
+    if (this.#alone.size === 0) return;
+    const alone = this.#alone;
+    this.#alone = this.#newAlone();
+    for (const { scope, state, posted } of alone.drain())
+      this.#queue.push(scope, addLine(state, posted));
+    void this.#queue.flush();
+  }
+
+  #nowMs(): number {
+    return this.#now?.() ?? Date.now() + this.#shiftMs;
+  }
 }
 
-function keyOf(scope: string, { key, pool }: Counter): string {
-  return pool === undefined ? sharedKeys.limit(scope, key) : sharedKeys.limitGroups(scope, pool);
+interface Asked {
+  readonly want: Want;
+  readonly epoch: CounterState['epoch'];
+  readonly name: string;
 }
 
-function groupOf({ key, pool }: Counter): string {
-  return pool === undefined ? '' : key.slice(pool.length + 1);
+function pushCounter(
+  scope: string,
+  asked: Asked,
+  restored: ReadonlySet<string>,
+  keys: string[],
+  args: (string | number)[],
+): void {
+  const { want, epoch, name } = asked;
+  const { limit, group } = want.counter;
+  const isRequests = limit.type === 'requests';
+  let flags = isRequests ? 'q' : '';
+  if (limit.rules.isShadow) flags += 's';
+  if (want.isSoft) flags += 'n';
+  if (restored.has(name)) flags += 'k';
+  keys.push(sharedKeys.limit(scope, name), sharedKeys.limitHeld(scope, name));
+  if (group !== '') {
+    flags += 'g';
+    const shared = counterName({ limit, group: overflowGroup }, epoch.name);
+    keys.push(
+      sharedKeys.limit(scope, shared),
+      sharedKeys.limitHeld(scope, shared),
+      sharedKeys.limitGroups(scope, `${limit.id}@${epoch.name}`),
+    );
+  }
+  args.push(
+    flags,
+    limit.value,
+    want.amount,
+    want.isSoft ? 0 : neededFor(want),
+    epoch.startMs,
+    epoch.endMs,
+    keepUntilMs({ epoch, counter: want.counter }),
+  );
 }
 
-/** The number of the window that ends then, as the script counts them. */
-function windowBefore({ unit }: Counter, endMs: number): number {
-  return Math.floor((endMs - 1 + windowOffsetMs(unit)) / windowMs[unit]);
+/** Those of the states of which something was taken. */
+function takenOf(states: readonly Hold[], refusedAt: number, ofRequest: number): readonly Hold[] {
+  if (refusedAt < 0) return states;
+  return refusedAt < ofRequest ? [] : states.slice(0, ofRequest);
 }
 
-/** The script's reply for one counter: see there. */
-function stateIn(reply: readonly number[], counter: Counter, index: number): CounterState {
+function memberOf({ id, held, short }: Hold): string {
+  return `${id}:${held}:${short}`;
+}
+
+function endLine(hold: Hold, actual: number): Line {
+  if (hold.counter.limit.type === 'requests')
+    return { state: hold, what: 'add', id: hold.id, amount: actual - hold.held };
+  return { state: hold, what: 'end', id: memberOf(hold), amount: actual };
+}
+
+let added = 0;
+const addedPrefix = crypto.randomUUID().slice(0, 13);
+
+function addLine(state: CounterState, amount: number): Line {
+  return { state, what: 'add', id: `${addedPrefix}+${(++added).toString(36)}`, amount };
+}
+
+function shareOf(total: number, { index, count }: Replicas): number {
+  if (count <= 1) return total;
+  const upTo = (replicas: number) => Number((BigInt(total) * BigInt(replicas)) / BigInt(count));
+  return upTo(index + 1) - upTo(index);
+}
+
+function untouched(counter: Counter, epoch: CounterState['epoch'], name: string): CounterState {
   return {
     counter,
-    remaining: Math.max(0, counter.limit - (reply[index + 2] ?? 0)),
-    resetAtMs: windowEndMs(counter.unit, reply[1] ?? 0),
+    epoch,
+    name,
+    posted: 0,
+    pending: 0,
+    overshoot: 0,
+    remaining: counter.limit.value,
+    resetAtMs: epoch.endMs,
+    held: 0,
+    wouldRefuse: false,
+    isOverflow: false,
+    alone: undefined,
   };
 }

@@ -1,4 +1,5 @@
-import { GatewayError } from '@sluice/errors';
+import type { Counter, LimitType } from '@sluice/engine';
+import { type ErrorCode, GatewayError } from '@sluice/errors';
 import type { LimitCheck } from '../exchange/limits.ts';
 import type { CounterState } from '../exchange/reservation.ts';
 
@@ -10,54 +11,138 @@ const unitWords: Readonly<Record<string, string>> = {
   rpw: 'week',
 };
 
-/** The 429 of a limit: names the entity by slug, says when to come back. */
-export function rateLimitError(state: CounterState, nowMs: number): GatewayError {
-  const { counter } = state;
-  const by = counter.policyName === undefined ? '' : ` by policy "${counter.policyName}"`;
-  return new GatewayError('limit.rate_exceeded', {
-    message: `Rate limit exceeded for ${counter.entity}: ${counter.limit} ${counter.type} per ${unitWords[counter.unit]} allowed${by}.`,
+/** What is held by others may be back so soon. */
+const reservedRetryS = 1;
+
+/** The refusal of a limit: names the entity by slug, says when to come back. */
+export function limitError(state: CounterState, nowMs: number): GatewayError {
+  const code = codeOf(state);
+  const { counter, resetAtMs, name } = state;
+  const { limit } = counter;
+  const retryAfterS =
+    code === 'limit.reserved' || code === 'limit.unavailable'
+      ? reservedRetryS
+      : secondsTo(resetAtMs, nowMs);
+  return new GatewayError(code, {
+    message: messages[code](counter, amountText(limit.type, limit.value), byText(counter)),
     headers: {
-      'retry-after': String(Math.max(1, Math.ceil((state.resetAtMs - nowMs) / 1000))),
-      ...remainingHeaders([state], nowMs),
+      ...(retryAfterS === undefined ? {} : { 'retry-after': String(Math.max(1, retryAfterS)) }),
+      ...limitHeaders([state], nowMs),
     },
-    detail: { counter: counter.key, limit: counter.limit },
+    detail: { counter: name, limit: limit.value },
   });
 }
 
+type LimitCode = Extract<
+  ErrorCode,
+  'limit.rate_exceeded' | 'limit.budget_exhausted' | 'limit.reserved' | 'limit.unavailable'
+>;
+
+const messages: Readonly<
+  Record<LimitCode, (counter: Counter, amount: string, by: string) => string>
+> = {
+  'limit.rate_exceeded': ({ entity, limit }, amount, by) =>
+    `Rate limit exceeded for ${entity}: ${amount} per ${unitOf(limit)} allowed${by}.`,
+  'limit.budget_exhausted': ({ entity }, amount, by) =>
+    `Budget exhausted for ${entity}: ${amount} allowed${by}.`,
+  'limit.reserved': ({ entity }, amount, by) =>
+    `What is left for ${entity} is held by requests that are not over: ${amount} allowed${by}.`,
+  'limit.unavailable': ({ entity }, amount, by) =>
+    `A limit of ${entity} cannot be checked at the moment: ${amount} allowed${by}.`,
+};
+
+function codeOf({ counter, posted, alone }: CounterState): LimitCode {
+  const { span, value, rules, type } = counter.limit;
+  if (alone === 'refuse' || alone === 'lease') return 'limit.unavailable';
+  const isSpent = alone === 'share' || posted >= value || type === 'requests' || rules.isStrict;
+  if (!isSpent) return 'limit.reserved';
+  return span.kind === 'rate' ? 'limit.rate_exceeded' : 'limit.budget_exhausted';
+}
+
+function unitOf({ span }: Counter['limit']): string {
+  return span.kind === 'rate' ? (unitWords[span.unit] ?? span.unit) : 'period';
+}
+
+function byText({ limit: { holder } }: Counter): string {
+  return holder.kind === 'policy' && holder.name !== '' ? ` by policy "${holder.name}"` : '';
+}
+
+function amountText(type: LimitType, value: number): string {
+  return type === 'cost' ? `$${dollars(value)}` : `${value} ${type}`;
+}
+
+const nanoDigits = 9;
+
+/** Nano-dollars as dollars, exactly. */
+export function dollars(nanoUsd: number): string {
+  const digits = String(nanoUsd).padStart(nanoDigits + 1, '0');
+  const cents = digits.slice(-nanoDigits).replace(/0{1,7}$/, '');
+  return `${digits.slice(0, -nanoDigits)}.${cents}`;
+}
+
+function secondsTo(resetAtMs: number, nowMs: number): number | undefined {
+  return resetAtMs === 0 ? undefined : Math.max(0, Math.ceil((resetAtMs - nowMs) / 1000));
+}
+
 /**
- * `x-service-ratelimit-{limit,remaining,reset}-{requests,tokens}` for the
- * tightest counter of each type; reset in seconds. The provider's own
- * `x-ratelimit-*` names are left to the provider.
+ * For the tightest counter of each kind: `x-service-ratelimit-…-{requests,tokens}`
+ * and `x-service-budget-…-{cost,tokens,requests}`, cost in dollars, reset in
+ * seconds. The provider's own `x-ratelimit-*` names are left to the provider.
  */
-export function remainingHeaders(
+export function limitHeaders(
   states: readonly CounterState[],
   nowMs: number,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  for (const type of ['requests', 'tokens'] as const) {
-    let tightest: CounterState | undefined;
-    for (const state of states)
-      if (
-        state.counter.type === type &&
-        (tightest === undefined || state.remaining < tightest.remaining)
-      )
-        tightest = state;
-    if (tightest === undefined) continue;
-    headers[`x-service-ratelimit-limit-${type}`] = String(tightest.counter.limit);
-    headers[`x-service-ratelimit-remaining-${type}`] = String(Math.max(0, tightest.remaining));
-    headers[`x-service-ratelimit-reset-${type}`] = String(
-      Math.max(0, Math.ceil((tightest.resetAtMs - nowMs) / 1000)),
-    );
+  const tightest = new Map<string, CounterState>();
+  let alone: string | undefined;
+  const shadows: string[] = [];
+  for (const state of states) {
+    const { limit, entity } = state.counter;
+    if (state.wouldRefuse) shadows.push(limit.holder.name === '' ? entity : limit.holder.name);
+    alone ??= state.alone;
+    if (limit.rules.isShadow) continue;
+    const kind = `${limit.span.kind === 'rate' ? 'ratelimit' : 'budget'} ${limit.type}`;
+    const known = tightest.get(kind);
+    if (known === undefined || state.remaining < known.remaining) tightest.set(kind, state);
   }
+  for (const [kind, state] of tightest) addRemaining(headers, kind, state, nowMs);
+  if (alone !== undefined) headers['x-service-limits-degraded'] = alone;
+  if (shadows.length > 0) headers['x-service-limits-would-refuse'] = listText(shadows);
   return headers;
+}
+
+function addRemaining(
+  headers: Record<string, string>,
+  kind: string,
+  { counter, remaining, resetAtMs }: CounterState,
+  nowMs: number,
+): void {
+  const { type, value } = counter.limit;
+  const [family] = kind.split(' ');
+  const text = (amount: number) => (type === 'cost' ? dollars(amount) : String(amount));
+  const name = (what: string) => `x-service-${family}-${what}-${type}`;
+  headers[name('limit')] = text(value);
+  headers[name('remaining')] = text(Math.max(0, remaining));
+  const resetS = secondsTo(resetAtMs, nowMs);
+  if (resetS !== undefined) headers[name('reset')] = String(resetS);
+}
+
+const namesMax = 20;
+
+function listText(names: readonly string[]): string {
+  return names
+    .slice(0, namesMax)
+    .map((name) => name.replace(/[^\x20-\x7e]|,/g, '?'))
+    .join(',');
 }
 
 /** The refusal by the first limit that has nothing left, as a request would meet it. */
 export function limitRefusal(checks: readonly LimitCheck[]): GatewayError | undefined {
   const state = checks.find(isSpent)?.state;
-  return state === undefined ? undefined : rateLimitError(state, Date.now());
+  return state === undefined ? undefined : limitError(state, Date.now());
 }
 
 export function isSpent({ state }: LimitCheck): boolean {
-  return state !== undefined && state.remaining < 1;
+  return state !== undefined && !state.counter.limit.rules.isShadow && state.remaining < 1;
 }

@@ -2,6 +2,7 @@ import type { RequestFacts } from '@sluice/engine';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { Subject } from '../exchange/subject.ts';
 import { isInlineConfig } from '../http/inline-config.ts';
+import { askedEndpoint } from './asked-endpoint.ts';
 
 /** What policies may look at before a target is chosen. Runs once key and workspace are known. */
 export function requestFacts(exchange: Exchange): RequestFacts {
@@ -14,7 +15,7 @@ export function requestFacts(exchange: Exchange): RequestFacts {
     workspaceSlug: bundle.source.workspaceSlug,
     apiKeyId: key.source.id,
     apiKeySlug: key.source.slug === '' ? key.source.name : key.source.slug,
-    endpoint: exchange.subject.operation.id,
+    endpoint: askedEndpoint(exchange),
     metadata: exchange.metadata,
     configSlug: configSlug(exchange),
     promptSlug: promptIn(exchange.subject)?.slug,

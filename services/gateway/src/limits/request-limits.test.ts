@@ -1,12 +1,12 @@
 import type { TargetFacts } from '@sluice/engine';
 import { describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
+import { estimate } from '../../test/limits.ts';
 import { MemoryLimits } from './memory-limits.ts';
-import { requestFacts } from './request-facts.ts';
 import { RequestLimits } from './request-limits.ts';
 
 const target: TargetFacts = { provider: 'openai', providerSlug: 'main', model: 'gpt-4o' };
-const limit = (value: number) => [{ type: 'requests', unit: 'rpd', value: BigInt(value) }];
+const limit = (value: number, type = 'requests') => ({ type, unit: 'rpd', value: BigInt(value) });
 const policy = (id: string, over: object = {}) => ({
   id,
   name: `policy ${id}`,
@@ -17,72 +17,203 @@ const policy = (id: string, over: object = {}) => ({
   groupBy: ['api_key'],
   ...over,
 });
+const provider = {
+  slug: 'main',
+  provider: 'openai',
+  integrationSlug: 'vendor',
+  allowAllModels: true,
+  rateLimits: [limit(5)],
+  integrationRateLimits: [{ ...limit(2), id: 'grant' }],
+};
 const bundle = exampleBundle({
-  rateLimits: limit(20),
-  providers: [{ slug: 'main', provider: 'openai', allowAllModels: true, rateLimits: limit(1) }],
+  rateLimits: [limit(20), limit(100, 'tokens')],
+  providers: [provider, { ...provider, slug: 'other' }],
   rateLimitsPolicies: [
     policy('a'),
     policy('b', { conditions: [{ key: 'metadata.team', values: ['x'], excludes: [] }] }),
     policy('c', { groupBy: ['model'] }),
   ],
 } as never);
-const key = exampleKey({ rateLimits: limit(3) } as never);
+const key = exampleKey({ rateLimits: [limit(3)] } as never);
+const saved = bundle.providers.get('main');
 
 function limitsOn(store: MemoryLimits): RequestLimits {
-  const exchange = exampleExchange({ key, bundle });
-  return new RequestLimits(store, key, bundle, requestFacts(exchange));
+  return new RequestLimits(store, exampleExchange({ key, bundle }));
 }
 
-describe('peekRequest', () => {
-  it('shows limits in the order they refuse, and the policies that do not apply', async () => {
-    const store = new MemoryLimits();
-    const limits = limitsOn(store);
-    await limits.reserveRequest();
+const reserve = async (limits: RequestLimits, tokens = 30) =>
+  limits.reserve(target, saved, estimate({ tokens }));
+const leftOfRequest = async (limits: RequestLimits) =>
+  (await limits.peekRequest()).map(({ state }) => state?.remaining);
+const leftOfTarget = async (limits: RequestLimits) =>
+  (await limits.peekTarget(target, saved)).map(({ state }) => state?.remaining);
+
+describe('what a request asks its limits', () => {
+  it('is shown in the order in which they refuse, with the policies that do not apply', async () => {
+    const limits = limitsOn(new MemoryLimits());
     const shown = (await limits.peekRequest()).map(({ policy: from, state, unmet }) => [
       from?.id,
       state?.remaining,
       unmet,
     ]);
     expect(shown).toEqual([
-      [undefined, 2, undefined],
-      [undefined, 19, undefined],
-      ['a', 9, undefined],
+      [undefined, 3, undefined],
+      [undefined, 20, undefined],
+      [undefined, 100, undefined],
+      ['a', 10, undefined],
       ['b', undefined, 'metadata.team'],
+    ]);
+    const ofTarget = (await limits.peekTarget(target, saved)).map(({ state }) => [
+      state?.counter.entity,
+      state?.remaining,
+    ]);
+    expect(ofTarget).toEqual([
+      ['virtual key "main"', 5],
+      ['integration "vendor"', 2],
+      ['model "@main/gpt-4o"', 10],
     ]);
   });
 
-  it('takes nothing, and agrees with the next reservation', async () => {
+  it('is taken for the request and the target together, and agrees with what was shown', async () => {
     const limits = limitsOn(new MemoryLimits());
-    for (let looks = 0; looks < 5; looks++) await limits.peekRequest();
-    for (let left = 3; left > 0; left--) {
-      expect((await limits.peekRequest())[0]?.state?.remaining).toBe(left);
-      await limits.reserveRequest();
+    const reservation = await reserve(limits);
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 70, 9, undefined]);
+    expect(await leftOfTarget(limits)).toEqual([4, 1, 9]);
+    expect(reservation?.states.map(({ remaining }) => remaining)).toEqual([2, 19, 70, 9, 4, 1, 9]);
+  });
+
+  it('comes back, all of it, when nothing was sent', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    await reserve(limits);
+    limits.close();
+    expect(await leftOfRequest(limits)).toEqual([3, 20, 100, 10, undefined]);
+    expect(await leftOfTarget(limits)).toEqual([5, 2, 10]);
+  });
+
+  it('is settled with what was used when the request and its last call are over', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    const reservation = await reserve(limits);
+    reservation?.begin();
+    limits.close();
+    // A stream goes on behind the answer.
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 70, 9, undefined]);
+    reservation?.post({ tokens: 12, costNanoUsd: 0 });
+    reservation?.finish();
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 88, 9, undefined]);
+    expect(await leftOfTarget(limits)).toEqual([4, 1, 9]);
+    // What is told even later is counted all the same.
+    reservation?.post({ tokens: 8, costNanoUsd: 0 });
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 80, 9, undefined]);
+  });
+
+  it('counts a request that was answered without a call, and nothing of the target', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    await reserve(limits);
+    limits.noteAnswered();
+    limits.close();
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 100, 9, undefined]);
+    expect(await leftOfTarget(limits)).toEqual([5, 2, 10]);
+  });
+
+  it('is held once over all targets, and each target keeps what it was called for', async () => {
+    const store = new MemoryLimits();
+    const limits = limitsOn(store);
+    const first = await reserve(limits);
+    first?.begin();
+    first?.finish();
+    const second = await limits.reserve(
+      { ...target, providerSlug: 'other', model: 'gpt-4o-mini' },
+      bundle.providers.get('other'),
+      estimate({ tokens: 30 }),
+    );
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 70, 9, undefined]);
+    // The grant is shared by both.
+    expect(await leftOfTarget(limits)).toEqual([4, 0, 9]);
+    expect(second?.states).toHaveLength(7);
+    limits.close();
+    // Nothing was sent to the second.
+    expect(await leftOfTarget(limits)).toEqual([4, 1, 9]);
+  });
+
+  it('says which of the target’s refuse, and keeps what is the request’s until it is over', async () => {
+    const store = new MemoryLimits();
+    for (let used = 0; used < 2; used++) {
+      const limits = limitsOn(store);
+      (await reserve(limits))?.begin();
     }
-    expect((await limits.peekRequest())[0]?.state?.remaining).toBe(0);
-    expect(() => limits.reserveRequest()).toThrow('Rate limit exceeded');
+    const limits = limitsOn(store);
+    const refused = await reserve(limits);
+    expect(refused?.refusedBy?.counter.entity).toBe('integration "vendor"');
+    expect(await leftOfRequest(limits)).toEqual([0, 17, 10, 7, undefined]);
+    limits.close();
+    // Two of three were used, and three were asked for.
+    expect(await leftOfRequest(limits)).toEqual([1, 18, 40, 8, undefined]);
+    expect(await leftOfTarget(limits)).toEqual([3, 0, 8]);
+  });
+
+  it('ends the request when one of its own refuses', async () => {
+    const store = new MemoryLimits();
+    const answered = async () => {
+      const limits = limitsOn(store);
+      await reserve(limits, 1);
+      limits.noteAnswered();
+      limits.close();
+    };
+    for (let used = 0; used < 3; used++) await answered();
+    const limits = limitsOn(store);
+    await expect(reserve(limits)).rejects.toMatchObject({ code: 'limit.rate_exceeded' });
+    expect(limits.isRefused).toBe(true);
+    // And the next one is refused by what is remembered.
+    expect(() => limitsOn(store).refuseSpent()).toThrow('Rate limit exceeded for API key');
+  });
+
+  it('holds as much again for a second call at the same time, and settles both as one', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    const reservation = await reserve(limits, 40);
+    expect(await reservation?.extend()).toBe(true);
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 20, 9, undefined]);
+    reservation?.begin();
+    reservation?.begin();
+    for (const tokens of [5, 7]) {
+      reservation?.post({ tokens, costNanoUsd: 0 });
+      reservation?.finish();
+    }
+    limits.close();
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 88, 9, undefined]);
+  });
+
+  it('tells records what was held and counted, each part once', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    const reservation = await reserve(limits);
+    const name = (id: string) => reservation?.states.find((each) => each.name.startsWith(id))?.name;
+    const tokens = name('workspace:ws-1:tokens:rpd@') ?? '';
+    const grant = name('grant@') ?? '';
+    reservation?.begin();
+    reservation?.post({ tokens: 12, costNanoUsd: 0 });
+    const first = reservation?.takeCounts();
+    expect(first?.reserved).toMatchObject({ [tokens]: 30, [grant]: 1 });
+    expect(first?.settled).toMatchObject({ [tokens]: 12, [grant]: 1 });
+    reservation?.post({ tokens: 5, costNanoUsd: 0 });
+    expect(reservation?.takeCounts()).toEqual({ reserved: {}, settled: { [tokens]: 5 } });
   });
 });
 
-describe('peekTarget', () => {
-  it('shows limits of the provider and of policies that look at the target', async () => {
-    const limits = limitsOn(new MemoryLimits());
-    const saved = bundle.providers.get('main');
-    const peek = async () =>
-      (await limits.peekTarget(target, saved)).map(({ policy: from, state }) => [
-        from?.id,
-        state?.remaining,
-      ]);
-    expect(await peek()).toEqual([
-      [undefined, 1],
-      ['c', 10],
-    ]);
-    await limits.reserveTarget(target, saved);
-    expect(await peek()).toEqual([
-      [undefined, 0],
-      ['c', 9],
-    ]);
-    expect(await limits.peekTarget({ ...target, providerSlug: undefined }, undefined)).toHaveLength(
-      1,
+describe('an exhausted key', () => {
+  it('is refused by its status where its budgets are not told with it', () => {
+    const exhausted = exampleKey({ status: 2 } as never);
+    const exchange = exampleExchange({ key: exhausted, bundle: exampleBundle() });
+    expect(RequestLimits.areNone(exchange)).toBe(false);
+    const limits = new RequestLimits(new MemoryLimits(), exchange);
+    expect(() => limits.refuseSpent()).toThrow('Budget exhausted');
+  });
+
+  it('is asked for its budget where that is told: its period may have ended since', () => {
+    const budget = { id: 'b', type: 'tokens', value: 5n };
+    const exhausted = exampleKey({ status: 2, usageLimits: [budget] } as never);
+    const limits = new RequestLimits(
+      new MemoryLimits(),
+      exampleExchange({ key: exhausted, bundle: exampleBundle() }),
     );
+    expect(() => limits.refuseSpent()).not.toThrow();
   });
 });

@@ -1,83 +1,162 @@
-import {
-  type CompiledPolicy,
-  type Counter,
-  explainPolicies,
-  matchPolicies,
-  type RequestFacts,
-  type TargetFacts,
-} from '@sluice/engine';
+import type { Counter, PolicyIndex, RequestFacts, TargetFacts } from '@sluice/engine';
+import { GatewayError } from '@sluice/errors';
+import { config } from '@sluice/proto-stubs';
 import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
+import type { Exchange } from '../exchange/exchange.ts';
 import type { LimitCheck, LimitsOfRequest } from '../exchange/limits.ts';
-import type { CounterState, Estimate, Reservation } from '../exchange/reservation.ts';
-import type { LimitStore, ReserveOutcome } from './limit-store.ts';
-import { rateLimitError } from './refusal.ts';
+import type { CounterState, Estimate, Reservation, Used } from '../exchange/reservation.ts';
+import { HeldReservation, newReservationId, RequestHolds, wantsOf } from './held-reservation.ts';
+import type { LimitStore, Taken } from './limit-store.ts';
+import { limitError, limitRefusal } from './refusal.ts';
+import { requestFacts } from './request-facts.ts';
 
-/** The limits of one request: reserved before, settled after. */
+/** The limits of one request: taken before, settled after. */
 export class RequestLimits implements LimitsOfRequest {
+  isRefused = false;
   readonly #store: LimitStore;
+  readonly #exchange: Exchange;
+  readonly #key: ResolvedKey;
   readonly #bundle: CompiledBundle;
-  readonly #facts: RequestFacts;
-  readonly #entityCounters: readonly Counter[];
-  readonly #requestCounters: readonly Counter[];
-  /** Undefined before `reserveRequest`, and where nothing is limited. */
-  #ofRequest: Reservation | undefined;
+  #facts: RequestFacts | undefined;
+  /** Undefined until something is taken. */
+  #holds: RequestHolds | undefined;
 
-  constructor(store: LimitStore, key: ResolvedKey, bundle: CompiledBundle, facts: RequestFacts) {
+  constructor(store: LimitStore, exchange: Exchange) {
+    const { key, bundle } = exchange;
+    if (key === undefined || bundle === undefined)
+      throw new Error('limits are looked at after authentication');
     this.#store = store;
+    this.#exchange = exchange;
+    this.#key = key;
     this.#bundle = bundle;
-    this.#facts = facts;
-    this.#entityCounters = [...key.counters, ...bundle.workspaceCounters];
-    this.#requestCounters = bundle.hasRequestPolicies
-      ? [...this.#entityCounters, ...matchPolicies(bundle.policies, 'request', facts)]
-      : this.#entityCounters;
   }
 
-  /** Limits of the key, the workspace and request-level policies. @throws GatewayError 429 */
-  reserveRequest(): readonly CounterState[] | Promise<readonly CounterState[]> {
-    if (this.#requestCounters.length === 0) return noStates;
-    const reserved = this.#reserve(this.#requestCounters);
-    return reserved instanceof Promise
-      ? reserved.then((reservation) => this.#keep(reservation))
-      : this.#keep(reserved);
+  /** Nothing of what this key and its workspace may ask for is limited. */
+  static areNone({ key, bundle }: Exchange): boolean {
+    return (
+      key?.counters.length === 0 &&
+      bundle?.hasLimits === false &&
+      key.source.status !== config.KeyStatus.EXHAUSTED
+    );
   }
 
-  reserveTarget(
+  get statesOfRequest(): readonly CounterState[] {
+    return this.#holds?.states ?? noStates;
+  }
+
+  /** By what is known in memory: nobody is asked, and nothing was read. @throws GatewayError 429, 412 */
+  refuseSpent(): void {
+    const key = this.#key;
+    const spent =
+      this.#store.findSpent(this.#scope, key.counters) ??
+      this.#store.findSpent(this.#scope, this.#bundle.workspaceCounters);
+    if (spent !== undefined) this.#refuse(spent);
+    // Where its budgets are not told with the key, its status is all there is to go by.
+    if (
+      key.source.status === config.KeyStatus.EXHAUSTED &&
+      !key.counters.some(({ limit }) => limit.span.kind === 'budget')
+    ) {
+      this.isRefused = true;
+      throw new GatewayError('limit.budget_exhausted', {
+        message: `Budget exhausted for API key "${key.source.slug || key.source.name}".`,
+      });
+    }
+  }
+
+  reserve(
     target: TargetFacts,
     saved: SavedProvider | undefined,
-  ): Reservation | undefined | Promise<Reservation> {
-    const ofProvider = saved?.counters ?? [];
-    const counters = this.#bundle.hasTargetPolicies
-      ? [...ofProvider, ...matchPolicies(this.#bundle.policies, 'target', this.#facts, target)]
-      : ofProvider;
-    return counters.length === 0 ? undefined : this.#reserve(counters);
+    estimate: Estimate,
+  ): Reservation | undefined | Promise<Reservation | undefined> {
+    const facts = this.#factsNow();
+    const ofTarget = countersOf(
+      saved?.counters ?? noCounters,
+      this.#bundle.targetPolicies,
+      facts,
+      target,
+    );
+    const holds = this.#holds;
+    const ofRequest = holds === undefined ? this.#requestCounters(facts) : noCounters;
+    const id = newReservationId();
+    if (ofRequest.length + ofTarget.length === 0) {
+      if (holds === undefined || holds.states.length === 0) return undefined;
+      return new HeldReservation(id, holds, nothingTaken, 0, estimate);
+    }
+    const wants = wantsOf(id, ofRequest, ofTarget, estimate);
+    const keep = (taken: Taken) => this.#keep(id, taken, ofRequest.length, estimate);
+    const taking = this.#store.take(this.#scope, wants);
+    return taking instanceof Promise ? taking.then(keep) : keep(taking);
   }
 
-  /** The limits of `reserveRequest`, in its order, and the policies that do not apply. */
+  /** The request's own limits, in the order in which they refuse, and the policies that do not apply. */
   peekRequest(): Promise<LimitCheck[]> {
-    return this.#peek(this.#entityCounters, 'request');
+    const { requestPolicies, workspaceCounters } = this.#bundle;
+    return this.#peek([...this.#key.counters, ...workspaceCounters], requestPolicies);
   }
 
-  /** The same for `reserveTarget`. */
+  /** The same for a target. */
   peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]> {
-    return this.#peek(saved?.counters ?? [], 'target', target);
+    return this.#peek(saved?.counters ?? noCounters, this.#bundle.targetPolicies, target);
   }
 
-  settle(ofTarget: Reservation | undefined, actual: Pick<Estimate, 'tokens'>): void {
-    this.#ofRequest?.settle(actual);
-    ofTarget?.settle(actual);
+  /** What answers a request that is refused before its limits are asked: a spent one comes first. */
+  async refusalInsteadOf(fault: unknown): Promise<unknown> {
+    return this.#holds === undefined ? (limitRefusal(await this.peekRequest()) ?? fault) : fault;
+  }
+
+  post(actual: Used): void {
+    this.#holds?.post(actual);
+  }
+
+  noteAnswered(): void {
+    this.#holds?.noteAnswered();
+  }
+
+  /** Nothing more is asked for: what is held goes back when the last call is over. */
+  close(): void {
+    this.#holds?.close();
+  }
+
+  get #scope(): string {
+    return this.#key.source.organisationId;
+  }
+
+  #keep(id: string, taken: Taken, ofRequest: number, estimate: Estimate): Reservation {
+    const { refusedAt, states } = taken;
+    const refused = states[refusedAt];
+    if (refused !== undefined && refusedAt < ofRequest) this.#refuse(refused);
+    this.#holds ??= new RequestHolds(this.#store, this.#scope, states.slice(0, ofRequest));
+    return new HeldReservation(id, this.#holds, taken, states.length - ofRequest, estimate);
+  }
+
+  #refuse(state: CounterState): never {
+    this.isRefused = true;
+    throw limitError(state, Date.now());
+  }
+
+  /** Once the body is read: it may say who the end user is. */
+  #factsNow(): RequestFacts {
+    this.#facts ??= requestFacts(this.#exchange);
+    return this.#facts;
+  }
+
+  #requestCounters(facts: RequestFacts): readonly Counter[] {
+    const { requestPolicies, workspaceCounters } = this.#bundle;
+    const own = this.#key.counters;
+    if (workspaceCounters.length === 0) return countersOf(own, requestPolicies, facts);
+    return countersOf([...own, ...workspaceCounters], requestPolicies, facts);
   }
 
   async #peek(
     entity: readonly Counter[],
-    level: CompiledPolicy['level'],
+    policies: PolicyIndex,
     target?: TargetFacts,
   ): Promise<LimitCheck[]> {
-    const matches = explainPolicies(this.#bundle.policies, level, this.#facts, target);
+    const matches = policies.explain(requestFacts(this.#exchange), target);
     const counters = [...entity, ...matches.flatMap(({ counter }) => counter ?? [])];
-    const states =
-      counters.length === 0 ? [] : await this.#store.peek(this.#facts.organisationId, counters);
-    const stateOf = new Map(states.map((state) => [state.counter, state]));
+    const states = counters.length === 0 ? [] : await this.#store.peek(this.#scope, counters);
+    const stateOf = new Map(counters.map((counter, index) => [counter, states[index]]));
     return [
       ...entity.map((counter) => ({
         policy: undefined,
@@ -91,21 +170,17 @@ export class RequestLimits implements LimitsOfRequest {
       })),
     ];
   }
-
-  #reserve(counters: readonly Counter[]): Reservation | Promise<Reservation> {
-    const outcome = this.#store.reserve(this.#facts.organisationId, counters);
-    return outcome instanceof Promise ? outcome.then(admitted) : admitted(outcome);
-  }
-
-  #keep(reservation: Reservation): readonly CounterState[] {
-    this.#ofRequest = reservation;
-    return reservation.states;
-  }
 }
 
 const noStates: readonly CounterState[] = Object.freeze([]);
+const noCounters: readonly Counter[] = Object.freeze([]);
+const nothingTaken: Taken = Object.freeze({ refusedAt: -1, states: [] });
 
-function admitted(outcome: ReserveOutcome): Reservation {
-  if (!outcome.admitted) throw rateLimitError(outcome.refusedBy, Date.now());
-  return outcome;
+function countersOf(
+  own: readonly Counter[],
+  policies: PolicyIndex,
+  facts: RequestFacts,
+  target?: TargetFacts,
+): readonly Counter[] {
+  return policies.isEmpty ? own : [...own, ...policies.match(facts, target)];
 }

@@ -8,12 +8,14 @@ import type { Env } from '../settings.ts';
 /** Counters of limits: shared through Redis, or of this gateway alone and kept on disk. */
 export function limitsPart(env: Env, shared: SharedStore | undefined) {
   const groupsMax = env.LIMIT_GROUPS_MAX;
-  if (shared !== undefined) {
-    const limits = new RedisLimits({ store: shared, groupsMax });
-    const part: Part = { name: 'limits', stop: () => limits.close() };
-    return { limits, part };
-  }
-  const limits = new MemoryLimits({ path: join(env.DATA_DIR, 'limits.json'), groupsMax });
+  const limits =
+    shared === undefined
+      ? new MemoryLimits({ path: join(env.DATA_DIR, 'counters.jsonl'), groupsMax })
+      : new RedisLimits({
+          store: shared,
+          groupsMax,
+          marksPath: join(env.DATA_DIR, 'limits-shared.json'),
+        });
   const part: Part = { name: 'limits', start: () => limits.start(), stop: () => limits.close() };
   return { limits, part };
 }

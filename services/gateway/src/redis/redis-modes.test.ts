@@ -1,4 +1,3 @@
-import type { Counter } from '@sluice/engine';
 import { defineSettings } from '@sluice/env';
 import { createLogger } from '@sluice/telemetry';
 import {
@@ -10,6 +9,7 @@ import {
   testCertificatePath,
 } from '@sluice/testkit';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type ExampleLimit, exampleCounter, take } from '../../test/limits.ts';
 import { RedisCache } from '../cache/redis.ts';
 import type { CachedReply } from '../cache/store.ts';
 import { RedisLimits } from '../limits/redis-limits.ts';
@@ -43,15 +43,9 @@ function gateway(variables: Record<string, string>) {
 type Gateway = ReturnType<typeof gateway>;
 
 let next = 0;
-const counter = (over: Partial<Counter> = {}): Counter => ({
-  key: `c${next++}`,
-  type: 'requests',
-  unit: 'rpd',
-  limit: 1,
-  entity: 'API key "ci"',
-  policyName: undefined,
-  ...over,
-});
+const counter = (over: ExampleLimit = {}) => exampleCounter({ value: 1, ...over });
+const isAdmitted = async (...asked: Parameters<typeof take>) =>
+  (await take(...asked)).refusedAt < 0;
 
 const reply: CachedReply = {
   form: 'json',
@@ -70,11 +64,11 @@ async function share(one: Gateway, other: Gateway): Promise<void> {
     // A script that touches three keys at once.
     const counters = [
       counter(),
-      counter({ limit: 5 }),
-      counter({ key: `p:${name}:rpd:by:x`, pool: `p:${name}:rpd`, limit: 5 }),
+      counter({ type: 'tokens', value: 5, period: {} }),
+      counter({ group: 'by:x', value: 5 }),
     ];
-    expect((await one.limits.reserve(organisation, counters)).admitted).toBe(true);
-    expect((await other.limits.reserve(organisation, counters)).admitted).toBe(false);
+    expect(await isAdmitted(one.limits, counters, {}, organisation)).toBe(true);
+    expect(await isAdmitted(other.limits, counters, {}, organisation)).toBe(false);
     one.cache.set(organisation, name, reply, 60_000);
     one.sticky.put(organisation, name, 'a', 60_000);
     await eventually(async () => expect(await other.cache.get(organisation, name)).toEqual(reply));
@@ -89,8 +83,8 @@ async function share(one: Gateway, other: Gateway): Promise<void> {
 
 async function countsAlone(of: Gateway): Promise<void> {
   const own = counter();
-  expect((await of.limits.reserve('org', [own])).admitted).toBe(true);
-  expect((await of.limits.reserve('org', [own])).admitted).toBe(false);
+  expect(await isAdmitted(of.limits, [own])).toBe(true);
+  expect(await isAdmitted(of.limits, [own])).toBe(false);
 }
 
 describe('Redis Cluster', () => {
@@ -108,7 +102,7 @@ describe('Redis Cluster', () => {
     await eventually(
       async () => {
         for (const organisation of organisations)
-          await one.limits.reserve(organisation, [counter()]);
+          await take(one.limits, [counter()], {}, organisation);
         expect(one.limits.degraded).toBe(true);
       },
       { timeoutMs: 10_000 },

@@ -4,11 +4,14 @@
  * Circuits are told of in one round trip for all organisations, and share one.
  */
 export const sharedKeys = {
-  /** The counter of one limit; the script adds the number of the window. */
-  limit: (organisationId: string, key: string) => `sluice:{${organisationId}}:rl:${key}`,
-  /** All groups of a policy, as one hash. */
-  limitGroups: (organisationId: string, pool: string) =>
-    `sluice:{${organisationId}}:rl:${pool}:groups`,
+  /** A counter of a limit by its name, which has its epoch in it. */
+  limit: (organisationId: string, name: string) => `sluice:{${organisationId}}:l:${name}`,
+  /** What is held of it. */
+  limitHeld: (organisationId: string, name: string) => `sluice:{${organisationId}}:h:${name}`,
+  /** How many groups of a policy have a counter. */
+  limitGroups: (organisationId: string, pool: string) => `sluice:{${organisationId}}:g:${pool}`,
+  /** Says that the organisation's counters are here. */
+  limitMark: (organisationId: string) => `sluice:{${organisationId}}:limits`,
   keptReply: (organisationId: string, key: string) => `sluice:{${organisationId}}:cache:${key}`,
   stickyChild: (organisationId: string, key: string) => `sluice:{${organisationId}}:sticky:${key}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,

@@ -4,18 +4,10 @@ import { GatewayError } from '@sluice/errors';
 import { findProvider } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
 import { exampleExchange } from '../../test/exchange.ts';
+import { exampleState } from '../../test/limits.ts';
 import type { Target } from '../exchange/target.ts';
 import { Visit } from '../exchange/visit.ts';
 import { errorBody, errorHeaders } from './error-reply.ts';
-
-const counter = {
-  key: 'k',
-  type: 'requests',
-  unit: 'rpm',
-  limit: 10,
-  entity: 'API key "a"',
-  policyName: undefined,
-} as const;
 
 describe('errorHeaders', () => {
   it('before routing says nothing of a provider', () => {
@@ -47,9 +39,11 @@ describe('errorHeaders', () => {
 
   it('tells what is left of the limits; a refusal’s own numbers win', () => {
     const exchange = exampleExchange();
-    exchange.limitStates = [
-      { counter, remaining: 4, resetAtMs: exchange.arrival.startedAtMs + 30_000 },
+    const visit = new Visit(exchange, { path: 'config.targets[0]' } as ResolvedTarget);
+    visit.limitStates = [
+      exampleState({}, { remaining: 4, resetAtMs: exchange.arrival.startedAtMs + 30_000 }),
     ];
+    exchange.visits.push(visit);
     const remaining = 'x-service-ratelimit-remaining-requests';
     expect(errorHeaders(new GatewayError('upstream.reset'), exchange)[remaining]).toBe('4');
     const refused = new GatewayError('limit.rate_exceeded', { headers: { [remaining]: '0' } });

@@ -2,7 +2,7 @@ import type { HeaderSpelling } from '@sluice/contracts';
 import { errorBodies, type GatewayError } from '@sluice/errors';
 import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts';
 import { spelledError } from '../http/header-names.ts';
-import { remainingHeaders } from '../limits/refusal.ts';
+import { limitHeaders } from '../limits/refusal.ts';
 
 /** The body of an error, in the shape the caller's client reads, naming headers as it does. */
 export function errorBody(
@@ -35,8 +35,7 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): Record<st
   if (exchange.isRouting && error.code === 'internal')
     headers['x-service-gateway-exception'] = 'true';
   const states = limitStatesOf(exchange);
-  if (states.length > 0)
-    Object.assign(headers, remainingHeaders(states, exchange.arrival.startedAtMs));
+  if (states.length > 0) Object.assign(headers, limitHeaders(states, exchange.arrival.startedAtMs));
   return Object.assign(headers, error.headers);
 }
 

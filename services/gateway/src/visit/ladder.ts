@@ -7,12 +7,14 @@ import { checkOutput } from './steps/check-output.ts';
 import { fillCache } from './steps/fill-cache.ts';
 import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
 import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
-import { reserve } from './steps/reserve.ts';
+import { refuseSpentTarget } from './steps/refuse-spent-target.ts';
+import { type ReserveParts, reserve } from './steps/reserve.ts';
 import { type ResolveTargetParts, resolveTarget } from './steps/resolve-target.ts';
 import { shapeBody } from './steps/shape-body.ts';
 import type { TargetVisit } from './target-visit.ts';
 
 export type LadderParts = ResolveTargetParts &
+  ReserveParts &
   CheckInputParts &
   PrepareCallParts &
   LookInCacheParts &
@@ -23,11 +25,12 @@ export function createLadder(parts: LadderParts): Ladder {
   return new Ladder([
     resolveTarget(parts), // who and where, before anything is done on their account
     shapeBody, // so that checks see what would be sent
+    reserve(parts), // before anything that costs: hooks may call, too
     checkInput(parts), // a denied request is not looked up, let alone sent
     askForRest, // checks look at what the caller asks
-    prepareCall(parts), // what cannot be sent uses up no limit
+    prepareCall(parts), // what cannot be sent is refused here
     lookInCache(parts), // a kept answer costs nothing
-    reserve, // the last refusal before money is spent
+    refuseSpentTarget, // the last refusal before money is spent
     checkOutput, // of what the cache is given first, it keeps what passed
     fillCache,
     call(parts),

@@ -40,6 +40,7 @@ export async function visitTarget(
     await recorder.refuse(exchange, error, { path: planned.path, visit }).catch(() => {
       // The disk refuses; a refusal cost nothing, and the caller learns of it all the same.
     });
-    return { status: error.status, stops: endsRequest(error), reply: undefined, error };
+    const stops = endsRequest(error) || exchange.limits?.isRefused === true;
+    return { status: error.status, stops, reply: undefined, error };
   }
 }

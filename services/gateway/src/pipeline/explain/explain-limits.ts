@@ -9,15 +9,16 @@ export function explainedLimits(
 ): ExplainedLimit[] {
   return checks.flatMap((check) => {
     const { policy, state, unmet } = check;
-    const limit = policy ?? state?.counter;
+    const limit = policy?.limit ?? state?.counter.limit;
     if (limit === undefined) return [];
+    const { type, span, value } = limit;
     return [
       {
         target,
         policy: policy === undefined ? null : { id: policy.id, name: policy.name },
-        type: limit.type,
-        unit: limit.unit,
-        limit: limit.limit,
+        type,
+        unit: span.kind === 'rate' ? span.unit : null,
+        limit: value,
         entity: state?.counter.entity ?? null,
         matched: state !== undefined,
         ...(unmet === undefined ? {} : { unmet_condition: unmet }),

@@ -5,7 +5,6 @@ import type { Reply } from '../../exchange/reply.ts';
 import { spelledError } from '../../http/header-names.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
 import { limitRefusal } from '../../limits/refusal.ts';
-import { requestFacts } from '../../limits/request-facts.ts';
 import { RequestLimits } from '../../limits/request-limits.ts';
 import type { Stage } from '../pipeline.ts';
 import { readRequest } from '../stages/read-request.ts';
@@ -34,7 +33,7 @@ export async function explain(
   const { key, bundle } = exchange;
   if (key === undefined || bundle === undefined)
     throw new Error('explain runs after authentication');
-  const limits = new RequestLimits(deps.limits, key, bundle, requestFacts(exchange));
+  const limits = new RequestLimits(deps.limits, exchange);
   exchange.limits = limits;
   const checks = await limits.peekRequest();
   const configFault = await faultOf(deps.resolveConfig, exchange);

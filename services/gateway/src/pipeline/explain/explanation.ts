@@ -49,8 +49,11 @@ export interface ExplainedLimit {
   /** Null for limits of the key, the workspace and policies over both; else the path of the target. */
   target: string | null;
   policy: { id: string; name: string } | null;
+  /** `requests`, `tokens` or `cost`. */
   type: string;
-  unit: string;
+  /** Of a rate; null for a budget. */
+  unit: string | null;
+  /** Of cost in nano-dollars, as is what remains. */
   limit: number;
   /** Whom it counts, by slug; null where it does not apply. */
   entity: string | null;

@@ -1,19 +1,37 @@
+import type { Exchange } from '../../exchange/exchange.ts';
+import type { Reply } from '../../exchange/reply.ts';
+import { spendsNothing } from '../../limits/asked-endpoint.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
-import { requestFacts } from '../../limits/request-facts.ts';
 import { RequestLimits } from '../../limits/request-limits.ts';
 import type { Stage } from '../pipeline.ts';
 
-/** Limits that need no target: key, workspace, policies over both. Before anything is read or spent. */
+/**
+ * The place of limits in the order of answers: behind authentication, before all
+ * else. What is known to be spent is refused here, before anything is read;
+ * counters are asked in one call when the first target is known
+ * (`visit/steps/reserve.ts`). Who is refused before that meets a spent limit all
+ * the same.
+ */
 export function enforceLimits(store: LimitStore): Stage {
-  return async (exchange, next) => {
-    const { key, bundle } = exchange;
-    if (key === undefined || bundle === undefined)
-      throw new Error('enforceLimits runs after authenticate');
-    if (exchange.subject.operation.spends === 'nothing') return next();
-    const limits = new RequestLimits(store, key, bundle, requestFacts(exchange));
+  return (exchange, next) => {
+    if (RequestLimits.areNone(exchange) || spendsNothing(exchange)) return next();
+    const limits = new RequestLimits(store, exchange);
     exchange.limits = limits;
-    const states = limits.reserveRequest();
-    exchange.limitStates = states instanceof Promise ? await states : states;
-    return next();
+    limits.refuseSpent();
+    return withLimits(limits, exchange, next);
   };
+}
+
+async function withLimits(
+  limits: RequestLimits,
+  exchange: Exchange,
+  next: () => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    return await next();
+  } catch (caught) {
+    throw exchange.isRouting ? caught : await limits.refusalInsteadOf(caught);
+  } finally {
+    limits.close();
+  }
 }

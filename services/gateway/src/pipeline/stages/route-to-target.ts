@@ -8,7 +8,7 @@ import {
   limitStatesOf,
 } from '../../exchange/exchange.ts';
 import { discard, type Reply } from '../../exchange/reply.ts';
-import { remainingHeaders } from '../../limits/refusal.ts';
+import { limitHeaders } from '../../limits/refusal.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { type RecoverParts, RecoverStream } from '../../visit/recover-stream.ts';
 import type { TargetAnswer } from '../../visit/step.ts';
@@ -81,7 +81,7 @@ function answer(exchange: Exchange, { reply, error }: TargetAnswer): Reply {
     reply.headers[stoppedHeader] = exchange.progress.stoppedBy;
   const states = limitStatesOf(exchange);
   if (states.length > 0)
-    Object.assign(reply.headers, remainingHeaders(states, exchange.arrival.startedAtMs));
+    Object.assign(reply.headers, limitHeaders(states, exchange.arrival.startedAtMs));
   return reply;
 }
 

@@ -42,6 +42,7 @@ async function deny(
   { recorder }: CheckInputParts,
 ): Promise<TargetAnswer> {
   const { progress, subject, arrival } = visit.exchange;
+  visit.exchange.limits?.noteAnswered();
   progress.refusals++;
   progress.tries++;
   await recorder.refuse(visit.exchange, new GatewayError('guardrail.denied'), {

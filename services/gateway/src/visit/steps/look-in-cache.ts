@@ -85,6 +85,7 @@ async function answerKept(
   let reply = kept;
   if (hooks !== undefined)
     reply = kept.kind === 'body' ? hooks.onKeptBody(kept) : hooks.onStream(kept, false);
+  visit.exchange.limits?.noteAnswered();
   visit.exchange.progress.tries++;
   await recorder.answerFromCache(visit, targetOf(visit), reply.status);
   return { status: reply.status, stops: false, reply, error: undefined };

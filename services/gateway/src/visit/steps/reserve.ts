@@ -1,43 +1,50 @@
 import type { TargetFacts } from '@sluice/engine';
-import type { Reservation } from '../../exchange/reservation.ts';
+import type { Estimate, Reservation } from '../../exchange/reservation.ts';
 import type { Target } from '../../exchange/target.ts';
-import { limitRefusal } from '../../limits/refusal.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
-import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
+import { type TargetVisit, targetOf } from '../target-visit.ts';
 
-/** Limits of the provider, and policies on provider or model. */
-export const reserve: Step = {
-  run(visit, next) {
-    const target = targetOf(visit);
-    const reserved = visit.exchange.limits?.reserveTarget(factsOf(target), target.saved);
-    if (reserved instanceof Promise) return reserveAndGo(visit, reserved, next);
-    if (reserved !== undefined) note(visit, reserved);
-    return next(visit);
-  },
-  async judge(visit) {
-    const target = targetOf(visit);
-    const checks = await visit.exchange.limits?.peekTarget(factsOf(target), target.saved);
-    visit.limitChecks = checks ?? [];
-    const refusal = limitRefusal(visit.limitChecks);
-    if (refusal !== undefined) throw refusal;
-  },
-};
+export interface ReserveParts {
+  /** What a request to the target will use at most. */
+  estimate: (visit: TargetVisit) => Estimate;
+}
+
+/**
+ * Takes what the request needs of all its limits, of those of the target as
+ * well, in one call, before anything is done that costs. Where only the target's
+ * refuse, that is said later (`refuse-spent-target.ts`): a kept answer uses
+ * nothing of the target's.
+ */
+export function reserve({ estimate }: ReserveParts): Step {
+  return {
+    run(visit, next) {
+      const { limits } = visit.exchange;
+      if (limits === undefined) return next(visit);
+      const target = targetOf(visit);
+      const reserved = limits.reserve(limitFactsOf(target), target.saved, estimate(visit));
+      if (reserved instanceof Promise) return reserveAndGo(visit, reserved, next);
+      note(visit, reserved);
+      return next(visit);
+    },
+  };
+}
 
 async function reserveAndGo(
   visit: TargetVisit,
-  reserving: Promise<Reservation>,
+  reserving: Promise<Reservation | undefined>,
   next: Rung,
 ): Promise<TargetAnswer> {
   note(visit, await reserving);
   return next(visit);
 }
 
-function note(visit: TargetVisit, reservation: Reservation): void {
+function note(visit: TargetVisit, reservation: Reservation | undefined): void {
+  if (reservation === undefined) return;
+  visit.reservation = reservation;
   visit.limitStates = reservation.states;
-  callOf(visit).reservation = reservation;
 }
 
-function factsOf({ entry, saved, servedModel }: Target): TargetFacts {
+export function limitFactsOf({ entry, saved, servedModel }: Target): TargetFacts {
   return {
     provider: entry.id,
     providerSlug: saved?.slug,

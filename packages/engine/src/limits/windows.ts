@@ -12,7 +12,7 @@ export const windowMs: Readonly<Record<RateUnit, number>> = {
 };
 
 /** 1970-01-01 was a Thursday: three days after a Monday. */
-export const weekOffsetMs = 3 * dayMs;
+const weekOffsetMs = 3 * dayMs;
 
 export function isRateUnit(value: string): value is RateUnit {
   return value in windowMs;
@@ -21,14 +21,4 @@ export function isRateUnit(value: string): value is RateUnit {
 /** Offset that, added before dividing by the length, makes windows start where the unit says. */
 export function windowOffsetMs(unit: RateUnit): number {
   return unit === 'rpw' ? weekOffsetMs : 0;
-}
-
-export function windowStartMs(unit: RateUnit, nowMs: number): number {
-  const length = windowMs[unit];
-  const offset = windowOffsetMs(unit);
-  return Math.floor((nowMs + offset) / length) * length - offset;
-}
-
-export function windowEndMs(unit: RateUnit, nowMs: number): number {
-  return windowStartMs(unit, nowMs) + windowMs[unit];
 }

@@ -1,0 +1,38 @@
+import { type Period, periodAt } from './epoch-of.ts';
+import type { Counter, GroupReset } from './limit.ts';
+import { type RateUnit, windowMs, windowOffsetMs } from './windows.ts';
+
+/** A stretch of time with a count of its own. */
+export interface Epoch {
+  readonly name: string;
+  readonly startMs: number;
+  /** 0 = never. */
+  readonly endMs: number;
+}
+
+/** Of a counter, at a time. */
+export function epochAt({ limit, reset }: Counter, nowMs: number): Epoch {
+  const { span } = limit;
+  return span.kind === 'rate'
+    ? windowEpoch(span.unit, nowMs)
+    : periodEpoch(span.period, nowMs, reset);
+}
+
+/** Rates: the windows of a unit, by their numbers. */
+export function windowEpoch(unit: RateUnit, nowMs: number): Epoch {
+  const length = windowMs[unit];
+  const offset = windowOffsetMs(unit);
+  const number = Math.floor((nowMs + offset) / length);
+  const startMs = number * length - offset;
+  return { name: String(number), startMs, endMs: startMs + length };
+}
+
+function periodEpoch(period: Period, nowMs: number, reset: GroupReset | undefined): Epoch {
+  const { generation, startedAtMs, nextResetAtMs } = periodAt(period, nowMs);
+  const more = reset?.periodStartMs === startedAtMs ? reset.generation : 0;
+  return {
+    name: `${generation + more}.${startedAtMs}`,
+    startMs: startedAtMs,
+    endMs: nextResetAtMs,
+  };
+}

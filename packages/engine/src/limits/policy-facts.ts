@@ -1,0 +1,57 @@
+import type { RequestFacts, TargetFacts } from '../facts.ts';
+
+/** Conditions and groups that depend on the chosen target. */
+export const targetKeys: ReadonlySet<string> = new Set(['provider', 'virtual_key', 'model']);
+
+/** Case and surrounding spaces do not make another counter. */
+export function fold(value: string): string {
+  return value.trim().toLowerCase();
+}
+
+/** The spellings under which a policy may name a value, folded. Empty = the request has none. */
+export function candidatesOf(
+  key: string,
+  request: RequestFacts,
+  target: TargetFacts | undefined,
+): readonly string[] {
+  switch (key) {
+    case 'workspace_id':
+      return [fold(request.workspaceId), fold(request.workspaceSlug)];
+    case 'organisation_id':
+      return [fold(request.organisationId)];
+    case 'api_key':
+      return [fold(request.apiKeyId)];
+    case 'endpoint_type':
+      return [fold(request.endpoint)];
+    case 'config':
+      return present(request.configSlug);
+    case 'prompt':
+      return present(request.promptSlug);
+    case 'provider':
+      return present(target?.provider);
+    case 'virtual_key':
+      return present(target?.providerSlug);
+    case 'model':
+      return modelSpellings(target);
+    default:
+      return key.startsWith('metadata.')
+        ? present(request.metadata[key.slice('metadata.'.length)])
+        : none;
+  }
+}
+
+const none: readonly string[] = [];
+
+function present(value: string | undefined): readonly string[] {
+  return value === undefined || value === '' ? none : [fold(value)];
+}
+
+/** `@saved-slug/model`, `@provider/model` and the bare name. */
+function modelSpellings(target: TargetFacts | undefined): readonly string[] {
+  if (target?.model === undefined) return none;
+  const model = fold(target.model);
+  const spellings = [`@${fold(target.provider)}/${model}`, model];
+  if (target.providerSlug !== undefined)
+    spellings.unshift(`@${fold(target.providerSlug)}/${model}`);
+  return spellings;
+}

@@ -1,0 +1,87 @@
+import {
+  type BudgetInput,
+  type CompiledPolicy,
+  type Counter,
+  compileBudgetPolicy,
+  compileRatePolicy,
+  entityCounters,
+  type Holder,
+  type PolicyConditions,
+  type RateInput,
+  readLimits,
+} from '@sluice/engine';
+import type { config } from '@sluice/proto-stubs';
+
+interface WithLimits {
+  readonly rateLimits: readonly config.RateLimit[];
+  readonly usageLimits: readonly config.UsageLimit[];
+}
+
+/** @param scope names limits of a control plane of the release before, which gave them no ids */
+export function countersOf(holder: Holder, scope: string, limits: WithLimits): Counter[] {
+  return entityCounters(
+    readLimits(holder, scope, {
+      rates: limits.rateLimits.map(rateOf),
+      budgets: limits.usageLimits.map(budgetOf),
+    }),
+  );
+}
+
+/** Policies of rates and of budgets, in this order. */
+export function policiesOf(bundle: config.Bundle): CompiledPolicy[] {
+  const { workspaceId } = bundle;
+  return [
+    ...bundle.rateLimitsPolicies.map((policy) =>
+      compileRatePolicy(conditionsOf(policy, workspaceId), {
+        type: policy.type,
+        unit: policy.unit,
+        value: Number(policy.value),
+        rules: policy.rules,
+      }),
+    ),
+    ...bundle.usageLimitsPolicies.map((policy) =>
+      policy.limit === undefined
+        ? undefined
+        : compileBudgetPolicy(
+            {
+              ...conditionsOf(policy, workspaceId),
+              resets: policy.resets.map(({ group, generation, periodStartMs }) => ({
+                group,
+                generation: Number(generation),
+                periodStartMs: Number(periodStartMs),
+              })),
+            },
+            budgetOf(policy.limit),
+          ),
+    ),
+  ].flatMap((policy) => policy ?? []);
+}
+
+function conditionsOf(
+  policy: config.RateLimitsPolicy | config.UsageLimitsPolicy,
+  workspaceId: string,
+): PolicyConditions {
+  const { id, name, conditions, groupBy } = policy;
+  return { id, name, workspaceId, conditions, groupBy };
+}
+
+function rateOf({ id, type, unit, value, rules }: config.RateLimit): RateInput {
+  return { id, type, unit, value: Number(value), rules };
+}
+
+function budgetOf({ id, type, value, period, rules }: config.UsageLimit): BudgetInput {
+  return {
+    id,
+    type,
+    value: Number(value),
+    rules,
+    period: period && {
+      generation: Number(period.generation),
+      startedAtMs: Number(period.startedAtMs),
+      nextResetAtMs: Number(period.nextResetAtMs),
+      cadence: period.cadence,
+      days: period.days,
+      weeksBeginOnSunday: period.weeksBeginOnSunday,
+    },
+  };
+}

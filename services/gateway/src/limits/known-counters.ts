@@ -1,0 +1,99 @@
+import { type Counter, counterName, epochAt } from '@sluice/engine';
+import type { CounterState } from '../exchange/reservation.ts';
+import type { ChangedCounter } from './limit-store.ts';
+
+/** A counter that others may give back to, or raise, is asked about again after so long. */
+const spentForMs = 1000;
+const keptMax = 50_000;
+
+interface Known {
+  scope: string;
+  state: CounterState;
+  /** Not yet told to the control plane. */
+  isChanged: boolean;
+}
+
+/**
+ * What this gateway has last heard of counters: for refusals from memory, for
+ * the control plane, and for the time when the shared ones cannot be asked.
+ */
+export class KnownCounters {
+  readonly #known = new Map<string, Known>();
+  readonly #changed = new Set<Known>();
+  /** Those that had nothing left, and until when that is taken for true. */
+  readonly #spentUntil = new Map<string, number>();
+
+  note(scope: string, state: CounterState, nowMs: number): void {
+    const key = `${scope}|${state.name}`;
+    const isBudget = state.counter.limit.span.kind === 'budget';
+    let known = this.#known.get(key);
+    if (known === undefined) {
+      if (this.#known.size >= keptMax) this.#makeRoom(nowMs);
+      known = { scope, state, isChanged: false };
+      this.#known.set(key, known);
+    } else if (known.state.posted === state.posted && known.state.pending === state.pending) {
+      known.state = state;
+      return;
+    }
+    known.state = state;
+    if (isBudget && !known.isChanged) {
+      known.isChanged = true;
+      this.#changed.add(known);
+    }
+  }
+
+  noteSpent(scope: string, { name, resetAtMs }: CounterState, nowMs: number): void {
+    if (this.#spentUntil.size >= keptMax) this.#spentUntil.clear();
+    const untilMs = nowMs + spentForMs;
+    this.#spentUntil.set(
+      `${scope}|${name}`,
+      resetAtMs === 0 ? untilMs : Math.min(resetAtMs, untilMs),
+    );
+  }
+
+  /** The first of the counters that was spent a moment ago, and still is by its limit of now. */
+  findSpent(scope: string, counters: readonly Counter[], nowMs: number): CounterState | undefined {
+    if (this.#spentUntil.size === 0) return undefined;
+    for (const counter of counters) {
+      if (counter.limit.rules.isShadow) continue;
+      const key = `${scope}|${counterName(counter, epochAt(counter, nowMs).name)}`;
+      const untilMs = this.#spentUntil.get(key);
+      if (untilMs === undefined) continue;
+      const state = this.#known.get(key)?.state;
+      if (untilMs > nowMs && state !== undefined && state.posted >= counter.limit.value)
+        return { ...state, counter, remaining: 0 };
+      this.#spentUntil.delete(key);
+    }
+    return undefined;
+  }
+
+  get(scope: string, name: string): CounterState | undefined {
+    return this.#known.get(`${scope}|${name}`)?.state;
+  }
+
+  takeChanged(max: number): ChangedCounter[] {
+    const taken: ChangedCounter[] = [];
+    for (const known of this.#changed) {
+      if (taken.length >= max) break;
+      this.#changed.delete(known);
+      known.isChanged = false;
+      taken.push({ scope: known.scope, state: known.state });
+    }
+    return taken;
+  }
+
+  /** Counters of which something was held when they were last heard of. */
+  *pending(): Iterable<ChangedCounter> {
+    for (const { scope, state } of this.#known.values())
+      if (state.pending > 0) yield { scope, state };
+  }
+
+  #makeRoom(nowMs: number): void {
+    for (const [key, { state }] of this.#known)
+      if (state.resetAtMs !== 0 && state.resetAtMs <= nowMs) this.#known.delete(key);
+    for (const [key, { isChanged }] of this.#known) {
+      if (this.#known.size < keptMax * 0.9) return;
+      if (!isChanged) this.#known.delete(key);
+    }
+  }
+}

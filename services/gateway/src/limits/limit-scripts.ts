@@ -1,0 +1,186 @@
+import { sharedScript } from '../redis/shared-script.ts';
+
+/**
+ * A counter is one hash – `p` posted, `r` held, `o` by how much what is held may
+ * overshoot – and, but for requests, which are counted at once, one sorted set
+ * of what is held: `<reservation>:<held>:<overshoot>` by the time at which its
+ * owner must be gone. What is found there later is voided, and leaves a mark
+ * (`-<member>`), so that an owner who was only paused still posts what was used,
+ * once. Numbers are integers below 2^53, which Lua and JSON hold exactly.
+ *
+ * An epoch is not now when the clock of Redis says so, whatever those of the
+ * gateways say: then nothing is done, and the gateway asks again by that clock.
+ *
+ * The mark of an organisation says whether Redis knows its counters: without it,
+ * Redis was emptied. Counters whose epoch began before `since` may be missing.
+ */
+const shared = `
+local function timeOf(given)
+  local now = tonumber(given)
+  if now then return now end
+  local t = redis.call('TIME')
+  return t[1] * 1000 + math.floor(t[2] / 1000)
+end
+local function int(number) return string.format('%.0f', number) end
+local function void(hash, held, now)
+  local gone, over = 0, 0
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', held, '-inf', int(now), 'LIMIT', 0, 100)) do
+    redis.call('ZREM', held, member)
+    if string.sub(member, 1, 1) ~= '-' then
+      local amount, short = string.match(member, ':(%d+):(%d+)$')
+      gone, over = gone + tonumber(amount), over + tonumber(short)
+      redis.call('ZADD', held, int(now + 3600000), '-' .. member)
+    end
+  end
+  if gone > 0 then redis.call('HINCRBY', hash, 'r', int(-gone)) end
+  if over > 0 then redis.call('HINCRBY', hash, 'o', int(-over)) end
+end
+local function counts(hash)
+  local found = redis.call('HMGET', hash, 'p', 'r', 'o')
+  return tonumber(found[1] or 0), tonumber(found[2] or 0), tonumber(found[3] or 0), not found[1]
+end
+`;
+
+/**
+ * KEYS  the mark; for each counter its hash and its set, and of a group those of
+ *       the group that all share for which there is no room, and the number of groups
+ * ARGV  now or "", known mark, "take" or "peek", reservation, ms until it must be
+ *       renewed, groups of a policy at most, number of counters of the request;
+ *       for each counter: flags, limit, what is asked for, what must be left,
+ *       start and end of its epoch, when it may be forgotten
+ * flags q: requests, g: of a group, n: refuses nothing, s: in shadow mode, k: what was lost of it is known
+ * reply { "ok", now, refused index or 0, then for each counter posted, held, over, taken, bits }
+ *       bits 1: counted in the shared group, 2: would have refused
+ *       or { "clock", now }, { "mark", now, mark or false }, { "lost", now, index… }
+ */
+export const takeScript = sharedScript<(string | number | null)[]>(`${shared}
+local now = timeOf(ARGV[1])
+local mark = redis.call('GET', KEYS[1])
+if mark ~= ARGV[2] then return { 'mark', now, mark } end
+local since = tonumber(string.match(mark, '^%d+'))
+local takes, id, groupsMax, ofRequest = ARGV[3] == 'take', ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[7])
+local key, found, lost, refused = 2, {}, {}, 0
+for i = 1, (#ARGV - 7) / 7 do
+  local at = 7 + (i - 1) * 7
+  local flags, limit, asked, needed = ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
+  local from, to = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
+  if now < from or (to > 0 and now >= to) then return { 'clock', now } end
+  local counter = { flags = flags, asked = asked, bits = 0, keep = ARGV[at + 7], hash = KEYS[key], held = KEYS[key + 1] }
+  local grouped = string.find(flags, 'g', 1, true)
+  local posted, pending, over, isNew = counts(counter.hash)
+  if isNew and grouped then
+    counter.groups = KEYS[key + 4]
+    if tonumber(redis.call('GET', counter.groups) or 0) >= groupsMax then
+      counter.hash, counter.held, counter.groups, counter.bits = KEYS[key + 2], KEYS[key + 3], nil, 1
+      posted, pending, over, isNew = counts(counter.hash)
+    end
+  end
+  key = key + (grouped and 5 or 2)
+  if isNew and takes and from < since and counter.bits == 0 and not string.find(flags, 'k', 1, true) then
+    lost[#lost + 1] = i
+  end
+  if pending > 0 and (not takes or limit - posted - pending < needed) then
+    void(counter.hash, counter.held, now)
+    posted, pending, over = counts(counter.hash)
+  end
+  local left = limit - posted - pending
+  if left < needed and not string.find(flags, 'n', 1, true) then
+    if string.find(flags, 's', 1, true) then
+      counter.bits = counter.bits + 2
+    elseif takes and refused == 0 then
+      refused = i
+    end
+  end
+  counter.posted, counter.pending, counter.over, counter.left, counter.isNew = posted, pending, over, left, isNew
+  found[i] = counter
+end
+if #lost > 0 then return { 'lost', now, unpack(lost) } end
+local last = #found
+if not takes or (refused > 0 and refused <= ofRequest) then last = 0 elseif refused > 0 then last = ofRequest end
+local reply = { 'ok', now, refused }
+for i = 1, #found do
+  local counter, taken = found[i], 0
+  if i <= last then
+    taken = counter.asked
+    if counter.isNew then
+      redis.call('HSET', counter.hash, 'p', 0)
+      redis.call('PEXPIREAT', counter.hash, counter.keep)
+      if counter.groups then
+        redis.call('INCR', counter.groups)
+        redis.call('PEXPIREAT', counter.groups, counter.keep)
+      end
+    end
+    if string.find(counter.flags, 'q', 1, true) then
+      redis.call('HINCRBY', counter.hash, 'p', int(taken))
+      counter.posted = counter.posted + taken
+    else
+      if not string.find(counter.flags, 's', 1, true) then
+        taken = math.min(taken, math.max(0, counter.left))
+      end
+      local short = counter.asked - taken
+      redis.call('ZADD', counter.held, int(now + tonumber(ARGV[5])), id .. ':' .. int(taken) .. ':' .. int(short))
+      redis.call('PEXPIREAT', counter.held, counter.keep)
+      redis.call('HINCRBY', counter.hash, 'r', int(taken))
+      if short > 0 then redis.call('HINCRBY', counter.hash, 'o', int(short)) end
+      counter.pending, counter.over = counter.pending + taken, counter.over + short
+    end
+  end
+  local base = 3 + (i - 1) * 5
+  reply[base + 1], reply[base + 2], reply[base + 3] = counter.posted, counter.pending, counter.over
+  reply[base + 4], reply[base + 5] = taken, counter.bits
+end
+return reply`);
+
+/**
+ * What becomes of counters after they were asked; each line is done once however
+ * often it is sent.
+ *
+ * KEYS  the mark; for each line the hash and the set of its counter
+ * ARGV  now or "", known mark; for each line what, and three arguments:
+ *       "end" member, actual, "": what was held goes back, what was used is posted
+ *       "add" id, amount, when it may be forgotten
+ *       "least" "", posted, when it may be forgotten: not less than that was used
+ *       "renew" member, ms until it must be renewed again, ""
+ * reply for each line posted, held, over; -1 where there is no counter. Nothing
+ *       at all is done where the mark is another: the reply is empty then.
+ */
+export const settleScript = sharedScript<number[]>(`${shared}
+local now = timeOf(ARGV[1])
+local reply = {}
+if redis.call('GET', KEYS[1]) ~= ARGV[2] then return reply end
+for i = 1, (#KEYS - 1) / 2 do
+  local hash, held, at = KEYS[2 * i], KEYS[2 * i + 1], 2 + (i - 1) * 4
+  local what, one, two, keep = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local posted, _, _, isNew = counts(hash)
+  if what == 'end' then
+    if not isNew then
+      if redis.call('ZREM', held, one) == 1 then
+        local amount, short = string.match(one, ':(%d+):(%d+)$')
+        redis.call('HINCRBY', hash, 'r', '-' .. amount)
+        if short ~= '0' then redis.call('HINCRBY', hash, 'o', '-' .. short) end
+        redis.call('HINCRBY', hash, 'p', two)
+      elseif redis.call('ZREM', held, '-' .. one) == 1 then
+        redis.call('HINCRBY', hash, 'p', two)
+      end
+    end
+  elseif what == 'renew' then
+    redis.call('ZADD', held, 'XX', int(now + tonumber(two)), one)
+  elseif tonumber(keep) > now then
+    if what == 'least' then
+      if isNew or tonumber(two) > posted then redis.call('HSET', hash, 'p', two) end
+    elseif redis.call('ZADD', held, 'NX', int(now + 3600000), '-' .. one) == 1 then
+      redis.call('PEXPIREAT', held, keep)
+      redis.call('HINCRBY', hash, 'p', two)
+    end
+    if isNew then redis.call('PEXPIREAT', hash, keep) end
+  end
+  local p, r, o, none = counts(hash)
+  if none then p, r, o = -1, -1, -1 end
+  reply[3 * i - 2], reply[3 * i - 1], reply[3 * i] = p, r, o
+end
+return reply`);
+
+/** KEYS the mark; ARGV what it is to be unless there is one. Reply: what it is. */
+export const markScript = sharedScript<string>(`
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GET', KEYS[1])`);

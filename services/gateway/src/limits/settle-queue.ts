@@ -1,0 +1,149 @@
+import type { CounterState } from '../exchange/reservation.ts';
+import { sharedKeys } from '../redis/shared-keys.ts';
+import type { SharedPart } from '../redis/shared-store.ts';
+import { settleScript } from './limit-scripts.ts';
+
+/** What becomes of one counter. */
+export interface Line {
+  readonly state: CounterState;
+  readonly what: 'end' | 'add' | 'least' | 'renew';
+  /** Of what is held, or of what is added. */
+  readonly id: string;
+  readonly amount: number;
+}
+
+export interface SettleQueueParts {
+  part: SharedPart;
+  /** For the script: empty = by the clock of Redis. */
+  now: () => number | '';
+  markOf: (scope: string) => string;
+  /** The organisation's counters are others than those that the lines are about. */
+  onOtherMark: (scope: string, lines: readonly Line[]) => void;
+  /** How far a counter is after its line. */
+  onSettled: (scope: string, state: CounterState) => void;
+}
+
+interface Waiting {
+  lines: Line[];
+  sinceMs: number;
+  isSending: boolean;
+}
+
+/** Together in so much time they are one call. */
+const gatherMs = 2;
+const againMs = 500;
+const linesInOneCall = 200;
+/** More wait only where Redis has been away for long. */
+const linesMax = 100_000;
+
+/** Lines for counters that nobody waits for, sent together, and again until they have arrived. */
+export class SettleQueue {
+  readonly #parts: SettleQueueParts;
+  readonly #waiting = new Map<string, Waiting>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #count = 0;
+
+  constructor(parts: SettleQueueParts) {
+    this.#parts = parts;
+  }
+
+  /** Lines not yet arrived. */
+  get size(): number {
+    return this.#count;
+  }
+
+  /** How long the oldest line has waited. */
+  get lagMs(): number {
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const { sinceMs } of this.#waiting.values()) oldest = Math.min(oldest, sinceMs);
+    return Number.isFinite(oldest) ? Math.max(0, performance.now() - oldest) : 0;
+  }
+
+  push(scope: string, line: Line): void {
+    if (this.#count >= linesMax) return;
+    this.#count++;
+    const waiting = this.#waiting.get(scope);
+    if (waiting !== undefined) {
+      waiting.lines.push(line);
+      return;
+    }
+    this.#waiting.set(scope, { lines: [line], sinceMs: performance.now(), isSending: false });
+    this.#sendIn(scope, gatherMs);
+  }
+
+  /** Sends what waits, now. Never rejects. */
+  async flush(): Promise<void> {
+    await Promise.all(Array.from(this.#waiting.keys(), (scope) => this.#send(scope)));
+  }
+
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #sendIn(scope: string, ms: number): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      void this.#send(scope);
+    }, ms);
+    timer.unref();
+    this.#timers.add(timer);
+  }
+
+  /** Never rejects. */
+  async #send(scope: string): Promise<void> {
+    const waiting = this.#waiting.get(scope);
+    if (waiting === undefined || waiting.isSending) return;
+    waiting.isSending = true;
+    const lines = waiting.lines.slice(0, linesInOneCall);
+    const reply = await this.#run(scope, lines);
+    waiting.isSending = false;
+    if (reply === undefined) {
+      this.#sendIn(scope, againMs);
+      return;
+    }
+    waiting.lines.splice(0, lines.length);
+    this.#count -= lines.length;
+    if (reply.length === 0) this.#parts.onOtherMark(scope, lines);
+    else this.#tell(scope, lines, reply);
+    if (waiting.lines.length === 0) this.#waiting.delete(scope);
+    else {
+      waiting.sinceMs = performance.now();
+      await this.#send(scope);
+    }
+  }
+
+  async #run(scope: string, lines: readonly Line[]): Promise<number[] | undefined> {
+    const { part, now, markOf } = this.#parts;
+    const mark = sharedKeys.limitMark(scope);
+    const keys = [mark];
+    const args: (string | number)[] = [now(), markOf(scope)];
+    for (const { state, what, id, amount } of lines) {
+      keys.push(sharedKeys.limit(scope, state.name), sharedKeys.limitHeld(scope, state.name));
+      args.push(what, id, amount, keepUntilMs(state));
+    }
+    try {
+      return await part.call(mark, (redis) => settleScript.run(redis, keys, args));
+    } catch {
+      // The store has said so; lines are done once however often they are sent.
+      return undefined;
+    }
+  }
+
+  #tell(scope: string, lines: readonly Line[], reply: readonly number[]): void {
+    for (const [index, { state, what }] of lines.entries()) {
+      const [posted = -1, pending = 0, overshoot = 0] = reply.slice(3 * index, 3 * index + 3);
+      if (posted < 0 || what === 'renew') continue;
+      const remaining = Math.max(0, state.counter.limit.value - posted - pending);
+      this.#parts.onSettled(scope, { ...state, posted, pending, overshoot, remaining });
+    }
+  }
+}
+
+const dayMs = 86_400_000;
+
+/** When a counter may be forgotten: what is settled after its epoch has some time to. */
+export function keepUntilMs({ epoch, counter }: Pick<CounterState, 'epoch' | 'counter'>): number {
+  if (epoch.endMs === 0) return Date.now() + 400 * dayMs;
+  return epoch.endMs + (counter.limit.span.kind === 'rate' ? 120_000 : 2 * dayMs);
+}
