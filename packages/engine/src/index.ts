@@ -20,7 +20,9 @@ export {
   directConfig,
 } from './compile-config.ts';
 export { describeDecision } from './describe-decision.ts';
-export { estimateTokens, type TokenEstimate } from './estimate-tokens.ts';
+export { countText, type TextCount } from './estimate/count-text.ts';
+export { measureRequest, type RequestSize } from './estimate/measure-request.ts';
+export type { MediaRule } from './estimate/media-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
 export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';

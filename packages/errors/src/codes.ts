@@ -206,6 +206,18 @@ export const errorCodes = {
     admin: 'AB06',
     text: 'What is left of a limit is held by requests that are not over.',
   },
+  'limit.max_cost': {
+    status: 412,
+    retry: 'next-target',
+    type: 'invalid_request_error',
+    text: 'The request may cost more than it says it may.',
+  },
+  'limit.unpriced': {
+    status: 412,
+    retry: 'next-target',
+    type: 'rate_limit_error',
+    text: 'No price is known of the model, and a budget takes none without.',
+  },
   'limit.unavailable': {
     status: 503,
     retry: 'next-target',

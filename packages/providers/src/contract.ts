@@ -271,6 +271,11 @@ export interface ReplyFacts extends ReplyBill {
   /** Raw, as the provider named it. */
   finishReason?: string;
   usage?: Usage;
+  /**
+   * Characters that were said, for want of a count of tokens: of a stream that
+   * told none, or was cut before its last count. About right where bytes passed unread.
+   */
+  textChars?: number;
 }
 
 export interface CallContext extends CallFacts {

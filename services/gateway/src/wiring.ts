@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { configCaps, forwardedCallerSeal, headerPrefixes, operations } from '@sluice/contracts';
 import { lockDataDir } from '@sluice/data-dir';
+import { shapeParams } from '@sluice/engine';
 import { knownChecks } from '@sluice/guardrails';
 import { createGuardedFetch } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
@@ -18,12 +19,15 @@ import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
-import { oneAtLeast } from './limits/one-at-least.ts';
-import { settleAttempt } from './limits/settle-attempt.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
+import { billAttempt } from './money/bill-attempt.ts';
+import { estimateRequest } from './money/estimate-request.ts';
+import { UseEstimates } from './money/estimate-use.ts';
+import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
+import { settleAttempt } from './money/settle-attempt.ts';
 import { createCache } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
 import { heldPart } from './parts/held.ts';
@@ -104,13 +108,20 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     },
     logger,
   });
+  const observed = new ObservedModels();
+  const estimates = new UseEstimates(observed);
   const latencies = new Latencies();
   const plan: PlanDeps = {
     breakers,
     latencies,
     sticky: new StickyChildren({ store: redis.shared }),
-    estimateCost: (exchange, planned, tokens) =>
-      prices.estimate(resolveTarget(exchange, planned), tokens),
+    estimateUse: (exchange, planned) => {
+      const target = resolveTarget(exchange, planned);
+      const { json = {} } = exchange.subject;
+      const asked = shapeParams(planned, json) ?? json;
+      const { expected } = estimates.of(exchange.subject, target, asked);
+      return { ...expected, costNanoUsd: prices.estimate(target, expected) };
+    },
   };
   const readArrival = createReadArrival(env.TRUSTED_PROXIES ?? []);
   const admin = createAdminForwarder({
@@ -144,12 +155,13 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     recorder,
     pools,
     authoriser: upstream.authoriser,
-    estimate: oneAtLeast,
+    estimate: estimateRequest(estimates, prices),
     listeners: [
       learn({ breakers, latencies }, deadlines),
+      billAttempt(estimates, observed), // before its price
       priceAttempt(prices), // before the record, which says what it cost
       recordAttempt(recorder), // what cannot be noted is not made
-      settleAttempt,
+      settleAttempt(estimates, prices),
     ],
     options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },
     bounds,

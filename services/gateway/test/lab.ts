@@ -153,6 +153,7 @@ export interface RecordView {
   retries: number;
   /** Input and output; null = the upstream reported none. */
   tokens: [number, number] | null;
+  /** Null also where tokens are estimated, for want of a report. */
   costNanoUsd: number | null;
 }
 
@@ -267,6 +268,7 @@ async function readAnswer(response: Response, startedAt: number): Promise<Answer
 }
 
 function viewOf(record: usage.UsageRecord): RecordView {
+  const isCharged = record.costKnown && !record.usageEstimated;
   return {
     path: record.optionPath,
     outcome: usage.Outcome[record.outcome] as RecordView['outcome'],
@@ -275,6 +277,6 @@ function viewOf(record: usage.UsageRecord): RecordView {
     attempt: record.attempt,
     retries: record.retryCount,
     tokens: record.usageReported ? [Number(record.inputTokens), Number(record.outputTokens)] : null,
-    costNanoUsd: record.costKnown ? Number(record.costNanoUsd) : null,
+    costNanoUsd: isCharged ? Number(record.costNanoUsd) : null,
   };
 }

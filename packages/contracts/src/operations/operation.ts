@@ -34,6 +34,11 @@ export interface ModelOperation extends AnyOperation {
   readonly cache: 'none' | 'body' | 'stream';
   /** Where the name of the model stands. `address` = wherever the vendor's own paths put it. */
   readonly names: { readonly model: 'nowhere' | 'body.model' | 'address' };
+  /**
+   * What of a call is charged, and estimated where its provider does not say: the
+   * tokens of what is asked and answered, of what is asked alone, or other units.
+   */
+  readonly uses: 'text' | 'input' | 'units' | 'nothing';
   /** What stays at the provider, under an id that later requests may name. */
   readonly makes?: 'response';
 }

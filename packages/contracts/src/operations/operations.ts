@@ -14,6 +14,7 @@ const question = {
   hooks: { input: 'none', output: 'none' },
   cache: 'none',
   names: { model: 'body.model' },
+  uses: 'units',
 } as const satisfies Partial<ModelOperation>;
 
 /** Texts go in and come out: hooks read and change both, and an answer can be told either way. */
@@ -22,6 +23,7 @@ const conversation = {
   reply: 'events',
   hooks: { input: 'all', output: 'all' },
   cache: 'stream',
+  uses: 'text',
 } as const satisfies Partial<ModelOperation>;
 
 /**
@@ -42,6 +44,7 @@ const rows = {
     // Judged, but never changed.
     hooks: { input: 'guardrails', output: 'none' },
     cache: 'body',
+    uses: 'input',
   },
   messages: {
     ...conversation,
@@ -62,6 +65,7 @@ const rows = {
     format: 'anthropic-count-tokens',
     errors: 'anthropic',
     repeat: 'safe',
+    uses: 'nothing',
   },
   rerank: { ...question, at: 'POST /v1/rerank', format: 'rerank', cache: 'body' },
   moderate: {
@@ -69,6 +73,7 @@ const rows = {
     at: 'POST /v1/moderations',
     format: 'openai-moderations',
     cache: 'body',
+    uses: 'nothing',
   },
   imageGenerate: {
     ...question,
@@ -121,6 +126,7 @@ const rows = {
     spends: 'nothing',
     repeat: 'safe',
     names: { model: 'nowhere' },
+    uses: 'nothing',
   },
   proxy: {
     ...question,
@@ -131,6 +137,8 @@ const rows = {
     // Of a body that is passed through, nothing can be judged but that it may be.
     hooks: { input: 'type', output: 'none' },
     names: { model: 'address' },
+    // Where its body is read, and is a conversation.
+    uses: 'text',
   },
   promptComplete: {
     about: 'prompt',

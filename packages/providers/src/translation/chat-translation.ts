@@ -25,6 +25,7 @@ import { withFittingCallIds } from './call-ids.ts';
 import type { WordRule } from './fitting-words.ts';
 import { decoderKeepingSignatures, keepSignatures, withKeptSignatures } from './kept-signatures.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
+import { charsSaidIn } from './said-in-bytes.ts';
 import {
   callerNames,
   decoderWithCallerNames,
@@ -85,6 +86,7 @@ export class ChatTranslation implements Translation {
       finishReason: reply.choices[0]?.rawFinishReason,
       usage: reply.usage,
       ...(body === undefined ? {} : this.#upstream.readBill?.(body)),
+      textChars: reply.usage === undefined ? charsSaidIn(body ?? {}) : undefined,
     });
     return { body: Buffer.from(JSON.stringify(encoded)), facts };
   }

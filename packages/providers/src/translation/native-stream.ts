@@ -10,6 +10,7 @@ import {
 } from '../framing/sse.ts';
 import { findDone, findMarker } from '../framing/stream-markers.ts';
 import { parseObject } from '../json/json-access.ts';
+import { SaidInBytes } from './said-in-bytes.ts';
 
 /** What a stream has told so far; taps write it, the reader shows it. */
 export class StreamState {
@@ -53,6 +54,7 @@ export class NativeStreamReader implements StreamReader {
   #state = new StreamState();
   #tap: StreamTap;
   #started = false;
+  readonly #said = new SaidInBytes();
 
   constructor(tap: StreamTap) {
     this.#tap = tap;
@@ -63,7 +65,9 @@ export class NativeStreamReader implements StreamReader {
     return this.#state.phase;
   }
   get facts(): ReplyFacts {
-    return this.#state.facts;
+    const { facts, phase } = this.#state;
+    if (facts.usage === undefined || phase !== 'complete') facts.textChars = this.#said.chars;
+    return facts;
   }
   get fault(): StreamFault | undefined {
     return this.#state.fault;
@@ -76,7 +80,10 @@ export class NativeStreamReader implements StreamReader {
   push(chunk: Buffer): Buffer {
     if (this.#state.isOver) return chunk;
     const events = this.#framer.push(chunk);
-    if (events !== undefined) this.#watch(events);
+    if (events !== undefined) {
+      if (this.#said.hasBegun) this.#said.add(events);
+      this.#watch(events);
+    }
     // An event too large to read is content all the same.
     if (this.#framer.oversized > 0 && this.#state.phase === 'preamble')
       this.#state.phase = 'content';
@@ -119,11 +126,14 @@ export class NativeStreamReader implements StreamReader {
   }
 
   #readAll(events: Buffer): void {
+    const isCounted = this.#said.hasBegun;
     for (const event of separateEvents(parseSseEvents(events))) {
       const body = parseObject(event.data);
       if (body !== undefined) this.#tap.read(body, event, this.#state);
       else if (!this.#tap.readText(event.data, this.#state))
         this.#state.fail(invalidStream('The provider sent an event that is not its format.'));
+      if (!isCounted && body !== undefined && this.#state.phase !== 'preamble')
+        this.#said.addRead(body, event);
       if (this.#state.isOver) return;
     }
   }

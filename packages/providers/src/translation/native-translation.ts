@@ -20,6 +20,7 @@ import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
 import { RawStreamReader } from './raw-stream.ts';
+import { charsSaidIn } from './said-in-bytes.ts';
 import { unframed } from './unframed-stream.ts';
 
 /** A call in a format that caller and upstream share: bytes pass, facts are read on the way. */
@@ -75,7 +76,10 @@ export class NativeTranslation implements Translation {
     }
     const body = objectOf(reply);
     const facts = body === undefined ? undefined : read(body);
-    if (facts !== undefined) return { body: undefined, facts };
+    if (facts !== undefined && body !== undefined) {
+      if (facts.usage === undefined) facts.textChars = charsSaidIn(body);
+      return { body: undefined, facts };
+    }
     // JSON of another shape is for the caller to read; an error is no reply, whatever its status says.
     if (reply === undefined || isErrorReply(body)) throw notTheFormat(bytes);
     return { body: undefined, facts: {} };

@@ -24,6 +24,7 @@ export class TranslatedStreamReader implements StreamReader {
   #encoder: StreamEncoder;
   #caller: CallerCodec;
   #bytes = 0;
+  #textChars = 0;
 
   constructor(decoder: StreamDecoder, caller: CallerCodec, encoder: StreamEncoder) {
     this.#decoder = decoder;
@@ -35,7 +36,9 @@ export class TranslatedStreamReader implements StreamReader {
     return this.#state.phase;
   }
   get facts(): ReplyFacts {
-    return this.#state.facts;
+    const { facts, phase } = this.#state;
+    if (facts.usage === undefined || phase !== 'complete') facts.textChars = this.#textChars;
+    return facts;
   }
   get fault(): StreamFault | undefined {
     return this.#state.fault;
@@ -114,6 +117,8 @@ export class TranslatedStreamReader implements StreamReader {
         break;
       default:
         state.phase = 'content';
+        if ('text' in event) this.#textChars += event.text.length;
+        else if ('arguments' in event) this.#textChars += event.arguments.length;
     }
   }
 }

@@ -1,11 +1,16 @@
 import { directConfig, type ResolvedTarget } from '@sluice/engine';
 import { createConnectGuard, createUpstreamPools, makeHostRules } from '@sluice/outbound';
+import { PriceBook } from '@sluice/pricing';
 import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import type { EndedAttempt } from '../exchange/attempt.ts';
 import type { LimitsOfRequest } from '../exchange/limits.ts';
-import { settleAttempt } from '../limits/settle-attempt.ts';
+import { billAttempt } from '../money/bill-attempt.ts';
+import { UseEstimates } from '../money/estimate-use.ts';
+import { ObservedModels } from '../money/observed-models.ts';
+import { PriceList } from '../money/price-list.ts';
+import { settleAttempt } from '../money/settle-attempt.ts';
 import { resolveTarget } from '../visit/target/resolve-target.ts';
 import { createCallModel, type ModelBody } from './call-model.ts';
 
@@ -66,6 +71,8 @@ function setUp(attemptsMax = 10) {
     retry: { attempts: 1, statusCodes: new Set([503]), usesWaitHints: false },
   };
   const heard: EndedAttempt[] = [];
+  const observed = new ObservedModels();
+  const estimates = new UseEstimates(observed);
   const callModel = createCallModel({
     hostRules,
     pools,
@@ -73,7 +80,11 @@ function setUp(attemptsMax = 10) {
       isMadeForEachCall: () => false,
       authorise: () => Promise.reject(new Error('a bearer token is a header')),
     },
-    listeners: [() => (attempt) => void heard.push(attempt), settleAttempt],
+    listeners: [
+      billAttempt(estimates, observed),
+      () => (attempt) => void heard.push(attempt),
+      settleAttempt(estimates, new PriceList(new PriceBook())),
+    ],
     options: {
       requestTimeoutMs: 2000,
       firstByteTimeoutMs: 0,

@@ -2,6 +2,7 @@ import type { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
 import type {
   AttemptListener,
+  Bill,
   EndedAttempt,
   OutcomeListener,
   PricedReply,
@@ -21,6 +22,7 @@ export class OngoingAttempt implements EndedAttempt {
   facts: ReplyFacts | undefined = undefined;
   isUrgent = false;
   isContinued = false;
+  bill: Bill | undefined = undefined;
   price: PricedReply | undefined = undefined;
   readonly #listeners: OutcomeListener[] = [];
   #isOver = false;

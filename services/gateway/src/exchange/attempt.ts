@@ -25,8 +25,20 @@ export interface EndedAttempt extends Attempt {
   readonly isUrgent: boolean;
   /** Its stream broke off and others are asked for the rest: its record waits for what they come to. */
   readonly isContinued: boolean;
+  /** Said by `billAttempt`; undefined = nothing was used. */
+  bill: Bill | undefined;
   /** Said by `priceAttempt`; undefined = no price is known. */
   price: PricedReply | undefined;
+}
+
+/** What of an attempt is charged and counted, whoever told it. */
+export interface Bill {
+  /** As told, with the tokens that count. */
+  readonly facts: ReplyFacts;
+  /** The provider told no tokens, or not all of them: they are estimated from what was sent and seen. */
+  readonly isEstimated: boolean;
+  /** What it told cannot be true: the estimate stands in its place. */
+  readonly isImplausible: boolean;
 }
 
 export interface PricedReply {

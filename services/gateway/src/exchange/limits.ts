@@ -26,7 +26,7 @@ export interface LimitsOfRequest {
   reserve(
     target: TargetFacts,
     saved: SavedProvider | undefined,
-    estimate: Estimate,
+    estimate: () => Estimate,
   ): Reservation | undefined | Promise<Reservation | undefined>;
   /** How the limits of a target stand; takes nothing. */
   peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]>;

@@ -5,7 +5,14 @@ export interface Estimate {
   readonly requests: number;
   readonly tokens: number;
   readonly costNanoUsd: number;
+  /** The same where answers come to what those of the model came to so far; absent = it is not known. */
+  readonly observed?: Used;
+  /** No price is known: its cost is not counted. */
+  readonly isUnpriced?: boolean;
 }
+
+/** Of a request of which no more is asked than that it is one. */
+export const oneRequest: Estimate = Object.freeze({ requests: 1, tokens: 1, costNanoUsd: 1 });
 
 /** What a call used. */
 export type Used = Pick<Estimate, 'tokens' | 'costNanoUsd'>;

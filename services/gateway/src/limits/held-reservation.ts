@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Counter, LimitType } from '@sluice/engine';
+import type { Counter, Limit, LimitType } from '@sluice/engine';
 import type { Counts, Estimate, Reservation, Used } from '../exchange/reservation.ts';
 import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-store.ts';
 
@@ -19,7 +19,7 @@ export function wantsOf(
 ): Wants {
   const want = (counter: Counter): Want => ({
     counter,
-    amount: amountIn(counter.limit.type, estimate),
+    amount: amountFor(counter.limit, estimate),
     isSoft: false,
   });
   return {
@@ -27,6 +27,12 @@ export function wantsOf(
     counters: [...ofRequest.map(want), ...ofTarget.map(want)],
     ofRequest: ofRequest.length,
   };
+}
+
+function amountFor({ type, rules }: Limit, estimate: Estimate): number {
+  if (type !== 'requests' && rules.estimatesByObserved && estimate.observed !== undefined)
+    return amountIn(type, { requests: 0, ...estimate.observed });
+  return amountIn(type, estimate);
 }
 
 export function amountIn(type: LimitType, { requests, tokens, costNanoUsd }: Estimate): number {

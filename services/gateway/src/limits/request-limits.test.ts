@@ -42,7 +42,7 @@ function limitsOn(store: MemoryLimits): RequestLimits {
 }
 
 const reserve = async (limits: RequestLimits, tokens = 30) =>
-  limits.reserve(target, saved, estimate({ tokens }));
+  limits.reserve(target, saved, () => estimate({ tokens }));
 const leftOfRequest = async (limits: RequestLimits) =>
   (await limits.peekRequest()).map(({ state }) => state?.remaining);
 const leftOfTarget = async (limits: RequestLimits) =>
@@ -124,7 +124,7 @@ describe('what a request asks its limits', () => {
     const second = await limits.reserve(
       { ...target, providerSlug: 'other', model: 'gpt-4o-mini' },
       bundle.providers.get('other'),
-      estimate({ tokens: 30 }),
+      () => estimate({ tokens: 30 }),
     );
     expect(await leftOfRequest(limits)).toEqual([2, 19, 70, 9, undefined]);
     // The grant is shared by both.

@@ -5,7 +5,13 @@ import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { LimitCheck, LimitsOfRequest } from '../exchange/limits.ts';
-import type { CounterState, Estimate, Reservation, Used } from '../exchange/reservation.ts';
+import {
+  type CounterState,
+  type Estimate,
+  oneRequest,
+  type Reservation,
+  type Used,
+} from '../exchange/reservation.ts';
 import { HeldReservation, newReservationId, RequestHolds, wantsOf } from './held-reservation.ts';
 import type { LimitStore, Taken } from './limit-store.ts';
 import { limitError, limitRefusal } from './refusal.ts';
@@ -67,7 +73,7 @@ export class RequestLimits implements LimitsOfRequest {
   reserve(
     target: TargetFacts,
     saved: SavedProvider | undefined,
-    estimate: Estimate,
+    estimating: () => Estimate,
   ): Reservation | undefined | Promise<Reservation | undefined> {
     const facts = this.#factsNow();
     const ofTarget = countersOf(
@@ -79,6 +85,10 @@ export class RequestLimits implements LimitsOfRequest {
     const holds = this.#holds;
     const ofRequest = holds === undefined ? this.#requestCounters(facts) : noCounters;
     const id = newReservationId();
+    // What requests are counted by needs no look at this one.
+    const isMeasured = ofRequest.some(isOfUse) || ofTarget.some(isOfUse) || holdsUse(holds);
+    const estimate = isMeasured ? estimating() : oneRequest;
+    if (estimate.isUnpriced === true) this.#refuseUnpriced([...ofRequest, ...ofTarget]);
     if (ofRequest.length + ofTarget.length === 0) {
       if (holds === undefined || holds.states.length === 0) return undefined;
       return new HeldReservation(id, holds, nothingTaken, 0, estimate);
@@ -135,6 +145,16 @@ export class RequestLimits implements LimitsOfRequest {
     throw limitError(state, Date.now());
   }
 
+  #refuseUnpriced(counters: readonly Counter[]): void {
+    const strict = counters.find(
+      ({ limit }) => limit.type === 'cost' && limit.rules.refusesUnpriced && !limit.rules.isShadow,
+    );
+    if (strict === undefined) return;
+    throw new GatewayError('limit.unpriced', {
+      message: `No price is known of this model, and the budget of ${strict.entity} takes none without.`,
+    });
+  }
+
   /** Once the body is read: it may say who the end user is. */
   #factsNow(): RequestFacts {
     this.#facts ??= requestFacts(this.#exchange);
@@ -170,6 +190,12 @@ export class RequestLimits implements LimitsOfRequest {
       })),
     ];
   }
+}
+
+const isOfUse = ({ limit }: Counter) => limit.type !== 'requests';
+
+function holdsUse(holds: RequestHolds | undefined): boolean {
+  return holds?.states.some(({ counter }) => isOfUse(counter)) === true;
 }
 
 const noStates: readonly CounterState[] = Object.freeze([]);

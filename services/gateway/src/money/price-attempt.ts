@@ -4,7 +4,7 @@ import { clipped } from '../exchange/clipped.ts';
 import type { PriceList } from './price-list.ts';
 import { servedRegion } from './served-region.ts';
 
-/** Says what an attempt cost, for those who hear of it afterwards. */
+/** Says what an attempt cost, by its bill, for those who hear of it afterwards. */
 export function priceAttempt(prices: PriceList): AttemptListener {
   const listener: OutcomeListener = (attempt) => {
     attempt.price = priceOf(attempt, prices);
@@ -12,8 +12,9 @@ export function priceAttempt(prices: PriceList): AttemptListener {
   return () => listener;
 }
 
-function priceOf({ call, facts }: EndedAttempt, prices: PriceList) {
-  if (facts === undefined) return undefined;
+function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
+  if (bill === undefined) return undefined;
+  const { facts } = bill;
   const { units, chargedTokens } = facts;
   const tokens = chargedTokens === undefined ? facts.usage : { ...noUsage, ...chargedTokens };
   if (tokens === undefined && units === undefined) return undefined;

@@ -66,12 +66,13 @@ export class PriceList {
     return { cost, layer, version, region: serving.region, multiplier };
   }
 
-  /** What so many tokens would cost at a target, in nano-USD; undefined = no price is known. */
+  /** What so much would cost at a target, in nano-USD; undefined = no price is known. */
   estimate(
     target: Target,
     tokens: { inputTokens: number; outputTokens: number },
+    units?: ReplyUnits,
   ): number | undefined {
-    const counted = { tokens: { ...noUsage, ...tokens }, units: undefined };
+    const counted = { tokens: { ...noUsage, ...tokens }, units };
     const serving = { model: target.servedModel, tier: '', region: '', atMs: Date.now() };
     return this.price(target, counted, serving)?.cost.totalNanoUsd;
   }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   type CompiledConfig,
   directConfig,
-  estimateTokens,
   planRoutes,
   type ResolvedTarget,
   type RoutePlan,
@@ -22,14 +21,17 @@ export interface PlanDeps {
   latencies: Latencies;
   sticky: StickyChildren;
   /**
-   * Cost of so many tokens at a target, in nano-USD; undefined = no price is known.
+   * What the request is likely to use at a target.
    * @throws GatewayError when the target cannot be resolved
    */
-  estimateCost: (
-    exchange: ModelExchange,
-    planned: ResolvedTarget,
-    tokens: { inputTokens: number; outputTokens: number },
-  ) => number | undefined;
+  estimateUse: (exchange: ModelExchange, planned: ResolvedTarget) => LikelyUse;
+}
+
+export interface LikelyUse {
+  inputTokens: number;
+  outputTokens: number;
+  /** Undefined = no price is known. */
+  costNanoUsd: number | undefined;
 }
 
 export interface PlanOptions {
@@ -94,13 +96,11 @@ function organisationOf(exchange: ModelExchange): string {
   return exchange.key?.source.organisationId ?? '';
 }
 
-/** Tokens are only estimated when a strategy asks what a target would cost. */
+/** Only asked when a strategy wants to know what a target would cost. */
 function costEstimator(exchange: ModelExchange, deps: PlanDeps): RoutingState['costNanoUsd'] {
-  let tokens: ReturnType<typeof estimateTokens> | undefined;
   return (planned: ResolvedTarget) => {
-    tokens ??= estimateTokens(exchange.subject.json ?? {});
     try {
-      return deps.estimateCost(exchange, planned, tokens);
+      return deps.estimateUse(exchange, planned).costNanoUsd;
     } catch {
       // A target that cannot be resolved has no price; asking it will say why.
       return undefined;

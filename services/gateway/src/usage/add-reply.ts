@@ -1,21 +1,24 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import { type CountedUnit, unitKeys } from '@sluice/pricing';
-import type { ReplyFacts } from '@sluice/providers';
 import type { UsageRecord } from '@sluice/usage';
-import type { PricedReply } from '../exchange/attempt.ts';
+import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 
 /** Adds what a reply was made of, and what it cost, to a record that may have those of others already. */
 export function addReply(
   record: UsageRecord,
-  facts: ReplyFacts | undefined,
+  { facts, isEstimated, isImplausible }: Bill,
   price: PricedReply | undefined,
 ): void {
-  if (facts?.usage !== undefined) addTokens(record, facts.usage);
-  if (facts?.units !== undefined) addUnits(record, facts.units);
-  if (facts?.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
-  if (facts?.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
-  if (facts?.providerCostNanoUsd !== undefined) {
+  if (facts.usage !== undefined) addTokens(record, facts.usage);
+  // Of the parts of an answer one that is estimated makes the whole an estimate.
+  if (isEstimated) record.usageEstimated = true;
+  record.usageReported = record.usageReported && !record.usageEstimated;
+  if (isImplausible) record.usageImplausible = true;
+  if (facts.units !== undefined) addUnits(record, facts.units);
+  if (facts.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
+  if (facts.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
+  if (facts.providerCostNanoUsd !== undefined) {
     record.providerCostKnown = true;
     record.providerCostNanoUsd += facts.providerCostNanoUsd;
   }

@@ -28,7 +28,7 @@ export function recordAttempt(recorder: UsageRecorder): AttemptListener {
 }
 
 function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorder): Promise<void> {
-  const { facts, price } = ended;
+  const { facts, bill, price } = ended;
   const { requester, notes } = ended.call;
   const arrivedAt = requester.arrival.startedAt;
   record.outcome = ended.outcome;
@@ -40,7 +40,7 @@ function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorde
   if (notes.hookVerdicts.length > 0) record.decisionJson = decisionOf(requester, notes);
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
-  addReply(record, facts, price);
+  if (bill !== undefined) addReply(record, bill, price);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {
     recovery.parts.begin(record, ended);

@@ -43,8 +43,8 @@ export class RecordOfParts implements RecordedParts {
     const record = this.#first?.record;
     if (record === undefined || this.#isClosed) return Promise.resolve();
     this.#note(ended);
-    const { facts, price, call, outcome } = ended;
-    addReply(record, facts, price);
+    const { facts, bill, price, call, outcome } = ended;
+    if (bill !== undefined) addReply(record, bill, price);
     if (this.#told !== call || ended.isContinued || !isLast(outcome)) return Promise.resolve();
     record.errorCode = ended.errorCode;
     record.finishReason = clipped(facts?.finishReason ?? record.finishReason);
@@ -83,9 +83,9 @@ export class RecordOfParts implements RecordedParts {
     return stored;
   }
 
-  #note({ call, facts, price, outcome, errorCode }: EndedAttempt): void {
+  #note({ call, bill, price, outcome, errorCode }: EndedAttempt): void {
     const { target } = call;
-    const hasAnswered = facts?.usage !== undefined || isLast(outcome);
+    const hasAnswered = bill?.facts.usage !== undefined || isLast(outcome);
     if (hasAnswered && price === undefined) this.#lacksPrice = true;
     this.#parts.push({
       path: target.path,
@@ -93,9 +93,9 @@ export class RecordOfParts implements RecordedParts {
       model: clipped(target.servedModel),
       outcome: usage.Outcome[outcome].toLowerCase(),
       ...(errorCode !== '' && { error: errorCode }),
-      ...(facts?.usage !== undefined && {
-        input_tokens: facts.usage.inputTokens,
-        output_tokens: facts.usage.outputTokens,
+      ...(bill?.facts.usage !== undefined && {
+        input_tokens: bill.facts.usage.inputTokens,
+        output_tokens: bill.facts.usage.outputTokens,
       }),
       ...(price !== undefined && { cost_nano_usd: price.cost.totalNanoUsd }),
     });

@@ -2,13 +2,11 @@ import type { HeaderSpelling } from '@sluice/contracts';
 import {
   type BreakerPhase,
   type Choice,
-  estimateTokens,
   flattenPlan,
   type PlannedVisit,
   type PlanStep,
   type ResolvedTarget,
   type RoutePlan,
-  shapeParams,
   walkPlan,
 } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
@@ -210,15 +208,14 @@ function whoAndWhere(
 
 function estimate(
   exchange: ModelExchange,
-  target: Target,
+  { planned }: Target,
   deps: ExplainPlanDeps,
 ): ExplainedStep['estimate'] {
-  const json = exchange.subject.json ?? {};
-  const tokens = estimateTokens(shapeParams(target.planned, json) ?? json);
+  const use = deps.plan.estimateUse(exchange, planned);
   return {
-    input_tokens: tokens.inputTokens,
-    output_tokens: tokens.outputTokens,
-    cost_nano_usd: deps.plan.estimateCost(exchange, target.planned, tokens) ?? null,
+    input_tokens: use.inputTokens,
+    output_tokens: use.outputTokens,
+    cost_nano_usd: use.costNanoUsd ?? null,
   };
 }
 

@@ -1,12 +1,14 @@
+import type { JsonObject } from '@sluice/contracts';
 import type { TargetFacts } from '@sluice/engine';
 import type { Estimate, Reservation } from '../../exchange/reservation.ts';
+import type { ModelCall } from '../../exchange/subject.ts';
 import type { Target } from '../../exchange/target.ts';
 import type { Rung, Step, TargetAnswer } from '../step.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
 export interface ReserveParts {
   /** What a request to the target will use at most. */
-  estimate: (visit: TargetVisit) => Estimate;
+  estimate: (subject: ModelCall, target: Target, json: JsonObject | undefined) => Estimate;
 }
 
 /**
@@ -21,7 +23,10 @@ export function reserve({ estimate }: ReserveParts): Step {
       const { limits } = visit.exchange;
       if (limits === undefined) return next(visit);
       const target = targetOf(visit);
-      const reserved = limits.reserve(limitFactsOf(target), target.saved, estimate(visit));
+      const facts = limitFactsOf(target);
+      const reserved = limits.reserve(facts, target.saved, () =>
+        estimate(visit.exchange.subject, target, visit.shaped ?? visit.exchange.subject.json),
+      );
       if (reserved instanceof Promise) return reserveAndGo(visit, reserved, next);
       note(visit, reserved);
       return next(visit);

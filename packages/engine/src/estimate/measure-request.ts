@@ -1,0 +1,300 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { countText, type TextCount } from './count-text.ts';
+import {
+  documentTokens,
+  type MediaRule,
+  type Picture,
+  pictureTokens,
+  soundTokens,
+} from './media-tokens.ts';
+import { pictureSize } from './picture-size.ts';
+
+/** What of a request a model reads, and what it allows of an answer. */
+export interface RequestSize {
+  /** Of all text; correct it by the model's ratio. */
+  readonly textTokens: number;
+  readonly mediaTokens: number;
+  /** More than what stands in it may be read: something is named by address or id, or a tool of the provider's reads on. */
+  readonly isOpen: boolean;
+  /** The caller's own limit for one answer; undefined = there is none. */
+  readonly outputMax: number | undefined;
+  /** Answers asked for, 1 at least. */
+  readonly answers: number;
+}
+
+/** A value that is not text counts as what stands around it. */
+const valuesMax = 20_000;
+const depthMax = 64;
+/** Role, name and the ends of a turn; and what begins the answer. */
+const turnTokens = 4;
+const frameTokens = 8;
+/** What a schema or arguments have around a name. */
+const memberTokens = 0.4;
+
+const textKeys = [
+  'messages',
+  'prompt',
+  'input',
+  'contents',
+  'system',
+  'systemInstruction',
+  'system_instruction',
+  'instructions',
+  'tools',
+  'functions',
+  'response_format',
+  'text',
+  'documents',
+  'query',
+  'suffix',
+  'prediction',
+  'inputs',
+] as const;
+
+/**
+ * One pass over a request. Looks at 20,000 values; what lies behind them counts
+ * by its bytes, as what was looked at.
+ * @param bodyBytes of the whole request
+ */
+export function measureRequest(
+  json: Readonly<JsonObject>,
+  bodyBytes: number,
+  rule: MediaRule,
+): RequestSize {
+  const count = new RequestCount(rule);
+  for (const key of textKeys) if (Object.hasOwn(json, key)) count.add(json[key], key, depthMax);
+  if (readsOn(json)) count.isOpen = true;
+  return {
+    textTokens: count.textTokens(bodyBytes),
+    mediaTokens: count.mediaTokens,
+    isOpen: count.isOpen,
+    outputMax: outputMaxOf(json),
+    answers: answersOf(json),
+  };
+}
+
+/** Members that name what the provider has, or let it look for more. */
+const openKeys = [
+  'previous_response_id',
+  'conversation',
+  'container',
+  'mcp_servers',
+  'cachedContent',
+  'web_search_options',
+  'data_sources',
+];
+
+function readsOn(json: Readonly<JsonObject>): boolean {
+  if (openKeys.some((key) => json[key] !== undefined && json[key] !== null)) return true;
+  return Array.isArray(json.tools) && json.tools.some(isTheProviders);
+}
+
+/** A tool that is no function of the caller's. */
+function isTheProviders(tool: JsonValue): boolean {
+  if (typeof tool !== 'object' || tool === null || Array.isArray(tool)) return false;
+  return ![
+    tool.function,
+    tool.input_schema,
+    tool.parameters,
+    tool.functionDeclarations,
+    tool.toolSpec,
+  ].some((schema) => schema !== undefined);
+}
+
+class RequestCount {
+  readonly text: TextCount = { tokens: 0, bytes: 0 };
+  mediaTokens = 0;
+  isOpen = false;
+  readonly #rule: MediaRule;
+  #valuesLeft = valuesMax;
+  /** Beside text: names, quotes, and media as they were sent. */
+  #otherBytes = 0;
+
+  constructor(rule: MediaRule) {
+    this.#rule = rule;
+  }
+
+  add(value: JsonValue | undefined, key: string, depth: number): void {
+    if (--this.#valuesLeft < 0) return;
+    if (typeof value === 'string') this.#addText(value, key);
+    else if (typeof value === 'number' || typeof value === 'boolean') {
+      this.text.tokens += 1;
+      this.#otherBytes += 4;
+    } else if (Array.isArray(value)) this.#addList(value, key, depth);
+    else if (typeof value === 'object' && value !== null) this.#addObject(value, key, depth);
+  }
+
+  /** What stands behind the last value that was looked at is as dense as what stands before it. Never more than bytes. */
+  textTokens(bodyBytes: number): number {
+    const { tokens, bytes } = this.text;
+    if (tokens === 0) return 0;
+    const unseen = this.#valuesLeft >= 0 ? 0 : bodyBytes - bytes - this.#otherBytes;
+    const all = tokens + frameTokens + (Math.max(0, unseen) * tokens) / Math.max(1, bytes);
+    return Math.ceil(Math.min(all, bodyBytes));
+  }
+
+  #addList(list: JsonValue[], key: string, depth: number): void {
+    // A prompt may be given as token ids.
+    if (typeof list[0] === 'number') {
+      this.text.tokens += list.length;
+      this.#otherBytes += list.length * 4;
+      return;
+    }
+    if (depth === 0) return;
+    for (const entry of list) {
+      if (this.#valuesLeft < 0) return;
+      this.add(entry, key, depth - 1);
+    }
+  }
+
+  #addObject(value: JsonObject, key: string, depth: number): void {
+    if (turnKeys.has(key)) this.text.tokens += turnTokens;
+    if (this.#addMedia(value)) return;
+    if (depth === 0) return;
+    // Names of schemas are read by the model, and so are those of arguments; those of turns and parts cost less.
+    const isFormat = formatKeys.has(key);
+    for (const name in value) {
+      if (this.#valuesLeft < 0) return;
+      if (!Object.hasOwn(value, name)) continue;
+      if (isFormat) this.#otherBytes += name.length + 4;
+      else {
+        this.text.tokens += memberTokens;
+        countText(name, this.text);
+      }
+      this.add(value[name], name, depth - 1);
+    }
+  }
+
+  #addText(text: string, key: string): void {
+    if (text.startsWith('data:') || key === 'b64_json') this.#addData(text, key, undefined);
+    else if (key !== 'role' && key !== 'type') countText(text, this.text);
+    else this.#otherBytes += text.length;
+  }
+
+  /** True = it was a part that is no text, and is counted. */
+  #addMedia(part: JsonObject): boolean {
+    const kind = mediaKindOf(part);
+    if (kind === undefined) return false;
+    const { data, type, isLow, reference } = kind;
+    if (reference) {
+      this.isOpen = true;
+      this.mediaTokens += isDocument(type)
+        ? documentTokens(this.#rule, undefined)
+        : pictureTokens(this.#rule, { width: undefined, height: undefined, isLow });
+    } else this.#addData(data, type, isLow);
+    return true;
+  }
+
+  #addData(text: string, type: string, isLow: boolean | undefined): void {
+    const comma = text.startsWith('data:') ? text.indexOf(',') + 1 : 0;
+    const base64 = comma === 0 ? text : text.slice(comma, comma + 128 * 1024);
+    const kind = comma === 0 ? type : text.slice(5, comma);
+    const bytes = ((text.length - comma) * 3) / 4;
+    this.#otherBytes += text.length;
+    if (/audio|wav|mp3|pcm|flac|ogg|opus|aac/.test(kind))
+      this.mediaTokens += soundTokens(this.#rule, bytes, kind);
+    else if (isDocument(kind)) this.mediaTokens += documentTokens(this.#rule, bytes);
+    else {
+      const size = pictureSize(base64);
+      const picture: Picture = {
+        width: size?.width,
+        height: size?.height,
+        isLow: isLow === true,
+      };
+      this.mediaTokens += pictureTokens(this.#rule, picture);
+    }
+  }
+}
+
+/** Whose entries have something around them of their own. */
+const turnKeys: ReadonlySet<string> = new Set([
+  'messages',
+  'contents',
+  'input',
+  'tools',
+  'functions',
+]);
+
+/** Holders of turns and parts: the names in them are the format's, not the model's. */
+const formatKeys: ReadonlySet<string> = new Set([
+  'messages',
+  'contents',
+  'input',
+  'content',
+  'parts',
+]);
+
+function isDocument(type: string): boolean {
+  return /pdf|document|file|text\//.test(type);
+}
+
+interface Media {
+  data: string;
+  type: string;
+  isLow: boolean;
+  /** It is named, not sent. */
+  reference: boolean;
+}
+
+/** The part's own data, however its format writes it. */
+function mediaKindOf(part: JsonObject): Media | undefined {
+  const image = part.image_url;
+  if (image !== undefined) {
+    const url = typeof image === 'string' ? image : member(image, 'url');
+    const detail = part.detail ?? (typeof image === 'string' ? undefined : member(image, 'detail'));
+    return typeof url === 'string' ? named(url, 'image', detail === 'low') : undefined;
+  }
+  const sound = member(part.input_audio, 'data');
+  if (typeof sound === 'string')
+    return { data: sound, type: 'audio', isLow: false, reference: false };
+  const inline = part.inlineData ?? part.inline_data ?? part.source;
+  const data = member(inline, 'data');
+  if (typeof data === 'string') {
+    const type =
+      member(inline, 'mimeType') ?? member(inline, 'mime_type') ?? member(inline, 'media_type');
+    // A document of plain text is text.
+    if (member(inline, 'type') === 'text') return undefined;
+    return { data, type: String(type ?? 'image'), isLow: false, reference: false };
+  }
+  const file = member(part.file, 'file_data') ?? part.file_data;
+  if (typeof file === 'string') return named(file, 'file', false);
+  const reference =
+    member(part.source, 'url') ??
+    member(part.source, 'file_id') ??
+    member(part.fileData ?? part.file_data, 'fileUri') ??
+    member(part.file, 'file_id') ??
+    part.file_id ??
+    part.file_url;
+  if (typeof reference !== 'string') return undefined;
+  const type = String(part.type ?? 'file');
+  return { data: '', type, isLow: false, reference: true };
+}
+
+function named(text: string, type: string, isLow: boolean): Media {
+  return { data: text, type, isLow, reference: !text.startsWith('data:') };
+}
+
+function member(value: JsonValue | undefined, name: string): JsonValue | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? value[name]
+    : undefined;
+}
+
+const limitKeys = ['max_completion_tokens', 'max_tokens', 'max_output_tokens', 'maxOutputTokens'];
+
+function outputMaxOf(json: Readonly<JsonObject>): number | undefined {
+  for (const holder of [json, json.generationConfig, json.inferenceConfig])
+    for (const key of [...limitKeys, 'maxTokens']) {
+      const limit = member(holder as JsonValue, key);
+      if (typeof limit === 'number' && limit > 0) return Math.ceil(limit);
+    }
+  return undefined;
+}
+
+function answersOf(json: Readonly<JsonObject>): number {
+  const asked = json.best_of ?? json.n ?? member(json.generationConfig, 'candidateCount');
+  return typeof asked === 'number' && asked > 1 ? Math.min(Math.ceil(asked), answersMax) : 1;
+}
+
+/** More than any vendor takes. */
+const answersMax = 128;

@@ -1,0 +1,142 @@
+import { noUsage } from '@sluice/contracts';
+import { usage } from '@sluice/proto-stubs';
+import type { ReplyFacts, Usage } from '@sluice/providers';
+import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
+import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
+import type { ObservedModels } from './observed-models.ts';
+
+const { Outcome } = usage;
+
+/**
+ * Decides what an attempt is billed by (docs/limits.md has the table): what the
+ * provider counted; where it did not, or not to the end, an estimate of what was
+ * sent and seen; nothing where nothing was used.
+ */
+export function billAttempt(estimates: UseEstimates, observed: ObservedModels): AttemptListener {
+  const listener: OutcomeListener = (ended) => {
+    ended.bill = billOf(ended, estimates);
+    learn(ended, estimates, observed);
+  };
+  return () => listener;
+}
+
+function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
+  const { facts = {} } = ended;
+  const told = facts.usage;
+  if (told === undefined) {
+    if (mayHaveUsed(ended)) return estimated(facts, estimatedUsage(ended, estimates, noUsage));
+    return facts.units === undefined ? undefined : asTold(facts);
+  }
+  const estimate = () => estimates.of(ended.call.requester.subject, ended.call.target);
+  const { isImplausible } = boundedUsage(told, boundsOf(ended.call, told, estimate));
+  if (isImplausible) {
+    const { inputTokens, outputTokens } = estimate();
+    return { ...estimated(facts, { ...noUsage, inputTokens, outputTokens }), isImplausible };
+  }
+  if (!wasCut(ended)) return asTold(facts);
+  // A stream that was cut told what it had counted by then.
+  const usage = estimatedUsage(ended, estimates, told);
+  return usage === told ? asTold(facts) : estimated(facts, usage);
+}
+
+function asTold(facts: ReplyFacts): Bill {
+  return { facts, isEstimated: false, isImplausible: false };
+}
+
+function estimated({ chargedTokens: _, ...facts }: ReplyFacts, usage: Usage): Bill {
+  return { facts: { ...facts, usage }, isEstimated: true, isImplausible: false };
+}
+
+/** The call was sent, and the provider may have worked on it. */
+function mayHaveUsed({ outcome, errorCode, call, facts }: EndedAttempt): boolean {
+  if (!countsTokens(call)) return false;
+  switch (outcome) {
+    case Outcome.SUCCESS:
+    case Outcome.DENIED:
+      return facts?.units === undefined;
+    case Outcome.PARTIAL:
+    case Outcome.CALLER_GONE:
+      return true;
+    case Outcome.UPSTREAM_FAILURE:
+      return afterSending.has(errorCode);
+    default:
+      return false;
+  }
+}
+
+/** Failures of a provider that had the whole request. */
+const afterSending: ReadonlySet<string> = new Set([
+  'upstream.timeout',
+  'upstream.stream_cut',
+  'upstream.stream_stalled',
+  'upstream.invalid_response',
+  'upstream.response_too_large',
+]);
+
+function wasCut({ outcome }: EndedAttempt): boolean {
+  return (
+    outcome === Outcome.PARTIAL ||
+    outcome === Outcome.CALLER_GONE ||
+    outcome === Outcome.UPSTREAM_FAILURE
+  );
+}
+
+/** Of requests that are text for a model, in a form that we read. */
+function countsTokens({ requester: { subject }, translation }: PreparedCall): boolean {
+  return (
+    translation !== undefined &&
+    subject.json !== undefined &&
+    (subject.operation.uses === 'text' || subject.operation.uses === 'input')
+  );
+}
+
+/** The prompt, and what was seen of the answer; never less than the provider told. */
+function estimatedUsage(
+  { call, facts }: EndedAttempt,
+  estimates: UseEstimates,
+  told: Usage,
+): Usage {
+  const seen = Math.ceil((facts?.textChars ?? 0) / charsPerToken);
+  if (told.inputTokens > 0 && told.outputTokens >= seen) return told;
+  const estimate = estimates.of(call.requester.subject, call.target);
+  return {
+    ...told,
+    inputTokens: told.inputTokens > 0 ? told.inputTokens : estimate.expected.inputTokens,
+    outputTokens: Math.max(told.outputTokens, Math.min(seen, estimate.outputTokens)),
+  };
+}
+
+/** Of what models write; less than in what they read, which has more marks and names. */
+const charsPerToken = 4;
+
+/** What frames of turns and tools that a vendor adds may count, beside each byte that was sent. */
+const inputAllowance = 20_000;
+/** More than the window of any model. */
+const tokensMax = 20_000_000;
+/** What some vendors let a model think beyond the limit of its answer. */
+const outputAllowance = 200_000;
+
+/** What the call can have counted at most. Few count more than the allowances; only of those the request is looked at. */
+function boundsOf(call: PreparedCall, told: Usage, estimate: () => EstimatedUse): UsageBounds {
+  let inputTokensMax = (call.requester.subject.body?.length ?? 0) + inputAllowance;
+  let outputTokensMax = outputAllowance;
+  if (told.inputTokens > inputTokensMax && estimate().isOpen) inputTokensMax = tokensMax;
+  if (told.outputTokens > outputTokensMax) outputTokensMax += estimate().outputTokens;
+  return { inputTokensMax, outputTokensMax };
+}
+
+function learn(
+  { call, bill, outcome }: EndedAttempt,
+  estimates: UseEstimates,
+  observed: ObservedModels,
+): void {
+  const tokens = bill?.facts.usage;
+  if (outcome !== Outcome.SUCCESS || bill === undefined || tokens === undefined) return;
+  if (bill.isEstimated || call.addressBy === 'caller') return;
+  const { target, requester } = call;
+  const key = modelKeyOf(target.entry.id, target.servedModel);
+  const known = estimates.teaches(requester.subject);
+  observed.learn(key, known, tokens.inputTokens, tokens.outputTokens);
+}

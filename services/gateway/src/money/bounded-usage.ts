@@ -1,0 +1,43 @@
+import type { Usage } from '@sluice/providers';
+
+/** What a call can have counted at most. */
+export interface UsageBounds {
+  inputTokensMax: number;
+  outputTokensMax: number;
+}
+
+/**
+ * The usage that a provider told, within what is possible: whole numbers, none
+ * below zero, no part above its whole, no more than the call allows.
+ * `isImplausible` = something had to be changed.
+ */
+export function boundedUsage(
+  told: Usage,
+  bounds: UsageBounds,
+): { usage: Usage; isImplausible: boolean } {
+  const inputTokens = countIn(told.inputTokens, bounds.inputTokensMax);
+  const outputTokens = countIn(told.outputTokens, bounds.outputTokensMax);
+  const cacheReadTokens = countIn(told.cacheReadTokens, inputTokens);
+  const cacheWriteTokens = countIn(told.cacheWriteTokens, inputTokens - cacheReadTokens);
+  const usage: Usage = {
+    ...told,
+    inputTokens,
+    outputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWrite1hTokens: countIn(told.cacheWrite1hTokens, cacheWriteTokens),
+    reasoningTokens: countIn(told.reasoningTokens, outputTokens),
+    inputAudioTokens: countIn(told.inputAudioTokens, inputTokens),
+    outputAudioTokens: countIn(told.outputAudioTokens, outputTokens),
+  };
+  for (const name in usage)
+    if (usage[name as keyof Usage] !== told[name as keyof Usage])
+      return { usage, isImplausible: true };
+  return { usage: told, isImplausible: false };
+}
+
+/** What is no number counts as nothing; a part of a token as a whole one. */
+function countIn(count: number, max: number): number {
+  if (!(count > 0)) return 0;
+  return Math.min(Math.ceil(count), Math.max(0, max));
+}

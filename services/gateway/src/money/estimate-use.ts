@@ -1,0 +1,129 @@
+import type { JsonObject, ReplyUnits } from '@sluice/contracts';
+import { type MediaRule, measureRequest, type RequestSize } from '@sluice/engine';
+import { factsOfModel } from '@sluice/providers';
+import type { ModelCall } from '../exchange/subject.ts';
+import type { Target } from '../exchange/target.ts';
+import type { ObservedModels } from './observed-models.ts';
+
+/** What a request will use at one target, as far as can be told before it is sent. In tokens. */
+export interface EstimatedUse {
+  /** Seldom less than is counted, never more than the bytes that are sent and what they name. */
+  readonly inputTokens: number;
+  /** What the request allows. */
+  readonly outputTokens: number;
+  /** What answers of the model came to in 99 of 100 cases, within what the request allows. */
+  readonly observedOutputTokens: number;
+  /** What is likely. */
+  readonly expected: { readonly inputTokens: number; readonly outputTokens: number };
+  /** What is named, not sent, may count more than is estimated. */
+  readonly isOpen: boolean;
+  /** What is charged by other units. */
+  readonly units: ReplyUnits | undefined;
+}
+
+/** Of an answer without a limit, where nobody knows how much the model may say. */
+const outputTokensDefault = 8192;
+/** What an answer without a limit is likely to be. */
+const usualOutputTokens = 1000;
+/** Our estimates lie that much above what is counted, in the middle. */
+const usualExcess = 1.25;
+
+/** Estimates requests; each is looked at once, whatever the number of its targets. */
+export class UseEstimates {
+  readonly #observed: ObservedModels;
+  readonly #sizes = new WeakMap<JsonObject, { rule: MediaRule; size: RequestSize }>();
+
+  constructor(observed: ObservedModels) {
+    this.#observed = observed;
+  }
+
+  /** @param json as the target will get it, before it is encoded in the target's format */
+  of(subject: ModelCall, { entry, servedModel }: NamedTarget, json = subject.json): EstimatedUse {
+    const bytes = subject.body?.length ?? 0;
+    // What flows through unread has no text that could be counted.
+    if (json === undefined) return unread(bytes);
+    const size = this.#sizeOf(json, bytes, mediaRuleOf(entry.id, servedModel));
+    const model = modelKeyOf(entry.id, servedModel);
+    const facts = factsOfModel(servedModel);
+    const answers = subject.operation.uses === 'text' ? size.answers : 0;
+    const allowed = size.outputMax ?? facts?.outputTokensMax ?? outputTokensDefault;
+    const outputMax = Math.min(allowed, facts?.outputTokensMax ?? allowed, outputTokensMax);
+    const observed = Math.min(outputMax, this.#observed.outputTokens(model) ?? outputMax);
+    const usual = this.#observed.usualOutputTokens(model) ?? usualOutputTokens;
+    const ratio = this.#observed.inputRatio(model);
+    const text = Math.min(Math.ceil(size.textTokens * ratio), bytes);
+    return {
+      inputTokens: text + size.mediaTokens,
+      outputTokens: outputMax * answers,
+      observedOutputTokens: observed * answers,
+      expected: {
+        inputTokens: Math.ceil(text / usualExcess) + size.mediaTokens,
+        outputTokens: Math.min(outputMax, usual) * answers,
+      },
+      isOpen: size.isOpen,
+      units: unitsOf(subject, json),
+    };
+  }
+
+  /** Of a request that was estimated: its text before the ratio of the model; undefined = it would teach nothing. */
+  teaches({ json }: ModelCall): number | undefined {
+    const size = json === undefined ? undefined : this.#sizes.get(json)?.size;
+    return size === undefined || size.isOpen || size.mediaTokens > 0 ? undefined : size.textTokens;
+  }
+
+  #sizeOf(json: JsonObject, bytes: number, rule: MediaRule): RequestSize {
+    const known = this.#sizes.get(json);
+    if (known?.rule === rule) return known.size;
+    const size = measureRequest(json, bytes, rule);
+    this.#sizes.set(json, { rule, size });
+    return size;
+  }
+}
+
+export type NamedTarget = Pick<Target, 'entry' | 'servedModel'>;
+
+/** Under which what a model counted is remembered. */
+export function modelKeyOf(provider: string, model: string): string {
+  return `${provider}|${model}`;
+}
+
+/** No model says more. */
+const outputTokensMax = 10_000_000;
+
+/** A quarter of its bytes, as text has. */
+function unread(bytes: number): EstimatedUse {
+  const inputTokens = Math.ceil(bytes / 4);
+  return {
+    inputTokens,
+    outputTokens: 0,
+    observedOutputTokens: 0,
+    expected: { inputTokens, outputTokens: 0 },
+    isOpen: true,
+    units: undefined,
+  };
+}
+
+function mediaRuleOf(provider: string, model: string): MediaRule {
+  if (model.includes('claude') || provider === 'anthropic') return 'anthropic';
+  return model.includes('gemini') || provider === 'google' ? 'gemini' : 'openai';
+}
+
+function unitsOf({ operation, form }: ModelCall, json: JsonObject): ReplyUnits | undefined {
+  switch (operation.id) {
+    case 'imageGenerate':
+    case 'imageEdit':
+      return { images: typeof json.n === 'number' && json.n > 0 ? Math.ceil(json.n) : 1 };
+    case 'createSpeech':
+      return { characters: typeof json.input === 'string' ? json.input.length : 0 };
+    case 'createTranscription':
+    case 'createTranslation': {
+      const bytes = form?.reduce((sum, part) => sum + part.data.length, 0) ?? 0;
+      // Speech is seldom sent with less than 4 kB a second.
+      return { audioSeconds: bytes / 4000 };
+    }
+    case 'rerank':
+      return { searchUnits: 1 };
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,44 @@
+import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
+import type { Used } from '../exchange/reservation.ts';
+import type { UseEstimates } from './estimate-use.ts';
+import type { PriceList } from './price-list.ts';
+
+/** Counts what an attempt used, with the limits of its request and its target. */
+export function settleAttempt(estimates: UseEstimates, prices: PriceList): AttemptListener {
+  const settle: OutcomeListener = (ended) => {
+    const { reservation, requester } = ended.call;
+    const used = countedOf(ended, estimates, prices);
+    if (reservation === undefined) {
+      if (used !== undefined) requester.limits?.post(used);
+      return;
+    }
+    if (used !== undefined) reservation.post(used);
+    reservation.finish();
+  };
+  return ({ call }) => {
+    call.reservation?.begin();
+    return settle;
+  };
+}
+
+/**
+ * What counts of a bill. Whoever answers at an address of the caller's own choice
+ * uses up limits that others share by no more than what is estimated.
+ */
+function countedOf(
+  { bill, price, call }: EndedAttempt,
+  estimates: UseEstimates,
+  prices: PriceList,
+): Used | undefined {
+  const usage = bill?.facts.usage;
+  const costNanoUsd = price?.cost.totalNanoUsd ?? 0;
+  const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
+  if (tokens === 0 && costNanoUsd === 0) return undefined;
+  if (call.addressBy !== 'caller') return { tokens, costNanoUsd };
+  const { target, requester } = call;
+  const most = estimates.of(requester.subject, target);
+  return {
+    tokens: Math.min(tokens, most.inputTokens + most.outputTokens),
+    costNanoUsd: Math.min(costNanoUsd, prices.estimate(target, most, most.units) ?? 0),
+  };
+}

@@ -1,0 +1,176 @@
+import { gzipSync } from 'node:zlib';
+import { json, slowHeaders, sse, type UpstreamReply } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Asked, type Lab, type RecordView, startLab, type Trial } from './lab.ts';
+import { chatReply } from './scenario.ts';
+import { anthropicEvents, openAiError, openAiEvents } from './vendor-replies.ts';
+
+let lab: Lab;
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab?.stop());
+
+async function inTrial(work: (trial: Trial) => Promise<void>): Promise<void> {
+  const trial = lab.trial();
+  try {
+    await work(trial);
+  } finally {
+    await trial.close();
+  }
+}
+
+const prompt = 'What are the main differences between optimistic and pessimistic locking? ';
+const body = {
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: prompt.repeat(20) }],
+  max_tokens: 1000,
+};
+/** Of the prompt above, by its vendor's own tokenizer. */
+const promptTokens = 249;
+const streamed = { ...body, stream: true };
+
+const { usage: _, ...withoutUsage } = chatReply;
+const replyWith = (usage: object) => json(200, { ...chatReply, usage });
+const said = 'Optimistic locking checks at the end. '.repeat(40);
+/** What was said, in tokens. */
+const saidTokens = 40 * 7;
+const saying = (content: string) =>
+  json(200, {
+    ...withoutUsage,
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+  });
+const words = said.split(/(?<= )/);
+const wordEvents = openAiEvents(...words);
+const withoutLastCount = wordEvents.filter((event) => !event.includes('"usage"'));
+
+/** What is billed beside what is reported; null = nothing is estimated. */
+interface Billed extends RecordView {
+  estimate: { tokens: [number, number]; costNanoUsd: number } | null;
+}
+
+function billedOf({ records, rawRecords }: Asked): Billed {
+  const [view] = records;
+  const [raw] = rawRecords;
+  if (view === undefined || raw === undefined) throw new Error('no record came');
+  const tokens: [number, number] = [Number(raw.inputTokens), Number(raw.outputTokens)];
+  const costNanoUsd = raw.costKnown ? Number(raw.costNanoUsd) : 0;
+  return { ...view, estimate: raw.usageEstimated ? { tokens, costNanoUsd } : null };
+}
+
+/** One attempt at one upstream. */
+async function billOf(
+  reply: UpstreamReply,
+  call: object = { body },
+  target: object = {},
+): Promise<Billed> {
+  let record: Billed | undefined;
+  await inTrial(async (trial) => {
+    const upstream = await trial.upstream('vendor', reply);
+    record = billedOf(await trial.ask({ config: upstream.target(target), records: 1, ...call }));
+  });
+  if (record === undefined) throw new Error('no record came');
+  return record;
+}
+
+function near(count: number | undefined, expected: number): void {
+  expect(count).toBeGreaterThan(expected * 0.6);
+  expect(count).toBeLessThan(expected * 1.7);
+}
+
+describe('an attempt is billed', () => {
+  it('by what its provider counted, and an explicit zero is zero', async () => {
+    expect(
+      await billOf(replyWith({ prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 })),
+    ).toMatchObject({ tokens: [0, 0], costNanoUsd: 0, estimate: null });
+  });
+
+  it.each([
+    ['a reply without usage', saying(said), body],
+    ['a stream without usage', sse(withoutLastCount), streamed],
+  ])('by what was sent and said: %s', async (_name, reply, asked) => {
+    const record = await billOf(reply, { body: asked });
+    expect(record).toMatchObject({ outcome: 'SUCCESS', tokens: null });
+    near(record.estimate?.tokens[0], promptTokens);
+    near(record.estimate?.tokens[1], saidTokens);
+    expect(record.estimate?.costNanoUsd).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['of chat completions', sse(wordEvents, { cutAfter: 101 }), {}, 100],
+    [
+      'that told of its prompt first',
+      sse(anthropicEvents(...words), { cutAfter: 102 }),
+      { provider: 'anthropic', override_params: { model: 'claude-sonnet-4-5' } },
+      100,
+    ],
+  ])('by the prompt and what was seen of a cut stream %s', async (_name, reply, target, seen) => {
+    const record = await billOf(reply, { body: streamed }, target);
+    expect(record.outcome).toBe('PARTIAL');
+    const [input, output] = record.estimate?.tokens ?? [];
+    near(output, seen);
+    if ('provider' in target) expect(input).toBe(1000);
+    else near(input, promptTokens);
+  });
+
+  it('by the prompt when it took too long', async () => {
+    const record = await billOf(slowHeaders(3000, saying(said)), {
+      body,
+      headers: { 'x-service-request-timeout': '200' },
+    });
+    expect(record).toMatchObject({ code: 'upstream.timeout', tokens: null });
+    near(record.estimate?.tokens[0], promptTokens);
+    expect(record.estimate?.tokens[1]).toBe(0);
+  });
+
+  it('by the prompt when its answer came compressed, unasked', async () => {
+    const record = await billOf({
+      async send(response) {
+        response.writeHead(200, {
+          'content-type': 'application/json',
+          'content-encoding': 'gzip',
+        });
+        response.end(gzipSync(JSON.stringify(chatReply)));
+      },
+    });
+    near(record.estimate?.tokens[0], promptTokens);
+  });
+
+  it.each([
+    ['an error', openAiError(500, 'server_error')],
+    ['a refusal', openAiError(429, 'rate_limit_exceeded')],
+  ])('by nothing for %s', async (_name, reply) => {
+    expect(await billOf(reply)).toMatchObject({ tokens: null, costNanoUsd: null, estimate: null });
+  });
+
+  it('by nothing where nobody answers', () =>
+    inTrial(async (trial) => {
+      const upstream = await trial.upstream('gone', openAiError(500, 'never'));
+      await upstream.close();
+      const asked = await trial.ask({ config: upstream.target(), records: 1, body });
+      expect(billedOf(asked)).toMatchObject({ tokens: null, costNanoUsd: null, estimate: null });
+    }));
+
+  it.each([
+    ['beyond all measure', { prompt_tokens: 1e300, completion_tokens: 1 }],
+    [
+      'with a part above its whole',
+      { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 11 } },
+    ],
+    ['more than the request allows', { prompt_tokens: 10, completion_tokens: 900_000 }],
+  ])('by its estimate where usage is %s', async (_name, usage) => {
+    const record = await billOf(replyWith(usage));
+    expect(record.tokens).toBeNull();
+    expect(record.estimate?.tokens[0]).toBeLessThan(promptTokens * 2);
+    expect(record.estimate?.tokens[1]).toBeLessThanOrEqual(1000);
+    expect(record.estimate?.costNanoUsd).toBeLessThan(1_000_000);
+  });
+
+  it('on the raw path as on any other', async () => {
+    const record = await billOf(json(200, chatReply), {
+      body,
+      path: '/v1/proxy/chat/completions',
+    });
+    expect(record).toMatchObject({ tokens: [1000, 500], costNanoUsd: 450_000 });
+  });
+});
