@@ -31,6 +31,7 @@ const commands = {
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
+  prices: ['scripts/prices.ts'],
 };
 
 /** What a command wants to find in its environment. */

@@ -14,11 +14,13 @@ import { type CountedUnit, countedUnits } from './unit-counts.ts';
 /** Something in a price document that is not as it must be, and where. */
 export class PriceFault extends Error {
   readonly path: string;
+  readonly reason: string;
 
   constructor(path: string, reason: string) {
     super(`${path}: ${reason}`);
     this.name = 'PriceFault';
     this.path = path;
+    this.reason = reason;
   }
 }
 

@@ -9,7 +9,10 @@ export function ingestMetrics(metrics: Metrics) {
       metrics.registry,
       'usage_rows_stored_total',
       'Rows inserted, by table. Copies of a record count each time they arrive.',
-      { labels: { table: new Set(['usage_records', 'usage_rejects']) }, seriesMax: 20 },
+      {
+        labels: { table: new Set(['usage_records', 'usage_adjustments', 'usage_rejects']) },
+        seriesMax: 20,
+      },
     ),
     insertSeconds: metrics.histogram(
       'usage_insert_seconds',

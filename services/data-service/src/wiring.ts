@@ -65,7 +65,7 @@ export async function wire(
       onError: (error, method) =>
         logger.warn({ err: error, code: error.code, method }, 'a gRPC call failed'),
       services: [
-        served(usage.UsageService, usageHandlers(sink)),
+        served(usage.UsageService, usageHandlers(sink, client)),
         served(analytics.AnalyticsService, analyticsHandlers(client)),
       ],
     }),

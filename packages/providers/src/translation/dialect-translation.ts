@@ -1,4 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
+import { withAskedImage } from '../bills/with-asked-image.ts';
 import type {
   BodyDialect,
   CallContext,
@@ -41,7 +42,7 @@ export class DialectTranslation implements Translation {
   decode(bytes: Buffer, context: CallContext, head: ReplyHead): DecodedReply {
     const reply = this.#dialect.decode(bytes, context, head);
     if (reply === undefined) throw notTheFormat(bytes);
-    return reply;
+    return { ...reply, facts: withAskedImage(reply.facts, context.request) };
   }
 
   decodeError(status: number, bytes: Buffer, context: CallContext): DecodedReply {

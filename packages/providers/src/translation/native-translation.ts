@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { SkimmedJson } from '@sluice/json';
+import { withAskedImage } from '../bills/with-asked-image.ts';
 import type {
   CallContext,
   DecodedReply,
@@ -72,13 +73,14 @@ export class NativeTranslation implements Translation {
       if (!(error instanceof GatewayError)) throw error;
       const skim = new SkimmedJson();
       skim.add(bytes);
-      return { body: undefined, facts: this.skim(skim.object()) ?? {}, isUnread: true };
+      const facts = withAskedImage(this.skim(skim.object()) ?? {}, context.request);
+      return { body: undefined, facts, isUnread: true };
     }
     const body = objectOf(reply);
     const facts = body === undefined ? undefined : read(body);
     if (facts !== undefined && body !== undefined) {
       if (facts.usage === undefined) facts.textChars = charsSaidIn(body);
-      return { body: undefined, facts };
+      return { body: undefined, facts: withAskedImage(facts, context.request) };
     }
     // JSON of another shape is for the caller to read; an error is no reply, whatever its status says.
     if (reply === undefined || isErrorReply(body)) throw notTheFormat(bytes);

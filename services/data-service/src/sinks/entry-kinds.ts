@@ -1,18 +1,26 @@
-import { fromBinary } from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import { type EntryKind, entryKindName, type LedgerEntry } from '@sluice/usage';
+import { adjustmentRow } from './adjustment-row.ts';
 import { UnfitRecord, type UsageRow } from './column-values.ts';
 import { usageRow } from './usage-row.gen.ts';
 
 /** A row and the table it goes to. */
 export interface LedgerRow {
-  table: 'usage_records';
+  table: 'usage_records' | 'usage_adjustments';
   row: UsageRow;
 }
 
 /** What becomes of an entry, by its kind: a new kind is a line here and a table. */
 const rowOf: Partial<Record<EntryKind, (body: Uint8Array) => LedgerRow>> = {
-  [usage.EntryKind.ATTEMPT]: (body) => ({ table: 'usage_records', row: usageRow(recordIn(body)) }),
+  [usage.EntryKind.ATTEMPT]: (body) => ({
+    table: 'usage_records',
+    row: usageRow(messageIn(usage.UsageRecordSchema, body)),
+  }),
+  [usage.EntryKind.ADJUSTMENT]: (body) => ({
+    table: 'usage_adjustments',
+    row: adjustmentRow(messageIn(usage.AdjustmentSchema, body)),
+  }),
 };
 
 /** @throws UnfitRecord for what has no place here; the message says why */
@@ -23,10 +31,10 @@ export function ledgerRow({ kind, body }: LedgerEntry): LedgerRow {
   return row(body);
 }
 
-function recordIn(body: Uint8Array): usage.UsageRecord {
+function messageIn<Desc extends DescMessage>(schema: Desc, body: Uint8Array): MessageShape<Desc> {
   try {
-    return fromBinary(usage.UsageRecordSchema, body);
+    return fromBinary(schema, body);
   } catch (error) {
-    throw new UnfitRecord('not a UsageRecord', { cause: error });
+    throw new UnfitRecord(`not a ${schema.name}`, { cause: error });
   }
 }

@@ -45,6 +45,7 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
       const stop = metrics.insertSeconds.startTimer();
       await insertRows(client, 'usage_rejects', items);
       await insertRows(client, 'usage_records', items);
+      await insertRows(client, 'usage_adjustments', items);
       stop();
       for (const { table } of items) metrics.rows.child({ table }).add(1);
     },

@@ -16,6 +16,11 @@ export function addReply(
   record.usageReported = record.usageReported && !record.usageEstimated;
   if (isImplausible) record.usageImplausible = true;
   if (facts.units !== undefined) addUnits(record, facts.units);
+  if (facts.chargedTokens !== undefined) {
+    const { inputTokens, outputTokens } = facts.chargedTokens;
+    record.units = added(record.units, 'charged_request_token', inputTokens);
+    record.units = added(record.units, 'charged_response_token', outputTokens);
+  }
   if (facts.servedTier !== undefined) record.serviceTier = clipped(facts.servedTier);
   if (facts.servedRegion !== undefined) record.servedRegion = clipped(facts.servedRegion);
   if (facts.providerCostNanoUsd !== undefined) {
@@ -38,7 +43,19 @@ function addTokens(record: UsageRecord, tokens: ChatUsage): void {
   record.cacheReadAudioTokens += tokens.cacheReadAudioTokens ?? 0;
   record.inputImageTokens += tokens.inputImageTokens ?? 0;
   record.outputImageTokens += tokens.outputImageTokens ?? 0;
+  for (const [kind, name] of namedTokens) {
+    const count = tokens[kind];
+    if (count !== undefined && count > 0) record.units = added(record.units, name, count);
+  }
 }
+
+/** Kinds of tokens that few replies have, by their names in price lists. */
+const namedTokens = [
+  ['inputVideoTokens', 'input_video_token'],
+  ['outputVideoTokens', 'output_video_token'],
+  ['cacheReadImageTokens', 'cache_read_image_input_token'],
+  ['citationTokens', 'citation_token'],
+] as const;
 
 function addUnits(record: UsageRecord, units: ReplyUnits): void {
   const images = wholeCount(units.images);

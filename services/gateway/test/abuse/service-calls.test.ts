@@ -39,6 +39,7 @@ async function serve(options: { tls?: ServerTls } = {}): Promise<number> {
   decoded = 0;
   server = await serveRpc({ host: '127.0.0.1', port: 0, token, ...options });
   server.add(usage.UsageService, {
+    async *listCharges() {},
     async writeUsage() {
       decoded += 1;
       return {};

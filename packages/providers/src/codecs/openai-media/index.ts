@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { furtherKinds } from '../../bills/further-kinds.ts';
 import { nanoUsdOfTicks } from '../../bills/provider-cost.ts';
+import { chosenWord } from '../../bills/with-asked-image.ts';
 import type { ReplyFacts, StreamFault, Usage } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
 import { arrayOf, compact, countOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
@@ -46,18 +47,10 @@ function mediaFacts(value: unknown, units: ReplyFacts['units'] = {}): ReplyFacts
 function madeImages(images: number, told: JsonObject): NonNullable<ReplyFacts['units']> {
   return compact({
     images,
-    imageQuality: chosen(told.quality),
-    imageSize: chosen(told.size),
+    imageQuality: chosenWord(told.quality),
+    imageSize: chosenWord(told.size),
   });
 }
-
-/** `auto` leaves the choice to the provider, and says nothing of what it chose. */
-function chosen(value: unknown): string | undefined {
-  const word = stringOf(value);
-  return word === undefined || word === 'auto' || word.length > wordMax ? undefined : word;
-}
-
-const wordMax = 32;
 
 function tokensOf(usage: JsonObject): Usage {
   if (usage.input_tokens === undefined) return decodeUsage(usage);

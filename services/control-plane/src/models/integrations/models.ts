@@ -1,4 +1,6 @@
 import type { BodyOf, SecretMapping } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { PriceFault, readCustomPrices } from '@sluice/pricing';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
@@ -42,6 +44,7 @@ export function changeModels(
     const mappings = integration.secretMappings as unknown as SecretMapping[];
     guardModels({ ...openCredentials(vault, integration), mappings }, settings, body);
     for (const [index, model] of body.models.entries()) {
+      checkPrices(model.pricing_config, `body.models[${index}]`);
       await upsertModel(db, integration.id, model.slug, {
         enabled: model.enabled,
         isCustom: model.is_custom ?? undefined,
@@ -69,6 +72,18 @@ export function deleteModels(
   return changeReached(call, reference, showModels(slugs), ({ db }, integration) =>
     removeCustomModels(db, integration.id, slugs),
   );
+}
+
+/** @throws GatewayError `admin.validation` with the path of what a gateway could not read */
+function checkPrices(pricing: unknown, at: string): void {
+  if (pricing === undefined || pricing === null) return;
+  try {
+    readCustomPrices(pricing, '');
+  } catch (error) {
+    if (!(error instanceof PriceFault)) throw error;
+    const field = `${at}.${error.path.replace('.pricing_config.', '.')}`;
+    throw new GatewayError('admin.validation', { field, message: `${field} ${error.reason}.` });
+  }
 }
 
 function showModels(slugs: readonly string[]) {

@@ -47,6 +47,184 @@ export declare type WriteUsageResponse = Message<"sluice.usage.v1.WriteUsageResp
 export declare const WriteUsageResponseSchema: GenMessage<WriteUsageResponse>;
 
 /**
+ * @generated from message sluice.usage.v1.ListChargesRequest
+ */
+export declare type ListChargesRequest = Message<"sluice.usage.v1.ListChargesRequest"> & {
+  /**
+   * Unix ms: from inclusive, to exclusive; a month at most.
+   *
+   * @generated from field: int64 from_ms = 1;
+   */
+  fromMs: bigint;
+
+  /**
+   * @generated from field: int64 to_ms = 2;
+   */
+  toMs: bigint;
+
+  /**
+   * Empty = of all.
+   *
+   * @generated from field: string organisation_id = 3;
+   */
+  organisationId: string;
+};
+
+/**
+ * Describes the message sluice.usage.v1.ListChargesRequest.
+ * Use `create(ListChargesRequestSchema)` to create a new message.
+ */
+export declare const ListChargesRequestSchema: GenMessage<ListChargesRequest>;
+
+/**
+ * Some of them; the end of the stream is the end of the list.
+ *
+ * @generated from message sluice.usage.v1.ListChargesResponse
+ */
+export declare type ListChargesResponse = Message<"sluice.usage.v1.ListChargesResponse"> & {
+  /**
+   * @generated from field: repeated sluice.usage.v1.Charge charges = 1;
+   */
+  charges: Charge[];
+};
+
+/**
+ * Describes the message sluice.usage.v1.ListChargesResponse.
+ * Use `create(ListChargesResponseSchema)` to create a new message.
+ */
+export declare const ListChargesResponseSchema: GenMessage<ListChargesResponse>;
+
+/**
+ * @generated from message sluice.usage.v1.Charge
+ */
+export declare type Charge = Message<"sluice.usage.v1.Charge"> & {
+  /**
+   * As it was recorded, as far as its price depends on it.
+   *
+   * @generated from field: sluice.usage.v1.UsageRecord record = 1;
+   */
+  record?: UsageRecord | undefined;
+
+  /**
+   * Adjustments so far together, and whether there are any.
+   *
+   * @generated from field: sint64 adjusted_nano_usd = 2;
+   */
+  adjustedNanoUsd: bigint;
+
+  /**
+   * @generated from field: sint64 adjusted_input_nano_usd = 3;
+   */
+  adjustedInputNanoUsd: bigint;
+
+  /**
+   * @generated from field: sint64 adjusted_output_nano_usd = 4;
+   */
+  adjustedOutputNanoUsd: bigint;
+
+  /**
+   * @generated from field: bool adjusted = 5;
+   */
+  adjusted: boolean;
+};
+
+/**
+ * Describes the message sluice.usage.v1.Charge.
+ * Use `create(ChargeSchema)` to create a new message.
+ */
+export declare const ChargeSchema: GenMessage<Charge>;
+
+/**
+ * The body of an entry of kind ADJUSTMENT: what is to be added to the cost of an
+ * attempt that was recorded before. The attempt's record stays as it is.
+ *
+ * @generated from message sluice.usage.v1.Adjustment
+ */
+export declare type Adjustment = Message<"sluice.usage.v1.Adjustment"> & {
+  /**
+   * 16 bytes, made of the attempt, the price and what was charged before: the
+   * same correction made twice is one.
+   *
+   * @generated from field: bytes id = 1;
+   */
+  id: Uint8Array;
+
+  /**
+   * @generated from field: bytes record_id = 2;
+   */
+  recordId: Uint8Array;
+
+  /**
+   * @generated from field: string organisation_id = 3;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: string workspace_id = 4;
+   */
+  workspaceId: string;
+
+  /**
+   * Of the attempt: sums of a period take its adjustments with it.
+   *
+   * @generated from field: int64 attempt_created_at_ms = 5;
+   */
+  attemptCreatedAtMs: bigint;
+
+  /**
+   * @generated from field: int64 created_at_ms = 6;
+   */
+  createdAtMs: bigint;
+
+  /**
+   * To be added; negative = it was charged too much.
+   *
+   * @generated from field: sint64 cost_nano_usd = 7;
+   */
+  costNanoUsd: bigint;
+
+  /**
+   * @generated from field: sint64 input_cost_nano_usd = 8;
+   */
+  inputCostNanoUsd: bigint;
+
+  /**
+   * @generated from field: sint64 output_cost_nano_usd = 9;
+   */
+  outputCostNanoUsd: bigint;
+
+  /**
+   * The cost was unknown before.
+   *
+   * @generated from field: bool makes_known = 10;
+   */
+  makesKnown: boolean;
+
+  /**
+   * @generated from field: string price_layer = 11;
+   */
+  priceLayer: string;
+
+  /**
+   * @generated from field: string price_book_version = 12;
+   */
+  priceBookVersion: string;
+
+  /**
+   * e.g. "reprice".
+   *
+   * @generated from field: string reason = 13;
+   */
+  reason: string;
+};
+
+/**
+ * Describes the message sluice.usage.v1.Adjustment.
+ * Use `create(AdjustmentSchema)` to create a new message.
+ */
+export declare const AdjustmentSchema: GenMessage<Adjustment>;
+
+/**
  * An entry that is no attempt. Its field numbers are none of UsageRecord's, so
  * that a data service of a former release reads a record without an id, keeps
  * the bytes as a reject, and loses nothing. A data service does the same with a
@@ -662,6 +840,16 @@ export declare const OutcomeSchema: GenEnum<Outcome>;
  * @generated from service sluice.usage.v1.UsageService
  */
 export declare const UsageService: GenService<{
+  /**
+   * What may be priced anew: attempts of a period with what they were charged so far, oldest first.
+   *
+   * @generated from rpc sluice.usage.v1.UsageService.ListCharges
+   */
+  listCharges: {
+    methodKind: "server_streaming";
+    input: typeof ListChargesRequestSchema;
+    output: typeof ListChargesResponseSchema;
+  },
   /**
    * Stores the batch. The answer comes only after the insert that holds it;
    * the same record may come again and is stored once (by id).
