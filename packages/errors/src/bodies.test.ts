@@ -1,6 +1,6 @@
 import { type ErrorForm, errorBodies } from '@sluice/contracts/admin';
 import { describe, expect, it } from 'vitest';
-import { adminErrorBody } from './bodies.ts';
+import { adminErrorBody, errorBodies as shapes } from './bodies.ts';
 import { GatewayError } from './gateway-error.ts';
 
 describe('adminErrorBody', () => {
@@ -31,5 +31,17 @@ describe('adminErrorBody', () => {
       message: 'Unauthorised Request',
     });
     expect(of(new GatewayError('admin.not_found'))).toMatchObject({ message: 'Not found.' });
+  });
+});
+
+describe('the body of a refusal in Anthropic’s words', () => {
+  it('names what clients act on, and nothing else', () => {
+    const of = (code: 'request.thread_not_found' | 'request.invalid_field') =>
+      shapes.anthropic(new GatewayError(code), 'a-request').error;
+    expect(of('request.thread_not_found')).toMatchObject({
+      type: 'not_found_error',
+      details: { error_code: 'thread_not_found' },
+    });
+    expect(of('request.invalid_field')).not.toHaveProperty('details');
   });
 });

@@ -32,10 +32,16 @@ export function gatewayErrorBody(error: GatewayError, requestId: string): Record
 
 /** Anthropic's shape. */
 function anthropicErrorBody(error: GatewayError, requestId: string): Record<string, unknown> {
+  const { detail } = errorSpec(error.code);
   return {
     ...gatewayErrorBody(error, requestId),
     type: 'error',
-    error: { type: error.type, message: error.message, code: error.code },
+    error: {
+      type: error.type,
+      message: error.message,
+      code: error.code,
+      ...(detail !== undefined && { details: { error_code: detail } }),
+    },
   };
 }
 

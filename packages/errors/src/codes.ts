@@ -7,6 +7,7 @@
  * `text`     the public sentence when the thrower gives no better one
  * `admin`    errorCode of the admin API's envelope (AB01 … AB08), where it applies
  * `type`     `error.type` in OpenAI's and Anthropic's vocabulary
+ * `detail`   `error.details.error_code` that Anthropic's clients act on, where there is one
  */
 export interface ErrorSpec {
   readonly status: number;
@@ -14,6 +15,7 @@ export interface ErrorSpec {
   readonly text: string;
   readonly type: string;
   readonly admin?: string;
+  readonly detail?: string;
 }
 
 const request = (status: number, text: string, admin?: string): ErrorSpec => ({
@@ -117,6 +119,13 @@ export const errorCodes = {
   ),
   'request.unsupported_content_type': request(400, 'This content type is not supported.', 'AB01'),
   'request.invalid_field': request(400, 'A field of the request is not valid.', 'AB01'),
+  'request.thread_not_found': {
+    status: 404,
+    retry: 'next-target',
+    text: 'The conversation is not kept here: send all of it.',
+    type: 'not_found_error',
+    detail: 'thread_not_found',
+  },
   'request.timeout': request(408, 'The request body arrived too slowly.', 'AB01'),
   'request.aborted': request(499, 'The caller closed the connection.'),
   'request.superseded': request(499, 'Another call of the same request answered first.'),

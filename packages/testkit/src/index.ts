@@ -51,5 +51,6 @@ export {
   refuseConverse,
   refuseGemini,
   refuseMessages,
+  refuseMistral,
   refuseResponses,
 } from './vendor-rules/index.ts';

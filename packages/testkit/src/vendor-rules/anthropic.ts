@@ -17,16 +17,32 @@ export interface MessagesOptions {
 const known = new Set(
   `model messages system max_tokens stream temperature top_p top_k stop_sequences tools tool_choice
   thinking output_config metadata service_tier cache_control context_management container mcp_servers
-  inference_geo diagnostics fallbacks speed anthropic_version anthropic_beta`.split(/\s+/),
+  inference_geo diagnostics fallbacks speed anthropic_version anthropic_beta thread`.split(/\s+/),
 );
 
 /** Undefined: the vendor would serve it. */
 export function refuseMessages(body: unknown, options: MessagesOptions = {}): Refusal | undefined {
-  const message = faultOf(recordOf(body), options);
+  const request = recordOf(body);
+  // Each thread has been forgotten, as any may be at any time.
+  if (recordOf(request.thread).type === 'continue') return forgottenThread;
+  const message = faultOf(request, options);
   if (message === undefined) return undefined;
   const error = { type: 'invalid_request_error', message };
   return { status: 400, body: { type: 'error', error, request_id: 'req_test' } };
 }
+
+const forgottenThread: Refusal = {
+  status: 404,
+  body: {
+    type: 'error',
+    error: {
+      type: 'not_found_error',
+      message: 'No thread was found.',
+      details: { error_code: 'thread_not_found' },
+    },
+    request_id: 'req_test',
+  },
+};
 
 function faultOf(
   body: JsonRecord,

@@ -2,5 +2,6 @@
 export { boundSignature, type MessagesOptions, refuseMessages } from './anthropic.ts';
 export { refuseConverse } from './bedrock-converse.ts';
 export { refuseGemini } from './gemini.ts';
+export { refuseMistral } from './mistral.ts';
 export { refuseChat, refuseResponses } from './openai.ts';
 export type { Refusal } from './refusal.ts';

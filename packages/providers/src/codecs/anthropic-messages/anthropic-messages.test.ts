@@ -120,6 +120,24 @@ describe('requests', () => {
   });
 });
 
+describe('a message thread, which only Anthropic keeps', () => {
+  const body = { model: 'm', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] };
+
+  it('begins elsewhere without, which is named', () => {
+    const asked = { ...body, thread: { type: 'create' } };
+    const { request, dropped } = anthropicMessages.decodeRequest(asked);
+    expect(dropped).toEqual(['thread']);
+    expect(request).toEqual(anthropicMessages.decodeRequest(body).request);
+  });
+
+  it('goes on elsewhere as one that was forgotten', () => {
+    const thread = { type: 'continue', previous_message_id: 'msg_1' };
+    expect(() => anthropicMessages.decodeRequest({ ...body, thread })).toThrow(
+      expect.objectContaining({ code: 'request.thread_not_found', status: 404 }),
+    );
+  });
+});
+
 describe('replies', () => {
   for (const fixture of fixtures('anthropic-messages', 'response')) {
     it(`decodes ${fixture.name}, and encodes it for chat callers, strict and not`, async () => {

@@ -237,7 +237,11 @@ function decodeStop(value: JsonValue | undefined): string[] | undefined {
 
 function decodeResponseFormat(format: JsonObject | undefined): ResponseFormat | undefined {
   if (format?.type === 'text') return { type: 'text' };
-  if (format?.type === 'json_object') return { type: 'json' };
+  if (format?.type === 'json_object') {
+    // Fireworks and Together take the schema so, and clients made for them send it: https://docs.fireworks.ai/structured-responses
+    const bare = objectOf(format.schema);
+    return bare === undefined ? { type: 'json' } : { type: 'json-schema', schema: bare };
+  }
   if (format?.type !== 'json_schema') return undefined;
   const schema = objectOf(format.json_schema) ?? {};
   return {

@@ -1,3 +1,4 @@
+import type { JsonObject } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import {
   contextFor,
@@ -76,6 +77,17 @@ describe('requests', () => {
     expect(() => chat.encode(body as never, contextFor(anthropic))).toThrow(
       expect.objectContaining({ code: 'request.invalid_field', field }),
     );
+  });
+});
+
+describe('an answer in JSON', () => {
+  it('has the schema that stands beside it, as hosts of open models take it', () => {
+    const schema = { type: 'object', properties: { a: { type: 'string' } } };
+    const asked = (response_format: JsonObject) =>
+      openAiChat.decodeRequest({ model: 'm', messages: [], response_format }).request
+        .responseFormat;
+    expect(asked({ type: 'json_object', schema })).toEqual({ type: 'json-schema', schema });
+    expect(asked({ type: 'json_object' })).toEqual({ type: 'json' });
   });
 });
 

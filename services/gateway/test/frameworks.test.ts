@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aiSdkAnthropic, aiSdkChat, aiSdkGoogle, aiSdkResponses } from './frameworks/ai-sdk.ts';
+import { anthropicClient } from './frameworks/anthropic-client.ts';
+import type { Framework, Seat } from './frameworks/framework.ts';
+import { instructor } from './frameworks/instructor.ts';
+import { langChainAnthropic, langChainOpenAi } from './frameworks/langchain.ts';
+import { mistralClient } from './frameworks/mistral-client.ts';
+import { agentsByChat, agentsByResponses } from './frameworks/openai-agents.ts';
+import { openAiChat, openAiResponses } from './frameworks/openai-client.ts';
+import { type Scenario, startScenario } from './scenario.ts';
+import { answerOfVendor, spoken, structured } from './vendor-model.ts';
+
+/** Vendors' clients and frameworks, unmodified, against models that refuse what their vendors refuse. */
+let scenario: Scenario;
+beforeAll(async () => {
+  scenario = await startScenario();
+  scenario.upstream.handle(answerOfVendor);
+});
+afterAll(() => scenario.stop());
+
+const models = {
+  'gpt-4.1': 'openai',
+  'gpt-5.6': 'openai',
+  'claude-sonnet-4-5': 'anthropic',
+  'claude-opus-5-5': 'anthropic',
+  'gemini-3-pro-preview': 'google',
+  'mistral-large-latest': 'mistral-ai',
+} as const;
+type Model = keyof typeof models;
+
+function seatOf(model: Model): Seat {
+  const provider = models[model];
+  const { url } = scenario.upstream;
+  return {
+    url: scenario.stack.gatewayUrls[0] ?? '',
+    model,
+    headers: {
+      'x-service-api-key': scenario.stack.credentials.workspace_key,
+      'x-service-provider': provider,
+      'x-service-custom-host': provider === 'google' ? url : `${url}/v1`,
+    },
+  };
+}
+
+/** Its own vendor first, then those of other formats. */
+const others: Model[] = ['claude-opus-5-5', 'gemini-3-pro-preview'];
+const ofOpenAi: Model[] = ['gpt-4.1', ...others];
+const ofAnthropic: Model[] = ['claude-sonnet-4-5', 'gpt-5.6', 'gemini-3-pro-preview'];
+const frameworks: [string, (seat: Seat) => Framework, Model[]][] = [
+  ['openai by chat', openAiChat, ofOpenAi],
+  ['openai by responses', openAiResponses, ofOpenAi],
+  ['@anthropic-ai/sdk', anthropicClient, ofAnthropic],
+  ['@mistralai/mistralai', mistralClient, ['mistral-large-latest', ...ofOpenAi]],
+  ['AI SDK by chat', aiSdkChat, ofOpenAi],
+  ['AI SDK by responses', aiSdkResponses, ofOpenAi],
+  ['AI SDK by messages', aiSdkAnthropic, ofAnthropic],
+  ['AI SDK by Gemini’s own', aiSdkGoogle, ['gemini-3-pro-preview']],
+  ['LangChain by chat', langChainOpenAi, ofOpenAi],
+  ['LangChain by messages', langChainAnthropic, ofAnthropic],
+  ['OpenAI Agents by chat', agentsByChat, ofOpenAi],
+  ['OpenAI Agents by responses', agentsByResponses, ofOpenAi],
+];
+const seats = frameworks.flatMap(([name, make, served]) =>
+  served.map((model) => [name, model, make] as const),
+);
+
+describe.each(seats)('%s, at %s', (_, model, make) => {
+  const framework = () => make(seatOf(model));
+
+  it('answers, also with a temperature', async () => {
+    expect(await framework().plain()).toBe(spoken);
+  });
+
+  it('streams', async () => {
+    expect(await framework().stream()).toBe(spoken);
+  });
+
+  it('answers by a schema', async () => {
+    expect(await framework().bySchema()).toEqual(structured);
+  });
+
+  it('answers by a tool that is demanded', async () => {
+    expect(await framework().byTool()).toEqual(structured);
+  });
+
+  it('uses tools over several turns', async () => {
+    const seen: string[] = [];
+    const look = (city: string) => {
+      seen.push(city);
+      return `Sunny in ${city}.`;
+    };
+    expect(await framework().loop(look)).toBe(spoken);
+    expect(seen).toEqual(['Paris', 'Rome']);
+  });
+});
+
+describe.each(ofOpenAi)('instructor, at %s', (model) => {
+  it.each(['TOOLS', 'JSON_SCHEMA'] as const)('answers by %s', async (mode) => {
+    expect(await instructor(seatOf(model), mode)).toMatchObject(structured);
+  });
+});
