@@ -13,6 +13,10 @@ import { analyticsOperations } from './ledger/analytics/routes.ts';
 import { auditLogOperations } from './ledger/audit-logs/routes.ts';
 import { feedbackOperations } from './ledger/feedback/routes.ts';
 import { logExportOperations } from './ledger/log-exports/routes.ts';
+import {
+  type AlertSettingsParts,
+  alertSettingsOperations,
+} from './limits/alert-settings/routes.ts';
 import { rateLimitsPolicyOperations } from './limits/rate-limits-policies/routes.ts';
 import { usageLimitsPolicyOperations } from './limits/usage-limits-policies/routes.ts';
 import type { IntegrationParts } from './models/integrations/operations.ts';
@@ -48,6 +52,7 @@ export function allOperations(parts: {
   mintKey: MintKey;
   integrations: IntegrationParts;
   authSettings: AuthSettingsParts;
+  alertSettings: AlertSettingsParts;
   ledger: Ledger;
   configCaps: ConfigCaps;
   registries: RegistryParts;
@@ -83,6 +88,7 @@ export function allOperations(parts: {
     ...agentServerOperations,
     ...auditLogOperations,
     ...authSettingsOperations(parts.authSettings),
+    ...alertSettingsOperations(parts.alertSettings),
     ...analyticsOperations(parts.ledger),
   };
 }

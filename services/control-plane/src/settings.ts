@@ -47,6 +47,23 @@ export const settings = defineSettings({
     ),
     JWT_ENABLED: bool('take JWTs of organisations’ own identity providers as credentials', false),
   },
+  Limits: {
+    COUNTER_MAINTENANCE_INTERVAL: integer(
+      'ms between runs that remove counters of limits and groups that are gone; 0 = never',
+      600_000,
+      0,
+      2_147_483_647,
+    ),
+    ALERT_INTERVAL: integer(
+      'ms between looks for alerts that are to be sent again',
+      5_000,
+      100,
+      2_147_483_647,
+    ),
+    NATS_URL: optionalText(
+      'NATS that alerts of limits are published to, `sluice.alerts.v1`; nats://user:password@host:4222, several with commas; unset = webhooks only',
+    ),
+  },
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     DATA_SERVICE_GRPC_URL: text(

@@ -20,15 +20,19 @@ import { createQuestionMetrics } from './config-sync/metrics.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
+import { repeat } from './kernel/database/repeat.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
 import { createAdminMetrics } from './kernel/http/metrics.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
+import { AlertSender } from './limits/alerts/alert-sender.ts';
+import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
+import { maintainLimits } from './limits/maintenance.ts';
 import { sealOpenHeaders } from './models/integrations/seal-open-headers.ts';
 import { allOperations, publicOperations } from './operations.ts';
-import { startKeyMaintenance } from './people/api-keys/maintenance.ts';
+import { maintainKeys } from './people/api-keys/maintenance.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
 import { createAuthenticate } from './people/authentication/authenticate.ts';
 import { createTokenAuthenticate } from './people/authentication/token-caller.ts';
@@ -88,6 +92,7 @@ export function wire(
     },
     logger,
   });
+  const ledger = createLedger(ledgerClient);
   const app = createApp({
     logger,
     requestContext: {
@@ -103,7 +108,8 @@ export function wire(
       mintKey,
       integrations: { vault, catalogueId: (name) => findProvider(name)?.id },
       authSettings: { vault, hostRules },
-      ledger: createLedger(ledgerClient),
+      alertSettings: { vault, hostRules },
+      ledger,
       configCaps: {
         ...configCaps,
         rootTargetsMax: env.MAX_ROOT_CONFIG_TARGETS,
@@ -138,10 +144,15 @@ export function wire(
     },
   });
 
+  const publisher = env.NATS_URL === undefined ? undefined : createAlertPublisher(env.NATS_URL);
+  const alerts = new AlertSender(
+    { client, vault, fetch, publish: publisher?.publish, now, logger },
+    env.ALERT_INTERVAL,
+  );
   const draining = new AbortController();
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
   refuseUnreadable(server);
-  let maintenance: ReturnType<typeof startKeyMaintenance> | undefined;
+  const maintenance: ReturnType<typeof repeat>[] = [];
 
   return [
     priceFiles,
@@ -196,22 +207,43 @@ export function wire(
             now,
             observe: createQuestionMetrics(metrics),
             draining: draining.signal,
+            ledger,
+            counters: {
+              client,
+              now,
+              hasNats: publisher !== undefined,
+              onAlert: () => alerts.wake(),
+            },
           }),
         ),
       ],
     }),
     httpPart({ server, host: env.HOST, port: env.PORT }),
     {
-      name: 'key-maintenance',
-      start() {
-        maintenance = startKeyMaintenance({
-          client,
-          now,
-          logger,
-          intervalMs: env.KEY_MAINTENANCE_INTERVAL,
-        });
+      name: 'alerts',
+      start: () => alerts.start(),
+      async stop() {
+        await alerts.stop();
+        await publisher?.close();
       },
-      stop: () => maintenance?.stop(),
+    },
+    {
+      name: 'maintenance',
+      start() {
+        maintenance.push(
+          repeat('maintenance of keys', (signal) => maintainKeys({ client, now }, signal), {
+            intervalMs: env.KEY_MAINTENANCE_INTERVAL,
+            logger,
+          }),
+          repeat('maintenance of counters', () => maintainLimits(client, now()), {
+            intervalMs: env.COUNTER_MAINTENANCE_INTERVAL,
+            logger,
+          }),
+        );
+      },
+      async stop() {
+        await Promise.all(maintenance.map((each) => each.stop()));
+      },
     },
   ];
 }

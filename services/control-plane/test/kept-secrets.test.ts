@@ -523,6 +523,19 @@ const attacks: readonly Attack[] = [
       };
     },
   },
+  {
+    operation: 'organisation.alert-settings.update',
+    make: async () => {
+      const webhook = { url: 'https://alerts.example.org/hook', secret: secret('webhook') };
+      await admin.put('/admin/organisation/alert-settings', { webhook }).expect(200);
+      return (body) => admin.put('/admin/organisation/alert-settings', body);
+    },
+    shown: { webhook: { url: 'https://alerts.example.org/hook', secret: masked('webhook') } },
+    get moves() {
+      const at = (url: string) => ({ webhook: { url, secret: masked('webhook') } });
+      return { url: at(elsewhere()), 'the path': at('https://alerts.example.org/other') };
+    },
+  },
 ];
 
 describe('what is shown and sent back keeps its secrets, and with another address loses the right to', () => {

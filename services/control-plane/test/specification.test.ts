@@ -38,7 +38,7 @@ const fields: [string, unknown, number][] = [
   ['unit', 'RPM', 400],
   ['unit', null, 400],
   ['value', 1, 200],
-  ['value', 1.5, 200],
+  ['value', 1.5, 400],
   ['value', Number.MAX_SAFE_INTEGER, 200],
   ['value', 0, 400],
   ['value', 0.5, 400],

@@ -10,6 +10,7 @@ import { analyticsEndpoints } from './ledger/analytics.ts';
 import { auditLogsEndpoints } from './ledger/audit-logs.ts';
 import { feedbackEndpoints } from './ledger/feedback.ts';
 import { logExportsEndpoints } from './ledger/log-exports.ts';
+import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
 import { usageLimitsPoliciesEndpoints } from './limits/usage-limits-policies.ts';
 import { integrationsEndpoints } from './models/integrations.ts';
@@ -33,6 +34,7 @@ import { mcpRegistryEndpoints } from './tools/server-directory.ts';
 /** Every operation of the admin API by its name: its resource, and what is done to it. */
 export const adminEndpoints = {
   ...agentsEndpoints,
+  ...alertSettingsEndpoints,
   ...analyticsEndpoints,
   ...apiKeysEndpoints,
   ...auditLogsEndpoints,

@@ -26,14 +26,20 @@ export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
 export type { Page } from './kernel/paging.ts';
 export type { ChainFaultReason } from './ledger/audit-logs.ts';
 export { type ExportField, type ExportFilters, exportField } from './ledger/log-exports.ts';
-export type {
-  RateLimit,
-  RateLimitSetting,
-  ShownUsageLimits,
-  UsageLimits,
+export type { AlertWebhook } from './limits/alert-settings.ts';
+export {
+  budgetKind,
+  type LimitRules,
+  nanoUsdPerUsd,
+  type RateLimit,
+  type RateLimitSetting,
+  rateKind,
+  type ShownUsageLimits,
+  type UsageLimits,
 } from './limits/limits.ts';
 export { appliesTo, type PolicyCondition, type PolicyTarget } from './limits/policy-conditions.ts';
 export {
+  policyAmountFault,
   policyCreditMin,
   type UsageLimitsPolicyType,
 } from './limits/usage-limits-policies.ts';

@@ -25,6 +25,7 @@ function rows(order: 'forward' | 'backward'): BundleRows {
     status: 'active',
     expiresAt: null,
     rateLimits: [],
+    usageLimits: null,
     integration,
   });
   return {
@@ -35,6 +36,7 @@ function rows(order: 'forward' | 'backward'): BundleRows {
       name: 'W',
       revision: order === 'forward' ? 1n : 2n,
       rateLimits: [],
+      usageLimits: [],
       metadata: Object.fromEntries(list(['a', '1'], ['b', '2'])),
       settings: {},
       organisation: { blockInlineConfig: false, settings: {} },
@@ -45,6 +47,7 @@ function rows(order: 'forward' | 'backward'): BundleRows {
     partials,
     providers: list(provider('p1'), provider('p2')),
     policies: [],
+    usagePolicies: [],
   } as unknown as BundleRows;
 }
 

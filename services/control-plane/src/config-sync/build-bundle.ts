@@ -4,6 +4,12 @@ import { config } from '@sluice/proto-stubs';
 import { blocksInlineConfig, effectiveSettings } from '../kernel/tenancy/settings.ts';
 import type { Credentials } from '../models/integrations/configurations.ts';
 import type { BundleRows, ConfigBody, CoreRows } from './bundle-rows.ts';
+import {
+  rateLimitMessages,
+  rateLimitsPolicyMessage,
+  usageLimitMessages,
+  usageLimitsPolicyMessage,
+} from './limit-messages.ts';
 import { priceMultipliers } from './price-multipliers.ts';
 
 type ProviderRow = BundleRows['providers'][number];
@@ -25,6 +31,9 @@ export interface Openers {
  */
 export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): config.Bundle {
   const bundle = buildCore(rows, open);
+  // They know of one list only.
+  for (const { rateLimits, integrationRateLimits } of bundle.providers)
+    rateLimits.push(...integrationRateLimits);
   bundle.hash = contentHash(bundle, rows);
   bundle.revision = rows.workspace.revision;
   return bundle;
@@ -41,20 +50,12 @@ export function buildCore(rows: CoreRows, open: Omit<Openers, 'document'>): conf
     providers: sorted(rows.providers.filter(isUsable), (row) => row.slug).map((row) =>
       provider(row, open),
     ),
-    rateLimitsPolicies: sorted(rows.policies, (row) => row.id).map((row) => ({
-      id: row.id,
-      name: row.name ?? '',
-      type: row.type,
-      unit: row.unit,
-      value: BigInt(Math.floor(row.value)),
-      conditions: (row.conditions as unknown as StoredCondition[]).map((condition) => ({
-        key: condition.key,
-        values: asList(condition.value),
-        excludes: asList(condition.excludes),
-      })),
-      groupBy: (row.groupBy as unknown as { key: string }[]).map((group) => group.key),
-    })),
-    rateLimits: rateLimits(workspace.rateLimits),
+    rateLimitsPolicies: sorted(rows.policies, (row) => row.id).map(rateLimitsPolicyMessage),
+    rateLimits: rateLimitMessages(workspace.rateLimits),
+    usageLimits: usageLimitMessages(workspace.usageLimits),
+    usageLimitsPolicies: sorted(rows.usagePolicies, (row) => row.id).map((row) =>
+      usageLimitsPolicyMessage({ ...row, resets: sorted(row.resets, (reset) => reset.groupId) }),
+    ),
     metadata: sortedText(workspace.metadata),
     blockInlineConfig: blocksInlineConfig(workspace),
     storedCredentialsAtCallersHosts: effectiveSettings(workspace.organisation.settings)
@@ -71,12 +72,6 @@ function contentHash(bundle: config.Bundle, rows: BundleRows): string {
   for (const row of [...rows.prompts, ...rows.partials])
     hash.update(JSON.stringify(sortedObject(row)));
   return hash.digest('hex');
-}
-
-interface StoredCondition {
-  key: string;
-  value: string | string[];
-  excludes?: string | string[];
 }
 
 /** An organisation's integration serves a workspace while it is open to it. */
@@ -103,8 +98,8 @@ function provider(
     name: row.name,
     provider: integration.aiProviderId,
     integrationSlug: integration.slug,
-    // Not whether it has expired: that follows from expiresAtMs, and a bundle must not change by the clock.
-    status: row.status,
+    // Not whether it has expired, or is used up: that follows from what stands below, and a bundle must not change by the clock.
+    status: 'active',
     apiKey: credentials.key ?? '',
     configurationsJson: JSON.stringify(sortedObject(configurations)),
     customHost: typeof customHost === 'string' ? customHost : '',
@@ -116,11 +111,15 @@ function provider(
     ),
     priceMultipliers: priceMultipliers(integration.pricingAdjustments),
     expiresAtMs: BigInt(row.expiresAt?.getTime() ?? 0),
-    // What the organisation set for the workspace holds beside the provider's own limits.
-    rateLimits: [
-      ...rateLimits(row.rateLimits),
-      ...integration.grants.flatMap((grant) => rateLimits(grant.rateLimits)),
-    ],
+    id: row.id,
+    rateLimits: rateLimitMessages(row.rateLimits),
+    usageLimits: usageLimitMessages(row.usageLimits),
+    integrationRateLimits: integration.grants.flatMap((grant) =>
+      rateLimitMessages(grant.rateLimits),
+    ),
+    integrationUsageLimits: integration.grants.flatMap((grant) =>
+      usageLimitMessages(grant.usageLimits),
+    ),
   };
 }
 
@@ -144,15 +143,6 @@ function modelOf(
   };
 }
 
-function rateLimits(stored: unknown): MessageInitShape<typeof config.RateLimitSchema>[] {
-  if (!Array.isArray(stored)) return [];
-  return (stored as { type: string; unit: string; value: number }[]).map((limit) => ({
-    type: limit.type,
-    unit: limit.unit,
-    value: BigInt(limit.value),
-  }));
-}
-
 /** Without an exponent: prices are tiny, and not every reader of decimals knows `1e-7`. */
 export function decimal(value: number | undefined): string {
   if (value === undefined) return '';
@@ -160,10 +150,6 @@ export function decimal(value: number | undefined): string {
   const match = /^(\d)(?:\.(\d+))?e-(\d+)$/.exec(text);
   if (match === null) return text;
   return `0.${'0'.repeat(Number(match[3]) - 1)}${match[1]}${match[2] ?? ''}`;
-}
-
-function asList(value: string | string[] | undefined): string[] {
-  return value === undefined ? [] : Array.isArray(value) ? value : [value];
 }
 
 function sorted<T>(list: readonly T[], by: (item: T) => string): T[] {

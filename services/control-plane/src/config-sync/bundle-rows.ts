@@ -61,7 +61,12 @@ export async function readCoreRows(db: Database, workspaceId: string) {
   const policies = await db.rateLimitsPolicy.findMany({
     where: { workspaceId: id, status: 'active', target: 'llm' },
   });
-  return { workspace, defaultConfigSlug: defaultConfig?.slug ?? '', providers, policies };
+  const usagePolicies = await db.usageLimitsPolicy.findMany({
+    where: { workspaceId: id, status: 'active' },
+    include: { resets: true },
+  });
+  const defaultConfigSlug = defaultConfig?.slug ?? '';
+  return { workspace, defaultConfigSlug, providers, policies, usagePolicies };
 }
 
 export async function readBundleHeads(db: Database, workspaceId: string, onProgress: () => void) {

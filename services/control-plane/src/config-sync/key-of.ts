@@ -5,6 +5,7 @@ import { config } from '@sluice/proto-stubs';
 import { effectiveSettings } from '../kernel/tenancy/settings.ts';
 import { effectiveScopes } from '../people/authentication/authenticate.ts';
 import type { KeyRow } from './key-rows.ts';
+import { rateLimitMessages, usageLimitMessages } from './limit-messages.ts';
 
 const keyTypes: Readonly<Record<string, config.KeyType>> = {
   'organisation-service': config.KeyType.ORGANISATION_SERVICE,
@@ -18,6 +19,7 @@ export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.Ke
     date === null ? [] : [date.getTime()],
   );
   const expiresAtMs = ends.length === 0 ? 0 : Math.min(...ends);
+  const isExpired = expiresAtMs !== 0 && expiresAtMs <= now.getTime();
   const standing = standingIn(row.userRole ?? undefined, row.memberRole ?? undefined);
   const settings = effectiveSettings(row.organisationSettings, row.workspaceSettings ?? undefined);
   return {
@@ -25,7 +27,7 @@ export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.Ke
     name: row.name,
     slug: row.slug,
     type: keyTypes[row.type],
-    status: statusOf(row.status, expiresAtMs, now),
+    status: isExpired ? config.KeyStatus.EXPIRED : config.KeyStatus.ACTIVE,
     organisationId: row.organisationId,
     workspaceId: row.workspaceId ?? '',
     workspaceSlug: row.workspaceSlug ?? '',
@@ -35,15 +37,7 @@ export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.Ke
     metadata: row.metadata,
     configSlug: row.configSlug ?? '',
     allowConfigOverride: row.allowConfigOverride,
-    rateLimits: row.rateLimits.map((limit) => ({
-      type: limit.type,
-      unit: limit.unit,
-      value: BigInt(limit.value),
-    })),
+    rateLimits: rateLimitMessages(row.rateLimits),
+    usageLimits: usageLimitMessages(row.usageLimits),
   };
-}
-
-function statusOf(status: string, expiresAtMs: number, now: Date): config.KeyStatus {
-  if (expiresAtMs !== 0 && expiresAtMs <= now.getTime()) return config.KeyStatus.EXPIRED;
-  return status === 'exhausted' ? config.KeyStatus.EXHAUSTED : config.KeyStatus.ACTIVE;
 }

@@ -10,7 +10,6 @@ export interface KeyRow {
   name: string;
   slug: string;
   type: string;
-  status: string;
   organisationId: string;
   workspaceId: string | null;
   workspaceSlug: string | null;
@@ -20,7 +19,9 @@ export interface KeyRow {
   metadata: Record<string, string>;
   configSlug: string | null;
   allowConfigOverride: boolean;
-  rateLimits: { type: string; unit: string; value: number }[];
+  /** As they are kept. */
+  rateLimits: unknown;
+  usageLimits: unknown;
   organisationSettings: unknown;
   workspaceSettings: unknown;
   userRole: string | null;
@@ -33,10 +34,10 @@ export interface KeyRow {
  */
 export function readKeyRows(db: Database, hashes: readonly Buffer[]): Promise<KeyRow[]> {
   return db.$queryRaw<KeyRow[]>(
-    Prisma.sql`SELECT s.hash, s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type, k.status,
+    Prisma.sql`SELECT s.hash, s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type,
         k.organisation_id::text AS "organisationId", k.workspace_id::text AS "workspaceId", w.slug AS "workspaceSlug",
         k.user_id::text AS "userId", k.scopes, k.expires_at AS "expiresAt", k.metadata, c.slug AS "configSlug",
-        k.allow_config_override AS "allowConfigOverride", k.rate_limits AS "rateLimits",
+        k.allow_config_override AS "allowConfigOverride", k.rate_limits AS "rateLimits", k.usage_limits AS "usageLimits",
         o.settings AS "organisationSettings", w.settings AS "workspaceSettings", u.role AS "userRole", m.role AS "memberRole"
       FROM api_key_secrets s
       JOIN api_keys k ON k.id = s.api_key_id

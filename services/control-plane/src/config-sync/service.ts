@@ -3,7 +3,10 @@ import type { RpcHandlers } from '@sluice/rpc';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import { isUuid } from '../kernel/names/ids.ts';
+import type { Ledger } from '../ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from '../ledger/audit-logs/refused-tokens.ts';
+import { type ReportParts, reportCounters } from '../limits/reports/report-counters.ts';
+import { sumCounters } from '../limits/reports/sum-counters.ts';
 import { findAuthSettings } from '../people/auth-settings/store.ts';
 import type { Barriers } from './barriers.ts';
 import { Batches } from './batches.ts';
@@ -36,6 +39,8 @@ export interface ConfigServiceParts {
   /** Questions that read from the database at once. */
   readsMax: number;
   now: () => Date;
+  counters: ReportParts;
+  ledger: Pick<Ledger, 'sumCounters'>;
   /** Told of every question, by its method. */
   observe: ObserveQuestion;
   /** Ends every stream when the service drains: they would never end by themselves. */
@@ -50,6 +55,8 @@ export function configServiceHandlers(
   const { client: db, feed } = parts;
   // Beside the two of the batches.
   const turns = new Turns(Math.max(1, parts.readsMax - 2));
+  // Gateways that wait for theirs say the sum of what they had to say.
+  const reporting = new Turns(1);
   const current = new Batches<Revision>({
     read: (ids) => currentRevisions(db, ids),
     keysMax: 1_000,
@@ -90,6 +97,15 @@ export function configServiceHandlers(
     getOrganisation(request) {
       parts.observe('getOrganisation');
       return getOrganisation(parts, request);
+    },
+    async reportCounters(request) {
+      parts.observe('reportCounters');
+      await reporting.take(() => reportCounters(parts.counters, request));
+      return {};
+    },
+    async sumCounters(request) {
+      parts.observe('sumCounters');
+      return { sums: await sumCounters(parts.ledger, request, parts.now()) };
     },
     async reportRefusedTokens(request) {
       parts.observe('reportRefusedTokens');

@@ -8,7 +8,7 @@ import type { Openers } from './build-bundle.ts';
 import { inPieces, progress } from './in-pieces.ts';
 import { openersOf } from './openers.ts';
 import { type BundleChange, type Revision, readChange } from './read-change.ts';
-import { formatsOf, sections } from './sections/index.ts';
+import { formats, sections } from './sections/index.ts';
 import type { SharedChanges } from './shared-changes.ts';
 import type { Turns } from './turns.ts';
 
@@ -59,7 +59,7 @@ function isCurrent(request: config.GetSectionsRequest, now: Revision): boolean {
   return (
     request.knownRevision === now.revision &&
     request.knownStamp === now.stamp &&
-    sections.every(({ name, format }) => request.knownFormats[name] === format)
+    Object.entries(formats).every(([name, format]) => request.knownFormats[name] === format)
   );
 }
 
@@ -91,6 +91,6 @@ function endOf(workspaceId: string, { revision, stamp, coreHash }: BundleChange)
     stamp,
     coreHash,
     hash: createHash('sha256').update(state).digest('hex'),
-    formats: formatsOf(sections),
+    formats,
   };
 }

@@ -5,7 +5,7 @@ import type { Barriers } from './barriers.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { Follower, type FollowerParts } from './follower.ts';
 import type { Pace } from './pace.ts';
-import { formatsOf, sections } from './sections/index.ts';
+import { formats } from './sections/index.ts';
 import { tell } from './tell.ts';
 
 type WatchResponse = MessageInitShape<typeof config.WatchResponseSchema>;
@@ -48,7 +48,7 @@ export function followChanges(
   options: WatchOptions,
 ): AsyncGenerator<FollowResponse> {
   const ready: FollowResponse = {
-    event: { case: 'ready', value: { compares: true, formats: formatsOf(sections) } },
+    event: { case: 'ready', value: { compares: true, formats } },
   };
   const broken = new AbortController();
   return tell<FollowResponse>({

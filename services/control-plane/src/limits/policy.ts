@@ -1,4 +1,4 @@
-import type { AnswerOf, PolicyCondition, PolicyTarget } from '@sluice/contracts/admin';
+import type { AnswerOf, LimitRules, PolicyCondition, PolicyTarget } from '@sluice/contracts/admin';
 import { appliesTo } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { pathParameter } from '../kernel/http/implement.ts';
@@ -6,6 +6,7 @@ import type { AdminRequest } from '../kernel/http/operation.ts';
 import { instant } from '../kernel/http/shapes.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import { requireReach } from '../kernel/tenancy/target-workspace.ts';
+import { type SetRules, setRules } from './usage-limits/stored-limits.ts';
 
 /** What rows of both kinds of policy have. */
 export interface PolicyColumns {
@@ -16,6 +17,7 @@ export interface PolicyColumns {
   description: string | null;
   conditions: unknown;
   groupBy: unknown;
+  rules: unknown;
   status: string;
   createdAt: Date;
   updatedAt: Date;
@@ -49,6 +51,12 @@ export function requireConditionsFor(
     throw invalidField(`body.conditions[${misplaced}].key`, `does not apply to target ${target}`);
 }
 
+/** What was sent of the rules takes the place of what is kept; null sets one back. */
+export function changedRules(kept: unknown, sent: LimitRules): SetRules {
+  const said = Object.entries(sent).filter(([, value]) => value !== undefined);
+  return setRules({ ...(kept as LimitRules), ...Object.fromEntries(said) });
+}
+
 type Shown = AnswerOf<'rate-limits-policies.read'>;
 
 export function presentPolicy(row: PolicyColumns) {
@@ -58,6 +66,7 @@ export function presentPolicy(row: PolicyColumns) {
     description: row.description,
     conditions: row.conditions as Shown['conditions'],
     group_by: row.groupBy as Shown['group_by'],
+    ...(row.rules as SetRules),
     status: row.status as Shown['status'],
     workspace_id: row.workspaceId,
     organisation_id: row.organisationId,

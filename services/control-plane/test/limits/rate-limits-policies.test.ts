@@ -33,7 +33,7 @@ describe('rate-limits policies', () => {
       last_updated_at: expect.any(String),
       object: 'policy_rate_limits',
     });
-    const conditions = [{ key: 'metadata._user', value: ['a*', 'b'], excludes: 'c' }];
+    const conditions = [{ key: 'metadata._user', value: ['a/*', 'b'], excludes: 'c' }];
     expect(
       (await workspace().put(one, { unit: 'rpw', value: 7, name: 'Weekly', conditions })).body,
     ).toEqual({});

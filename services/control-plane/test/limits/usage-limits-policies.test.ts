@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/kernel/names/ids.ts';
+import { groupIdOf } from '../../src/limits/usage/group-id.ts';
+import { bundleOf } from '../support/gateway-view.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { dollars, report } from '../support/report.ts';
 
 let h: Harness;
 beforeAll(async () => {
@@ -26,23 +28,23 @@ const create = async (change: object = {}) => {
   return `${path}/${answer.body.id}`;
 };
 
-/** A counter, as counting will have left it. */
-const count = async (policy: string, user: string, state: object = {}) => {
-  const id = newId();
-  await h.db.usageLimitsEntity.create({
-    data: {
-      id,
-      policyId: policy.slice(path.length + 1),
-      valueKey: `metadata._user:${user}`,
-      currentUsage: '99.123456789',
-      ...state,
-    },
-  });
-  return id;
+/** A counter, as gateways tell of it. */
+const count = async (policy: string, user: string, used = 99.123456789) => {
+  const limitId = policy.slice(path.length + 1);
+  const group = `metadata._user:${user}`;
+  await report(h, [{ limitId, group, posted: dollars(used) }]);
+  return groupIdOf(group);
 };
-const spent = { status: 'exhausted', thresholdAlertSent: true, exhaustedAlertSent: true };
+const spent = 100;
 const usageOf = async (policy: string) =>
   (await workspace().get(`${policy}?include_usage=true`).expect(200)).body.value_key_usage_map;
+const active = {
+  reserved: 0,
+  overshoot_bound: 0,
+  status: 'active',
+  is_threshold_alerts_sent: false,
+  is_exhausted_alerts_sent: false,
+};
 
 describe('usage-limits policies', () => {
   it('go from created to archived in the published shapes', async () => {
@@ -138,6 +140,29 @@ describe('usage-limits policies', () => {
     ],
     ['366 days', { periodic_reset_days: 366 }, 'body.periodic_reset_days'],
     ['a reset in the past', { next_usage_reset_at: '2020-01-01' }, 'body.next_usage_reset_at'],
+    ['more than counters count', { credit_limit: 9_007_200 }, 'body.credit_limit'],
+    [
+      'more tokens than counters count',
+      { type: 'tokens', credit_limit: 2 ** 53 },
+      'body.credit_limit',
+    ],
+    ['half a token', { type: 'tokens', credit_limit: 100.5 }, 'body.credit_limit'],
+    [
+      'a star within a value',
+      { conditions: [{ key: 'model', value: '@openai/*-mini' }] },
+      'body.conditions[0].value',
+    ],
+    [
+      'a star behind letters',
+      { conditions: [{ key: 'model', value: ['x', 'gpt-*'] }] },
+      'body.conditions[0].value[1]',
+    ],
+    [
+      'two stars',
+      { conditions: [{ key: 'model', value: 'x', excludes: '*/*' }] },
+      'body.conditions[0].excludes',
+    ],
+    ['an unknown rule', { without_shared: 'hope' }, 'body.without_shared'],
     ['a long name', { name: 'n'.repeat(256) }, 'body.name'],
     ['a long description', { description: 'd'.repeat(501) }, 'body.description'],
   ])('refuse %s', async (_case, change, field) => {
@@ -192,46 +217,46 @@ describe('usage-limits policies', () => {
 
 describe('counters of a usage-limits policy', () => {
   it('are told with the policy on request only', async () => {
-    const one = await create();
-    await count(one, 'alice', { thresholdAlertSent: true });
+    const one = await create({ alert_threshold: 99 });
+    await count(one, 'alice');
     expect((await workspace().get(one)).body).not.toHaveProperty('value_key_usage_map');
     expect(await usageOf(one)).toEqual({
       'metadata._user:alice': {
+        ...active,
         current_usage: 99.123456789,
-        status: 'active',
         is_threshold_alerts_sent: true,
-        is_exhausted_alerts_sent: false,
       },
     });
   });
 
   it('go on and warn anew when the limit is raised, only warn anew when the threshold is', async () => {
     const one = await create({ alert_threshold: 50 });
-    await count(one, 'alice', spent);
+    await count(one, 'alice', 100);
     const flags = async () => {
       const usage = (await usageOf(one))['metadata._user:alice'];
       return [usage.status, usage.is_threshold_alerts_sent, usage.is_exhausted_alerts_sent];
     };
+    expect(await flags()).toEqual(['exhausted', true, true]);
     await workspace().put(one, { credit_limit: 90, alert_threshold: 40 }).expect(200);
     expect(await flags()).toEqual(['exhausted', true, true]);
     await workspace().put(one, { alert_threshold: 60 }).expect(200);
     expect(await flags()).toEqual(['exhausted', false, true]);
-    await h.db.usageLimitsEntity.updateMany({ data: spent });
+    await count(one, 'alice', 100.1);
+    expect(await flags()).toEqual(['exhausted', true, true]);
     await workspace().put(one, { alert_threshold: null }).expect(200);
     expect(await flags()).toEqual(['exhausted', false, true]);
-    await h.db.usageLimitsEntity.updateMany({ data: spent });
-    await workspace().put(one, { credit_limit: 91 }).expect(200);
+    await workspace().put(one, { credit_limit: 101 }).expect(200);
     expect(await flags()).toEqual(['active', false, false]);
-    expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(99.123456789);
+    expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(100.1);
   });
 
   it('are emptied one by one, by id or by value', async () => {
     const one = await create();
     const alice = await count(one, 'alice', spent);
     await count(one, 'bob', spent);
-    await count(one, 'carol', spent);
+    await count(one, 'carol@x', spent);
     const other = await create();
-    const stranger = await count(other, 'alice', spent);
+    await count(other, 'dave', spent);
 
     expect((await workspace().put(`${one}/entities/${alice}/reset`).expect(200)).body).toEqual({});
     await workspace().put(one, { reset_usage_for_value: 'metadata._user:bob' }).expect(200);
@@ -242,19 +267,12 @@ describe('counters of a usage-limits policy', () => {
           (value as { current_usage: number }).current_usage,
         ]),
       );
-    expect(await usage()).toEqual({ alice: 0, bob: 0, carol: 99.123456789 });
-    await workspace().put(one, { reset_usage_for_value: 'carol' }).expect(200);
-    expect(await usage()).toEqual({ alice: 0, bob: 0, carol: 0 });
-    // What has not counted yet is empty already.
-    await workspace().put(one, { reset_usage_for_value: 'nobody' }).expect(200);
-    expect((await usageOf(one))['metadata._user:alice']).toEqual({
-      current_usage: 0,
-      status: 'active',
-      is_threshold_alerts_sent: false,
-      is_exhausted_alerts_sent: false,
-    });
+    expect(await usage()).toEqual({ alice: 0, bob: 0, 'carol@x': 100 });
+    await workspace().put(one, { reset_usage_for_value: 'carol@x' }).expect(200);
+    expect(await usage()).toEqual({ alice: 0, bob: 0, 'carol@x': 0 });
+    expect((await usageOf(one))['metadata._user:alice']).toEqual({ ...active, current_usage: 0 });
 
-    await workspace().put(`${one}/entities/${stranger}/reset`).expect(404);
+    await workspace().put(`${other}/entities/${alice}/reset`).expect(404);
     await workspace().put(`${one}/entities/${randomUUID()}/reset`).expect(404);
     await workspace().put(`${one}/entities/alice/reset`).expect(400);
     await h.as(h.other.workspace_key).put(`${one}/entities/${alice}/reset`).expect(404);
@@ -266,8 +284,35 @@ describe('counters of a usage-limits policy', () => {
       },
     });
     expect(JSON.parse(entry.detail ?? '')).toMatchObject({ entity_id: alice });
-    expect(JSON.parse(entry.before ?? '')).toMatchObject({ current_usage: 99.123456789 });
+    expect(JSON.parse(entry.before ?? '')).toMatchObject({ current_usage: 100 });
     expect(JSON.parse(entry.after ?? '')).toMatchObject({ current_usage: 0, status: 'active' });
+  });
+
+  it('that were emptied begin an epoch of which gateways hear, and late words of the last change nothing', async () => {
+    const one = await create();
+    const alice = await count(one, 'alice', spent);
+    await workspace().put(`${one}/entities/${alice}/reset`).expect(200);
+    await workspace().put(`${one}/entities/${alice}/reset`).expect(200);
+    await workspace().put(one, { reset_usage_for_value: 'new@here' }).expect(200);
+    const bundle = await bundleOf(h, h.first.workspace_id);
+    const limitId = one.slice(path.length + 1);
+    const policy = bundle?.usageLimitsPolicies.find(({ id }) => id === limitId);
+    expect(policy?.resets).toHaveLength(2);
+    expect(policy?.resets).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({
+          group: 'metadata._user:alice',
+          generation: 2n,
+          periodStartMs: 0n,
+        }),
+        expect.objectContaining({ group: 'metadata._user:new%40here', generation: 1n }),
+      ]),
+    );
+    await count(one, 'alice', 101);
+    expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(0);
+    const group = 'metadata._user:alice';
+    await report(h, [{ limitId, group, epoch: '2.0', posted: dollars(3) }]);
+    expect((await usageOf(one))['metadata._user:alice'].current_usage).toBe(3);
   });
 
   it('are listed page by page, found by any part of their value, which is taken literally', async () => {
@@ -289,7 +334,15 @@ describe('counters of a usage-limits policy', () => {
     expect(await keys('status=active')).toHaveLength(5);
     const paged = await workspace().get(`${one}/entities?page_size=4&current_page=1`).expect(200);
     expect([paged.body.total, paged.body.data.length]).toEqual([6, 2]);
-    expect(Object.keys(paged.body.data[0]).sort()).toEqual(['current_usage', 'id', 'value_key']);
+    expect(paged.body.data[0]).toEqual({
+      id: expect.any(String),
+      value_key: expect.any(String),
+      current_usage: 99.123456789,
+      reserved: 0,
+      overshoot_bound: 0,
+      status: 'active',
+      last_reset_at: null,
+    });
     for (const query of ['page_size=0', 'page_size=101', 'status=archived'])
       await workspace().get(`${one}/entities?${query}`).expect(400);
   });

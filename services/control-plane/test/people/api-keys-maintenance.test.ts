@@ -1,7 +1,8 @@
 import { createLogger } from '@sluice/telemetry';
 import { eventually } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { maintainKeys, startKeyMaintenance } from '../../src/people/api-keys/maintenance.ts';
+import { repeat } from '../../src/kernel/database/repeat.ts';
+import { maintainKeys } from '../../src/people/api-keys/maintenance.ts';
 import { brokenLink } from '../support/audit-chain.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
@@ -142,12 +143,13 @@ describe('maintenance of keys', () => {
 
   it('runs by itself at its interval until it is stopped', async () => {
     const logger = createLogger({ service: 'test', level: 'silent' });
+    const run = () => maintainKeys({ client: h.db, now });
     const made = await make({ expires_at: '2020-01-01T00:00:00Z' });
-    const maintenance = startKeyMaintenance({ client: h.db, now, logger, intervalMs: 5 });
+    const maintenance = repeat('maintenance', run, { logger, intervalMs: 5 });
     await eventually(async () => (await automatic(made.id)).length === 1);
     await maintenance.stop();
     // Stopped, or told never to run, it has the time of some requests in which to do so nevertheless.
-    const never = startKeyMaintenance({ client: h.db, now, logger, intervalMs: 0 });
+    const never = repeat('maintenance', run, { logger, intervalMs: 0 });
     const late = await make({ expires_at: '2020-01-01T00:00:00Z' });
     for (let other = 0; other < 5; other += 1) await make();
     expect(await automatic(late.id)).toEqual([]);

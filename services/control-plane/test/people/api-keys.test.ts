@@ -2,6 +2,7 @@ import { hashServiceKey } from '@sluice/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createPerson, createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { dollars, report } from '../support/report.ts';
 
 let h: Harness;
 beforeAll(async () => {
@@ -305,17 +306,25 @@ describe('PUT /api-keys/{id}', () => {
       scopes: ['completions.write'],
       usage_limits: { credit_limit: 10 },
     });
-    const exhaust = () =>
-      h.db.apiKey.update({ where: { id: created.body.id }, data: { status: 'exhausted' } });
-    const status = async () => (await workspace().get(`/api-keys/${created.body.id}`)).body.status;
-    await exhaust();
-    await workspace().put(`/api-keys/${created.body.id}`, { usage_limits: { credit_limit: 9 } });
-    expect(await status()).toBe('exhausted');
-    await workspace().put(`/api-keys/${created.body.id}`, { usage_limits: { credit_limit: 20 } });
-    expect(await status()).toBe('active');
-    await exhaust();
-    await workspace().put(`/api-keys/${created.body.id}`, { reset_usage: true });
-    expect(await status()).toBe('active');
+    const path = `/api-keys/${created.body.id}`;
+    const shown = async () => (await workspace().get(path)).body;
+    const limitId = (await shown()).usage_limits.id;
+    await report(h, [{ limitId, posted: dollars(10.5) }]);
+    await workspace()
+      .put(path, { usage_limits: { credit_limit: 9 } })
+      .expect(200);
+    expect((await shown()).status).toBe('exhausted');
+    await workspace()
+      .put(path, { usage_limits: { credit_limit: 20 } })
+      .expect(200);
+    expect(await shown()).toMatchObject({
+      status: 'active',
+      usage_limits: { current_usage: 10.5 },
+    });
+    await report(h, [{ limitId, posted: dollars(20) }]);
+    expect((await shown()).status).toBe('exhausted');
+    await workspace().put(path, { reset_usage: true }).expect(200);
+    expect(await shown()).toMatchObject({ status: 'active', usage_limits: { current_usage: 0 } });
   });
 });
 

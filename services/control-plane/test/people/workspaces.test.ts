@@ -339,7 +339,12 @@ describe('workspaces', () => {
       name: 'Budgeted',
       usage_limits: [
         { credit_limit: 10, type: 'cost', periodic_reset: 'weekly' },
-        { credit_limit: 500, type: 'tokens', next_usage_reset_at: '2099-05-05T17:00:00Z' },
+        {
+          credit_limit: 500,
+          type: 'tokens',
+          periodic_reset: 'monthly',
+          next_usage_reset_at: '2099-05-05T17:00:00Z',
+        },
       ],
     });
     const path = `/admin/workspaces/${made.body.slug}`;
@@ -351,11 +356,11 @@ describe('workspaces', () => {
     expect(new Date(weekly).getUTCDay()).toBe(0);
     expect(Date.parse(weekly) - Date.now()).toBeGreaterThan(0);
     expect(once).toBe('2099-05-05T00:00:00.000Z');
-    h.clock.offsetMs = 30 * 86_400_000;
     await admin()
-      .put(path, { usage_limits: [{ credit_limit: 20, type: 'cost', periodic_reset: 'weekly' }] })
+      .put(path, {
+        usage_limits: [{ credit_limit: 20, type: 'tokens', periodic_reset: 'monthly' }],
+      })
       .expect(200);
-    h.clock.offsetMs = 0;
-    expect(await dates()).toEqual([weekly]);
+    expect(await dates()).toEqual([once]);
   });
 });

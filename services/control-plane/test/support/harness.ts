@@ -81,6 +81,8 @@ export async function startHarness(
     KEY_PEPPER: randomBytes(32).toString('hex'),
     // Tests that want a run ask for one.
     KEY_MAINTENANCE_INTERVAL: '0',
+    COUNTER_MAINTENANCE_INTERVAL: '0',
+    ALERT_INTERVAL: '200',
     SERVICE_CLIENT_AUTH: token,
     // Port 9 is "discard": nobody listens there.
     DATA_SERVICE_GRPC_URL: `127.0.0.1:${ledger?.port ?? 9}`,
@@ -180,6 +182,7 @@ async function startLedger(
   server.add(analytics.AnalyticsService, {
     getGraph: async () => ({}),
     listGroups: async () => ({}),
+    sumCounters: async () => ({}),
     ...handlers,
   });
   return server;

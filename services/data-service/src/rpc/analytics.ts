@@ -8,6 +8,7 @@ import { latencyGraph } from '../queries/graph-latency.ts';
 import { requestsGraph } from '../queries/graph-requests.ts';
 import { tokensGraph } from '../queries/graph-tokens.ts';
 import { groupByModel } from '../queries/group-ai-models.ts';
+import { sumCounters } from '../queries/sum-counters.ts';
 
 /** A new graph is a file in `queries/` and a line here. */
 const graphs: Partial<Record<analytics.Graph, Figures>> = {
@@ -35,6 +36,7 @@ export function analyticsHandlers(
       const size = Math.min(request.pageSize || pageSizeDefault, pageSizeMax);
       return groupByModel(client, required(request.filter), { size, index: request.currentPage });
     },
+    sumCounters: async (request) => ({ sums: await sumCounters(client, request) }),
   };
 }
 

@@ -38,6 +38,8 @@ async function sourceOf(
     async *getSections() {},
     getOrganisation: async () => ({}),
     reportRefusedTokens: async () => ({}),
+    reportCounters: async () => ({}),
+    sumCounters: async () => ({}),
     async *watch() {},
     async *follow() {},
     ...handlers,

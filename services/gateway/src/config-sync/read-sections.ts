@@ -4,6 +4,7 @@ import type { RpcClient } from '@sluice/rpc';
 import type { BundleUpdate, HeldBundle, SectionChange } from '../held/held-bundle.ts';
 import {
   emptyTables,
+  formatNames,
   isSectionName,
   type SectionName,
   type SectionTables,
@@ -52,7 +53,7 @@ export async function readSections(
 
 /** A later release of this gateway must not take for held what this one left alone. */
 function ownFormats(formats: Readonly<Record<string, number>>): Record<string, number> {
-  return Object.fromEntries(Object.entries(formats).filter(([name]) => isSectionName(name)));
+  return Object.fromEntries(Object.entries(formats).filter(([name]) => formatNames.includes(name)));
 }
 
 /** What came of each section. One that this release does not know is left alone. */

@@ -532,6 +532,9 @@ describe('a control plane that compares', () => {
     source.compares = { formats: { ...formats, prompts: 2 } };
     await gap(source, store);
     await expect.poll(() => source.bundleCalls).toBe(before + 3);
+    source.compares = { formats: { ...formats, core: 2 } };
+    await gap(source, store);
+    await expect.poll(() => source.bundleCalls).toBe(before + 5);
   });
 
   it('that does not remember so far back is asked for all keys, many at a time', async () => {

@@ -8,7 +8,7 @@ import {
   renewed,
   updated,
 } from './held-bundle.ts';
-import { sectionNames } from './sections/index.ts';
+import { formatNames } from './sections/index.ts';
 
 export interface HeldBundlesOptions {
   source: Pick<ConfigSource, 'getBundle'>;
@@ -151,11 +151,11 @@ export class HeldBundles {
   }
 }
 
-/** Of the same revision there may be sections that came in another format, or not at all. */
+/** Of the same revision there may be a core or sections that came in another format, or not at all. */
 function isComparable(
   known: KnownState | undefined,
   formats: Readonly<Record<string, number>>,
 ): boolean {
   if (known === undefined) return false;
-  return sectionNames.every((name) => known.formats[name] === formats[name]);
+  return formatNames.every((name) => known.formats[name] === formats[name]);
 }

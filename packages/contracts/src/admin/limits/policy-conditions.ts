@@ -24,7 +24,15 @@ function keyOf(...targets: PolicyTarget[]) {
     .refine((key) => targets.some((target) => appliesTo(target, key)), 'is not a known key');
 }
 
-const text = z.string().min(1).max(512);
+/** A star stands for the rest: alone for all, or after a `/` for what is below it. */
+const text = z
+  .string()
+  .min(1)
+  .max(512)
+  .refine(
+    (value) => /^(?:\*|[^*]*(?:\/\*)?)$/.test(value.trim()),
+    'may hold * alone, or at the end after /',
+  );
 const values = z.union([text, z.array(text).min(1).max(100)]);
 
 /** All conditions of a policy must hold; the values of one are alternatives. */

@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
+import { rateRules, shownRateRules } from './limits.ts';
 import {
   appliesTo,
   conditionsField,
@@ -14,7 +15,7 @@ import {
 
 const type = z.enum(['requests', 'tokens']);
 const unit = z.enum(['rpm', 'rph', 'rpd', 'rpw']);
-const value = z.number().min(1).max(Number.MAX_SAFE_INTEGER);
+const value = z.int().min(1);
 const target = z.enum(['llm', 'mcp_tools']);
 const conditions = conditionsField('llm', 'mcp_tools');
 
@@ -30,6 +31,7 @@ const createBody = z
     target: target.default('llm'),
     workspace_id: referenceField.optional(),
     organisation_id: z.uuid().optional(),
+    ...rateRules,
   })
   .superRefine((policy, context) => {
     // One shared counter is only meant where tools are limited; calls of models name their groups.
@@ -53,6 +55,7 @@ const updateBody = z.object({
   conditions: conditions.optional(),
   unit: unit.optional(),
   value: value.optional(),
+  ...rateRules,
 });
 
 const status = policyStatus.default('active');
@@ -66,7 +69,15 @@ const listQuery = z
   .and(pageQuery({ default: 100, max: 1000 }));
 
 const object = z.literal('policy_rate_limits');
-const policy = z.object({ ...shownPolicy, type, unit, value: z.number(), target, object });
+const policy = z.object({
+  ...shownPolicy,
+  type,
+  unit,
+  value: z.number(),
+  target,
+  ...shownRateRules,
+  object,
+});
 
 const tag = 'Rate Limits Policies';
 const one = '/policies/rate-limits/{rateLimitsPolicyId}';

@@ -3,6 +3,7 @@ import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantField, instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery, queryFlag } from '../kernel/paging.ts';
+import { budgetRules, creditLimitMax, shownBudgetRules, shownUsage } from './limits.ts';
 import {
   conditionsField,
   groupByField,
@@ -23,6 +24,13 @@ export const policyCreditMin: Readonly<Record<UsageLimitsPolicyType, number>> = 
   requests: 1,
 };
 
+/** The most of it; dollars have fractions, what is counted has none. */
+export function policyAmountFault(type: UsageLimitsPolicyType, amount: number): string | undefined {
+  const max = creditLimitMax(type);
+  if (amount > max) return `must be at most ${max} for ${type}`;
+  return type === 'cost' || Number.isInteger(amount) ? undefined : `must be whole for ${type}`;
+}
+
 const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER);
 const shared = {
   name: nameField.nullish(),
@@ -31,6 +39,7 @@ const shared = {
   periodic_reset: period.nullish(),
   periodic_reset_days: z.int().min(1).max(365).nullish(),
   next_usage_reset_at: instantField.nullish(),
+  ...budgetRules,
 };
 const oneCadence = {
   check: (policy: { periodic_reset?: unknown; periodic_reset_days?: unknown }) =>
@@ -72,7 +81,7 @@ const entitiesQuery = z
   .and(pageQuery({ default: 100, min: 1, max: 100 }));
 
 const usage = z.object({
-  current_usage: z.number(),
+  ...shownUsage,
   status: entityStatus,
   is_threshold_alerts_sent: z.boolean(),
   is_exhausted_alerts_sent: z.boolean(),
@@ -89,9 +98,16 @@ const policy = z.object({
   last_reset_at: instantText.nullable(),
   /** By value key; only where it was asked for. */
   value_key_usage_map: z.record(z.string(), usage).optional(),
+  ...shownBudgetRules,
   object,
 });
-const entity = z.object({ id: z.uuid(), value_key: z.string(), current_usage: z.number() });
+const entity = z.object({
+  id: z.uuid(),
+  value_key: z.string(),
+  ...shownUsage,
+  status: entityStatus,
+  last_reset_at: instantText.nullable(),
+});
 
 const tag = 'Usage Limits Policies';
 const one = '/policies/usage-limits/{policyUsageLimitsId}';

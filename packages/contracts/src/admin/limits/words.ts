@@ -28,4 +28,21 @@ export const limitWords = {
   current_usage: 'How much was used since the counter began.',
   include_usage: 'Whether to say how much was used.',
   reset_usage_for_value: 'Whose counter begins anew.',
+  reserved: 'What requests in flight hold of it.',
+  overshoot_bound: 'By how much requests in flight may overshoot the limit at most.',
+  shadow: 'Whether the limit is only counted, and refuses nothing.',
+  admission:
+    '`strict`: what a request is estimated to use must fit; unset: something must be left.',
+  estimate:
+    '`observed`: answers are estimated by what the model’s answers came to; unset: by what the request allows.',
+  without_shared:
+    'What holds while gateways cannot count together: each has its `share`, or spends what it took before as a `lease`, or they `allow` all, or `refuse` all. Unset: `share` for rates, `lease` for budgets.',
+  unpriced:
+    '`refuse`: what has no known price may not be asked of a budget in dollars; `pass`, or unset: it passes uncounted.',
+  'usage_limits.id': 'Names the limit in records; stays the same while what it counts does.',
+  'rate_limits.id': 'Names the limit in records; stays the same while what it counts does.',
+  'usage_limits.status': 'Whether it is used up.',
+  webhook: 'Where alerts are sent, signed; null = nowhere.',
+  'webhook.url': 'The address they are sent to.',
+  'webhook.secret': 'What they are signed with; shown masked.',
 } as const;

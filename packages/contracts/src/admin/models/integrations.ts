@@ -14,7 +14,7 @@ import {
   workspaceField,
 } from '../kernel/fields.ts';
 import { cappedListQuery, commaList, pageQuery, tagsQuery } from '../kernel/paging.ts';
-import { rateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import { rateLimits, shownRateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
 /** Settings of the provider: its own fields as they are, those that every provider has checked. */
@@ -168,7 +168,7 @@ const grantedUsage = usageLimits.refine(
 );
 const grantLimits = {
   usage_limits: z.array(grantedUsage).max(1).nullish(),
-  rate_limits: z.array(rateLimit).max(1).nullish(),
+  rate_limits: rateLimits.max(1).nullish(),
 };
 
 const globalWorkspaceAccess = z.object({ enabled: z.boolean(), ...grantLimits });
@@ -211,7 +211,7 @@ const integration = z.object({
 
 const shownGrantLimits = {
   usage_limits: z.array(shownUsageLimits).nullable(),
-  rate_limits: z.array(rateLimit).nullable(),
+  rate_limits: z.array(shownRateLimit).nullable(),
 };
 
 const integrationDetail = integration.extend({

@@ -11,7 +11,12 @@ import {
   workspaceField,
 } from '../kernel/fields.ts';
 import { pageQuery, queryFlag, tagsQuery } from '../kernel/paging.ts';
-import { rateLimit, rateLimitOrList, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import {
+  rateLimitOrList,
+  shownRateLimit,
+  shownUsageLimits,
+  usageLimits,
+} from '../limits/limits.ts';
 
 const shared = {
   note: z.string().max(2000).nullish(),
@@ -49,7 +54,7 @@ const provider = z.object({
   note: z.string().nullable(),
   status: z.enum(['active', 'exhausted', 'expired']),
   usage_limits: shownUsageLimits.optional(),
-  rate_limits: z.array(rateLimit).nullable(),
+  rate_limits: z.array(shownRateLimit).nullable(),
   reset_usage: z.number().nullable(),
   created_at: instantText,
   last_updated_at: instantText,

@@ -11,7 +11,12 @@ import {
   workspaceField,
 } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
-import { rateLimit, rateLimitOrList, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import {
+  rateLimitOrList,
+  shownRateLimit,
+  shownUsageLimits,
+  usageLimits,
+} from '../limits/limits.ts';
 import { secretMapping, secretMappings } from './secret-mappings.ts';
 
 /** A deployment of Azure OpenAI: which models it serves under which name. */
@@ -100,7 +105,7 @@ const virtualKey = z.object({
   masked_key: z.string(),
   /** The provider's settings under the names they are sent with; what is secret appears as `masked_<name>`. */
   model_config: z.record(z.string(), z.unknown()),
-  rate_limits: z.array(rateLimit).nullable(),
+  rate_limits: z.array(shownRateLimit).nullable(),
   expires_at: instantText.optional(),
   secret_mappings: z.array(secretMapping),
   object: z.literal('virtual-key'),

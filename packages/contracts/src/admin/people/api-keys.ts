@@ -11,7 +11,12 @@ import {
   referenceField,
 } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { keyRateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import {
+  keyRateLimits,
+  shownKeyRateLimit,
+  shownUsageLimits,
+  usageLimits,
+} from '../limits/limits.ts';
 import { keyTransitionMsMin, rotationPolicy } from './rotation-policy.ts';
 
 /** Scopes of a key that is to be made or changed. */
@@ -29,7 +34,7 @@ const defaults = z.object({
 
 const shared = {
   description: descriptionField.nullish(),
-  rate_limits: z.array(keyRateLimit).max(20).nullish(),
+  rate_limits: keyRateLimits.nullish(),
   usage_limits: usageLimits.nullish(),
   defaults: defaults.nullish(),
   alert_emails: z.array(z.email().max(320)).max(50).nullish(),
@@ -81,7 +86,7 @@ const apiKey = z.object({
   created_at: instantText,
   last_updated_at: instantText,
   creation_mode: z.enum(['ui', 'api', 'auto']),
-  rate_limits: z.array(keyRateLimit),
+  rate_limits: z.array(shownKeyRateLimit),
   usage_limits: shownUsageLimits.optional(),
   reset_usage: z.number(),
   scopes: z.array(z.string()),

@@ -10,11 +10,11 @@ import {
   referenceField,
 } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { rateLimit, shownUsageLimits, usageLimits } from '../limits/limits.ts';
+import { rateLimits, shownRateLimit, shownUsageLimits, usageLimitsList } from '../limits/limits.ts';
 
 const limits = {
-  usage_limits: z.array(usageLimits).max(20).nullish(),
-  rate_limits: z.array(rateLimit).max(20).nullish(),
+  usage_limits: usageLimitsList.nullish(),
+  rate_limits: rateLimits.nullish(),
 };
 const guardrails = z.array(referenceField).max(100);
 
@@ -51,6 +51,8 @@ const updateWorkspaceBody = z.object({
       user_api_key_config: referenceField.nullish(),
     })
     .nullish(),
+  /** Ours: as on keys and providers. */
+  reset_usage: z.boolean().optional(),
   ...limits,
 });
 
@@ -82,7 +84,7 @@ const workspace = z.object({
     object: z.literal('workspace'),
   }),
   usage_limits: z.array(shownUsageLimits),
-  rate_limits: z.array(rateLimit),
+  rate_limits: z.array(shownRateLimit),
   object: z.literal('workspace'),
 });
 

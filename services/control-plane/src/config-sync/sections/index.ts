@@ -14,7 +14,11 @@ export const sections: readonly SectionSource[] = [
   partialVersions,
 ];
 
-/** By name. */
-export function formatsOf(all: readonly SectionSource[]): Record<string, number> {
-  return Object.fromEntries(all.map(({ name, format }) => [name, format]));
-}
+/** Raised when the core holds what gateways must have that hold it already. */
+const coreFormat = 2;
+
+/** By name; `core` is that of all that is in no section. */
+export const formats: Readonly<Record<string, number>> = {
+  core: coreFormat,
+  ...Object.fromEntries(sections.map(({ name, format }) => [name, format])),
+};

@@ -6,7 +6,7 @@ import type { RpcClient } from '@sluice/rpc';
 
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
-const { getGraph, listGroups } = analytics.AnalyticsService.method;
+const { getGraph, listGroups, sumCounters } = analytics.AnalyticsService.method;
 
 /** The questions the admin API asks of the data service. */
 export interface Ledger {
@@ -16,12 +16,16 @@ export interface Ledger {
   listGroups(
     request: MessageInitShape<typeof analytics.ListGroupsRequestSchema>,
   ): Promise<analytics.ListGroupsResponse>;
+  sumCounters(
+    request: MessageInitShape<typeof analytics.SumCountersRequestSchema>,
+  ): Promise<analytics.SumCountersResponse>;
 }
 
 export function createLedger(client: RpcClient): Ledger {
   return {
     getGraph: (request) => client.unary(getGraph, request, options).catch(translate),
     listGroups: (request) => client.unary(listGroups, request, options).catch(translate),
+    sumCounters: (request) => client.unary(sumCounters, request, options).catch(translate),
   };
 }
 

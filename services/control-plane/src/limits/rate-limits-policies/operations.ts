@@ -7,7 +7,8 @@ import {
   requireOwnOrganisation,
   requireWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
-import { policyId, requireConditionsFor, requirePolicy } from '../policy.ts';
+import { changedRules, policyId, requireConditionsFor, requirePolicy } from '../policy.ts';
+import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { presentRateLimitsPolicy } from './present.ts';
 import { findPolicy, insertPolicy, type RateLimitsPolicyRow, updatePolicy } from './store.ts';
 
@@ -41,6 +42,7 @@ export function createPolicy(
       unit: body.unit,
       value: body.value,
       target: body.target,
+      rules: changedRules({}, rulesIn(body)),
       createdAt: now,
       updatedAt: now,
     });
@@ -67,6 +69,7 @@ export function changePolicy(
       conditions: body.conditions,
       unit: body.unit,
       value: body.value,
+      rules: changedRules(policy.rules, rulesIn(body)),
       updatedAt: call.now,
     });
   });

@@ -1,11 +1,18 @@
 import type { BodyOf, UsageLimitsPolicyType } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
-import { planUsageReset, type UsageReset } from '../usage-limits/usage-reset.ts';
+import { changedRules } from '../policy.ts';
+import { groupIdOf } from '../usage/group-id.ts';
+import { rewarn } from '../usage/rewarn.ts';
+import { movedOn, weekStarts } from '../usage-limits/period.ts';
+import { rulesIn } from '../usage-limits/stored-limits.ts';
+import { planUsageReset } from '../usage-limits/usage-reset.ts';
 import { requireAmounts } from './amounts.ts';
-import { emptyEntity, reachPolicy } from './operations.ts';
+import { budgetOf, periodKept } from './budget.ts';
+import { reachPolicy } from './operations.ts';
 import { presentUsageLimitsPolicy } from './present.ts';
-import { findEntity, type UsageLimitsPolicyRow, updateEntities, updatePolicy } from './store.ts';
+import { resetGroup } from './reset-group.ts';
+import { findEntity, type UsageLimitsPolicyRow, updatePolicy } from './store.ts';
 
 /** What the body leaves out stays, null clears. What has been counted stays too. */
 export function changePolicy(
@@ -24,9 +31,10 @@ export function changePolicy(
       alertThreshold,
       body.alert_threshold == null ? 'credit_limit' : 'alert_threshold',
     );
-    const reset = planUsageReset(body, resetOf(policy), {
+    const period = movedOn(periodKept(policy), 'policy', now);
+    const reset = planUsageReset(body, period, {
       now,
-      weekStartsOn: 'monday',
+      weekStartsOn: weekStarts.policy,
       path: 'body',
     });
     const changed = await updatePolicy(db, policy.id, {
@@ -38,74 +46,39 @@ export function changePolicy(
       periodicReset: reset.periodic_reset,
       periodicResetDays: reset.periodic_reset_days,
       nextUsageResetAt: reset.nextAt,
+      periodStartedAt: period.startedAt,
+      rules: changedRules(policy.rules, rulesIn(body)),
       updatedAt: now,
     });
-    await reopenEntities(db, policy, changed, now);
+    await rewarn(db, budgetOf(policy), budgetOf(changed));
     if (body.reset_usage_for_value !== undefined)
-      await emptyNamedEntity(db, policy, body.reset_usage_for_value, now);
+      await resetNamed(db, changed, body.reset_usage_for_value, now);
     touchWorkspace(policy.workspaceId);
     describe({
       resourceId: policy.id,
       workspaceId: policy.workspaceId,
-      before: presentUsageLimitsPolicy(policy),
-      after: presentUsageLimitsPolicy(changed),
+      before: presentUsageLimitsPolicy(policy, now),
+      after: presentUsageLimitsPolicy(changed, now),
     });
   });
 }
 
 /**
- * A higher limit lets counters that had reached it go on, and warns of it
- * anew; a higher threshold, or none, only warns anew.
+ * The counter is named whole (`api_key:…`), or by the value alone where a policy
+ * counts by one thing; one of which nothing was heard yet is spelled as gateways do.
  */
-async function reopenEntities(
-  db: Database,
-  before: UsageLimitsPolicyRow,
-  after: UsageLimitsPolicyRow,
-  now: Date,
-): Promise<void> {
-  if (after.creditLimit > before.creditLimit)
-    await updateEntities(
-      db,
-      before.id,
-      { OR: [{ status: 'exhausted' }, { thresholdAlertSent: true }, { exhaustedAlertSent: true }] },
-      { status: 'active', thresholdAlertSent: false, exhaustedAlertSent: false, updatedAt: now },
-    );
-  else if (thresholdOf(after) > thresholdOf(before))
-    await updateEntities(
-      db,
-      before.id,
-      { thresholdAlertSent: true },
-      { thresholdAlertSent: false, updatedAt: now },
-    );
-}
-
-/** Without a threshold there is no usage that reaches it. */
-function thresholdOf(policy: UsageLimitsPolicyRow): number {
-  return policy.alertThreshold ?? Number.POSITIVE_INFINITY;
-}
-
-/**
- * The counter is named whole (`api_key:…`), or by the value alone where a
- * policy counts by one thing. One that has not counted yet is empty already.
- */
-async function emptyNamedEntity(
+async function resetNamed(
   db: Database,
   policy: UsageLimitsPolicyRow,
   named: string,
   now: Date,
 ): Promise<void> {
   const groups = policy.groupBy as { key: string }[];
-  const names = groups.length === 1 ? [named, `${groups[0]?.key}:${named}`] : [named];
-  for (const valueKey of names) {
-    const entity = await findEntity(db, policy.id, { valueKey });
-    if (entity !== null) return void (await emptyEntity(db, entity, now));
-  }
-}
-
-function resetOf(policy: UsageLimitsPolicyRow): UsageReset {
-  return {
-    periodic_reset: policy.periodicReset as UsageReset['periodic_reset'],
-    periodic_reset_days: policy.periodicResetDays,
-    nextAt: policy.nextUsageResetAt,
-  };
+  const [{ key } = { key: '' }] = groups;
+  const spelled = `${key}:${encodeURIComponent(named.trim().toLowerCase().toWellFormed())}`;
+  const names = groups.length === 1 ? [named, `${key}:${named}`, spelled] : [named];
+  for (const name of names)
+    if ((await findEntity(db, policy.id, groupIdOf(name))) !== null)
+      return resetGroup(db, policy, name, now);
+  await resetGroup(db, policy, names.at(-1) ?? named, now);
 }

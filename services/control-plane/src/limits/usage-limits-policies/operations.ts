@@ -8,17 +8,18 @@ import {
   requireOwnOrganisation,
   requireWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
-import { policyId, requirePolicy } from '../policy.ts';
+import { changedRules, policyId, requirePolicy } from '../policy.ts';
+import { weekStarts } from '../usage-limits/period.ts';
+import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { planUsageReset } from '../usage-limits/usage-reset.ts';
 import { requireAmounts } from './amounts.ts';
 import { presentUsage, presentUsageLimitsPolicy } from './present.ts';
+import { resetGroup } from './reset-group.ts';
 import {
   findEntity,
   findPolicy,
   insertPolicy,
-  type UsageLimitsEntityRow,
   type UsageLimitsPolicyRow,
-  updateEntity,
   updatePolicy,
 } from './store.ts';
 
@@ -40,7 +41,11 @@ export function createPolicy(
   requireOwnOrganisation(caller, body.organisation_id);
   const alertThreshold = body.alert_threshold ?? null;
   requireAmounts(body.type, body.credit_limit, alertThreshold, 'alert_threshold');
-  const reset = planUsageReset(body, undefined, { now, weekStartsOn: 'monday', path: 'body' });
+  const reset = planUsageReset(body, undefined, {
+    now,
+    weekStartsOn: weekStarts.policy,
+    path: 'body',
+  });
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await requireWorkspace(db, caller, namedWorkspace(call.body, call.query));
     const policy = await insertPolicy(db, {
@@ -57,6 +62,7 @@ export function createPolicy(
       periodicReset: reset.periodic_reset,
       periodicResetDays: reset.periodic_reset_days,
       nextUsageResetAt: reset.nextAt,
+      rules: changedRules({}, rulesIn(body)),
       createdAt: now,
       updatedAt: now,
     });
@@ -64,7 +70,7 @@ export function createPolicy(
     describe({
       resourceId: policy.id,
       workspaceId: workspace.id,
-      after: presentUsageLimitsPolicy(policy),
+      after: presentUsageLimitsPolicy(policy, now),
     });
     return policy.id;
   });
@@ -78,41 +84,28 @@ export function archivePolicy(call: AdminRequest): Promise<void> {
     describe({
       resourceId: policy.id,
       workspaceId: policy.workspaceId,
-      before: presentUsageLimitsPolicy(policy),
-      after: presentUsageLimitsPolicy(archived),
+      before: presentUsageLimitsPolicy(policy, call.now),
+      after: presentUsageLimitsPolicy(archived, call.now),
     });
   });
 }
 
 /** Empties one counter, as a new period would. */
 export function resetEntity(call: AdminRequest): Promise<void> {
-  return call.change(async ({ db, describe }) => {
+  return call.change(async ({ db, describe, touchWorkspace }) => {
     const id = policyId(call, 'entityId');
     const policy = await reachPolicy(call, db, 'active');
-    const entity = await findEntity(db, policy.id, { id });
+    const entity = await findEntity(db, policy.id, id);
     if (entity === null) throw new GatewayError('admin.not_found');
-    const emptied = await emptyEntity(db, entity, call.now);
+    await resetGroup(db, policy, entity.valueKey, call.now);
+    const emptied = await findEntity(db, policy.id, id);
+    touchWorkspace(policy.workspaceId);
     describe({
       resourceId: policy.id,
       workspaceId: policy.workspaceId,
-      before: presentUsage(entity),
-      after: presentUsage(emptied),
-      detail: { entity_id: entity.id, value_key: entity.valueKey },
+      before: presentUsage(policy, entity, call.now),
+      after: emptied === null ? undefined : presentUsage(policy, emptied, call.now),
+      detail: { entity_id: entity.groupId, value_key: entity.valueKey },
     });
-  });
-}
-
-export function emptyEntity(
-  db: Database,
-  entity: UsageLimitsEntityRow,
-  now: Date,
-): Promise<UsageLimitsEntityRow> {
-  return updateEntity(db, entity.id, {
-    currentUsage: 0,
-    status: 'active',
-    thresholdAlertSent: false,
-    exhaustedAlertSent: false,
-    lastResetAt: now,
-    updatedAt: now,
   });
 }

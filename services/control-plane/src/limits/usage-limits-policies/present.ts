@@ -1,14 +1,19 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
 import { optionalInstant } from '../../kernel/http/shapes.ts';
 import { presentPolicy } from '../policy.ts';
-import type { UsageLimitsEntityRow, UsageLimitsPolicyRow } from './store.ts';
+import { isCurrent, usageOf } from '../usage/usage-of.ts';
+import { movedOn } from '../usage-limits/period.ts';
+import { laterOf } from '../usage-limits/present.ts';
+import { budgetOf, periodKept } from './budget.ts';
+import type { EntityRow, UsageLimitsPolicyRow } from './store.ts';
 
 type Shown = AnswerOf<'usage-limits-policies.read'>;
 type Usage = NonNullable<Shown['value_key_usage_map']>[string];
 
 export const object = 'policy_usage_limits' as const;
 
-export function presentUsageLimitsPolicy(row: UsageLimitsPolicyRow): Shown {
+export function presentUsageLimitsPolicy(row: UsageLimitsPolicyRow, now: Date): Shown {
+  const { startedAt, nextAt } = movedOn(periodKept(row), 'policy', now);
   return {
     ...presentPolicy(row),
     type: row.type as Shown['type'],
@@ -16,21 +21,28 @@ export function presentUsageLimitsPolicy(row: UsageLimitsPolicyRow): Shown {
     alert_threshold: row.alertThreshold,
     periodic_reset: row.periodicReset as Shown['periodic_reset'],
     periodic_reset_days: row.periodicResetDays,
-    next_usage_reset_at: optionalInstant(row.nextUsageResetAt),
-    last_reset_at: optionalInstant(row.lastResetAt),
+    next_usage_reset_at: optionalInstant(nextAt),
+    last_reset_at: laterOf(optionalInstant(row.lastResetAt), optionalInstant(startedAt)),
     object,
   };
 }
 
-export function presentEntity(row: UsageLimitsEntityRow) {
-  return { id: row.id, value_key: row.valueKey, current_usage: row.currentUsage.toNumber() };
+export function presentEntity(policy: UsageLimitsPolicyRow, row: EntityRow, now: Date) {
+  const { startedAt } = movedOn(periodKept(policy), 'policy', now);
+  return {
+    id: row.groupId,
+    value_key: row.valueKey,
+    ...usageOf(budgetOf(policy), row, now),
+    last_reset_at: laterOf(optionalInstant(row.lastResetAt), optionalInstant(startedAt)),
+  };
 }
 
-export function presentUsage(row: UsageLimitsEntityRow): Usage {
+export function presentUsage(policy: UsageLimitsPolicyRow, row: EntityRow, now: Date): Usage {
+  const budget = budgetOf(policy);
+  const isPresent = isCurrent(budget, row, now);
   return {
-    current_usage: row.currentUsage.toNumber(),
-    status: row.status as Usage['status'],
-    is_threshold_alerts_sent: row.thresholdAlertSent,
-    is_exhausted_alerts_sent: row.exhaustedAlertSent,
+    ...usageOf(budget, row, now),
+    is_threshold_alerts_sent: isPresent && row.thresholdAlertSent,
+    is_exhausted_alerts_sent: isPresent && row.exhaustedAlertSent,
   };
 }

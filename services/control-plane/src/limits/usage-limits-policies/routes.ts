@@ -20,14 +20,19 @@ export const usageLimitsPolicyOperations = {
       const workspace = await targetWorkspace(db, caller, namedWorkspace(undefined, call.query));
       const scope = { organisationId: caller.organisationId, workspaceId: workspace?.id };
       const { rows, total } = await listPolicies(db, scope, query);
-      return listEnvelope(rows.map(presentUsageLimitsPolicy), total);
+      return listEnvelope(
+        rows.map((row) => presentUsageLimitsPolicy(row, call.now)),
+        total,
+      );
     },
     read: async (call, { query }) => {
       const policy = await reachPolicy(call, call.db, query.status);
-      const shown = presentUsageLimitsPolicy(policy);
+      const shown = presentUsageLimitsPolicy(policy, call.now);
       if (!query.include_usage) return shown;
-      const entities = await largestEntities(call.db, policy.id, usageMapMax);
-      const map = entities.map((entity) => [entity.valueKey, presentUsage(entity)] as const);
+      const entities = await largestEntities(call.db, policy, usageMapMax, call.now);
+      const map = entities.map(
+        (entity) => [entity.valueKey, presentUsage(policy, entity, call.now)] as const,
+      );
       return { ...shown, value_key_usage_map: Object.fromEntries(map) };
     },
     update: (call, { body }) => changePolicy(call, body),
@@ -36,8 +41,11 @@ export const usageLimitsPolicyOperations = {
   ...implementAll('usage-limits-policies.entities', {
     list: async (call, { query }) => {
       const policy = await reachPolicy(call, call.db, 'active');
-      const { rows, total } = await listEntities(call.db, policy.id, query);
-      return listEnvelope(rows.map(presentEntity), total);
+      const { rows, total } = await listEntities(call.db, policy, query, call.now);
+      return listEnvelope(
+        rows.map((row) => presentEntity(policy, row, call.now)),
+        total,
+      );
     },
     reset: (call) => resetEntity(call),
   }),

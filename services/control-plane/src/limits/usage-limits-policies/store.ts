@@ -1,15 +1,20 @@
 import type { QueryOf } from '@sluice/contracts/admin';
+import { periodAt } from '@sluice/engine';
 import type {
+  LimitUsage,
   Prisma,
-  UsageLimitsEntity,
   UsageLimitsPolicy,
+  UsageLimitsReset,
 } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { literally } from '../../kernel/database/literally.ts';
 import { paged } from '../../kernel/http/shapes.ts';
+import { counted } from '../usage/budget.ts';
+import { budgetOf } from './budget.ts';
 
 export type UsageLimitsPolicyRow = UsageLimitsPolicy;
-export type UsageLimitsEntityRow = UsageLimitsEntity;
+/** The counter of one group of a policy. */
+export type EntityRow = LimitUsage;
 
 const newestFirst = [{ createdAt: 'desc' }, { id: 'desc' }] as const;
 
@@ -53,55 +58,100 @@ export function updatePolicy(
 export function findEntity(
   db: Database,
   policyId: string,
-  named: { id: string } | { valueKey: string },
-): Promise<UsageLimitsEntityRow | null> {
-  return db.usageLimitsEntity.findFirst({ where: { policyId, ...named } });
+  groupId: string,
+): Promise<EntityRow | null> {
+  return db.limitUsage.findUnique({ where: { limitId_groupId: { limitId: policyId, groupId } } });
 }
 
 export async function listEntities(
   db: Database,
-  policyId: string,
+  policy: UsageLimitsPolicyRow,
   query: QueryOf<'usage-limits-policies.entities.list'>,
-): Promise<{ rows: UsageLimitsEntityRow[]; total: number }> {
-  const where: Prisma.UsageLimitsEntityWhereInput = {
-    policyId,
-    status: query.status,
+  now: Date,
+): Promise<{ rows: EntityRow[]; total: number }> {
+  const exhausted = exhaustedIn(policy, now);
+  const where: Prisma.LimitUsageWhereInput = {
+    limitId: policy.id,
+    ...(query.status === 'exhausted' && exhausted),
+    ...(query.status === 'active' && { NOT: exhausted }),
     ...(query.search === undefined ? {} : { valueKey: { contains: literally(query.search) } }),
   };
   const [rows, total] = await Promise.all([
-    db.usageLimitsEntity.findMany({ where, orderBy: [...newestFirst], ...paged(query) }),
-    db.usageLimitsEntity.count({ where }),
+    db.limitUsage.findMany({
+      where,
+      orderBy: [{ createdAt: 'desc' }, { groupId: 'desc' }],
+      ...paged(query),
+    }),
+    db.limitUsage.count({ where }),
   ]);
   return { rows, total };
+}
+
+function exhaustedIn(policy: UsageLimitsPolicyRow, now: Date): Prisma.LimitUsageWhereInput {
+  const { type, creditLimit } = budgetOf(policy);
+  return { ...currentIn(policy, now), posted: { gte: counted(type, creditLimit) } };
+}
+
+/** What was counted in the epoch of now; groups that were reset by hand are ahead. */
+function currentIn(policy: UsageLimitsPolicyRow, now: Date): Prisma.LimitUsageWhereInput {
+  const { generation, startedAtMs } = periodAt(budgetOf(policy).period, now.getTime());
+  return { periodStartMs: BigInt(startedAtMs), generation: { gte: BigInt(generation) } };
 }
 
 /** The counters that have counted most. */
 export function largestEntities(
   db: Database,
-  policyId: string,
+  policy: UsageLimitsPolicyRow,
   count: number,
-): Promise<UsageLimitsEntityRow[]> {
-  return db.usageLimitsEntity.findMany({
-    where: { policyId },
-    orderBy: [{ currentUsage: 'desc' }, { id: 'asc' }],
+  now: Date,
+): Promise<EntityRow[]> {
+  return db.limitUsage.findMany({
+    where: { limitId: policy.id, ...currentIn(policy, now) },
+    orderBy: [{ posted: 'desc' }, { groupId: 'asc' }],
     take: count,
   });
 }
 
-export function updateEntity(
-  db: Database,
-  id: string,
-  data: Prisma.UsageLimitsEntityUncheckedUpdateInput,
-): Promise<UsageLimitsEntityRow> {
-  return db.usageLimitsEntity.update({ where: { id }, data });
-}
-
-/** Changes every counter of the policy that is in this state. */
-export async function updateEntities(
+/** The counter at the beginning of another epoch, if there is one. */
+export async function emptyEntity(
   db: Database,
   policyId: string,
-  where: Prisma.UsageLimitsEntityWhereInput,
-  data: Prisma.UsageLimitsEntityUncheckedUpdateManyInput,
+  groupId: string,
+  epoch: { generation: bigint; periodStartMs: bigint; now: Date },
 ): Promise<void> {
-  await db.usageLimitsEntity.updateMany({ where: { ...where, policyId }, data });
+  const { now, ...begun } = epoch;
+  await db.limitUsage.updateMany({
+    where: { limitId: policyId, groupId },
+    data: {
+      ...begun,
+      posted: 0,
+      reserved: 0,
+      overshootBound: 0,
+      thresholdAlertSent: false,
+      exhaustedAlertSent: false,
+      lastResetAt: now,
+      updatedAt: now,
+    },
+  });
+}
+
+export function findReset(
+  db: Database,
+  policyId: string,
+  groupId: string,
+): Promise<UsageLimitsReset | null> {
+  return db.usageLimitsReset.findUnique({ where: { policyId_groupId: { policyId, groupId } } });
+}
+
+export function countResets(db: Database, policyId: string, periodStartMs: bigint) {
+  return db.usageLimitsReset.count({ where: { policyId, periodStartMs } });
+}
+
+export async function putReset(db: Database, reset: UsageLimitsReset): Promise<void> {
+  const { policyId, groupId } = reset;
+  await db.usageLimitsReset.upsert({
+    where: { policyId_groupId: { policyId, groupId } },
+    create: reset,
+    update: reset,
+  });
 }

@@ -1,11 +1,19 @@
 import type { BodyOf, GlobalWorkspaceAccess } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
-import type { Prisma } from '../../generated/prisma/client.ts';
 import type { Change } from '../../kernel/database/change.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { findWorkspace, type WorkspaceRow } from '../../kernel/tenancy/find-workspace.ts';
+import { changedUsageLimitsList } from '../../limits/usage-limits/changed-limits.ts';
+import { plannedRateLimits } from '../../limits/usage-limits/rate-limits.ts';
+import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
+import type {
+  StoredRateLimit,
+  StoredUsageLimits,
+} from '../../limits/usage-limits/stored-limits.ts';
 import { provisionProvider } from '../providers/provision.ts';
 import {
+  findGrant,
+  type GrantRow,
   grantedWorkspaceIds,
   type IntegrationRow,
   listGlobalIntegrations,
@@ -22,7 +30,7 @@ export async function grantGlobalIntegrations(
     const access = integration.globalAccess as unknown as GlobalWorkspaceAccess;
     await upsertGrant(db, integration.id, workspace.id, {
       enabled: true,
-      ...limitsOf(access),
+      ...limitsOf(atPresent(access, now), null, now),
       now,
     });
     await provisionProvider(db, integration, workspace.id, { now });
@@ -46,9 +54,12 @@ export async function changeGrants(
     if (workspace === null)
       throw invalidField(`body.workspaces[${index}].id`, 'is no workspace of this organisation');
     named.add(workspace.id);
+    const grant = await findGrant(db, integration.id, workspace.id);
+    const limits = limitsOf(entry, grant, now, `body.workspaces[${index}].usage_limits`);
+    await rewarnHolder(db, grant?.usageLimits, limits.usageLimits);
     await upsertGrant(db, integration.id, workspace.id, {
       enabled: entry.enabled,
-      ...limitsOf(entry),
+      ...limits,
       lastResetAt: entry.reset_usage === true ? now : undefined,
       now,
     });
@@ -69,18 +80,44 @@ export async function changeGrants(
   for (const workspaceId of await grantedWorkspaceIds(db, integration.id)) {
     if (named.has(workspaceId)) continue;
     const access = body.global_workspace_access;
+    const grant = await findGrant(db, integration.id, workspaceId);
+    const limits = access == null ? undefined : limitsOf(access, grant, now, globalPath);
+    await rewarnHolder(db, grant?.usageLimits, limits?.usageLimits);
     await upsertGrant(db, integration.id, workspaceId, {
       enabled: access?.enabled ?? false,
-      ...(access == null ? {} : limitsOf(access)),
+      ...limits,
       now,
     });
     change.touchWorkspace(workspaceId);
   }
 }
 
-function limitsOf(entry: Pick<GlobalWorkspaceAccess, 'usage_limits' | 'rate_limits'>) {
+const globalPath = 'body.global_workspace_access.usage_limits';
+
+/** The limits of a grant as they are kept; what is left out stays, and null clears. */
+function limitsOf(
+  sent: Pick<GlobalWorkspaceAccess, 'usage_limits' | 'rate_limits'> & {
+    reset_usage?: boolean | undefined;
+  },
+  grant: GrantRow | null,
+  now: Date,
+  path?: string,
+) {
+  const usage = (grant?.usageLimits ?? []) as StoredUsageLimits[];
+  const rates = (grant?.rateLimits ?? []) as StoredRateLimit[];
   return {
-    usageLimits: entry.usage_limits as Prisma.InputJsonValue | null | undefined,
-    rateLimits: entry.rate_limits as Prisma.InputJsonValue | null | undefined,
+    usageLimits: sent.usage_limits === null ? null : changedUsageLimitsList(usage, sent, now, path),
+    rateLimits: sent.rate_limits && plannedRateLimits(sent.rate_limits, rates),
+  };
+}
+
+/** What was set for workspaces to come, for one that comes now: a date that has passed says nothing any more. */
+function atPresent(access: GlobalWorkspaceAccess, now: Date): GlobalWorkspaceAccess {
+  const isOver = (date: string | null | undefined) => date != null && new Date(date) <= now;
+  return {
+    ...access,
+    usage_limits: access.usage_limits?.map(({ next_usage_reset_at: date, ...limits }) =>
+      isOver(date) ? limits : { ...limits, next_usage_reset_at: date },
+    ),
   };
 }

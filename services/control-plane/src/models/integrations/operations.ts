@@ -130,7 +130,8 @@ export function changeWorkspaces(
   reference: string,
   body: BodyOf<'integrations.workspaces.update'>,
 ): Promise<void> {
-  return changeReached(call, reference, showAccess, async (change, integration) => {
+  const show = (db: Database, row: IntegrationRow) => showAccess(db, row, call.now);
+  return changeReached(call, reference, show, async (change, integration) => {
     if (integration.workspaceId !== null)
       throw new GatewayError('admin.refused', {
         message: 'This integration belongs to one workspace.',
@@ -168,12 +169,12 @@ async function showDetail(db: Database, integration: IntegrationRow) {
   return presentIntegrationDetail(integration, await countGrants(db, integration.id));
 }
 
-async function showAccess(db: Database, integration: IntegrationRow) {
+async function showAccess(db: Database, integration: IntegrationRow, now: Date) {
   const page = { currentPage: 0, pageSize: 1000 };
   const { rows } = await listGrants(db, { integrationId: integration.id }, page);
   return {
     global_workspace_access_settings: presentGlobalAccess(integration),
-    workspaces: rows.map(presentGrant),
+    workspaces: rows.map((row) => presentGrant(row, now)),
   };
 }
 

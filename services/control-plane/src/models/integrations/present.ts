@@ -1,11 +1,8 @@
-import type {
-  AnswerOf,
-  GlobalWorkspaceAccess,
-  RateLimit,
-  UsageLimits,
-} from '@sluice/contracts/admin';
+import type { AnswerOf, GlobalWorkspaceAccess } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
-import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { Usages } from '../../limits/usage/usage-of.ts';
+import { laterOf, presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import { type StoredUsageLimits, setRules } from '../../limits/usage-limits/stored-limits.ts';
 import { withHeadersMasked } from './configurations.ts';
 import type { GrantRow, IntegrationModelRow, IntegrationRow } from './store.ts';
 
@@ -49,16 +46,30 @@ export function presentGlobalAccess({
 }: Pick<IntegrationRow, 'globalAccess'>): Detail['global_workspace_access_settings'] {
   if (globalAccess === null) return null;
   const { enabled, usage_limits, rate_limits } = globalAccess as unknown as GlobalWorkspaceAccess;
-  return { enabled, ...presentGrantLimits(usage_limits, rate_limits) };
+  return {
+    enabled,
+    usage_limits: usage_limits?.map(presentTemplate) ?? null,
+    rate_limits:
+      rate_limits?.map(({ type, unit, value, ...rules }) => ({
+        type,
+        unit,
+        value,
+        ...setRules(rules),
+      })) ?? null,
+  };
 }
 
-function presentGrantLimits(
-  usageLimits: readonly UsageLimits[] | null | undefined,
-  rateLimits: RateLimit[] | null | undefined,
-) {
+/** Nobody holds it: it has neither an id nor a usage. */
+function presentTemplate(limits: NonNullable<GlobalWorkspaceAccess['usage_limits']>[number]) {
   return {
-    usage_limits: usageLimits?.map(presentUsageLimits) ?? null,
-    rate_limits: rateLimits ?? null,
+    credit_limit: limits.credit_limit,
+    type: limits.type,
+    alert_threshold: limits.alert_threshold ?? undefined,
+    periodic_reset: limits.periodic_reset ?? null,
+    periodic_reset_days: limits.periodic_reset_days ?? null,
+    next_usage_reset_at: limits.next_usage_reset_at ?? null,
+    last_reset_at: null,
+    ...setRules(limits),
   };
 }
 
@@ -77,15 +88,21 @@ export function presentModel(row: IntegrationModelRow): Model {
   };
 }
 
-export function presentGrant(row: GrantRow & { workspace: { slug: string } }): Grant {
+/** @param usages  what is used of its budget; undefined = that is not told */
+export function presentGrant(
+  row: GrantRow & { workspace: { slug: string } },
+  now: Date,
+  usages?: Usages,
+): Grant {
+  const limits = (row.usageLimits as StoredUsageLimits[] | null)?.map((each) =>
+    presentUsageLimits(each, now, usages),
+  );
   return {
     id: row.workspace.slug,
     workspace_id: row.workspaceId,
     enabled: row.enabled,
-    ...presentGrantLimits(
-      row.usageLimits as UsageLimits[] | null,
-      row.rateLimits as RateLimit[] | null,
-    ),
-    last_reset_at: optionalInstant(row.lastResetAt),
+    usage_limits: limits ?? null,
+    rate_limits: row.rateLimits as Grant['rate_limits'],
+    last_reset_at: laterOf(optionalInstant(row.lastResetAt), limits?.[0]?.last_reset_at ?? null),
   };
 }

@@ -3,6 +3,7 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { visibleLevel } from '../../kernel/tenancy/levels.ts';
 import { namedWorkspace, targetWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { usagesOf } from '../../limits/usage-limits/usages-of.ts';
 import { changeModels, deleteModels } from './models.ts';
 import {
   changeIntegration,
@@ -67,7 +68,8 @@ export function integrationOperations(parts: IntegrationParts) {
           { integrationId: integration.id, workspaceId: call.caller.workspaceId },
           query,
         );
-        return { total, workspaces: rows.map(presentGrant) };
+        const usages = await usagesOf(call.db, rows);
+        return { total, workspaces: rows.map((row) => presentGrant(row, call.now, usages)) };
       },
       update: (call, { body }) => changeWorkspaces(call, slugOf(call), body),
     }),

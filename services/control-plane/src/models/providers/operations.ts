@@ -5,6 +5,7 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
 import { findGrant, findIntegration } from '../integrations/store.ts';
 import { changedColumns, createdColumns } from './columns.ts';
 import { presentProvider } from './present.ts';
@@ -62,6 +63,7 @@ export function changeProvider(
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const before = await reachProvider(call, db, reference);
     const after = await updateProvider(db, before.id, changedColumns(before, body, call.now));
+    await rewarnHolder(db, before.usageLimits, after.usageLimits);
     touchWorkspace(before.workspaceId);
     describe({
       resourceId: before.id,

@@ -1,13 +1,16 @@
-import type { AnswerOf, RateLimit, UsageLimits } from '@sluice/contracts/admin';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
-import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { Usages } from '../../limits/usage/usage-of.ts';
+import { areExhausted, laterOf, presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { StoredUsageLimits } from '../../limits/usage-limits/stored-limits.ts';
 import type { ProviderRow } from './store.ts';
 
 type Shown = AnswerOf<'providers.read'>;
 
-export function presentProvider(row: ProviderRow, now: Date): Shown {
+/** @param usages  what is used of its budget; undefined = that is not told */
+export function presentProvider(row: ProviderRow, now: Date, usages?: Usages): Shown {
   return {
-    ...presentCommon(row, now),
+    ...presentCommon(row, now, usages),
     integration_id: row.integration.slug,
     tags: row.integration.tags as Shown['tags'],
     object: 'provider',
@@ -18,20 +21,22 @@ export function presentProvider(row: ProviderRow, now: Date): Shown {
  * What a provider says of itself under either of its names. What is not
  * published as nullable is left out where there is nothing.
  */
-export function presentCommon(row: ProviderRow, now: Date) {
+export function presentCommon(row: ProviderRow, now: Date, usages: Usages | undefined) {
   const expired = row.expiresAt !== null && row.expiresAt <= now;
-  const usageLimits = row.usageLimits as UsageLimits | null;
-  const rateLimits = row.rateLimits as RateLimit[];
+  const limits = row.usageLimits as StoredUsageLimits | null;
+  const rateLimits = row.rateLimits as NonNullable<Shown['rate_limits']>;
+  const usageLimits = limits === null ? undefined : presentUsageLimits(limits, now, usages);
+  const used = limits !== null && areExhausted([limits], now, usages) ? 'exhausted' : 'active';
   return {
     name: row.name,
     note: row.note,
-    status: expired ? ('expired' as const) : (row.status as 'active' | 'exhausted'),
-    usage_limits: usageLimits === null ? undefined : presentUsageLimits(usageLimits),
+    status: expired ? ('expired' as const) : (used as 'active' | 'exhausted'),
+    usage_limits: usageLimits,
     rate_limits: rateLimits.length === 0 ? null : rateLimits,
     reset_usage: 0,
     created_at: instant(row.createdAt),
     last_updated_at: instant(row.updatedAt),
-    last_reset_at: optionalInstant(row.lastResetAt),
+    last_reset_at: laterOf(optionalInstant(row.lastResetAt), usageLimits?.last_reset_at ?? null),
     slug: row.slug,
     expires_at: optionalInstant(row.expiresAt) ?? undefined,
   };

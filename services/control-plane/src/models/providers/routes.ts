@@ -2,6 +2,7 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { usagesOf } from '../../limits/usage-limits/usages-of.ts';
 import { changeProvider, createProvider, deleteProvider, reachProvider } from './operations.ts';
 import { presentProvider } from './present.ts';
 import { listProviders } from './store.ts';
@@ -14,13 +15,17 @@ export const providerOperations = implementAll('providers', {
       namedWorkspace(undefined, call.query),
     );
     const { rows, total } = await listProviders(call.db, workspace.id, query);
+    const usages = await usagesOf(call.db, rows);
     return listEnvelope(
-      rows.map((row) => presentProvider(row, call.now)),
+      rows.map((row) => presentProvider(row, call.now, usages)),
       total,
     );
   },
   create: (call, { body }) => createProvider(call, body),
-  read: async (call) => presentProvider(await reachProvider(call, call.db, slugOf(call)), call.now),
+  read: async (call) => {
+    const provider = await reachProvider(call, call.db, slugOf(call));
+    return presentProvider(provider, call.now, await usagesOf(call.db, [provider]));
+  },
   update: (call, { body }) => changeProvider(call, slugOf(call), body),
   delete: (call) => deleteProvider(call, slugOf(call)),
 });

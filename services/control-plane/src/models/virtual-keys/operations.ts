@@ -6,6 +6,7 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
 import { mergeConfigurations } from '../integrations/configurations.ts';
 import { credentialColumns, openCredentials } from '../integrations/credentials.ts';
 import { guardIntegration } from '../integrations/guard-credentials.ts';
@@ -88,7 +89,8 @@ export function changeVirtualKey(
     const { db } = change;
     const before = await reachProvider(call, db, reference);
     await changeCredentials(call, change, before, body, parts);
-    await updateProvider(db, before.id, changedColumns(before, body, call.now));
+    const changed = await updateProvider(db, before.id, changedColumns(before, body, call.now));
+    await rewarnHolder(db, before.usageLimits, changed.usageLimits);
     change.touchWorkspace(before.workspaceId);
     const after = await findProviderRow(db, before.workspaceId, before.id);
     change.describe({

@@ -2,6 +2,7 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { namedWorkspace, requireWorkspace } from '../../kernel/tenancy/target-workspace.ts';
+import { usagesOf } from '../../limits/usage-limits/usages-of.ts';
 import type { IntegrationParts } from '../integrations/operations.ts';
 import { reachProvider } from '../providers/operations.ts';
 import { listProviders } from '../providers/store.ts';
@@ -18,8 +19,9 @@ export function virtualKeyOperations(parts: IntegrationParts) {
         namedWorkspace(undefined, call.query),
       );
       const { rows, total } = await listProviders(call.db, workspace.id, query);
+      const usages = await usagesOf(call.db, rows);
       return listEnvelope(
-        rows.map((row) => presentVirtualKey(row, call.now)),
+        rows.map((row) => presentVirtualKey(row, call.now, usages)),
         total,
       );
     },
@@ -27,8 +29,10 @@ export function virtualKeyOperations(parts: IntegrationParts) {
       success: true as const,
       data: { slug: await createVirtualKey(call, body, parts) },
     }),
-    read: async (call) =>
-      presentVirtualKey(await reachProvider(call, call.db, slugOf(call)), call.now),
+    read: async (call) => {
+      const provider = await reachProvider(call, call.db, slugOf(call));
+      return presentVirtualKey(provider, call.now, await usagesOf(call.db, [provider]));
+    },
     update: (call, { body }) => changeVirtualKey(call, slugOf(call), body, parts),
     delete: (call) => deleteVirtualKey(call, slugOf(call)),
   });

@@ -1,9 +1,13 @@
 import type { KeyType } from '@sluice/contracts';
-import type { RateLimitSetting, RotationPolicy, UsageLimits } from '@sluice/contracts/admin';
+import type { RotationPolicy } from '@sluice/contracts/admin';
 import type { Database } from '../../kernel/database/client.ts';
 import { noJson } from '../../kernel/database/no-json.ts';
 import { generateSlug } from '../../kernel/names/generate-slug.ts';
 import { newId } from '../../kernel/names/ids.ts';
+import type {
+  StoredRateLimit,
+  StoredUsageLimits,
+} from '../../limits/usage-limits/stored-limits.ts';
 import type { MintKey } from './secrets.ts';
 import { insertApiKey } from './store.ts';
 
@@ -21,8 +25,8 @@ export interface NewApiKey {
   /** `auto` for keys that nobody asked for by a request of their own. */
   creationMode?: 'ui' | 'api' | 'auto';
   description?: string | null | undefined;
-  rateLimits?: readonly RateLimitSetting[] | undefined;
-  usageLimits?: UsageLimits | undefined;
+  rateLimits?: readonly StoredRateLimit[] | undefined;
+  usageLimits?: StoredUsageLimits | undefined;
   metadata?: Readonly<Record<string, string>> | undefined;
   configId?: string | null | undefined;
   allowConfigOverride?: boolean | undefined;

@@ -1,5 +1,4 @@
 import type { RotationPolicy } from '@sluice/contracts/admin';
-import type { Logger } from '@sluice/telemetry';
 import { systemEntry } from '../../kernel/audit/system-entry.ts';
 import { type Change, commitChange } from '../../kernel/database/change.ts';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
@@ -18,37 +17,10 @@ import {
 export interface MaintenanceParts {
   client: DatabaseClient;
   now: () => Date;
-  logger: Logger;
-  /** Between the end of one run and the next; 0 = never. */
-  intervalMs: number;
 }
 
 const batchMax = 100;
 const runMsMax = 15_000;
-
-/** Runs now and then, until it is stopped; a run that is under way ends with the key it is at. */
-export function startKeyMaintenance(parts: MaintenanceParts): { stop(): Promise<void> } {
-  const stopping = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  let running = Promise.resolve();
-  const schedule = (): void => {
-    if (parts.intervalMs === 0 || stopping.signal.aborted) return;
-    timer = setTimeout(() => {
-      running = maintainKeys(parts, stopping.signal).catch((error: unknown) =>
-        parts.logger.warn({ err: error }, 'maintenance of keys failed, and is tried again later'),
-      );
-      void running.then(schedule);
-    }, parts.intervalMs);
-  };
-  schedule();
-  return {
-    async stop() {
-      stopping.abort();
-      clearTimeout(timer);
-      await running;
-    },
-  };
-}
 
 /**
  * One run: secrets whose overlap is over are removed, and the audit log is told
@@ -57,10 +29,7 @@ export function startKeyMaintenance(parts: MaintenanceParts): { stop(): Promise<
  * working for those who use it. One replica runs at a time; what it cannot do in
  * its time is left to the next run.
  */
-export async function maintainKeys(
-  parts: Pick<MaintenanceParts, 'client' | 'now'>,
-  signal?: AbortSignal,
-): Promise<void> {
+export async function maintainKeys(parts: MaintenanceParts, signal?: AbortSignal): Promise<void> {
   await parts.client.$transaction(
     async (db) => {
       if (!(await lockMaintenance(db))) return;
@@ -136,7 +105,7 @@ const duties: readonly Duty[] = [
 
 async function perform(
   duty: Duty,
-  { client, now }: Pick<MaintenanceParts, 'client' | 'now'>,
+  { client, now }: MaintenanceParts,
   mayGoOn: () => boolean,
 ): Promise<void> {
   let due = await duty.find(client, now());

@@ -1,5 +1,5 @@
 import { type KeyType, maskServiceKey } from '@sluice/contracts';
-import type { BodyOf, Page, UsageLimits } from '@sluice/contracts/admin';
+import type { BodyOf, Page } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { noJson } from '../../kernel/database/no-json.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -9,7 +9,14 @@ import {
   requireWorkspace,
   targetWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
-import { plannedUsageLimits, raisesCredit } from '../../limits/usage-limits/usage-limits.ts';
+import { changedUsageLimits } from '../../limits/usage-limits/changed-limits.ts';
+import { plannedRateLimits } from '../../limits/usage-limits/rate-limits.ts';
+import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
+import type {
+  StoredRateLimit,
+  StoredUsageLimits,
+} from '../../limits/usage-limits/stored-limits.ts';
+import { plannedUsageLimits } from '../../limits/usage-limits/usage-limits.ts';
 import { keptDefaults, keptMetadata } from './defaults.ts';
 import { requireHeldScopes, requireKnownScopes } from './granting.ts';
 import { insertMintedKey } from './insert-minted-key.ts';
@@ -88,7 +95,7 @@ export function createApiKey(
       name: body.name,
       description: body.description,
       scopes: body.scopes,
-      rateLimits: body.rate_limits ?? undefined,
+      rateLimits: plannedRateLimits(body.rate_limits ?? [], []),
       usageLimits:
         body.usage_limits == null ? undefined : plannedUsageLimits(body.usage_limits, null, now),
       metadata: keptMetadata(type, settings, body.defaults?.metadata),
@@ -136,21 +143,20 @@ export function changeApiKey(
             now,
           });
     const expiresAt = endOfChangedKey(body.expires_at, rules, now);
-    const limits = key.usageLimits as UsageLimits | null;
     const defaults =
       body.defaults === null
         ? { metadata: null, config_id: null, allow_config_override: true }
         : (body.defaults ?? {});
-    const reactivates = body.reset_usage === true || raisesCredit(body.usage_limits, limits);
+    const usageLimits = changedUsageLimits(key.usageLimits as StoredUsageLimits | null, body, now);
     await updateApiKey(db, key.id, {
       name: body.name,
       description: body.description,
       scopes: body.scopes,
-      rateLimits: body.rate_limits === null ? [] : body.rate_limits,
-      usageLimits:
-        body.usage_limits === null
-          ? noJson
-          : body.usage_limits && plannedUsageLimits(body.usage_limits, limits, now),
+      rateLimits:
+        body.rate_limits === undefined
+          ? undefined
+          : plannedRateLimits(body.rate_limits ?? [], key.rateLimits as StoredRateLimit[]),
+      usageLimits,
       metadata:
         defaults.metadata === undefined
           ? undefined
@@ -159,10 +165,10 @@ export function changeApiKey(
       alertEmails: body.alert_emails === null ? [] : body.alert_emails,
       ...(expiresAt !== undefined && { expiresAt, expiryNoticeAt: expiresAt }),
       ...(rotation !== undefined && rotationColumns(rotation, key)),
-      status: reactivates ? 'active' : undefined,
       lastResetAt: body.reset_usage === true ? now : undefined,
       updatedAt: now,
     });
+    await rewarnHolder(db, key.usageLimits, usageLimits);
     touchKey(key.id);
     describe({
       resourceId: key.id,

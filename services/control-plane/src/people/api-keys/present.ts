@@ -1,12 +1,9 @@
 import type { KeyType } from '@sluice/contracts';
-import {
-  type AnswerOf,
-  keyTransitionMsMin,
-  type RotationPolicy,
-  type UsageLimits,
-} from '@sluice/contracts/admin';
+import { type AnswerOf, keyTransitionMsMin, type RotationPolicy } from '@sluice/contracts/admin';
 import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
-import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { Usages } from '../../limits/usage/usage-of.ts';
+import { areExhausted, laterOf, presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { StoredUsageLimits } from '../../limits/usage-limits/stored-limits.ts';
 import type { ApiKeyRow } from './store.ts';
 
 type ShownApiKey = AnswerOf<'api-keys.read'>;
@@ -14,11 +11,14 @@ type ShownApiKey = AnswerOf<'api-keys.read'>;
 /**
  * A key as it is shown: never its secret, only the masked form of the current
  * one. What is not published as nullable is left out where there is nothing.
+ * @param usages  what is used of its budget; undefined = that is not told
  */
-export function presentApiKey(row: ApiKeyRow, now: Date): ShownApiKey {
+export function presentApiKey(row: ApiKeyRow, now: Date, usages?: Usages): ShownApiKey {
   const expired = row.expiresAt !== null && row.expiresAt <= now;
   const current = row.secrets.find((secret) => secret.expiresAt === null);
-  const limits = row.usageLimits as UsageLimits | null;
+  const limits = row.usageLimits as StoredUsageLimits | null;
+  const usageLimits = limits === null ? undefined : presentUsageLimits(limits, now, usages);
+  const used = limits !== null && areExhausted([limits], now, usages) ? 'exhausted' : 'active';
   return {
     id: row.id,
     key: current?.masked ?? '',
@@ -29,12 +29,12 @@ export function presentApiKey(row: ApiKeyRow, now: Date): ShownApiKey {
     organisation_id: row.organisationId,
     workspace_id: row.workspaceId ?? undefined,
     user_id: row.userId ?? undefined,
-    status: expired ? 'expired' : (row.status as ShownApiKey['status']),
+    status: expired ? 'expired' : used,
     created_at: instant(row.createdAt),
     last_updated_at: instant(row.updatedAt),
     creation_mode: row.creationMode as ShownApiKey['creation_mode'],
     rate_limits: row.rateLimits as ShownApiKey['rate_limits'],
-    usage_limits: limits === null ? undefined : presentUsageLimits(limits),
+    usage_limits: usageLimits,
     reset_usage: 0,
     scopes: row.scopes,
     defaults: {
@@ -44,7 +44,7 @@ export function presentApiKey(row: ApiKeyRow, now: Date): ShownApiKey {
     },
     alert_emails: row.alertEmails,
     expires_at: optionalInstant(row.expiresAt) ?? undefined,
-    last_reset_at: optionalInstant(row.lastResetAt),
+    last_reset_at: laterOf(optionalInstant(row.lastResetAt), usageLimits?.last_reset_at ?? null),
     last_rotated_at: optionalInstant(row.lastRotatedAt),
     rotation_policy: presentRotation(row),
     object: 'api-key',

@@ -3,6 +3,7 @@ import { invalidField } from '@sluice/errors';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
+import { usagesOf } from '../../limits/usage-limits/usages-of.ts';
 import { changeApiKey, createApiKey, deleteApiKey, visibleApiKeys } from './operations.ts';
 import { presentApiKey } from './present.ts';
 import { reachApiKey } from './reach.ts';
@@ -31,13 +32,16 @@ export function apiKeyOperations(mintKey: MintKey) {
     list: async (call, { query }) => {
       const types = keyTypes.filter((type) => call.permits(type));
       const { rows, total } = await visibleApiKeys(call, types, query);
+      const usages = await usagesOf(call.db, rows);
       return listEnvelope(
-        rows.map((row) => presentApiKey(row, call.now)),
+        rows.map((row) => presentApiKey(row, call.now, usages)),
         total,
       );
     },
-    read: async (call) =>
-      presentApiKey(await reachApiKey(call, call.db, idOf(call), 'view'), call.now),
+    read: async (call) => {
+      const key = await reachApiKey(call, call.db, idOf(call), 'view');
+      return presentApiKey(key, call.now, await usagesOf(call.db, [key]));
+    },
     update: (call, { body }) => changeApiKey(call, idOf(call), body),
     delete: (call) => deleteApiKey(call, idOf(call)),
   });

@@ -1,4 +1,4 @@
-import type { BodyOf, UsageLimits } from '@sluice/contracts/admin';
+import type { BodyOf } from '@sluice/contracts/admin';
 import { GatewayError, invalidField } from '@sluice/errors';
 import { findConfig } from '../../documents/configs/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
@@ -10,6 +10,13 @@ import {
   type WorkspaceRow,
 } from '../../kernel/tenancy/find-workspace.ts';
 import { checkMetadata, effectiveSettings, textMetadata } from '../../kernel/tenancy/settings.ts';
+import { changedUsageLimitsList } from '../../limits/usage-limits/changed-limits.ts';
+import { plannedRateLimits } from '../../limits/usage-limits/rate-limits.ts';
+import { rewarnHolder } from '../../limits/usage-limits/rewarn-holder.ts';
+import type {
+  StoredRateLimit,
+  StoredUsageLimits,
+} from '../../limits/usage-limits/stored-limits.ts';
 import { plannedUsageLimitsList } from '../../limits/usage-limits/usage-limits.ts';
 import { guardrailSlugs } from './guardrails.ts';
 import { presentWorkspaceDetail } from './present.ts';
@@ -57,7 +64,7 @@ export function createWorkspace(
       metadata: await keptMetadata(db, organisationId, body.defaults?.metadata),
       ...(await guardrailColumns(db, { id, organisationId }, body.defaults ?? {})),
       usageLimits: plannedUsageLimitsList(body.usage_limits ?? [], [], call.now),
-      rateLimits: body.rate_limits ?? [],
+      rateLimits: plannedRateLimits(body.rate_limits ?? [], []),
       createdAt: call.now,
       updatedAt: call.now,
     });
@@ -94,7 +101,7 @@ export function changeWorkspace(
   return call.change(async ({ db, describe, touchWorkspace }) => {
     const workspace = await reachActiveWorkspace(call, db, reference);
     const defaults = body.defaults === null ? noDefaults : (body.defaults ?? {});
-    await updateWorkspace(db, workspace.id, {
+    const changed = await updateWorkspace(db, workspace.id, {
       name: body.name,
       description: body.description,
       metadata:
@@ -103,22 +110,23 @@ export function changeWorkspace(
           : await keptMetadata(db, workspace.organisationId, defaults.metadata),
       userApiKeyConfigId: await configId(db, workspace, defaults.user_api_key_config),
       ...(await guardrailColumns(db, workspace, defaults)),
-      usageLimits:
-        body.usage_limits === undefined
+      usageLimits: changedUsageLimitsList(
+        workspace.usageLimits as StoredUsageLimits[],
+        body,
+        call.now,
+      ),
+      rateLimits:
+        body.rate_limits === undefined
           ? undefined
-          : plannedUsageLimitsList(
-              body.usage_limits ?? [],
-              workspace.usageLimits as unknown as UsageLimits[],
-              call.now,
-            ),
-      rateLimits: body.rate_limits === null ? [] : body.rate_limits,
+          : plannedRateLimits(body.rate_limits ?? [], workspace.rateLimits as StoredRateLimit[]),
       updatedAt: call.now,
     });
+    await rewarnHolder(db, workspace.usageLimits, changed.usageLimits);
     touchWorkspace(workspace.id);
     describe({
       resourceId: workspace.id,
       workspaceId: workspace.id,
-      before: presentWorkspaceDetail(workspace, 'display'),
+      before: presentWorkspaceDetail(workspace, 'display', call.now),
       after: await shown(call, db, workspace.id),
     });
   });
@@ -153,7 +161,7 @@ export function deleteWorkspace(call: AdminRequest, reference: string): Promise<
     describe({
       resourceId: workspace.id,
       workspaceId: workspace.id,
-      before: presentWorkspaceDetail(workspace, 'display'),
+      before: presentWorkspaceDetail(workspace, 'display', call.now),
     });
   });
 }
@@ -170,7 +178,7 @@ export async function reachActiveWorkspace(
 }
 
 async function shown(call: AdminRequest, db: AdminRequest['db'], id: string) {
-  return presentWorkspaceDetail(await reachWorkspace(call, db, id), 'display');
+  return presentWorkspaceDetail(await reachWorkspace(call, db, id), 'display', call.now);
 }
 
 async function guardrailColumns(

@@ -1,17 +1,22 @@
-import type { AnswerOf, RateLimit, UsageLimits } from '@sluice/contracts/admin';
+import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../../kernel/http/shapes.ts';
 import type {
   findWorkspaceOfAnyStatus,
   WorkspaceRow,
 } from '../../kernel/tenancy/find-workspace.ts';
+import type { Usages } from '../../limits/usage/usage-of.ts';
 import { presentUsageLimits } from '../../limits/usage-limits/present.ts';
+import type { StoredUsageLimits } from '../../limits/usage-limits/stored-limits.ts';
 import { presentMember } from './present-member.ts';
 
 type Shown = AnswerOf<'workspaces.create'>;
 type ShownDetail = AnswerOf<'workspaces.read'>;
 
-/** A workspace as it is shown: its `id` is the slug. */
-export function presentWorkspace(row: WorkspaceRow): Shown {
+/**
+ * A workspace as it is shown: its `id` is the slug.
+ * @param usages  what is used of its budgets; undefined = that is not told
+ */
+export function presentWorkspace(row: WorkspaceRow, now: Date, usages?: Usages): Shown {
   return {
     id: row.slug,
     slug: row.slug,
@@ -25,8 +30,10 @@ export function presentWorkspace(row: WorkspaceRow): Shown {
       is_default: row.isDefault ? 1 : 0,
       object: 'workspace',
     },
-    usage_limits: (row.usageLimits as unknown as UsageLimits[]).map(presentUsageLimits),
-    rate_limits: row.rateLimits as unknown as RateLimit[],
+    usage_limits: (row.usageLimits as StoredUsageLimits[]).map((each) =>
+      presentUsageLimits(each, now, usages),
+    ),
+    rate_limits: row.rateLimits as Shown['rate_limits'],
     object: 'workspace',
   };
 }
@@ -34,8 +41,13 @@ export function presentWorkspace(row: WorkspaceRow): Shown {
 type Detail = NonNullable<Awaited<ReturnType<typeof findWorkspaceOfAnyStatus>>>;
 
 /** With members and the defaults that lists leave out. */
-export function presentWorkspaceDetail(row: Detail, nameFormat: 'display' | 'plain'): ShownDetail {
-  const shown = presentWorkspace(row);
+export function presentWorkspaceDetail(
+  row: Detail,
+  nameFormat: 'display' | 'plain',
+  now: Date,
+  usages?: Usages,
+): ShownDetail {
+  const shown = presentWorkspace(row, now, usages);
   return {
     ...shown,
     name: nameFormat === 'plain' ? withoutLeadingEmoji(row.name) : row.name,

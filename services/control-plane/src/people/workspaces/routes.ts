@@ -2,6 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
+import { usagesOf } from '../../limits/usage-limits/usages-of.ts';
 import {
   changeWorkspace,
   createWorkspace,
@@ -15,7 +16,7 @@ import { listWorkspaces } from './store.ts';
 export function workspaceOperations(provision: ProvisionWorkspace) {
   return implementAll('workspaces', {
     create: async (call, { body }) =>
-      presentWorkspace(await createWorkspace(call, body, provision)),
+      presentWorkspace(await createWorkspace(call, body, provision), call.now, new Map()),
     list: async (call, { query }) => {
       const { workspaceId, organisationId } = call.caller;
       if (workspaceId !== undefined && query.status?.includes('archived'))
@@ -27,10 +28,17 @@ export function workspaceOperations(provision: ProvisionWorkspace) {
         { organisationId, onlyId: workspaceId },
         query,
       );
-      return listEnvelope(rows.map(presentWorkspace), total);
+      const usages = await usagesOf(call.db, rows);
+      return listEnvelope(
+        rows.map((row) => presentWorkspace(row, call.now, usages)),
+        total,
+      );
     },
-    read: async (call, { query }) =>
-      presentWorkspaceDetail(await reachWorkspace(call, call.db, idOf(call)), query.name_format),
+    read: async (call, { query }) => {
+      const workspace = await reachWorkspace(call, call.db, idOf(call));
+      const usages = await usagesOf(call.db, [workspace]);
+      return presentWorkspaceDetail(workspace, query.name_format, call.now, usages);
+    },
     update: (call, { body }) => changeWorkspace(call, idOf(call), body),
     delete: (call) => deleteWorkspace(call, idOf(call)),
   });

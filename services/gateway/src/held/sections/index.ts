@@ -12,6 +12,9 @@ export type SectionName = keyof typeof sections;
 
 export const sectionNames = Object.keys(sections) as readonly SectionName[];
 
+/** What has a format: the sections, and the core that is in none of them. */
+export const formatNames: readonly string[] = ['core', ...sectionNames];
+
 export type SectionTables = {
   readonly [Name in SectionName]: SectionTable<(typeof sections)[Name]['schema']>;
 };

@@ -14,9 +14,13 @@ const path = async ({ workspace }: Context) => {
 const changeable = () => ({
   name: 'A policy',
   description: 'What it is for',
-  conditions: [{ key: 'model', value: ['@openai/*'], excludes: 'gpt-3*' }],
+  conditions: [{ key: 'model', value: ['@openai/*'], excludes: '@azure/*' }],
   unit: 'rpw',
   value: 1000,
+  shadow: true,
+  admission: 'strict',
+  estimate: 'observed',
+  without_shared: 'share',
 });
 
 export const examples: Examples = {

@@ -1,4 +1,5 @@
-import { newId } from '../../../../src/kernel/names/ids.ts';
+import { groupIdOf } from '../../../../src/limits/usage/group-id.ts';
+import { dollars, report } from '../../../support/report.ts';
 import { both, type Context, type Examples, made } from '../../example.ts';
 
 const valueKey = 'metadata._user:alice';
@@ -11,10 +12,8 @@ const withEntity = async ({ h, workspace }: Context) => {
     type: 'cost',
     credit_limit: 100,
   });
-  const { id } = await h.db.usageLimitsEntity.create({
-    data: { id: newId(), policyId, valueKey, currentUsage: '12.5' },
-  });
-  return [{ policyUsageLimitsId: policyId, entityId: id }];
+  await report(h, [{ limitId: policyId, group: valueKey, posted: dollars(12.5) }]);
+  return [{ policyUsageLimitsId: policyId, entityId: groupIdOf(valueKey) }];
 };
 
 const path = async (context: Context) =>
@@ -23,11 +22,16 @@ const path = async (context: Context) =>
 const changeable = () => ({
   name: 'A budget',
   description: 'What it is for',
-  conditions: [{ key: 'model', value: ['@openai/*'], excludes: 'gpt-3*' }],
+  conditions: [{ key: 'model', value: ['@openai/*'], excludes: '@azure/*' }],
   credit_limit: 1000,
   alert_threshold: 900,
   periodic_reset_days: 30,
   next_usage_reset_at: '2099-01-01T00:00:00Z',
+  shadow: true,
+  admission: 'strict',
+  estimate: 'observed',
+  without_shared: 'lease',
+  unpriced: 'refuse',
 });
 
 export const examples: Examples = {

@@ -13,6 +13,54 @@ import type { Message } from "@bufbuild/protobuf";
 export declare const file_sluice_analytics_v1_analytics: GenFile;
 
 /**
+ * @generated from message sluice.analytics.v1.SumCountersRequest
+ */
+export declare type SumCountersRequest = Message<"sluice.analytics.v1.SumCountersRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Names of counters with their epoch; at most 10,000.
+   *
+   * @generated from field: repeated string counters = 2;
+   */
+  counters: string[];
+
+  /**
+   * Unix ms: no record from before counts for any of them.
+   *
+   * @generated from field: int64 from_ms = 3;
+   */
+  fromMs: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.SumCountersRequest.
+ * Use `create(SumCountersRequestSchema)` to create a new message.
+ */
+export declare const SumCountersRequestSchema: GenMessage<SumCountersRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.SumCountersResponse
+ */
+export declare type SumCountersResponse = Message<"sluice.analytics.v1.SumCountersResponse"> & {
+  /**
+   * Those that have a sum.
+   *
+   * @generated from field: map<string, uint64> sums = 1;
+   */
+  sums: { [key: string]: bigint };
+};
+
+/**
+ * Describes the message sluice.analytics.v1.SumCountersResponse.
+ * Use `create(SumCountersResponseSchema)` to create a new message.
+ */
+export declare const SumCountersResponseSchema: GenMessage<SumCountersResponse>;
+
+/**
  * @generated from message sluice.analytics.v1.Filter
  */
 export declare type Filter = Message<"sluice.analytics.v1.Filter"> & {
@@ -368,6 +416,16 @@ export declare const AnalyticsService: GenService<{
     methodKind: "unary";
     input: typeof ListGroupsRequestSchema;
     output: typeof ListGroupsResponseSchema;
+  },
+  /**
+   * What the records of an organisation say that counters came to.
+   *
+   * @generated from rpc sluice.analytics.v1.AnalyticsService.SumCounters
+   */
+  sumCounters: {
+    methodKind: "unary";
+    input: typeof SumCountersRequestSchema;
+    output: typeof SumCountersResponseSchema;
   },
 }>;
 

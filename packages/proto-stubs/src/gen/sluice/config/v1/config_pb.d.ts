@@ -2221,6 +2221,26 @@ export declare const ConfigService: GenService<{
     output: typeof GetOrganisationResponseSchema;
   },
   /**
+   * How much of budgets was used, from which holders' usage and alerts follow.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.ReportCounters
+   */
+  reportCounters: {
+    methodKind: "unary";
+    input: typeof ReportCountersRequestSchema;
+    output: typeof ReportCountersResponseSchema;
+  },
+  /**
+   * What records say that counters came to, for shared counters that were lost.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.SumCounters
+   */
+  sumCounters: {
+    methodKind: "unary";
+    input: typeof SumCountersRequestSchema;
+    output: typeof SumCountersResponseSchema;
+  },
+  /**
    * JWTs that were refused, for the organisation's audit log.
    *
    * @generated from rpc sluice.config.v1.ConfigService.ReportRefusedTokens

@@ -1,0 +1,77 @@
+import { type AlertDelivery, Prisma } from '../../generated/prisma/client.ts';
+import type { Database } from '../../kernel/database/client.ts';
+import type { CountedUsage } from '../reports/store.ts';
+import type { Alert, AlertType } from './alert.ts';
+
+/** Marks the alert as sent in this epoch; false when somebody has, or the epoch or the amount is another by now. */
+export async function markSent(
+  db: Database,
+  type: AlertType,
+  { limitId, groupId, generation, periodStartMs }: CountedUsage,
+  from: bigint,
+): Promise<boolean> {
+  const mark = type === 'limit.exhausted' ? 'exhaustedAlertSent' : 'thresholdAlertSent';
+  const { count } = await db.limitUsage.updateMany({
+    where: { limitId, groupId, generation, periodStartMs, posted: { gte: from }, [mark]: false },
+    data: { [mark]: true },
+  });
+  return count === 1;
+}
+
+/** Where an alert goes: to NATS, if there is one, and to the webhook, if its organisation has one. */
+export async function insertDeliveries(
+  db: Database,
+  alert: Alert,
+  { hasNats, now }: { hasNats: boolean; now: Date },
+): Promise<void> {
+  const { alertSettings } = await db.organisation.findUniqueOrThrow({
+    where: { id: alert.organisation_id },
+    select: { alertSettings: true },
+  });
+  const channels = [...(alertSettings === null ? [] : ['webhook']), ...(hasNats ? ['nats'] : [])];
+  const delivery = {
+    id: alert.id,
+    organisationId: alert.organisation_id,
+    body: JSON.stringify(alert),
+    nextAt: now,
+    createdAt: now,
+  };
+  await db.alertDelivery.createMany({
+    data: channels.map((channel) => ({ ...delivery, channel })),
+  });
+}
+
+/**
+ * Takes deliveries that are due, for this replica alone: others find them when
+ * this one has not said what became of them until `until`.
+ */
+export function claimDeliveries(
+  db: Database,
+  { now, until, count, channels }: { now: Date; until: Date; count: number; channels: string[] },
+): Promise<AlertDelivery[]> {
+  return db.$queryRaw<AlertDelivery[]>(
+    Prisma.sql`UPDATE alert_deliveries AS taken SET next_at = ${until}, attempts = taken.attempts + 1
+      FROM (
+        SELECT id, channel FROM alert_deliveries WHERE next_at <= ${now} AND channel = ANY(${channels})
+        ORDER BY next_at LIMIT ${count} FOR UPDATE SKIP LOCKED
+      ) AS due
+      WHERE taken.id = due.id AND taken.channel = due.channel
+      RETURNING taken.id::text, taken.organisation_id::text AS "organisationId", taken.channel, taken.body,
+        taken.attempts, taken.next_at AS "nextAt", taken.created_at AS "createdAt"`,
+  );
+}
+
+export async function endDelivery(
+  db: Database,
+  { id, channel }: Pick<AlertDelivery, 'id' | 'channel'>,
+): Promise<void> {
+  await db.alertDelivery.deleteMany({ where: { id, channel } });
+}
+
+export async function postponeDelivery(
+  db: Database,
+  { id, channel }: Pick<AlertDelivery, 'id' | 'channel'>,
+  nextAt: Date,
+): Promise<void> {
+  await db.alertDelivery.updateMany({ where: { id, channel }, data: { nextAt } });
+}

@@ -1,0 +1,27 @@
+import type { UsageLimitsPolicyType } from '@sluice/contracts/admin';
+import type { Budget } from '../usage/budget.ts';
+import { type KeptPeriod, periodOf } from '../usage-limits/period.ts';
+import type { SetRules } from '../usage-limits/stored-limits.ts';
+import type { UsageLimitsPolicyRow } from './store.ts';
+
+export function periodKept(policy: UsageLimitsPolicyRow): KeptPeriod {
+  return {
+    generation: Number(policy.generation),
+    startedAt: policy.periodStartedAt,
+    nextAt: policy.nextUsageResetAt,
+    periodic_reset: policy.periodicReset as KeptPeriod['periodic_reset'],
+    periodic_reset_days: policy.periodicResetDays,
+  };
+}
+
+/** The budget that each of its groups has. */
+export function budgetOf(policy: UsageLimitsPolicyRow): Budget {
+  return {
+    id: policy.id,
+    type: policy.type as UsageLimitsPolicyType,
+    creditLimit: policy.creditLimit,
+    alertThreshold: policy.alertThreshold,
+    period: periodOf(periodKept(policy), 'policy'),
+    shadow: (policy.rules as SetRules).shadow === true,
+  };
+}

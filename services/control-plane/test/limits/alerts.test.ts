@@ -1,0 +1,220 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { config } from '@sluice/proto-stubs';
+import { createRpcClient, type RpcClient } from '@sluice/rpc';
+import { eventually } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Harness, startHarness, token } from '../support/harness.ts';
+import { dollars, report } from '../support/report.ts';
+
+let h: Harness;
+/** Four control planes, as gateways reach them. */
+const planes: RpcClient[] = [];
+beforeAll(async () => {
+  h = await startHarness();
+  planes.push(h.rpc);
+  for (let count = 0; count < 3; count += 1) {
+    const { grpcPort } = await h.replica();
+    planes.push(createRpcClient(config.ConfigService, { address: `127.0.0.1:${grpcPort}`, token }));
+  }
+});
+afterAll(async () => {
+  for (const plane of planes.slice(1)) plane.close();
+  await h.stop();
+});
+
+interface Received {
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** A receiver that fails as often as it is told to. */
+async function startReceiver(failures = 0) {
+  const received: Received[] = [];
+  let left = failures;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    if (left > 0) {
+      left -= 1;
+      response.writeHead(500).end();
+      return;
+    }
+    received.push({ headers: request.headers, body: Buffer.concat(chunks).toString() });
+    response.writeHead(204).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/alerts`,
+    received,
+    failuresLeft: () => left,
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+const admin = () => h.as(h.first.admin_key);
+const workspace = () => h.as(h.first.workspace_key);
+const secret = 'a-secret-of-this-webhook';
+const setWebhook = (webhook: object | null) =>
+  admin().put('/admin/organisation/alert-settings', { webhook });
+
+async function makeBudget(limits: object): Promise<{ id: string; key: string; slug: string }> {
+  const made = await workspace()
+    .post('/api-keys/workspace/service', {
+      name: 'watched',
+      scopes: ['completions.write'],
+      usage_limits: limits,
+    })
+    .expect(200);
+  const { body } = await workspace().get(`/api-keys/${made.body.id}`).expect(200);
+  return { id: body.usage_limits.id, key: body.id, slug: body.slug };
+}
+
+const tell = (amount: number, limitId: string, plane = 0, epoch = '0.0') =>
+  report({ ...h, rpc: planes[plane] as RpcClient }, [{ limitId, epoch, posted: dollars(amount) }]);
+const alertsOf = async (key: string) => {
+  const entries = await h.db.auditEntry.findMany({
+    where: { resourceId: key, action: 'alert' },
+    orderBy: { sequence: 'asc' },
+  });
+  return entries.map(({ detail }) => JSON.parse(detail ?? '') as { alert: string; epoch: string });
+};
+
+afterEach(() => {
+  h.clock.offsetMs = 0;
+});
+
+describe('alerts', () => {
+  it('are told once an epoch, whichever control planes hear of it', async () => {
+    const { id, key } = await makeBudget({ credit_limit: 10, alert_threshold: 5 });
+    await tell(4, id);
+    expect(await alertsOf(key)).toEqual([]);
+    await Promise.all([0, 1, 2, 3, 0, 1, 2, 3].map((plane) => tell(6, id, plane)));
+    expect(await alertsOf(key)).toMatchObject([{ alert: 'limit.threshold_reached', epoch: '0.0' }]);
+    await Promise.all([0, 1, 2, 3].map((plane) => tell(11, id, plane)));
+    await tell(12, id);
+    expect((await alertsOf(key)).map(({ alert }) => alert)).toEqual([
+      'limit.threshold_reached',
+      'limit.exhausted',
+    ]);
+    await workspace().put(`/api-keys/${key}`, { reset_usage: true }).expect(200);
+    await tell(5, id, 1, '1.0');
+    expect((await alertsOf(key)).map(({ epoch }) => epoch)).toEqual(['0.0', '0.0', '1.0']);
+  });
+
+  it('of a threshold and of the end come both when one request passes both', async () => {
+    const { id, key } = await makeBudget({ credit_limit: 10, alert_threshold: 5 });
+    await tell(10, id);
+    expect((await alertsOf(key)).map(({ alert }) => alert)).toEqual([
+      'limit.threshold_reached',
+      'limit.exhausted',
+    ]);
+  });
+
+  it('are told anew when more is granted, and the chain of the log holds', async () => {
+    const { id, key } = await makeBudget({ credit_limit: 10 });
+    await tell(10, id);
+    await workspace()
+      .put(`/api-keys/${key}`, { usage_limits: { credit_limit: 20 } })
+      .expect(200);
+    await tell(20, id);
+    expect(await alertsOf(key)).toHaveLength(2);
+  });
+});
+
+describe('a webhook', () => {
+  it('is told of each alert, signed', async () => {
+    const receiver = await startReceiver();
+    await setWebhook({ url: receiver.url, secret }).expect(200);
+    const { id, key, slug } = await makeBudget({ credit_limit: 10, alert_threshold: 5 });
+    await tell(6.5, id);
+    await eventually(() => receiver.received.length === 1);
+    const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
+    const alert = JSON.parse(body);
+    expect(alert).toEqual({
+      id: expect.any(String),
+      type: 'limit.threshold_reached',
+      created_at: expect.any(String),
+      organisation_id: h.first.organisation_id,
+      workspace_id: h.first.workspace_id,
+      limit: {
+        id,
+        holder: 'api_key',
+        holder_id: key,
+        holder_name: slug,
+        type: 'cost',
+        credit_limit: 10,
+        alert_threshold: 5,
+        shadow: false,
+      },
+      value_key: '',
+      epoch: '0.0',
+      current_usage: 6.5,
+    });
+    const signed = `${alert.id}.${headers['webhook-timestamp']}.${body}`;
+    expect(headers).toMatchObject({
+      'webhook-id': alert.id,
+      'webhook-signature': `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`,
+    });
+    expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0);
+    await setWebhook(null).expect(200);
+    await receiver.close();
+  });
+
+  it('that fails ten times is told in the end, once', async () => {
+    const receiver = await startReceiver(10);
+    await setWebhook({ url: receiver.url, secret }).expect(200);
+    const { id } = await makeBudget({ credit_limit: 10 });
+    await tell(10, id, 2);
+    for (let failure = 9; failure >= 0; failure -= 1) {
+      await eventually(() => receiver.failuresLeft() === failure, { timeoutMs: 10_000 });
+      // Until it is due again no one asks; then whoever looks first.
+      h.clock.offsetMs += 3_600_000;
+    }
+    await eventually(() => receiver.received.length > 0, { timeoutMs: 10_000 });
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0);
+    expect(receiver.received).toHaveLength(1);
+    await setWebhook(null).expect(200);
+    await receiver.close();
+  });
+
+  it('that is down for a day is given up', async () => {
+    const receiver = await startReceiver();
+    await receiver.close();
+    await setWebhook({ url: receiver.url, secret }).expect(200);
+    const { id } = await makeBudget({ credit_limit: 10 });
+    await tell(10, id);
+    await eventually(async () => (await h.db.alertDelivery.findFirst())?.attempts === 1, {
+      timeoutMs: 10_000,
+    });
+    h.clock.offsetMs = 25 * 3_600_000;
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0, { timeoutMs: 10_000 });
+    await setWebhook(null).expect(200);
+  });
+
+  it('shows its secret to nobody, and is no address that may not be called', async () => {
+    await setWebhook({ url: 'https://alerts.example.com/', secret }).expect(200);
+    const shown = await admin().get('/admin/organisation/alert-settings').expect(200);
+    expect(shown.body.webhook.url).toBe('https://alerts.example.com/');
+    expect(shown.text).not.toContain(secret);
+    const entries = await h.db.auditEntry.findMany({
+      where: { uri: { contains: 'alert-settings' } },
+    });
+    expect(JSON.stringify(entries, (_name, value) => String(value ?? ''))).not.toContain(secret);
+    expect(entries.map(({ requestBody }) => requestBody).join()).not.toContain(secret);
+    const short = await setWebhook({ url: 'https://alerts.example.com/', secret: 'too-short' });
+    expect([short.status, short.body.data.field]).toEqual([400, 'body.webhook.secret']);
+    for (const url of ['http://169.254.169.254/', 'http://alerts.example.com/', 'ftp://x.com']) {
+      const answer = await setWebhook({ url, secret });
+      expect([answer.status, answer.body.data.field]).toEqual([400, 'body.webhook.url']);
+    }
+    await setWebhook(null).expect(200);
+    expect((await admin().get('/admin/organisation/alert-settings')).body).toEqual({
+      webhook: null,
+    });
+  });
+});

@@ -1,0 +1,39 @@
+import { config } from '@sluice/proto-stubs';
+import type { Harness } from './harness.ts';
+
+const { reportCounters } = config.ConfigService.method;
+
+/** What a gateway may say of a counter. */
+export interface Told {
+  limitId: string;
+  group?: string;
+  epoch?: string;
+  posted: bigint;
+  reserved?: bigint;
+  overshootBound?: bigint;
+}
+
+/** Says it as a gateway does; of the shared counter, unless it names itself. */
+export async function report(
+  h: Pick<Harness, 'rpc' | 'first'>,
+  counters: readonly Told[],
+  from: { replicaId?: string; shared?: boolean } = {},
+): Promise<void> {
+  await h.rpc.unary(
+    reportCounters,
+    {
+      replicaId: 'gateway-1.0a1b2c3d',
+      shared: true,
+      ...from,
+      counters: counters.map((told) => ({
+        organisationId: h.first.organisation_id,
+        workspaceId: h.first.workspace_id,
+        epoch: '0.0',
+        ...told,
+      })),
+    },
+    { timeoutMs: 10_000 },
+  );
+}
+
+export const dollars = (amount: number): bigint => BigInt(Math.round(amount * 1e9));
