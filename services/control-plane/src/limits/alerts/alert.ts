@@ -1,6 +1,6 @@
-import type { FoundBudget } from '../reports/find-budgets.ts';
-import type { CountedUsage } from '../reports/store.ts';
+import type { FoundBudget } from '../budgets/find-budgets.ts';
 import { told } from '../usage/budget.ts';
+import type { CountedUsage } from '../usage/counted-usage.ts';
 
 /** What is told of a budget, once in each of its epochs. */
 export type AlertType = 'limit.threshold_reached' | 'limit.exhausted';

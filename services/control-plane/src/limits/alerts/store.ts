@@ -1,6 +1,6 @@
 import { type AlertDelivery, Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
-import type { CountedUsage } from '../reports/store.ts';
+import type { CountedUsage } from '../usage/counted-usage.ts';
 import type { Alert, AlertType } from './alert.ts';
 
 /** Marks the alert as sent in this epoch; false when somebody has, or the epoch or the amount is another by now. */

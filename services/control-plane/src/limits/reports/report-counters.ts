@@ -1,7 +1,7 @@
 import type { config } from '@sluice/proto-stubs';
 import type { DatabaseClient } from '../../kernel/database/client.ts';
 import { alertOfCrossings } from '../alerts/alert-of-crossings.ts';
-import { findBudgets } from './find-budgets.ts';
+import { findBudgets } from '../budgets/find-budgets.ts';
 import { readReports } from './read-reports.ts';
 import { putCounters } from './store.ts';
 

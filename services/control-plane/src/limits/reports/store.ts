@@ -1,18 +1,7 @@
 import { Prisma } from '../../generated/prisma/client.ts';
 import type { Database } from '../../kernel/database/client.ts';
+import type { CountedUsage } from '../usage/counted-usage.ts';
 import type { ReportedCounter } from './read-reports.ts';
-
-/** A counter after a report, as it is now. */
-export interface CountedUsage {
-  readonly limitId: string;
-  readonly groupId: string;
-  readonly valueKey: string;
-  readonly generation: bigint;
-  readonly periodStartMs: bigint;
-  readonly posted: bigint;
-  readonly thresholdAlertSent: boolean;
-  readonly exhaustedAlertSent: boolean;
-}
 
 /** A counter with the organisation whose it is. */
 export type KnownCounter = ReportedCounter & { readonly organisationId: string };

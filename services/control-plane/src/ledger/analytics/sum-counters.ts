@@ -1,5 +1,5 @@
 import type { config } from '@sluice/proto-stubs';
-import type { Ledger } from '../../ledger/analytics/ledger.ts';
+import type { Ledger } from './ledger.ts';
 
 /** In one question. */
 const countersMax = 10_000;
