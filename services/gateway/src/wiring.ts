@@ -24,6 +24,7 @@ import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { billAttempt } from './money/bill-attempt.ts';
 import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
+import { guessPrompt } from './money/guess-prompt.ts';
 import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
@@ -160,7 +161,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       learn({ breakers, latencies }, deadlines),
       billAttempt(estimates, observed), // before its price
       priceAttempt(prices), // before the record, which says what it cost
-      recordAttempt(recorder), // what cannot be noted is not made
+      recordAttempt(recorder, guessPrompt(prices)), // what cannot be noted is not made
       settleAttempt(estimates, prices),
     ],
     options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },

@@ -30,6 +30,20 @@ async function answered(target: Scenario): Promise<boolean> {
   }
 }
 
+/** Of the last hour, as analytics tell it; cost in cents. */
+async function totalOf(run: Scenario, figure: 'tokens' | 'cost'): Promise<number> {
+  const now = Date.now();
+  const query = new URLSearchParams({
+    time_of_generation_min: new Date(now - 3_600_000).toISOString(),
+    time_of_generation_max: new Date(now + 60_000).toISOString(),
+  });
+  const { summary } = await run.admin<{ summary: { total: number } }>(
+    'GET',
+    `/analytics/graphs/${figure}?${query}`,
+  );
+  return summary.total;
+}
+
 describe.each(modes)('the ledger, %s', (_mode, options) => {
   beforeEach(async () => {
     scenario = await startScenario(options);
@@ -100,6 +114,9 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
     await run.stack.part('gateway').start();
     await ledgerHolds(run, 6, 30_000);
     expect(await settledTotal(run)).toBe(6);
+    // Their prompts were read: each costs what that is estimated at.
+    expect(await totalOf(run, 'tokens')).toBeGreaterThanOrEqual(1500 + 5 * 15);
+    expect(await totalOf(run, 'cost')).toBeGreaterThan(0.045);
   });
 
   it('has what was sent before an orderly stop', { timeout: 60_000 }, async () => {

@@ -4,6 +4,7 @@ import type { ReplyFacts, Usage } from '@sluice/providers';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
+import { countsTokens } from './counts-tokens.ts';
 import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
 import type { ObservedModels } from './observed-models.ts';
 
@@ -80,15 +81,6 @@ function wasCut({ outcome }: EndedAttempt): boolean {
     outcome === Outcome.PARTIAL ||
     outcome === Outcome.CALLER_GONE ||
     outcome === Outcome.UPSTREAM_FAILURE
-  );
-}
-
-/** Of requests that are text for a model, in a form that we read. */
-function countsTokens({ requester: { subject }, translation }: PreparedCall): boolean {
-  return (
-    translation !== undefined &&
-    subject.json !== undefined &&
-    (subject.operation.uses === 'text' || subject.operation.uses === 'input')
   );
 }
 

@@ -2,6 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import type { UsageRecord } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
 import { addReply } from './add-reply.ts';
 import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
 
@@ -10,7 +11,10 @@ import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
  * the other its record is `lost`, should this process die. An attempt that
  * cannot be noted is not made: `gateway.ledger_full`.
  */
-export function recordAttempt(recorder: UsageRecorder): AttemptListener {
+export function recordAttempt(
+  recorder: UsageRecorder,
+  promptOf: (call: PreparedCall) => GuessedPrompt | undefined,
+): AttemptListener {
   return async ({ call, retryCount }) => {
     const { requester, target, notes, recovery } = call;
     // What tells the rest of an answer is noted with its beginning.
@@ -19,11 +23,32 @@ export function recordAttempt(recorder: UsageRecorder): AttemptListener {
     record.attempt = requester.progress.attempts;
     record.retryCount = retryCount;
     try {
-      await recorder.begin(record);
+      await recorder.begin(asLost(record, promptOf(call)));
     } catch (error) {
       throw new GatewayError('gateway.ledger_full', { cause: error });
     }
     return (ended) => finish(record, ended, recorder);
+  };
+}
+
+/** What an attempt takes whatever becomes of it, should nobody be left to say more. */
+export interface GuessedPrompt {
+  readonly inputTokens: number;
+  /** Undefined = no price is known. */
+  readonly costNanoUsd: number | undefined;
+}
+
+/** The record as it stands for an attempt that dies with this process: its prompt was read. */
+function asLost(record: UsageRecord, prompt: GuessedPrompt | undefined): UsageRecord {
+  if (prompt === undefined) return record;
+  const costNanoUsd = prompt.costNanoUsd ?? 0;
+  return {
+    ...record,
+    inputTokens: prompt.inputTokens,
+    usageEstimated: true,
+    costKnown: prompt.costNanoUsd !== undefined,
+    costNanoUsd,
+    inputCostNanoUsd: costNanoUsd,
   };
 }
 
