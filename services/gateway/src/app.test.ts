@@ -48,6 +48,7 @@ beforeAll(async () => {
       models: answer('models'),
       proxy: answer('proxy'),
       explain: answer('explain'),
+      estimate: answer('estimate'),
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),
     },

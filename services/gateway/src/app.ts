@@ -26,6 +26,7 @@ export interface AppDeps extends ServeDeps {
     models: (exchange: Exchange) => Promise<Reply>;
     proxy: (exchange: Exchange) => Promise<Reply>;
     explain: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
+    estimate: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>;
     /** A saved prompt, run or only rendered. */
     prompt: (exchange: Exchange) => Promise<Reply>;
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
@@ -68,16 +69,19 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   app.set('query parser', false);
   // `/V1/…` is not `/v1/…`: what is passed on and what was matched must be the same path.
   app.set('case sensitive routing', true);
-  const { models, proxy, explain, prompt, renderPrompt } = deps.pipelines;
+  const { models, proxy, prompt, renderPrompt } = deps.pipelines;
 
   for (const [pathname, handle] of unified) app.post(pathname, handle);
   app.get(pathnameOf(operations.listModels), serve(operations.listModels, models, deps));
 
-  const explainPaths = ['/v1/explain', '/v1/explain/*endpoint'];
-  app.post(explainPaths, serve(operations.chatComplete, explain, deps, operations.explain.id));
-  app.all(explainPaths, (_req, _res, next) =>
-    next(new GatewayError('request.method_not_allowed', { headers: { allow: 'POST' } })),
-  );
+  for (const name of ['explain', 'estimate'] as const) {
+    const paths = [`/v1/${name}`, `/v1/${name}/*endpoint`];
+    const decide = deps.pipelines[name];
+    app.post(paths, serve(operations.chatComplete, decide, deps, operations[name].id));
+    app.all(paths, (_req, _res, next) =>
+      next(new GatewayError('request.method_not_allowed', { headers: { allow: 'POST' } })),
+    );
+  }
 
   const { chatComplete: chat, promptComplete, promptRender } = operations;
   app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { configCaps, forwardedCallerSeal, headerPrefixes, operations } from '@sluice/contracts';
 import { lockDataDir } from '@sluice/data-dir';
-import { shapeParams } from '@sluice/engine';
 import { knownChecks } from '@sluice/guardrails';
 import { createGuardedFetch } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
@@ -25,6 +24,7 @@ import { billAttempt } from './money/bill-attempt.ts';
 import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
 import { guessPrompt } from './money/guess-prompt.ts';
+import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
@@ -50,7 +50,7 @@ import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
-import { createExplain } from './routes/explain.ts';
+import { createEstimate, createExplain } from './routes/explain.ts';
 import { listModels } from './routes/models.ts';
 import { learn } from './routing/learn.ts';
 import type { PlanDeps } from './routing/plan-request.ts';
@@ -118,10 +118,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     sticky: new StickyChildren({ store: redis.shared }),
     estimateUse: (exchange, planned) => {
       const target = resolveTarget(exchange, planned);
-      const { json = {} } = exchange.subject;
-      const asked = shapeParams(planned, json) ?? json;
-      const { expected } = estimates.of(exchange.subject, target, asked);
-      return { ...expected, costNanoUsd: prices.estimate(target, expected) };
+      return likelyUse(exchange.subject, target, { estimates, prices });
     },
   };
   const readArrival = createReadArrival(env.TRUSTED_PROXIES ?? []);
@@ -202,6 +199,16 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     }),
   };
 
+  const deciding = {
+    ...deadlines,
+    bounds,
+    authenticate: stages.authenticate,
+    limits: limits.limits,
+    resolveConfig: stages.resolveConfig,
+    plan,
+    ladder,
+  };
+
   let draining = false;
   const app = createApp({
     logger,
@@ -219,15 +226,8 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     isDraining: () => draining,
     pipelines: {
       ...createPipelines(stages),
-      explain: createExplain({
-        ...deadlines,
-        bounds,
-        authenticate: stages.authenticate,
-        limits: limits.limits,
-        resolveConfig: stages.resolveConfig,
-        plan,
-        ladder,
-      }),
+      explain: createExplain(deciding),
+      estimate: createEstimate(deciding),
     },
     forwardAdmin: admin.forward,
     readiness: () => ({

@@ -158,6 +158,15 @@ const rows = {
     spends: 'nothing',
     repeat: 'safe',
   },
+  estimate: {
+    about: 'decision',
+    at: 'POST /v1/estimate/*',
+    body: 'json',
+    errors: 'openai',
+    scopes: inference,
+    spends: 'nothing',
+    repeat: 'safe',
+  },
   explain: {
     about: 'decision',
     at: 'POST /v1/explain/*',

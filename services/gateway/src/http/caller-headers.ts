@@ -16,6 +16,8 @@ export interface CallerHeaders {
   config: string | undefined;
   customHost: string | undefined;
   requestTimeoutMs: number | undefined;
+  /** What a call may cost by its estimate, in nano-dollars; sent in dollars. */
+  maxCostNanoUsd: number | undefined;
   strictOpenAiCompliance: boolean | undefined;
   metadata: Readonly<Record<string, string>>;
   /** The same, numbers and booleans as they were sent; the same object when all values are text. */
@@ -48,6 +50,7 @@ export function readCallerHeaders(headers: IncomingHttpHeaders): CallerHeaders {
     config: single(headers['x-service-config']),
     customHost: single(headers['x-service-custom-host']),
     requestTimeoutMs: readTimeout(single(headers['x-service-request-timeout'])),
+    maxCostNanoUsd: readDollars(single(headers['x-service-max-cost'])),
     strictOpenAiCompliance: readStrict(headers),
     ...readMetadata(headers),
     traceId: label(headers['x-service-trace-id']) ?? trace?.traceId,
@@ -86,11 +89,20 @@ function readKeys(headers: IncomingHttpHeaders): Pick<CallerHeaders, 'serviceKey
 export function validateCallerHeaders(caller: CallerHeaders): void {
   if (Number.isNaN(caller.requestTimeoutMs))
     throw invalid('request-timeout', 'must be a positive whole number of milliseconds');
+  if (Number.isNaN(caller.maxCostNanoUsd))
+    throw invalid('max-cost', 'must be a number of dollars above 0, as 0.05');
   for (const name of caller.forwardHeaders ?? []) {
     if (forwardForbidden.has(name)) throw invalid('forward-headers', `must not contain ${name}`);
     if (!/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name))
       throw invalid('forward-headers', 'must be a list of header names');
   }
+}
+
+/** NaN = it is none. */
+function readDollars(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined;
+  const nanoUsd = /^\d{1,6}(?:\.\d{1,9})?$/.test(value) ? Math.round(Number(value) * 1e9) : 0;
+  return nanoUsd > 0 ? nanoUsd : Number.NaN;
 }
 
 function invalid(name: string, what: string): GatewayError {

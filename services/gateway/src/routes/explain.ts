@@ -4,7 +4,9 @@ import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, type ModelExchange, openExchange } from '../exchange/exchange.ts';
 import type { Reply } from '../exchange/reply.ts';
 import { type ModelCall, modelCall } from '../exchange/subject.ts';
+import { estimateIn } from '../pipeline/explain/estimate-in.ts';
 import { type ExplainDeps, explain } from '../pipeline/explain/explain.ts';
+import type { Explanation } from '../pipeline/explain/explanation.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
 
@@ -14,21 +16,34 @@ import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
  * would meet later is part of the answer, not an error of this one.
  */
 export function createExplain(deps: ExplainDeps & { authenticate: Stage }) {
+  return decision('/v1/explain', deps, (explanation) => explanation);
+}
+
+/** `POST /v1/estimate`: of the same, what the request is likely to use, and which limits would refuse it. */
+export function createEstimate(deps: ExplainDeps & { authenticate: Stage }) {
+  return decision('/v1/estimate', deps, estimateIn);
+}
+
+function decision(
+  path: string,
+  deps: ExplainDeps & { authenticate: Stage },
+  shown: (explanation: Explanation) => object,
+) {
   return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> =>
     deps.authenticate(exchange, async () => {
-      const explanation = await explain(aboutTheSame(exchange), spelling, deps);
+      const explanation = await explain(aboutTheSame(exchange, path), spelling, deps);
       return {
         kind: 'body',
         status: 200,
         headers: { 'content-type': 'application/json' },
-        body: Buffer.from(JSON.stringify(explanation)),
+        body: Buffer.from(JSON.stringify(shown(explanation))),
       };
     });
 }
 
 /** The request that is asked about: the same arrival and who asks, and none of this one's state. */
-function aboutTheSame({ arrival, key, bundle, metadata }: Exchange): ModelExchange {
-  const asked = openExchange(arrival, askedCall(arrival));
+function aboutTheSame({ arrival, key, bundle, metadata }: Exchange, path: string): ModelExchange {
+  const asked = openExchange(arrival, askedCall(arrival, path));
   asked.key = key;
   asked.bundle = bundle;
   asked.metadata = metadata;
@@ -39,8 +54,8 @@ function aboutTheSame({ arrival, key, bundle, metadata }: Exchange): ModelExchan
  * From the path, else the query, else the header; chat completions otherwise.
  * @throws GatewayError `request.invalid_field` naming where it was said
  */
-function askedCall({ pathname, search, headers }: ArrivedRequest): ModelCall {
-  const inPath = pathname.slice('/v1/explain'.length).replace(/^\/|\/$/g, '');
+function askedCall({ pathname, search, headers }: ArrivedRequest, path: string): ModelCall {
+  const inPath = pathname.slice(path.length).replace(/^\/|\/$/g, '');
   const inQuery = new URLSearchParams(search).get('endpoint');
   const inHeader = headers['x-service-explain-endpoint'];
   const [field, asked] =

@@ -27,11 +27,20 @@ export interface PlanDeps {
   estimateUse: (exchange: ModelExchange, planned: ResolvedTarget) => LikelyUse;
 }
 
-export interface LikelyUse {
-  inputTokens: number;
-  outputTokens: number;
+/** What is likely, and within what it lies. */
+export interface LikelyUse extends UseAndCost {
+  readonly low: UseAndCost;
+  /** What limits hold for it. */
+  readonly high: UseAndCost;
+  /** Of the price book; undefined = no price is known. */
+  readonly price: { readonly layer: string; readonly version: string } | undefined;
+}
+
+export interface UseAndCost {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
   /** Undefined = no price is known. */
-  costNanoUsd: number | undefined;
+  readonly costNanoUsd: number | undefined;
 }
 
 export interface PlanOptions {

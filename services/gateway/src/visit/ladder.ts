@@ -7,6 +7,7 @@ import { checkOutput } from './steps/check-output.ts';
 import { fillCache } from './steps/fill-cache.ts';
 import { type LookInCacheParts, lookInCache } from './steps/look-in-cache.ts';
 import { type PrepareCallParts, prepareCall } from './steps/prepare-call.ts';
+import { refuseDear } from './steps/refuse-dear.ts';
 import { refuseSpentTarget } from './steps/refuse-spent-target.ts';
 import { type ReserveParts, reserve } from './steps/reserve.ts';
 import { type ResolveTargetParts, resolveTarget } from './steps/resolve-target.ts';
@@ -25,6 +26,7 @@ export function createLadder(parts: LadderParts): Ladder {
   return new Ladder([
     resolveTarget(parts), // who and where, before anything is done on their account
     shapeBody, // so that checks see what would be sent
+    refuseDear(parts), // by an estimate: nothing is asked, nothing held
     reserve(parts), // before anything that costs: hooks may call, too
     checkInput(parts), // a denied request is not looked up, let alone sent
     askForRest, // checks look at what the caller asks

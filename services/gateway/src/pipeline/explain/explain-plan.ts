@@ -15,11 +15,12 @@ import { endsRequest } from '../../calls/retry-loop.ts';
 import type { ModelExchange } from '../../exchange/exchange.ts';
 import type { Target } from '../../exchange/target.ts';
 import { spelledError } from '../../http/header-names.ts';
-import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
+import { type PlanDeps, planRequest, type UseAndCost } from '../../routing/plan-request.ts';
 import type { Ladder } from '../../visit/ladder.ts';
 import { TargetVisit } from '../../visit/target-visit.ts';
 import { explainedLimits } from './explain-limits.ts';
 import {
+  type ExplainedAmounts,
   type ExplainedLimit,
   type ExplainedStep,
   type Explanation,
@@ -211,11 +212,20 @@ function estimate(
   { planned }: Target,
   deps: ExplainPlanDeps,
 ): ExplainedStep['estimate'] {
-  const use = deps.plan.estimateUse(exchange, planned);
+  const { low, high, price, ...likely } = deps.plan.estimateUse(exchange, planned);
   return {
-    input_tokens: use.inputTokens,
-    output_tokens: use.outputTokens,
-    cost_nano_usd: use.costNanoUsd ?? null,
+    ...amounts(likely),
+    low: amounts(low),
+    high: amounts(high),
+    price: price ?? null,
+  };
+}
+
+function amounts({ inputTokens, outputTokens, costNanoUsd }: UseAndCost): ExplainedAmounts {
+  return {
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    cost_nano_usd: costNanoUsd ?? null,
   };
 }
 

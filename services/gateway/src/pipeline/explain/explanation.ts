@@ -94,7 +94,7 @@ export interface ExplainedStep {
   /** Why it would be refused before a call; the plan goes on as if it had answered so. */
   unavailable?: ExplainedFault;
   circuit: BreakerPhase;
-  estimate: { input_tokens: number; output_tokens: number; cost_nano_usd: number | null } | null;
+  estimate: ExplainedUse | null;
   retry: {
     attempts: number;
     on_status_codes: readonly number[];
@@ -110,6 +110,23 @@ export interface ExplainedStep {
   hedge: { delay_ms: number; budget_percentage: number } | null;
   /** 0 = no limit of its own. */
   timeouts: { request_ms: number; first_byte_ms: number; idle_ms: number } | null;
+}
+
+/** What is likely to be used. */
+export interface ExplainedUse extends ExplainedAmounts {
+  /** An answer without a word. */
+  low: ExplainedAmounts;
+  /** All that the request allows: what its limits hold. */
+  high: ExplainedAmounts;
+  /** Who says the prices, and in which state; null = no price is known. */
+  price: { layer: string; version: string } | null;
+}
+
+export interface ExplainedAmounts {
+  input_tokens: number;
+  output_tokens: number;
+  /** Null = no price is known. */
+  cost_nano_usd: number | null;
 }
 
 export function explainedFault(error: GatewayError): ExplainedFault {

@@ -1,0 +1,32 @@
+import { GatewayError } from '@sluice/errors';
+import type { Step } from '../step.ts';
+import { type TargetVisit, targetOf } from '../target-visit.ts';
+import type { ReserveParts } from './reserve.ts';
+
+/** A target at which the request may cost more than its caller allows. */
+export function refuseDear({ estimate }: ReserveParts): Step {
+  const judge = (visit: TargetVisit) => {
+    const { arrival, subject } = visit.exchange;
+    const { maxCostNanoUsd } = arrival.caller;
+    if (maxCostNanoUsd === undefined) return;
+    const target = targetOf(visit);
+    const { costNanoUsd, isUnpriced } = estimate(subject, target, visit.shaped ?? subject.json);
+    if (isUnpriced !== true && costNanoUsd <= maxCostNanoUsd) return;
+    const most = isUnpriced === true ? 'an unknown sum' : `up to $${dollars(costNanoUsd)}`;
+    throw new GatewayError('limit.max_cost', {
+      field: 'x-service-max-cost',
+      message: `The request may cost ${most} at ${target.saved?.slug ?? target.entry.id}, and x-service-max-cost allows $${dollars(maxCostNanoUsd)}.`,
+    });
+  };
+  return {
+    run(visit, next) {
+      judge(visit);
+      return next(visit);
+    },
+    judge,
+  };
+}
+
+function dollars(nanoUsd: number): string {
+  return (nanoUsd / 1e9).toFixed(9).replace(/0+$/, '').replace(/\.$/, '');
+}

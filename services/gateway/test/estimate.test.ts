@@ -1,0 +1,134 @@
+import { json, slowHeaders } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Lab, startLab, type Trial } from './lab.ts';
+import { chatReply } from './scenario.ts';
+
+let lab: Lab;
+let trial: Trial;
+beforeAll(async () => {
+  lab = await startLab();
+  trial = lab.trial();
+});
+afterAll(async () => {
+  await trial?.close();
+  await lab?.stop();
+});
+
+const body = {
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content: 'What are the main differences? '.repeat(20) }],
+  max_tokens: 100,
+};
+
+interface Estimated {
+  targets: {
+    model: string;
+    input_tokens: Record<'low' | 'expected' | 'high', number>;
+    output_tokens: Record<'low' | 'expected' | 'high', number>;
+    cost_usd: Record<'low' | 'expected' | 'high', number | null>;
+    price: { layer: string } | null;
+  }[];
+  limits: { type: string; remaining: number; would_refuse: boolean }[];
+  would_fail?: { code: string };
+}
+
+async function estimate(config: object, over: object = {}): Promise<Estimated> {
+  const { answer } = await trial.ask({
+    path: '/v1/estimate/chat/completions',
+    config,
+    body,
+    ...over,
+  });
+  expect(answer.status).toBe(200);
+  return answer.json as Estimated;
+}
+
+describe('POST /v1/estimate', () => {
+  it('tells tokens and cost of each target within bounds, and asks nobody', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const dear = upstream.target({ override_params: { model: 'gpt-4o', max_tokens: 1000 } });
+    const config = { strategy: { mode: 'fallback' }, targets: [upstream.target(), dear] };
+    const { targets } = await estimate(config);
+    expect(upstream.requests).toHaveLength(0);
+    expect(targets.map(({ output_tokens }) => output_tokens)).toEqual([
+      { low: 0, expected: 100, high: 100 },
+      { low: 0, expected: 1000, high: 1000 },
+    ]);
+    const [first, second] = targets;
+    expect(first?.input_tokens.high).toBeGreaterThan(first?.input_tokens.expected ?? 0);
+    expect(first?.price?.layer).toBe('catalogue');
+    const cost = first?.cost_usd;
+    // 0.15 and 0.60 dollars a million.
+    const input = first?.input_tokens.high ?? 0;
+    expect(cost?.high).toBeCloseTo((input * 0.15 + 100 * 0.6) / 1e6, 9);
+    expect(second?.cost_usd.high).toBeGreaterThan(cost?.high ?? 0);
+  });
+
+  it('knows no price of an unknown model', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const { targets } = await estimate(upstream.target(), { body: { ...body, model: 'house-7b' } });
+    expect(targets[0]).toMatchObject({ price: null, cost_usd: { low: null, high: null } });
+  });
+
+  it('tells what is then held of a limit', async () => {
+    const { workspace_id } = lab.scenario.stack.credentials;
+    await lab.scenario.admin('POST', '/policies/rate-limits', {
+      name: 'tokens',
+      workspace_id,
+      type: 'tokens',
+      unit: 'rph',
+      value: 1_000_000,
+      conditions: [{ key: 'metadata.team', value: 'held' }],
+      group_by: [{ key: 'metadata.team' }],
+    });
+    const headers = { 'x-service-metadata': '{"team":"held"}' };
+    const upstream = await trial.upstream('slow', slowHeaders(1500, json(200, chatReply)));
+    const before = await estimate(upstream.target(), { headers });
+    expect(before.limits).toMatchObject([{ type: 'tokens', remaining: 1_000_000 }]);
+    const asking = trial.ask({ config: upstream.target(), body, headers });
+    await expect.poll(() => upstream.requests.length).toBe(1);
+    const { targets, limits } = await estimate(upstream.target(), { headers });
+    const held = (targets[0]?.input_tokens.high ?? 0) + (targets[0]?.output_tokens.high ?? 0);
+    expect(limits[0]?.remaining).toBe(1_000_000 - held);
+    await asking;
+  });
+});
+
+describe('x-service-max-cost', () => {
+  const asked = async (maxCost: string, target: object = {}, over: object = {}) => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const headers = { 'x-service-max-cost': maxCost };
+    const config = upstream.target(target);
+    const { answer } = await trial.ask({ config, body, headers, ...over });
+    const code = (answer.json as { error?: { code?: string } }).error?.code;
+    return { status: answer.status, code, calls: upstream.requests.length };
+  };
+
+  it('lets pass what costs less by its estimate', async () => {
+    expect(await asked('0.0002')).toMatchObject({ status: 200, calls: 1 });
+  });
+
+  it('refuses what may cost more, and calls nobody', async () => {
+    const refused = { status: 412, code: 'limit.max_cost', calls: 0 };
+    expect(await asked('0.00005')).toEqual(refused);
+    expect(await asked('0.0002', { override_params: { max_tokens: 1000 } })).toEqual(refused);
+    // Nobody knows what it costs.
+    expect(await asked('100', { override_params: { model: 'house-7b' } })).toEqual(refused);
+  });
+
+  it('lets another target have it', async () => {
+    const upstream = await trial.upstream('vendor', json(200, chatReply));
+    const dear = upstream.target({ override_params: { model: 'gpt-4o' } });
+    const { answer } = await trial.ask({
+      config: { strategy: { mode: 'fallback' }, targets: [dear, upstream.target()] },
+      body,
+      headers: { 'x-service-max-cost': '0.0002' },
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.own('last-used-option-index')).toBe('config.targets[1]');
+  });
+
+  it.each(['0', '-1', 'free', '1e3', '0.0000000001'])('takes no %s', async (value) => {
+    expect(await asked(value)).toEqual({ status: 400, code: 'request.invalid_header', calls: 0 });
+  });
+});
