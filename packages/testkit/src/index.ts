@@ -48,6 +48,7 @@ export {
   type MessagesOptions,
   type Refusal,
   refuseChat,
+  refuseCohere,
   refuseConverse,
   refuseGemini,
   refuseMessages,

@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aiSdkAnthropic, aiSdkChat, aiSdkGoogle, aiSdkResponses } from './frameworks/ai-sdk.ts';
 import { anthropicClient } from './frameworks/anthropic-client.ts';
+import { cohereClient } from './frameworks/cohere-client.ts';
 import type { Framework, Seat } from './frameworks/framework.ts';
+import { googleClient } from './frameworks/google-client.ts';
 import { instructor } from './frameworks/instructor.ts';
 import { langChainAnthropic, langChainOpenAi } from './frameworks/langchain.ts';
 import { mistralClient } from './frameworks/mistral-client.ts';
 import { agentsByChat, agentsByResponses } from './frameworks/openai-agents.ts';
 import { openAiChat, openAiResponses } from './frameworks/openai-client.ts';
 import { type Scenario, startScenario } from './scenario.ts';
-import { answerOfVendor, spoken, structured } from './vendor-model.ts';
+import { answerOfVendor } from './vendor-models/answer-of-vendor.ts';
+import { spoken, structured } from './vendor-models/model.ts';
 
 /** Vendors' clients and frameworks, unmodified, against models that refuse what their vendors refuse. */
 let scenario: Scenario;
@@ -25,8 +28,18 @@ const models = {
   'claude-opus-5-5': 'anthropic',
   'gemini-3-pro-preview': 'google',
   'mistral-large-latest': 'mistral-ai',
+  'command-a-03-2025': 'cohere',
+  'amazon.nova-lite-v1:0': 'bedrock',
 } as const;
 type Model = keyof typeof models;
+
+/** Their paths bring it, or have none. */
+const withoutVersion: ReadonlySet<string> = new Set(['google', 'cohere', 'bedrock']);
+const credentials = {
+  'x-service-aws-access-key-id': 'AKID',
+  'x-service-aws-secret-access-key': 'SECRET',
+  'x-service-aws-region': 'eu-central-1',
+};
 
 function seatOf(model: Model): Seat {
   const provider = models[model];
@@ -37,15 +50,26 @@ function seatOf(model: Model): Seat {
     headers: {
       'x-service-api-key': scenario.stack.credentials.workspace_key,
       'x-service-provider': provider,
-      'x-service-custom-host': provider === 'google' ? url : `${url}/v1`,
+      'x-service-custom-host': withoutVersion.has(provider) ? url : `${url}/v1`,
+      ...(provider === 'bedrock' && credentials),
     },
   };
 }
 
 /** Its own vendor first, then those of other formats. */
-const others: Model[] = ['claude-opus-5-5', 'gemini-3-pro-preview'];
+const others: Model[] = [
+  'claude-opus-5-5',
+  'gemini-3-pro-preview',
+  'command-a-03-2025',
+  'amazon.nova-lite-v1:0',
+];
 const ofOpenAi: Model[] = ['gpt-4.1', ...others];
-const ofAnthropic: Model[] = ['claude-sonnet-4-5', 'gpt-5.6', 'gemini-3-pro-preview'];
+const ofAnthropic: Model[] = [
+  'claude-sonnet-4-5',
+  'gpt-5.6',
+  'gemini-3-pro-preview',
+  'amazon.nova-lite-v1:0',
+];
 const frameworks: [string, (seat: Seat) => Framework, Model[]][] = [
   ['openai by chat', openAiChat, ofOpenAi],
   ['openai by responses', openAiResponses, ofOpenAi],
@@ -55,6 +79,8 @@ const frameworks: [string, (seat: Seat) => Framework, Model[]][] = [
   ['AI SDK by responses', aiSdkResponses, ofOpenAi],
   ['AI SDK by messages', aiSdkAnthropic, ofAnthropic],
   ['AI SDK by Gemini’s own', aiSdkGoogle, ['gemini-3-pro-preview']],
+  ['@google/genai', googleClient, ['gemini-3-pro-preview']],
+  ['cohere-ai', cohereClient, ['command-a-03-2025']],
   ['LangChain by chat', langChainOpenAi, ofOpenAi],
   ['LangChain by messages', langChainAnthropic, ofAnthropic],
   ['OpenAI Agents by chat', agentsByChat, ofOpenAi],

@@ -10,8 +10,7 @@ import {
   sse,
   type UpstreamReply,
 } from '@sluice/testkit';
-import { EventStreamCodec } from '@smithy/eventstream-codec';
-import { fromUtf8, toUtf8 } from '@smithy/util-utf8';
+import { awsEvent, awsFrame, awsStreamHeaders } from './aws-frame.ts';
 
 /** How the vendor at one path streams a text, what it refuses, and how requests show it an answer. */
 interface VendorStream {
@@ -35,8 +34,6 @@ export interface Turn {
   role: string;
   content: string | { text: string }[];
 }
-
-const codec = new EventStreamCodec(toUtf8, fromUtf8);
 
 const vendors: readonly VendorStream[] = [
   {
@@ -67,9 +64,9 @@ const vendors: readonly VendorStream[] = [
   },
   {
     path: /converse-stream/,
-    headers: { 'content-type': 'application/vnd.amazon.eventstream' },
+    headers: awsStreamHeaders,
     events: converseFrames,
-    overloaded: frame(
+    overloaded: awsFrame(
       { ':message-type': 'exception', ':exception-type': 'throttlingException' },
       { message: 'Overloaded' },
     ),
@@ -203,19 +200,13 @@ function geminiEvents(texts: readonly string[]): unknown[] {
 }
 
 function converseFrames(texts: readonly string[]): Buffer[] {
-  const event = (name: string, payload: object) =>
-    frame({ ':message-type': 'event', ':event-type': name }, payload);
   return [
-    event('messageStart', { role: 'assistant' }),
-    ...texts.map((text) => event('contentBlockDelta', { contentBlockIndex: 0, delta: { text } })),
-    event('contentBlockStop', { contentBlockIndex: 0 }),
-    event('messageStop', { stopReason: 'end_turn' }),
-    event('metadata', { usage: { inputTokens: 10, outputTokens: 20, totalTokens: 30 } }),
+    awsEvent('messageStart', { role: 'assistant' }),
+    ...texts.map((text) =>
+      awsEvent('contentBlockDelta', { contentBlockIndex: 0, delta: { text } }),
+    ),
+    awsEvent('contentBlockStop', { contentBlockIndex: 0 }),
+    awsEvent('messageStop', { stopReason: 'end_turn' }),
+    awsEvent('metadata', { usage: { inputTokens: 10, outputTokens: 20, totalTokens: 30 } }),
   ];
-}
-
-function frame(headers: Record<string, string>, payload: object): Buffer {
-  const typed = Object.entries(headers).map(([name, value]) => [name, { type: 'string', value }]);
-  const body = Buffer.from(JSON.stringify(payload));
-  return Buffer.from(codec.encode({ headers: Object.fromEntries(typed), body }));
 }

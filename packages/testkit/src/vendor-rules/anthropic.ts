@@ -256,7 +256,11 @@ const boundPrefix = 'bound-';
  * A signature that is good only as long as nothing changes before it: what a
  * model that preserves thinking writes in its answer to this request.
  */
-export function boundSignature(body: JsonRecord, messages = listOf(body.messages).length): string {
+export function boundSignature(
+  request: unknown,
+  messages = listOf(recordOf(request).messages).length,
+): string {
+  const body = recordOf(request);
   const before = [
     body.system ?? null,
     body.tools ?? null,
