@@ -18,6 +18,7 @@ import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
+import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { billAttempt } from './money/bill-attempt.ts';
@@ -89,9 +90,15 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     fetch: env.JWT_ENABLED ? createGuardedFetch(upstream.connecting) : undefined,
     logger,
   });
-  const held = heldPart(env, { source, organisations: jwt.organisations, logger });
+  const replicas = new LiveReplicas();
+  const held = heldPart(env, {
+    source,
+    organisations: jwt.organisations,
+    onHeartbeat: ({ gatewayIndex, liveGateways }) => replicas.note(gatewayIndex, liveGateways),
+    logger,
+  });
   const redis = redisPart(redisPlace, logger);
-  const limits = limitsPart(env, redis.shared);
+  const limits = limitsPart(env, { shared: redis.shared, replicas, logger });
   const circuits = circuitsPart(redis.shared);
 
   const { recorder } = ledger;

@@ -10,12 +10,19 @@ export type FeedEvent =
   /** All notices of one change have been told. */
   | { type: 'barrier'; id: string }
   /** A replica says that its gateways have what came before a barrier, or that some have not in time. */
-  | { type: 'passed'; report: PassedReport };
+  | { type: 'passed'; report: PassedReport }
+  /** A replica says which gateways follow it. */
+  | { type: 'gateways'; report: GatewaysReport };
 
 export interface PassedReport {
   barrier: string;
   replica: number;
   byAll: boolean;
+}
+
+export interface GatewaysReport {
+  replica: number;
+  gateways: string[];
 }
 
 export interface ChangeFeed {
@@ -34,6 +41,8 @@ const probeEveryMs = 5_000;
 const probeTimeoutMs = 5_000;
 /** Answers to barriers: JSON of a `PassedReport`. */
 export const passedChannel = 'sluice_passed';
+/** Which gateways follow a replica: JSON of a `GatewaysReport`. */
+export const gatewaysChannel = 'sluice_gateways';
 /** Of the advisory locks that say which replicas hear of changes. */
 export const replicaLocks = 727_164_032;
 
@@ -110,7 +119,7 @@ export function createChangeFeed(options: { databaseUrl: string; logger: Logger 
       // Before the first notice is heard: whoever commits a change then waits for this replica.
       await fresh.query(`SELECT pg_advisory_lock_shared(${replicaLocks}, ${replica})`);
       await fresh.query(
-        `LISTEN ${changesChannel}; LISTEN ${barriersChannel}; LISTEN ${passedChannel}`,
+        `LISTEN ${changesChannel}; LISTEN ${barriersChannel}; LISTEN ${passedChannel}; LISTEN ${gatewaysChannel}`,
       );
       if (client !== fresh) return;
       live = true;
@@ -150,6 +159,7 @@ function readEvent({ channel, payload = '' }: Notification): FeedEvent | undefin
   try {
     const value = JSON.parse(payload) as Record<string, unknown>;
     if (channel === passedChannel) return passedEvent(value);
+    if (channel === gatewaysChannel) return gatewaysEvent(value);
     const notice = asNotice(value);
     return notice === undefined ? undefined : { type: 'change', notice };
   } catch {
@@ -173,4 +183,10 @@ function keyNotice(key: string, { of, mark }: Record<string, unknown>): ChangeNo
 function passedEvent({ barrier, replica, byAll }: Record<string, unknown>): FeedEvent | undefined {
   if (typeof barrier !== 'string' || typeof replica !== 'number') return undefined;
   return { type: 'passed', report: { barrier, replica, byAll: byAll === true } };
+}
+
+function gatewaysEvent({ replica, gateways }: Record<string, unknown>): FeedEvent | undefined {
+  if (typeof replica !== 'number' || !Array.isArray(gateways)) return undefined;
+  const names = gateways.filter((name): name is string => typeof name === 'string');
+  return { type: 'gateways', report: { replica, gateways: names } };
 }

@@ -4,6 +4,7 @@ import type { ChangeNotice } from '../kernel/database/change.ts';
 import { asResponse, type FollowResponse } from './as-response.ts';
 import type { KeyChanges } from './key-changes.ts';
 import type { KnownRevisions } from './known-revisions.ts';
+import type { LiveGateways } from './live-gateways.ts';
 import type { Revision } from './read-change.ts';
 
 export interface FollowerParts {
@@ -18,10 +19,16 @@ export class Follower {
   /** Workspaces and organisations; undefined = it does not say, and hears of everything. */
   #held: Set<string> | undefined;
   #mark = '';
+  /** Undefined until it has said so. */
+  #replicaId: string | undefined;
 
   constructor(parts: FollowerParts, push: (message: FollowResponse) => void) {
     this.#parts = parts;
     this.#push = push;
+  }
+
+  isCalled(replicaId: string): void {
+    this.#replicaId = replicaId;
   }
 
   /** It holds nothing that it must hear of, until it says so. */
@@ -46,12 +53,16 @@ export class Follower {
     this.#push(asResponse(notice));
   }
 
-  /** With the mark of keys that others hold and that changed meanwhile. */
-  heartbeat(): FollowResponse {
+  /** With the mark of keys that others hold and that changed meanwhile, and with who else is there. */
+  heartbeat(live: LiveGateways): FollowResponse {
     const { lastMark } = this.#parts.keyChanges;
     const isNew = this.#held !== undefined && lastMark !== this.#mark;
     this.#mark = lastMark;
-    return { event: { case: 'heartbeat', value: { mark: isNew ? lastMark : '' } } };
+    const mark = isNew ? lastMark : '';
+    if (this.#replicaId === undefined) return { event: { case: 'heartbeat', value: { mark } } };
+    live.beat();
+    const { index: gatewayIndex, count: liveGateways } = live.rankOf(this.#replicaId);
+    return { event: { case: 'heartbeat', value: { mark, liveGateways, gatewayIndex } } };
   }
 
   /**

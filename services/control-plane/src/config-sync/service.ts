@@ -15,6 +15,7 @@ import { KeyChanges } from './key-changes.ts';
 import { keyOf } from './key-of.ts';
 import { type KeyRow, keyRowsByHash, readKeyRows } from './key-rows.ts';
 import { KnownRevisions } from './known-revisions.ts';
+import { LiveGateways } from './live-gateways.ts';
 import type { ObserveQuestion } from './metrics.ts';
 import { getOrganisation } from './organisation.ts';
 import { Pace } from './pace.ts';
@@ -72,6 +73,7 @@ export function configServiceHandlers(
     pace: new Pace(beginEveryMs),
     revisions: new KnownRevisions({ current, feed }),
     keyChanges: new KeyChanges({ db, feed }),
+    liveGateways: new LiveGateways({ feed, db }),
   };
   return {
     async resolveKey(request) {

@@ -4,6 +4,7 @@ import { asResponse, type FollowResponse } from './as-response.ts';
 import type { Barriers } from './barriers.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { Follower, type FollowerParts } from './follower.ts';
+import type { LiveGateways } from './live-gateways.ts';
 import type { Pace } from './pace.ts';
 import { formats } from './sections/index.ts';
 import { tell } from './tell.ts';
@@ -39,6 +40,7 @@ export interface FollowParts extends FollowerParts {
   /** At which gateways are told that they may begin to ask. */
   pace: Pace;
   barriers: Barriers;
+  liveGateways: LiveGateways;
 }
 
 /** The same of what the gateway says that it holds, and with barriers, of which it says when it has passed them. */
@@ -71,8 +73,14 @@ export function followChanges(
           follower.tell(event.notice);
         }
       });
+      let leave = () => {};
+      const beat = () => follower.heartbeat(parts.liveGateways);
       void hear(requests, {
-        onHello({ saysHolding }) {
+        onHello({ saysHolding, replicaId }) {
+          follower.isCalled(replicaId);
+          leave();
+          leave = parts.liveGateways.join(replicaId, () => push(beat()));
+          push(beat());
           if (!saysHolding) return;
           follower.saysHolding();
           passing.comparing();
@@ -87,8 +95,9 @@ export function followChanges(
           ),
       });
       return {
-        heartbeat: () => follower.heartbeat(),
+        heartbeat: beat,
         end() {
+          leave();
           unsubscribe();
           stopWaiting();
           passing.leave();

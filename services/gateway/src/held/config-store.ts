@@ -20,6 +20,8 @@ export interface ConfigStoreOptions {
   snapshot: Pick<Snapshot, 'load' | 'note' | 'close' | 'content'>;
   /** Kept fresh and saved along with the rest; undefined = JWTs are no credentials here. */
   organisations?: Organisations | undefined;
+  /** Told of each sign of life of the control plane. */
+  onHeartbeat?: ((heartbeat: config.Heartbeat) => void) | undefined;
   pepper: Buffer;
   logger: Logger;
   keysMax?: number;
@@ -59,6 +61,7 @@ export class ConfigStore {
   readonly #said: SaidHolding;
   readonly #spreadMs: number;
   readonly #keysMark: KeysMark;
+  readonly #onHeartbeat: ConfigStoreOptions['onHeartbeat'];
   #isStopped = false;
   /** Whether the watch stream is live, and since when it is not (Unix ms). */
   connected = false;
@@ -67,6 +70,7 @@ export class ConfigStore {
 
   constructor(options: ConfigStoreOptions) {
     const { source, snapshot, organisations, logger } = options;
+    this.#onHeartbeat = options.onHeartbeat;
     this.#source = source;
     this.#snapshot = snapshot;
     this.#organisations = organisations;
@@ -306,8 +310,10 @@ export class ConfigStore {
     else if (event.case === 'organisationChanged' && this.#organisations !== undefined)
       this.#told(this.#organisations.changed(event.value.organisationId));
     else if (event.case === 'barrier') this.#pass(event.value.number);
-    else if (event.case === 'heartbeat') this.#keysMark.reached(event.value.mark);
-    else if (event.case === 'compared') this.#onCompared(event.value);
+    else if (event.case === 'heartbeat') {
+      this.#keysMark.reached(event.value.mark);
+      this.#onHeartbeat?.(event.value);
+    } else if (event.case === 'compared') this.#onCompared(event.value);
   }
 
   async #onReady({ compares, formats }: config.Ready): Promise<void> {

@@ -13,6 +13,8 @@ export type SumCounters = (
 
 /** Whether Redis knows the counters of an organisation. */
 export interface LimitMarks {
+  /** There is somebody to ask for sums. */
+  readonly hasLedger: boolean;
   /** As this gateway knows it; empty = it has seen none. */
   of(scope: string): string;
   /**
@@ -62,6 +64,10 @@ export class SharedMarks implements LimitMarks {
   constructor(parts: SharedMarksParts) {
     this.#parts = parts;
     this.#known = readMarks(parts.path);
+  }
+
+  get hasLedger(): boolean {
+    return this.#parts.sumCounters !== undefined;
   }
 
   of(scope: string): string {

@@ -323,7 +323,10 @@ describe.each([
   it('end once each, and what is used, held and left is the limit, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.commands([taking, taking, ending, ending, passing, crashing], { maxCommands: 40, size: 'max' }),
+        fc.commands([taking, taking, ending, ending, passing, crashing], {
+          maxCommands: 40,
+          size: 'max',
+        }),
         async (commands) => {
           const clock = { nowMs: beginningMs };
           const fleet = await openFleet(clock);

@@ -15,14 +15,9 @@ import {
   type Want,
   type Wants,
 } from './limit-store.ts';
+import { type Replicas, shareOf } from './live-replicas.ts';
 import { type Allowance, limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
 import { keepUntilMs, type Line, SettleQueue } from './settle-queue.ts';
-
-/** Which of how many gateways this is. */
-export interface Replicas {
-  readonly index: number;
-  readonly count: number;
-}
 
 export interface RedisLimitsOptions {
   store: SharedStore;
@@ -89,7 +84,7 @@ export class RedisLimits implements LimitStore {
       part: this.#part,
       now: () => this.#now?.() ?? '',
       markOf: (scope) => this.#marks.of(scope),
-      onOtherMark: (scope, lines) => this.#afterLoss(scope, lines),
+      onOtherMark: (scope, lines) => void this.#afterLoss(scope, lines),
       onSettled: (scope, state) => this.#known.note(scope, state, this.#nowMs()),
     });
   }
@@ -216,7 +211,7 @@ export class RedisLimits implements LimitStore {
           asked.map(({ name }) => name),
         );
         if (!isKnown) return undefined;
-        this.#afterLoss(scope, []);
+        this.#forgetHeld(scope);
       } else if (what === 'lost') {
         const lost = reply.slice(2).flatMap((at) => asked[Number(at) - 1] ?? []);
         if (!(await this.#restore(scope, lost))) return undefined;
@@ -354,14 +349,32 @@ export class RedisLimits implements LimitStore {
     return true;
   }
 
-  /** Redis was emptied: what was held there is gone, and what was to be added is in what was counted. */
-  #afterLoss(scope: string, lines: readonly Line[]): void {
+  /** Redis was emptied: what was held there is gone. */
+  #forgetHeld(scope: string): void {
     for (const [hold, held] of this.#held) if (held.scope === scope) this.#held.delete(hold);
-    for (const { what, state, amount } of lines)
-      if (what === 'add' && amount > 0) {
-        const posted = (this.#known.get(scope, state.name)?.posted ?? 0) + amount;
-        this.#queue.push(scope, { state, what: 'least', id: '', amount: posted });
+  }
+
+  /** Lines for counters that are gone: of those only what was counted alone is not known to others. */
+  async #afterLoss(scope: string, lines: readonly Line[]): Promise<void> {
+    this.#forgetHeld(scope);
+    const names = lines.map(({ state }) => state.name);
+    if (!(await this.#marks.adopt(scope, undefined, this.#nowMs(), names))) {
+      for (const line of lines) this.#queue.push(scope, line);
+      return;
+    }
+    for (const line of lines) {
+      const { state, what, amount } = line;
+      if (what !== 'add' || amount <= 0) continue;
+      const before = this.#known.get(scope, state.name)?.posted ?? 0;
+      if (this.#marks.hasLedger) {
+        // It is in the ledger, or will be: added, it would count twice.
+        const known = { ...state, alone: undefined, posted: before + amount, pending: 0 };
+        this.#known.note(scope, known, this.#nowMs());
+        continue;
       }
+      this.#queue.push(scope, { state, what: 'least', id: '', amount: before });
+      this.#queue.push(scope, line);
+    }
   }
 
   #newAlone(): MemoryLimits {
@@ -475,12 +488,6 @@ const addedPrefix = crypto.randomUUID().slice(0, 13);
 
 function addLine(state: CounterState, amount: number): Line {
   return { state, what: 'add', id: `${addedPrefix}+${(++added).toString(36)}`, amount };
-}
-
-function shareOf(total: number, { index, count }: Replicas): number {
-  if (count <= 1) return total;
-  const upTo = (replicas: number) => Number((BigInt(total) * BigInt(replicas)) / BigInt(count));
-  return upTo(index + 1) - upTo(index);
 }
 
 function untouched(counter: Counter, epoch: CounterState['epoch'], name: string): CounterState {

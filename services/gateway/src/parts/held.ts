@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { ConfigSource } from '../held/config-source.ts';
-import { ConfigStore } from '../held/config-store.ts';
+import { ConfigStore, type ConfigStoreOptions } from '../held/config-store.ts';
 import type { Organisations } from '../held/organisations.ts';
 import { Snapshot } from '../held/snapshot/snapshot.ts';
 import type { Env } from '../settings.ts';
@@ -11,11 +11,13 @@ export interface HeldParts {
   source: ConfigSource;
   /** Undefined where no JWTs are taken. */
   organisations: Organisations | undefined;
+  /** Told of each sign of life of the control plane. */
+  onHeartbeat: ConfigStoreOptions['onHeartbeat'];
   logger: Logger;
 }
 
 /** Keys, bundles and organisations: from disk at first, then as the control plane tells. */
-export function heldPart(env: Env, { source, organisations, logger }: HeldParts) {
+export function heldPart(env: Env, { source, organisations, onHeartbeat, logger }: HeldParts) {
   const snapshot = new Snapshot({
     dir: join(env.DATA_DIR, 'held'),
     key: env.SNAPSHOT_KEY,
@@ -26,6 +28,7 @@ export function heldPart(env: Env, { source, organisations, logger }: HeldParts)
     source,
     snapshot,
     organisations,
+    onHeartbeat,
     pepper: env.KEY_PEPPER,
     logger,
   });

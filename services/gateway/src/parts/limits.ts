@@ -1,21 +1,50 @@
 import { join } from 'node:path';
 import type { Part } from '@sluice/service';
+import type { Logger } from '@sluice/telemetry';
+import { type LiveReplicas, sayShares, shareOf } from '../limits/live-replicas.ts';
 import { MemoryLimits } from '../limits/memory-limits.ts';
 import { RedisLimits } from '../limits/redis-limits.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { Env } from '../settings.ts';
 
+export interface LimitsParts {
+  /** Undefined = there is no Redis. */
+  shared: SharedStore | undefined;
+  replicas: LiveReplicas;
+  logger: Logger;
+}
+
 /** Counters of limits: shared through Redis, or of this gateway alone and kept on disk. */
-export function limitsPart(env: Env, shared: SharedStore | undefined) {
+export function limitsPart(env: Env, { shared, replicas, logger }: LimitsParts) {
   const groupsMax = env.LIMIT_GROUPS_MAX;
+  if (shared === undefined) replicas.onChange = sayShares(logger);
   const limits =
     shared === undefined
-      ? new MemoryLimits({ path: join(env.DATA_DIR, 'counters.jsonl'), groupsMax })
+      ? new MemoryLimits({
+          path: join(env.DATA_DIR, 'counters.jsonl'),
+          groupsMax,
+          allows: (_, { limit }) => ({
+            value: shareOf(limit.value, replicas.now),
+            rule: replicas.now.count > 1 ? 'share' : undefined,
+          }),
+        })
       : new RedisLimits({
           store: shared,
           groupsMax,
+          replicas: () => replicas.now,
           marksPath: join(env.DATA_DIR, 'limits-shared.json'),
         });
-  const part: Part = { name: 'limits', start: () => limits.start(), stop: () => limits.close() };
+  const part: Part = {
+    name: 'limits',
+    start: () => limits.start(),
+    stop: () => limits.close(),
+    gauges: () => [
+      {
+        name: 'sluice_limits_degraded',
+        help: '1 while limits are not counted by all gateways together, though there are several or Redis is set',
+        read: () => Number(!limits.isShared && (shared !== undefined || replicas.now.count > 1)),
+      },
+    ],
+  };
   return { limits, part };
 }

@@ -6,7 +6,6 @@ import { SharedStore } from '../redis/shared-store.ts';
 
 /** What each user of Redis goes on with alone while it does not answer. */
 const aloneHelp = {
-  limits: '1 while limits are counted by each gateway alone',
   circuits: '1 while circuits are counted by each gateway alone',
   sticky: '1 while sticky assignments are remembered by each gateway alone',
   cache: '1 while the shared cache is empty',

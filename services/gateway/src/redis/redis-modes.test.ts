@@ -32,7 +32,7 @@ function gateway(variables: Record<string, string>) {
   const store = new SharedStore({ client: connectRedis(place, logger), logger });
   closers.push(() => store.close());
   const parts = {
-    limits: new RedisLimits({ store }),
+    limits: new RedisLimits({ store, timeoutMs: 1000 }),
     circuits: new SharedCircuits({ store }),
     sticky: new StickyChildren({ store }),
     cache: new RedisCache({ store }),

@@ -2094,6 +2094,13 @@ export declare type Heartbeat = Message<"sluice.config.v1.Heartbeat"> & {
    * @generated from field: uint32 live_gateways = 2;
    */
   liveGateways: number;
+
+  /**
+   * Which of them it is, from 0: what is shared out among them adds up.
+   *
+   * @generated from field: uint32 gateway_index = 3;
+   */
+  gatewayIndex: number;
 };
 
 /**

@@ -1,0 +1,257 @@
+import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
+import { Redis } from 'ioredis';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { exampleCounter as counter, redisLimits, take } from '../../test/limits.ts';
+import type { RedisLimits, RedisLimitsOptions } from './redis-limits.ts';
+
+let server: SpawnedServer;
+const closers: (() => Promise<void>)[] = [];
+beforeEach(async () => {
+  server = await startRedis();
+});
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  await server.stop();
+});
+
+async function gateway(options: Partial<RedisLimitsOptions> = {}): Promise<RedisLimits> {
+  const { limits, close } = redisLimits(server.url, options);
+  closers.push(close);
+  await eventually(() => limits.isShared);
+  return limits;
+}
+
+const twoGateways = (options: Partial<RedisLimitsOptions> = {}) =>
+  Promise.all(
+    [0, 1].map((index) =>
+      gateway({ replicas: () => ({ index, count: 2 }), timeoutMs: 100, ...options }),
+    ),
+  ) as Promise<[RedisLimits, RedisLimits]>;
+
+async function admitted(limits: RedisLimits, counters: Parameters<typeof take>[1], tries: number) {
+  let count = 0;
+  for (let index = 0; index < tries; index++)
+    if ((await take(limits, counters)).refusedAt < 0) count++;
+  return count;
+}
+
+/** Requests until Redis is known to be away. */
+async function away(...all: RedisLimits[]): Promise<void> {
+  await server.kill();
+  for (const limits of all)
+    await eventually(async () => {
+      await take(limits, [counter()]);
+      expect(limits.isShared).toBe(false);
+    });
+}
+
+async function back(...all: RedisLimits[]): Promise<void> {
+  await server.restart();
+  for (const limits of all)
+    await eventually(async () => {
+      await take(limits, [counter()]);
+      expect(limits.isShared).toBe(true);
+    });
+}
+
+describe('two gateways', () => {
+  it('admit exactly the value together', async () => {
+    const [one, two] = await twoGateways({ timeoutMs: 2000 });
+    const shared = [counter({ value: 100 })];
+    const outcomes = await Promise.all(
+      Array.from({ length: 300 }, async (_, index) => take(index % 2 ? one : two, shared)),
+    );
+    expect(outcomes.filter(({ refusedAt }) => refusedAt < 0)).toHaveLength(100);
+  });
+
+  it('admit the value together without Redis as well, each its share of what was left', async () => {
+    const [one, two] = await twoGateways();
+    const shared = [counter({ value: 21 })];
+    const unseen = [counter({ value: 7 })];
+    expect([await admitted(one, shared, 3), await admitted(two, shared, 4)]).toEqual([3, 4]);
+    // The one has last heard of it when 18 were left.
+    await take(one, shared);
+    await away(one, two);
+    const alone = [await admitted(one, shared, 30), await admitted(two, shared, 30)];
+    expect(alone).toEqual([6, 7]);
+    expect([await admitted(one, unseen, 30), await admitted(two, unseen, 30)]).toEqual([3, 4]);
+    const refused = await take(one, shared);
+    expect(refused.states[0]).toMatchObject({ alone: 'share', remaining: 0 });
+  });
+
+  it('post on return what each counted alone', async () => {
+    const [one, two] = await twoGateways();
+    const shared = [counter({ value: 20 })];
+    const tokens = [counter({ type: 'tokens', value: 1000, rules: { withoutShared: 'allow' } })];
+    await away(one, two);
+    expect([await admitted(one, shared, 4), await admitted(two, shared, 5)]).toEqual([4, 5]);
+    const held = await take(one, tokens, { tokens: 50 });
+    const late = await take(two, tokens, { tokens: 50 });
+    one.end('org', [{ hold: held.states[0]!, actual: 30 }]);
+    await back(one, two);
+    // One that began alone, and ends when all is well again.
+    two.end('org', [{ hold: late.states[0]!, actual: 11 }]);
+    await eventually(async () => {
+      const [requests] = await one.peek('org', shared);
+      const [used] = await two.peek('org', tokens);
+      expect([requests?.posted, used?.posted, used?.pending]).toEqual([9, 41, 0]);
+    });
+    expect((await admitted(one, shared, 20)) + (await admitted(two, shared, 20))).toBe(11);
+  });
+
+  it('of which one dies: what it held is free after a while, and what a paused one used is posted once', async () => {
+    const nowMs = { value: Date.UTC(2040, 0, 1) };
+    const options = { now: () => nowMs.value, expiryMs: 30_000, timeoutMs: 2000 };
+    const [one, two] = [await gateway(options), await gateway(options)];
+    const budget = [counter({ type: 'cost', value: 100, period: {} })];
+    const held = await take(one, budget, { costNanoUsd: 100 });
+    expect((await take(two, budget)).refusedAt).toBe(0);
+    nowMs.value += 20_000;
+    one.renew();
+    await eventually(() => one.settling.lines === 0);
+    nowMs.value += 20_000;
+    expect((await take(two, budget)).refusedAt).toBe(0);
+    nowMs.value += 11_000;
+    const taken = await take(two, budget, { costNanoUsd: 40 });
+    expect(taken.refusedAt).toBe(-1);
+    for (let times = 0; times < 2; times++) one.end('org', [{ hold: held.states[0]!, actual: 70 }]);
+    await eventually(async () =>
+      expect(await two.peek('org', budget)).toMatchObject([{ posted: 70, pending: 40 }]),
+    );
+  });
+});
+
+describe('rules without Redis', () => {
+  it.each([
+    ['allow', 5, 'allow'],
+    ['refuse', 0, 'refuse'],
+    ['lease', 0, 'lease'],
+  ] as const)('%s', async (withoutShared, count, alone) => {
+    const limits = await gateway({ timeoutMs: 100 });
+    await away(limits);
+    const one = [counter({ value: 3, rules: { withoutShared } })];
+    expect(await admitted(limits, one, 5)).toBe(count);
+    expect((await take(limits, one)).states[0]?.alone).toBe(alone);
+  });
+});
+
+describe('a Redis that hangs', () => {
+  it('delays the requests of one tenth of a second, and none after them', async () => {
+    const limits = await gateway({ timeoutMs: 100 });
+    const one = [counter({ value: 1000 })];
+    await take(limits, one);
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      const waits: number[] = [];
+      for (let index = 0; index < 50; index++) {
+        const before = performance.now();
+        await take(limits, one);
+        waits.push(performance.now() - before);
+      }
+      expect(waits.filter((ms) => ms > 50)).toHaveLength(1);
+      expect(Math.max(...waits)).toBeLessThan(250);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+    // What was taken after nobody waited for it any more is given back.
+    await eventually(() => limits.isShared);
+    await take(limits, one);
+    await eventually(async () => {
+      const [state] = await limits.peek('org', one);
+      expect(state?.posted).toBe(52);
+    });
+  });
+});
+
+describe('a Redis that was emptied', () => {
+  const sums = new Map<string, number>();
+  const asked: string[] = [];
+  const sumCounters = async (_: string, names: readonly string[]) => {
+    asked.push(...names);
+    return new Map(names.flatMap((name) => (sums.has(name) ? [[name, sums.get(name) ?? 0]] : [])));
+  };
+  beforeEach(() => {
+    sums.clear();
+    asked.length = 0;
+  });
+  const flush = async () => {
+    const redis = new Redis(server.url);
+    await redis.flushall();
+    redis.disconnect();
+  };
+
+  it('has its counters back from the ledger, set once by whoever needs them first', async () => {
+    const [one, two] = await twoGateways({ sumCounters, timeoutMs: 2000 });
+    const known = [counter({ type: 'tokens', value: 100, period: {} })];
+    const group = [counter({ value: 10, group: 'metadata._user:alice', period: {} })];
+    const { states } = await take(one, known, { tokens: 10 });
+    one.end('org', [{ hold: states[0]!, actual: 10 }]);
+    await take(two, known, { tokens: 1 });
+    await eventually(() => one.settling.lines === 0);
+    const nameOf = async (counters: typeof known) => (await one.peek('org', counters))[0]!.name;
+    sums.set(await nameOf(known), 60);
+    sums.set(await nameOf(group), 8);
+    await flush();
+    const [first, second] = await Promise.all([
+      take(one, known, { tokens: 1 }),
+      take(two, known, { tokens: 1 }),
+    ]);
+    expect([first.refusedAt, second.refusedAt]).toEqual([-1, -1]);
+    expect(await one.peek('org', known)).toMatchObject([{ posted: 60, pending: 2 }]);
+    expect((await admitted(one, group, 5)) + (await admitted(two, group, 5))).toBe(2);
+  });
+
+  it('is told from one that is new: of that the ledger is asked once', async () => {
+    const limits = await gateway({ sumCounters, timeoutMs: 2000 });
+    await admitted(limits, [counter({ period: {} })], 2);
+    await admitted(limits, [counter({ period: {} })], 2);
+    expect(asked).toHaveLength(1);
+  });
+
+  it('counts by the rule of each limit while the ledger does not answer', async () => {
+    let answers = true;
+    const limits = await gateway({
+      timeoutMs: 2000,
+      sumCounters: async (...asks) => {
+        if (!answers) throw new Error('away');
+        return sumCounters(...asks);
+      },
+    });
+    const one = counter({ value: 10, period: {}, rules: { withoutShared: 'refuse' } });
+    expect(await admitted(limits, [one], 3)).toBe(3);
+    await flush();
+    answers = false;
+    const fresh = counter({ value: 10, period: {}, rules: { withoutShared: 'refuse' } });
+    expect((await take(limits, [fresh])).states[0]?.alone).toBe('refuse');
+    // A window that began since cannot have lost anything, and is shared.
+    answers = true;
+    await eventually(async () => expect((await take(limits, [fresh])).refusedAt).toBe(-1));
+    expect(await limits.peek('org', [one])).toMatchObject([{ posted: 0 }]);
+  });
+});
+
+describe('what a counter takes in Redis', () => {
+  it('is at most 300 bytes, and a reservation 200', async () => {
+    const limits = await gateway({ timeoutMs: 2000 });
+    const redis = new Redis(server.url);
+    const memory = async () => {
+      const used = /used_memory:(\d+)/.exec(await redis.info('memory'))?.[1];
+      return Number(used);
+    };
+    const scope = crypto.randomUUID();
+    const id = () => crypto.randomUUID();
+    const counters = Array.from({ length: 2000 }, () => counter({ id: id(), value: 1e9 }));
+    await take(limits, counters.slice(0, 1), {}, scope);
+    const before = await memory();
+    for (let from = 0; from < 2000; from += 100)
+      await take(limits, counters.slice(from, from + 100), {}, scope);
+    expect(((await memory()) - before) / 1999).toBeLessThan(300);
+    const tokens = counter({ id: id(), type: 'tokens', value: 1e12, period: {} });
+    await take(limits, [tokens], { tokens: 1234 }, scope);
+    const empty = await memory();
+    for (let index = 0; index < 2000; index++)
+      await take(limits, [tokens], { tokens: 1234 }, scope);
+    expect(((await memory()) - empty) / 2000).toBeLessThan(200);
+    redis.disconnect();
+  });
+});
