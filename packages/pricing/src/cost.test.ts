@@ -67,6 +67,24 @@ describe('costOf', () => {
     );
   });
 
+  it('charges no more images than there are tokens', () => {
+    const told: Rates = {
+      ...rates,
+      tiers: [{ ...rates.tiers[0]!, inputImage: 3000, outputImage: 5000, outputVideo: 6000 }],
+    };
+    const usage = counts({ inputTokens: 10, outputTokens: 20 });
+    expect(costOf(told, { ...usage, inputImageTokens: 4, outputImageTokens: 5 })).toMatchObject({
+      inputNanoUsd: 6 * 1000 + 4 * 3000,
+      outputNanoUsd: 15 * 4000 + 5 * 5000,
+    });
+    expect(
+      costOf(told, { ...usage, inputImageTokens: 1e15, outputImageTokens: 1e15 }),
+    ).toMatchObject({
+      inputNanoUsd: 10 * 3000,
+      outputNanoUsd: 20 * 5000,
+    });
+  });
+
   it('moves the whole request to a tier above its threshold, and not at it', () => {
     expect(costOf(rates, counts({ inputTokens: 1000, outputTokens: 1 })).totalNanoUsd).toBe(
       1_004_000,

@@ -56,24 +56,19 @@ function inputTokensNanoUsd(tier: RatesTier, tokens: ChatUsage): number {
   const read = positive(tokens.cacheReadTokens);
   // Counted with the audio and with the cache: charged once.
   const readAudio = Math.min(positive(tokens.cacheReadAudioTokens), audio, read);
-  const image = tier.inputImage === undefined ? 0 : positive(tokens.inputImageTokens);
+  const input = positive(tokens.inputTokens);
+  const image = tier.inputImage === undefined ? 0 : atMost(input, tokens.inputImageTokens);
   const readImage =
     tier.cacheReadImage === undefined && tier.inputImage === undefined
       ? 0
       : Math.min(positive(tokens.cacheReadImageTokens), read - readAudio);
   // Of a model that does not tell images apart, none is taken out of them.
   const readOfImages = Math.min(readImage, image);
-  const video = tier.inputVideo === undefined ? 0 : positive(tokens.inputVideoTokens);
+  const video = tier.inputVideo === undefined ? 0 : atMost(input, tokens.inputVideoTokens);
   const write1h = positive(tokens.cacheWrite1hTokens);
   const writeShort = positive(tokens.cacheWriteTokens - write1h);
   const text = positive(
-    tokens.inputTokens -
-      read -
-      writeShort -
-      write1h -
-      (audio - readAudio) -
-      (image - readOfImages) -
-      video,
+    input - read - writeShort - write1h - (audio - readAudio) - (image - readOfImages) - video,
   );
   return (
     text * tier.input +
@@ -90,11 +85,12 @@ function inputTokensNanoUsd(tier: RatesTier, tokens: ChatUsage): number {
 
 function outputTokensNanoUsd(tier: RatesTier, tokens: ChatUsage): number {
   const audio = positive(tokens.outputAudioTokens);
-  const image = tier.outputImage === undefined ? 0 : positive(tokens.outputImageTokens);
-  const video = tier.outputVideo === undefined ? 0 : positive(tokens.outputVideoTokens);
+  const output = positive(tokens.outputTokens);
+  const image = tier.outputImage === undefined ? 0 : atMost(output, tokens.outputImageTokens);
+  const video = tier.outputVideo === undefined ? 0 : atMost(output, tokens.outputVideoTokens);
   const reasoning = tier.reasoning === undefined ? 0 : positive(tokens.reasoningTokens);
   const citation = tier.citation === undefined ? 0 : positive(tokens.citationTokens);
-  const text = positive(tokens.outputTokens - audio - image - video - reasoning);
+  const text = positive(output - audio - image - video - reasoning);
   return (
     text * tier.output +
     audio * tier.outputAudio +
@@ -147,6 +143,11 @@ function requestNanoUsd(rates: Rates, counts: ReplyUnits | undefined): number {
 /** Names come from outside: only what was listed is looked at. */
 function ownOf<T>(prices: Readonly<Record<string, T>>, name: string | undefined): T | undefined {
   return name !== undefined && Object.hasOwn(prices, name) ? prices[name] : undefined;
+}
+
+/** Kinds that a reply tells beside its counts are no more than those. */
+function atMost(whole: number, part: number | undefined): number {
+  return Math.min(positive(part), whole);
 }
 
 /** NaN counts as zero, too; infinity as the largest that is exact. */

@@ -1,4 +1,5 @@
 import { noUsage } from '@sluice/contracts';
+import type { ReplyFacts } from '@sluice/providers';
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PriceList } from './price-list.ts';
@@ -16,7 +17,7 @@ function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
   if (bill === undefined) return undefined;
   const { facts } = bill;
   const { units, chargedTokens } = facts;
-  const tokens = chargedTokens === undefined ? facts.usage : { ...noUsage, ...chargedTokens };
+  const tokens = chargedTokens === undefined ? facts.usage : charged(chargedTokens, facts.usage);
   if (tokens === undefined && units === undefined) return undefined;
   const { target } = call;
   const asked = clipped(target.servedModel);
@@ -32,4 +33,16 @@ function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
   const price = prices.price(target, counted, serving);
   if (price !== undefined || serving.model === asked) return price;
   return prices.price(target, counted, { ...serving, model: asked });
+}
+
+/** What a provider charges for is never more than it counted. */
+function charged(
+  { inputTokens, outputTokens }: NonNullable<ReplyFacts['chargedTokens']>,
+  counted: ReplyFacts['usage'],
+): NonNullable<ReplyFacts['usage']> {
+  return {
+    ...noUsage,
+    inputTokens: Math.min(inputTokens, counted?.inputTokens ?? 0),
+    outputTokens: Math.min(outputTokens, counted?.outputTokens ?? 0),
+  };
 }

@@ -1,0 +1,165 @@
+import type { usage } from '@sluice/proto-stubs';
+import { json } from '@sluice/testkit';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type Lab, startLab, type Trial } from './lab.ts';
+import { chatBody, chatReply } from './scenario.ts';
+
+let lab: Lab;
+let trial: Trial;
+beforeAll(async () => {
+  lab = await startLab();
+});
+afterAll(() => lab.stop());
+afterEach(() => trial.close());
+
+const counted = { prompt_tokens: 1000, completion_tokens: 500, total_tokens: 1500 };
+
+/** Asks once at an upstream that gives this reply, and returns the record of it. */
+async function recordOf(
+  reply: object,
+  { path = '/v1/chat/completions', body = chatBody as object, over = {} as object } = {},
+): Promise<usage.UsageRecord> {
+  trial = lab.trial();
+  const upstream = await trial.upstream('a', json(200, reply));
+  const asked = await trial.ask({ path, body, config: upstream.target(over), records: 1 });
+  expect(asked.answer.status).toBe(200);
+  return asked.rawRecords[0]!;
+}
+
+describe('the price of an attempt', () => {
+  it('is that of the tier that served it, not of the one that was asked for', async () => {
+    const body = { ...chatBody, model: 'gpt-5.1', service_tier: 'priority' };
+    const reply = { ...chatReply, model: 'gpt-5.1-2025-11-13', usage: counted };
+    expect(await recordOf({ ...reply, service_tier: 'flex' }, { body })).toMatchObject({
+      serviceTier: 'flex',
+      costKnown: true,
+      costNanoUsd: BigInt((1000 * 1250 + 500 * 10_000) / 2),
+      priceLayer: 'catalogue',
+      priceBookVersion: expect.stringMatching(/^genai-prices@.*\+/),
+    });
+    expect(await recordOf({ ...reply, service_tier: 'default' }, { body })).toMatchObject({
+      serviceTier: 'standard',
+      costNanoUsd: BigInt(1000 * 1250 + 500 * 10_000),
+    });
+  });
+
+  it('takes in searches, and keeps what the provider says it cost beside ours', async () => {
+    const reply = {
+      ...chatReply,
+      model: 'grok-4',
+      usage: {
+        ...counted,
+        server_side_tool_usage_details: { web_search_calls: 2, x_search_calls: 1 },
+        cost_in_usd_ticks: 12_345_678_900,
+      },
+    };
+    const record = await recordOf(reply, {
+      over: { provider: 'x-ai' },
+      body: { ...chatBody, model: 'grok-4' },
+    });
+    expect(record).toMatchObject({
+      units: { web_search: 2n, x_search: 1n },
+      costNanoUsd: BigInt(1000 * 3000 + 500 * 15_000 + 3 * 5_000_000),
+      providerCostKnown: true,
+      providerCostNanoUsd: 1_234_567_890n,
+    });
+  });
+
+  it('counts images by quality and size', async () => {
+    const record = await recordOf(
+      { created: 1, data: [{ url: 'https://x/1' }, { url: 'https://x/2' }] },
+      {
+        path: '/v1/images/generations',
+        body: { model: 'dall-e-3', prompt: 'x', n: 2, quality: 'hd', size: '1024x1024' },
+      },
+    );
+    expect(record).toMatchObject({
+      images: 2n,
+      imagesByKind: { 'hd.1024x1024': 2n },
+      costNanoUsd: 160_000_000n,
+    });
+  });
+
+  it('is unknown where nobody has one, and not zero', async () => {
+    const reply = { ...chatReply, model: 'nobody-knows', usage: counted };
+    const record = await recordOf(reply, { body: { ...chatBody, model: 'nobody-knows' } });
+    expect(record).toMatchObject({ costKnown: false, costNanoUsd: 0n, priceLayer: '' });
+  });
+});
+
+describe('what administrators say of prices', () => {
+  it('is charged at once: their prices of a model, and their multipliers', async () => {
+    trial = lab.trial();
+    const reply = {
+      ...chatReply,
+      model: 'gpt-5.1',
+      usage: { ...counted, completion_tokens_details: { reasoning_tokens: 200 } },
+    };
+    const upstream = await trial.upstream('a', json(200, reply));
+    const provider = await lab.saveProvider({
+      aiProviderId: 'openai',
+      key: 'sk',
+      customHost: `${upstream.url}/v1`,
+    });
+    const integration = `/integrations/${provider.slice(1)}`;
+    const ask = async () => {
+      const asked = await trial.ask({
+        headers: { 'x-service-provider': provider },
+        body: { ...chatBody, model: 'gpt-5.1' },
+        records: 1,
+      });
+      return asked.rawRecords[0];
+    };
+    expect(await ask()).toMatchObject({ costNanoUsd: 6_250_000n, priceMultiplier: 0 });
+
+    await lab.manage('PUT', integration, {
+      pricing_adjustments: { multiplier: { default: 2, response_token: 1 } },
+    });
+    expect(await ask()).toMatchObject({
+      costNanoUsd: 2n * 1_250_000n + 3_000_000n + 2n * 2_000_000n,
+      priceMultiplier: 9.5 / 6.25,
+    });
+
+    await lab.manage('PUT', `${integration}/models`, {
+      models: [
+        {
+          slug: 'gpt-5.1',
+          enabled: true,
+          pricing_config: {
+            pay_as_you_go: {
+              request_token: { price: 0.0001 },
+              response_token: { price: 0.0002 },
+              reasoning_token: { price: 0.0004 },
+            },
+          },
+        },
+      ],
+    });
+    expect(await ask()).toMatchObject({
+      priceLayer: 'custom',
+      priceBookVersion: expect.stringMatching(/^custom@/),
+      costNanoUsd: 2n * 1000n * 1000n + 300n * 2000n + 2n * 200n * 4000n,
+    });
+  });
+
+  it('is checked when it is said', async () => {
+    trial = lab.trial();
+    const provider = await lab.saveProvider({
+      aiProviderId: 'openai',
+      key: 'sk',
+      customHost: 'https://api.openai.com/v1',
+    });
+    const change = lab.manage('PUT', `/integrations/${provider.slice(1)}/models`, {
+      models: [
+        {
+          slug: 'm',
+          enabled: true,
+          pricing_config: { pay_as_you_go: { request_token: { price: 1e6 } } },
+        },
+      ],
+    });
+    await expect(change).rejects.toThrow(
+      'body.models[0].pricing_config.pay_as_you_go.request_token.price',
+    );
+  });
+});
