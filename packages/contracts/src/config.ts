@@ -189,6 +189,12 @@ const leaf = z.strictObject({
       'What becomes of a stream that is cut or stalls after its first content: `continue` = the targets after it are asked for the rest; `off` (the default) = it ends with an error event.',
     )
     .optional(),
+  ask_stream_usage: z
+    .boolean()
+    .describe(
+      'Whether streams are asked to tell their usage where the caller does not ask: the event that tells it is kept from the caller. Off by default: such streams are counted by an estimate.',
+    )
+    .optional(),
   input_guardrails: guardrailShorthand.optional(),
   output_guardrails: guardrailShorthand.optional(),
   before_request_hooks: hooks.optional(),

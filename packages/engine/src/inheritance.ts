@@ -24,6 +24,7 @@ export interface Inherited {
   readonly adapts: boolean | undefined;
   readonly endsOnContentFilter: boolean;
   readonly recoversStreams: boolean | undefined;
+  readonly asksStreamUsage: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -53,6 +54,7 @@ export const nothingInherited: Inherited = {
   adapts: undefined,
   endsOnContentFilter: false,
   recoversStreams: undefined,
+  asksStreamUsage: undefined,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -100,6 +102,7 @@ export function inherit(
       node.stream_recovery === undefined
         ? parent.recoversStreams
         : node.stream_recovery === 'continue',
+    asksStreamUsage: node.ask_stream_usage ?? parent.asksStreamUsage,
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -144,6 +147,7 @@ export function resolveLeaf(
     adapts: inherited.adapts,
     endsOnContentFilter: inherited.endsOnContentFilter,
     recoversStreams: inherited.recoversStreams,
+    asksStreamUsage: inherited.asksStreamUsage,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,

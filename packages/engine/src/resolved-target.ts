@@ -40,6 +40,8 @@ export interface ResolvedTarget {
   readonly endsOnContentFilter: boolean;
   /** A stream that is cut is continued by the targets after this one. */
   readonly recoversStreams: boolean | undefined;
+  /** Streams are asked for their usage where the caller does not ask; it is kept from the caller. */
+  readonly asksStreamUsage: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;

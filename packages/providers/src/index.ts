@@ -72,3 +72,4 @@ export {
   findTranslation,
   modesOf,
 } from './translation/find-translation.ts';
+export { hideUsage } from './translation/usage-hiding-stream.ts';

@@ -96,6 +96,26 @@ describe('an attempt is billed', () => {
     expect(record.estimate?.costNanoUsd).toBeGreaterThan(0);
   });
 
+  it('by what its provider counted where the config asks for it, unseen by the caller', () =>
+    inTrial(async (trial) => {
+      const upstream = await trial.upstreamThat('vendor', ({ body: sent }) => {
+        const asks = (
+          JSON.parse(sent.toString()) as { stream_options?: { include_usage?: boolean } }
+        ).stream_options?.include_usage;
+        return sse(asks === true ? wordEvents : withoutLastCount, { chunking: [700, 3, 90] });
+      });
+      const config = upstream.target({ ask_stream_usage: true });
+      const asked = await trial.ask({ config, records: 1, body: streamed });
+      expect(asked.records).toMatchObject([{ tokens: [1000, 500], costNanoUsd: 450_000 }]);
+      expect(asked.answer.text).toBe(withoutLastCount.join(''));
+      const own = await trial.ask({
+        config,
+        records: 1,
+        body: { ...streamed, stream_options: { include_usage: true } },
+      });
+      expect(own.answer.text).toBe(wordEvents.join(''));
+    }));
+
   it.each([
     ['of chat completions', sse(wordEvents, { cutAfter: 101 }), {}, 100],
     [

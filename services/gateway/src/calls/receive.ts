@@ -1,7 +1,7 @@
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import { finalFaultOf, type ReplyFacts, type Translation } from '@sluice/providers';
+import { finalFaultOf, hideUsage, type ReplyFacts, type Translation } from '@sluice/providers';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
@@ -189,7 +189,8 @@ async function streamed(
   const { target } = call;
   const { mode, entry, upstreamFormat } = translation;
   const recoverable = call.recovery?.open(call, translation);
-  const reader = recoverable?.reader ?? translation.openStream(call.context, call.sentJson);
+  const opened = recoverable?.reader ?? translation.openStream(call.context, call.sentJson);
+  const reader = call.hidesUsage ? hideUsage(opened) : opened;
   const headers = replyHeaders(upstream.headers, mode === 'native');
   headers['content-type'] = String(upstream.headers['content-type'] ?? 'text/event-stream');
   if (mode === 'translated' || entry.envelope?.openUnframer)

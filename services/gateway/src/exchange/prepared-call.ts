@@ -32,6 +32,8 @@ export interface PreparedCall {
   /** The JSON as the upstream gets it, for readers that need to know what was asked. */
   readonly sentJson: JsonObject;
   readonly droppedParams: readonly string[];
+  /** Its stream was asked for its usage, and the caller did not ask. */
+  readonly hidesUsage: boolean;
   readonly context: CallContext;
   /** What is held for it, to be told what each call used; undefined = nothing is limited. */
   reservation: Reservation | undefined;
@@ -66,6 +68,7 @@ export type PreparedRequest = Pick<
   | 'auth'
   | 'sentJson'
   | 'droppedParams'
+  | 'hidesUsage'
   | 'context'
 >;
 

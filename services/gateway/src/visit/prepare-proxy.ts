@@ -67,6 +67,7 @@ export function prepareProxy(
     body,
     sentJson: exchange.subject.json ?? {},
     droppedParams: [],
+    hidesUsage: false,
   };
 }
 

@@ -24,6 +24,7 @@ export function newCall(
     auth: request.auth,
     sentJson: request.sentJson,
     droppedParams: request.droppedParams,
+    hidesUsage: request.hidesUsage,
     context: request.context,
     reservation: undefined,
     inspect: undefined,

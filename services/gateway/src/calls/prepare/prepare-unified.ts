@@ -64,12 +64,21 @@ export function prepareUnified(
   };
   const headers = unifiedHeaders(requester, target, translation.entry);
   if (requester.subject.body === undefined || requester.subject.json === undefined)
-    return { ...common, headers, body: null, sentJson: {}, droppedParams: [] };
-  const asked = sentBody(requester, target, shaped);
+    return {
+      ...common,
+      headers,
+      body: null,
+      sentJson: {},
+      droppedParams: [],
+      hidesUsage: false,
+    };
+  const wanted = sentBody(requester, target, shaped);
+  const withUsage = asksUsage(wanted, target, translation);
+  const asked = withUsage ?? wanted;
   const encoded = translation.encode(asked, context);
   const edits = {
     target,
-    shaped: shaped === undefined ? undefined : asked,
+    shaped: shaped === undefined ? withUsage : asked,
     encoded: encoded.body,
   };
   if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
@@ -82,7 +91,23 @@ export function prepareUnified(
     // A dialect makes its reply of both, so that what it used up decides over the answer, too.
     sentJson: translation.entry.dialect === undefined ? (encoded.body ?? asked) : asked,
     droppedParams: encoded.dropped,
+    hidesUsage: withUsage !== undefined,
   };
+}
+
+/** The body that asks a native stream for its usage; undefined where nobody wants that, or it is asked. */
+function asksUsage(
+  body: JsonObject,
+  { planned }: Target,
+  { mode, callerFormat }: Translation,
+): JsonObject | undefined {
+  if (planned.asksStreamUsage !== true || mode !== 'native' || body.stream !== true)
+    return undefined;
+  if (callerFormat !== 'openai-chat' && callerFormat !== 'openai-completions') return undefined;
+  const options = body.stream_options;
+  const known = typeof options === 'object' && !Array.isArray(options) ? options : null;
+  if (known?.include_usage === true) return undefined;
+  return { ...body, stream_options: { ...known, include_usage: true } };
 }
 
 /** What of the caller's body is to be different upstream. */
