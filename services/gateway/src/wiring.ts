@@ -14,6 +14,7 @@ import { KeptSignatures } from './calls/kept-signatures.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
+import { createCounterClient } from './config-sync/create-counter-client.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
@@ -32,6 +33,7 @@ import { PriceList } from './money/price-list.ts';
 import { settleAttempt } from './money/settle-attempt.ts';
 import { createCache } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
+import { countersPart } from './parts/counters.ts';
 import { heldPart } from './parts/held.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
@@ -74,11 +76,11 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     tls: clientTls(env),
     allowInsecure: env.GRPC_ALLOW_INSECURE,
   };
-  const source = createConfigSource(
-    createRpcClient(config.ConfigService, { address: env.CONTROL_PLANE_GRPC_URL, ...peer }),
-    replicaId,
-    3000,
-  );
+  const controlPlane = createRpcClient(config.ConfigService, {
+    address: env.CONTROL_PLANE_GRPC_URL,
+    ...peer,
+  });
+  const source = createConfigSource(controlPlane, replicaId, 3000);
 
   const modelOverrides = loadModelOverrides(env.MODEL_FACTS_FILE);
   const redisPlace = readRedisPlace(env);
@@ -98,7 +100,16 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     logger,
   });
   const redis = redisPart(redisPlace, logger);
-  const limits = limitsPart(env, { shared: redis.shared, replicas, logger });
+  const counters = createCounterClient(controlPlane, {
+    replicaId,
+    shared: redis.shared !== undefined,
+  });
+  const limits = limitsPart(env, {
+    shared: redis.shared,
+    replicas,
+    sumCounters: counters.sum,
+    logger,
+  });
   const circuits = circuitsPart(redis.shared);
 
   const { recorder } = ledger;
@@ -258,6 +269,8 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     ledger.part, // takes records until nothing is left that makes any
     held.part,
     jwt.part, // reports to the control plane what it refused
+    // What is settled last is told, too.
+    countersPart({ limits: limits.limits, client: counters, logger }),
     redis.part,
     limits.part,
     circuits.part,

@@ -4,6 +4,7 @@ import type { RpcClient } from '@sluice/rpc';
 import type { ConfigSource, WatchEvent, Watching } from '../held/config-source.ts';
 import type { BundleUpdate, HeldBundle } from '../held/held-bundle.ts';
 import { emptyTables, sectionNames } from '../held/sections/index.ts';
+import { isUnimplemented } from './is-unimplemented.ts';
 import { readSections } from './read-sections.ts';
 
 const methods = config.ConfigService.method;
@@ -71,11 +72,6 @@ async function oneByOne(
     if (key !== undefined) found.set(hash.toString('hex'), key);
   }
   return found;
-}
-
-/** What a control plane of the release before answers to what it does not know. */
-function isUnimplemented(error: unknown): boolean {
-  return (error as { code?: number }).code === 12;
 }
 
 /** The stream with barriers, or without when the control plane has none. */

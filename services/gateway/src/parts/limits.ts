@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
+import type { SumCounters } from '../limits/limit-marks.ts';
 import { type LiveReplicas, sayShares, shareOf } from '../limits/live-replicas.ts';
 import { MemoryLimits } from '../limits/memory-limits.ts';
 import { RedisLimits } from '../limits/redis-limits.ts';
@@ -11,11 +12,13 @@ export interface LimitsParts {
   /** Undefined = there is no Redis. */
   shared: SharedStore | undefined;
   replicas: LiveReplicas;
+  /** What the ledger knows of shared counters that were lost. */
+  sumCounters: SumCounters;
   logger: Logger;
 }
 
 /** Counters of limits: shared through Redis, or of this gateway alone and kept on disk. */
-export function limitsPart(env: Env, { shared, replicas, logger }: LimitsParts) {
+export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: LimitsParts) {
   const groupsMax = env.LIMIT_GROUPS_MAX;
   if (shared === undefined) replicas.onChange = sayShares(logger);
   const limits =
@@ -32,6 +35,7 @@ export function limitsPart(env: Env, { shared, replicas, logger }: LimitsParts) 
           store: shared,
           groupsMax,
           replicas: () => replicas.now,
+          sumCounters,
           marksPath: join(env.DATA_DIR, 'limits-shared.json'),
         });
   const part: Part = {
