@@ -1,8 +1,8 @@
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
-import type { CounterClient } from '../config-sync/create-counter-client.ts';
 import type { LimitStore } from '../limits/limit-store.ts';
 import { CounterReporter } from '../limits/report-counters.ts';
+import type { CounterClient } from './counter-client.ts';
 
 export interface CountersParts {
   limits: Pick<LimitStore, 'changedCounters'>;

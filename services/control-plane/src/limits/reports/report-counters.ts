@@ -37,8 +37,9 @@ export async function reportCounters(
     return found === undefined ? [] : [{ ...report, organisationId: found.organisationId }];
   });
   if (known.length === 0) return;
-  const usages = await client.$transaction((db) =>
-    putCounters(db, known, { replicaId: replicaName(replicaId), isShared, now }),
+  const usages = await client.$transaction(
+    (db) => putCounters(db, known, { replicaId: replicaName(replicaId), isShared, now }),
+    { maxWait: 5_000, timeout: 15_000 },
   );
   await alertOfCrossings(parts, budgets, usages);
 }

@@ -1,8 +1,8 @@
 import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
+import { isUnimplemented } from '../config-sync/is-unimplemented.ts';
 import type { SumCounters } from '../limits/limit-marks.ts';
 import type { CounterReport } from '../limits/report-counters.ts';
-import { isUnimplemented } from './is-unimplemented.ts';
 
 const methods = config.ConfigService.method;
 const reportMs = 5_000;
