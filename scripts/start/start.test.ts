@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { isPortFree, portsFrom, type SluiceCredentials } from '@sluice/stack';
@@ -95,6 +95,36 @@ async function verifyAudit(dataDir: string): Promise<string> {
   return stdout;
 }
 
+/** `npm run prices -- …` without npm. */
+async function prices(...args: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    `${import.meta.dirname}/../prices.ts`,
+    ...args,
+  ]);
+  return stdout;
+}
+
+/** What was asked is in the ledger, at the catalogue's price: a new price is applied to it once. */
+async function expectRepricing(dataDir: string): Promise<void> {
+  const dir = await temporaryFolder('prices');
+  const from = join(dir, 'new');
+  mkdirSync(from);
+  const price = { pricing_config: { pay_as_you_go: { request_token: { price: 1 } } } };
+  writeFileSync(join(from, 'demo.json'), JSON.stringify({ 'gpt-4o-mini': price }));
+  expect(await prices('diff', '--from', from)).toContain('demo gpt-4o-mini input: 0.15 -> 10000');
+  await prices('apply', '--from', from, '--dir', dir, '--at', '2020-01-01');
+  const day = (at: number) => new Date(at).toISOString().slice(0, 10);
+  const [since, until] = [day(Date.now() - 24 * 3600_000), day(Date.now() + 24 * 3600_000)];
+  const args = ['--dir', dir, '--since', since, '--until', until, '--data', dataDir];
+  const first = await eventually(async () => {
+    const output = await prices('reprice', ...args);
+    if (!output.startsWith('1 attempts: 1 adjusted by $')) throw new Error(output);
+    return output;
+  });
+  expect(first).not.toContain('$0.000000000');
+  expect(await prices('reprice', ...args)).toContain('1 attempts: 0 adjusted by $0.000000000');
+}
+
 describe('npm start', () => {
   it('prints the credentials once all is ready, keeps the data, and leaves no process', {
     timeout: 120_000,
@@ -122,6 +152,8 @@ describe('npm start', () => {
     expect(statSync(join(dataDir, 'credentials.json')).mode & 0o777).toBe(0o600);
     expect((await ask(credentials)).status).toBe(200);
     expect(await verifyAudit(dataDir)).toContain(`${credentials.organisation_id}  valid`);
+
+    await expectRepricing(dataDir);
 
     const pids = partPids(dataDir);
     expect(pids).toHaveLength(5);

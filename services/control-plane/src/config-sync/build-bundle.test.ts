@@ -17,7 +17,16 @@ function rows(order: 'forward' | 'backward'): BundleRows {
     workspaceId: 'w',
     allowAllModels: true,
     grants: [],
-    models: list(model('m1'), model('m2')),
+    pricingAdjustments: { multiplier: { default: 1.5, image: { default: 2 } } },
+    models: list(
+      model('m1', {
+        type: 'static',
+        pay_as_you_go: Object.fromEntries(
+          list(['request_token', { price: 1 }], ['reasoning_token', { price: 2 }]),
+        ),
+      }),
+      model('m2', null),
+    ),
   };
   const provider = (slug: string) => ({
     slug,
@@ -71,12 +80,13 @@ const prompts = [
 ];
 const partials = [{ id: 'l', slug: 'pl-1', publishedVersion: 1, latestVersion: 1 }];
 
-const model = (slug: string) => ({
+const model = (slug: string, pricingConfig: object | null) => ({
   slug,
   enabled: true,
   isCustom: false,
   configurations: {},
-  pricingConfig: null,
+  pricingConfig,
+  baseModelSlug: slug === 'm2' ? 'm1' : null,
 });
 
 describe('buildBundle', () => {
@@ -84,6 +94,20 @@ describe('buildBundle', () => {
     const [one, two] = [buildBundle(rows('forward'), open), buildBundle(rows('backward'), open)];
     expect(two.hash).toBe(one.hash);
     expect([one.revision, two.revision]).toEqual([1n, 2n]);
+  });
+
+  it('tells gateways every price of a model, what it was made of, and what prices are multiplied by', () => {
+    const [provider] = buildBundle(rows('forward'), open).providers;
+    expect(provider?.priceMultipliers).toEqual({ default: 1.5, 'image.default': 2 });
+    expect(provider?.models).toMatchObject([
+      {
+        pricesJson:
+          '{"pay_as_you_go":{"reasoning_token":{"price":2},"request_token":{"price":1}},"type":"static"}',
+        requestTokenPrice: '1',
+        baseModelSlug: '',
+      },
+      { pricesJson: '', baseModelSlug: 'm1' },
+    ]);
   });
 
   it('names the default config of the workspace', () => {
