@@ -4,5 +4,5 @@
  * a service holds, `apply-price-files.ts` what makes a new version.
  */
 export { applyPriceFiles } from './apply-price-files.ts';
-export { type PriceFilesOptions, priceFilesPart } from './price-files-part.ts';
-export { effectiveAtOf, type ReadFiles, readPriceFiles } from './read-price-files.ts';
+export { priceFilesPart } from './price-files-part.ts';
+export { effectiveAtOf, readPriceFiles } from './read-price-files.ts';

@@ -157,14 +157,15 @@ const claude: readonly Correction[] = [
   },
   {
     providers: ['anthropic', 'claude-platform-aws'],
-    models: /claude-opus-4-[67]/,
+    models: /claude-opus-4-6/,
     source: 'https://platform.claude.com/docs/en/build-with-claude/fast-mode',
     readOn,
     tiers: { fast: 6 },
   },
   {
     providers: ['anthropic', 'claude-platform-aws'],
-    models: /claude-(?:opus-4-8|opus-5)/,
+    // No public list has a factor of Opus 5.5 yet: it is taken to be that of Opus 5.
+    models: /claude-opus-(?:4-8|5)/,
     source: 'https://openrouter.ai/anthropic/claude-opus-5-fast-20260723',
     readOn,
     tiers: { fast: 2 },

@@ -9,8 +9,8 @@ export { FilePrices, type FilePriceVersion, type ProviderPrices } from './file-p
 export type { ImagePrices, ListedModel } from './listed-model.ts';
 export { tiersOf } from './listed-model.ts';
 export { Multipliers } from './multipliers.ts';
-export { PriceFault, type PriceFile, readPriceFile } from './open-format.ts';
-export { type FoundPrices, listVersion, PriceBook, type PriceQuery } from './price-book.ts';
-export { tokenKeys, tokenUnits, unitKeys } from './price-keys.ts';
-export type { ListLayer, PriceLayer, Rates, RatesTier, TokenRates } from './rates.ts';
+export { PriceFault, readPriceFile } from './open-format.ts';
+export { PriceBook, type PriceQuery } from './price-book.ts';
+export { unitKeys } from './price-keys.ts';
+export type { ListLayer, Rates, TokenRates } from './rates.ts';
 export { type CountedUnit, countedUnits, type UnitRates } from './unit-counts.ts';

@@ -36,11 +36,6 @@ export class Multipliers {
     return this.#first(['image.default']);
   }
 
-  /** The factor of whatever has none of its own. */
-  get all(): number {
-    return this.#all;
-  }
-
   #first(names: readonly string[]): number {
     for (const name of names) {
       const factor = Object.hasOwn(this.#factors, name) ? this.#factors[name] : undefined;
