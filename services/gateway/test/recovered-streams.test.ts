@@ -341,6 +341,22 @@ describe('a stream that is to be continued', () => {
     expect(read(answer.text)).toEqual(wholeOnce);
   });
 
+  it('gives back what it held of the limits of a target that was not called after all', async () => {
+    const provider = await lab.saveProvider({
+      aiProviderId: 'openai',
+      key: 'sk-two',
+      customHost: `${two.url}/v1`,
+      rateLimits: [{ type: 'requests', unit: 'rpd', value: 1 }],
+    });
+    const limited = { provider, override_params: { model: 'gpt-4o-mini' } };
+    const input_guardrails = [{ 'default.regexMatch': { rule: 'cut', not: true }, deny: true }];
+    const config = { targets: [one.target(vendors.openai), { ...limited, input_guardrails }] };
+    const { calls } = await ask('chat', 'cut 20', ['openai', 'openai'], { config });
+    expect(calls).toEqual(['one']);
+    const alone = await trial.ask({ ...callers.chat('Go on'), config: limited });
+    expect(alone.answer.status).toBe(200);
+  });
+
   it('is checked as a whole, by the checks of the target that began', async () => {
     const says = (id: string, rule: string) => ({ id, 'default.regexMatch': { rule } });
     const output_guardrails = [

@@ -65,6 +65,8 @@ function setUp(attemptsMax = 10) {
     peekTarget: async () => [],
     post: ({ tokens }) => void settled.push(tokens),
     noteAnswered: () => {},
+    hold: () => {},
+    release: () => {},
   } satisfies LimitsOfRequest;
   const planned = {
     ...(directConfig.targets[0] as ResolvedTarget),

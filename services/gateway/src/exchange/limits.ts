@@ -32,6 +32,10 @@ export interface LimitsOfRequest {
   peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]>;
   /** Counts what a call used that was made beside the request's own. */
   post(actual: Used): void;
+  /** More may be asked after the answer has begun: nothing that is held goes back until `release`. */
+  hold(): void;
+  /** Ends one `hold`. */
+  release(): void;
   /** An answer without a call: it counts as a request of the caller, and as nothing of the target. */
   noteAnswered(): void;
 }

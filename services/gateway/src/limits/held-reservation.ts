@@ -162,6 +162,11 @@ export class RequestHolds {
     this.#endIfOver();
   }
 
+  /** More may be asked after all: to be called while the last call is not over. */
+  reopen(): void {
+    this.#isClosed = false;
+  }
+
   #endIfOver(): void {
     if (!this.#isClosed || this.#open > 0) return;
     const ends = [...this.part.end(), ...(this.#target?.end() ?? [])];

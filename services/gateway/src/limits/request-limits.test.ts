@@ -106,6 +106,23 @@ describe('what a request asks its limits', () => {
     expect(await leftOfRequest(limits)).toEqual([2, 19, 80, 9, undefined]);
   });
 
+  it('stays held while the rest of an answer is asked for, and goes back where nobody is called for it', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    const first = await reserve(limits);
+    first?.begin();
+    limits.close();
+    limits.hold();
+    first?.post({ tokens: 10, costNanoUsd: 0 });
+    first?.finish();
+    // The request's own are held still, and what was used of the first target's is counted.
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 70, 9, undefined]);
+    await reserve(limits);
+    expect(await leftOfTarget(limits)).toEqual([3, 0, 8]);
+    limits.release();
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 90, 9, undefined]);
+    expect(await leftOfTarget(limits)).toEqual([4, 1, 9]);
+  });
+
   it('counts a request that was answered without a call, and nothing of the target', async () => {
     const limits = limitsOn(new MemoryLimits());
     await reserve(limits);

@@ -27,6 +27,9 @@ export class RequestLimits implements LimitsOfRequest {
   #facts: RequestFacts | undefined;
   /** Undefined until something is taken. */
   #holds: RequestHolds | undefined;
+  #isClosed = false;
+  /** For whom nothing may go back yet. */
+  #waiting = 0;
 
   constructor(store: LimitStore, exchange: Exchange) {
     const { key, bundle } = exchange;
@@ -119,13 +122,28 @@ export class RequestLimits implements LimitsOfRequest {
     this.#holds?.post(actual);
   }
 
+  hold(): void {
+    this.#waiting++;
+    this.#holds?.reopen();
+  }
+
+  release(): void {
+    this.#waiting--;
+    this.#closeIfOver();
+  }
+
   noteAnswered(): void {
     this.#holds?.noteAnswered();
   }
 
   /** Nothing more is asked for: what is held goes back when the last call is over. */
   close(): void {
-    this.#holds?.close();
+    this.#isClosed = true;
+    this.#closeIfOver();
+  }
+
+  #closeIfOver(): void {
+    if (this.#isClosed && this.#waiting === 0) this.#holds?.close();
   }
 
   get #scope(): string {

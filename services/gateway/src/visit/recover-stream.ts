@@ -72,19 +72,31 @@ export class RecoverStream implements StreamRecovery {
     if (this.#exchange.arrival.signal.aborted) return undefined;
     this.#targets ??= targetsAfter(this.#root, target.planned);
     const lacks = splice.lacks();
-    return lacks === 'more' && this.#targets.length === 0 ? undefined : lacks;
+    if (lacks !== 'more') return lacks;
+    if (this.#targets.length === 0) return undefined;
+    // Until the rest is told: the call that broke off is over in a moment.
+    this.#exchange.limits?.hold();
+    return lacks;
   }
 
   async next(splice: SplicedStream): Promise<StreamReply | undefined> {
+    try {
+      return (await this.#askOthers(splice)) ?? (await this.#giveUp());
+    } finally {
+      this.#exchange.limits?.release();
+    }
+  }
+
+  async #askOthers(splice: SplicedStream): Promise<StreamReply | undefined> {
     const cutAt = performance.now();
     for (;;) {
       const planned = this.#targets?.shift();
-      if (planned === undefined) break;
+      if (planned === undefined) return undefined;
       const ways = splice.waysToAsk(this.#takesPrefill(planned));
       for (const way of ways) {
         const { progress, arrival } = this.#exchange;
         if (arrival.signal.aborted || stopOf(progress, cutAt, this.#parts.bounds) !== undefined)
-          return this.#giveUp();
+          return undefined;
         this.#rest = { splice, way };
         this.#parts.metrics.continued();
         const { reply, status, stops } = await visitTarget(
@@ -94,12 +106,11 @@ export class RecoverStream implements StreamRecovery {
         );
         if (reply?.kind === 'stream' && status === 200) return reply;
         discard(reply);
-        if (stops) return this.#giveUp();
+        if (stops) return undefined;
         // Only that the answer is begun for it may be what a model refuses.
         if (status !== 400) break;
       }
     }
-    return this.#giveUp();
   }
 
   async #giveUp(): Promise<undefined> {
