@@ -27,7 +27,6 @@ export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
 export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
 export { type Epoch, epochAt, windowEpoch } from './limits/epoch.ts';
-export { epochOf, type Period, periodAt } from './limits/epoch-of.ts';
 export {
   type Counter,
   counterName,
@@ -42,6 +41,7 @@ export {
   type Span,
   type WithoutShared,
 } from './limits/limit.ts';
+export { type Period, periodAt } from './limits/period.ts';
 export {
   type CompiledPolicy,
   compileBudgetPolicy,

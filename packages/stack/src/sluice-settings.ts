@@ -120,6 +120,7 @@ export function serviceEnvironments(input: SettingsInput): {
       DATABASE_URL: input.databaseUrl,
       MASTER_KEY: secrets.master_key,
       DATA_SERVICE_GRPC_URL: dataServiceGrpc,
+      NATS_URL: input.natsUrl,
       DEMO_UPSTREAM_URL: input.demoUpstreamUrl ?? `http://127.0.0.1:${ports.demoUpstream}/v1`,
     },
     dataService: {

@@ -1,5 +1,5 @@
-import { type Period, periodAt } from './epoch-of.ts';
 import type { Counter, GroupReset } from './limit.ts';
+import { type Period, periodAt } from './period.ts';
 import { type RateUnit, windowMs, windowOffsetMs } from './windows.ts';
 
 /** A stretch of time with a count of its own. */

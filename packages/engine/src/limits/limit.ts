@@ -1,4 +1,4 @@
-import type { Period } from './epoch-of.ts';
+import type { Period } from './period.ts';
 import type { RateUnit } from './windows.ts';
 
 /** What a limit counts; cost in nano-dollars. */

@@ -1,4 +1,3 @@
-import type { Period } from './epoch-of.ts';
 import {
   type Counter,
   entityText,
@@ -9,6 +8,7 @@ import {
   type Span,
   type WithoutShared,
 } from './limit.ts';
+import type { Period } from './period.ts';
 import { isRateUnit } from './windows.ts';
 
 /** Rules of a limit as they are told; empty texts stand for what is usual. */

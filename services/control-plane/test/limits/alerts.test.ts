@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { connect } from '@nats-io/transport-node';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClient } from '@sluice/rpc';
-import { eventually } from '@sluice/testkit';
+import { eventually, startNats } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, token } from '../support/harness.ts';
 import { dollars, report } from '../support/report.ts';
@@ -114,7 +115,32 @@ describe('alerts', () => {
     ]);
   });
 
-  it('are told anew when more is granted, and the chain of the log holds', async () => {
+  it('are published to NATS, where there is one', async () => {
+    const nats = await startNats();
+    const publishing = await h.replica({ NATS_URL: nats.url });
+    const plane = createRpcClient(config.ConfigService, {
+      address: `127.0.0.1:${publishing.grpcPort}`,
+      token,
+    });
+    const listener = await connect({ servers: nats.url });
+    const heard = listener.subscribe('sluice.alerts.v1', { max: 1 });
+    await listener.flush();
+    const { id, key } = await makeBudget({ credit_limit: 10 });
+    await report({ ...h, rpc: plane }, [{ limitId: id, posted: dollars(10) }]);
+    for await (const message of heard)
+      expect(message.json()).toMatchObject({
+        type: 'limit.exhausted',
+        limit: { id, holder: 'api_key', holder_id: key },
+        current_usage: 10,
+      });
+    await eventually(async () => (await h.db.alertDelivery.count()) === 0);
+    await listener.close();
+    plane.close();
+    await publishing.close();
+    await nats.stop();
+  });
+
+  it('are told anew when more is granted', async () => {
     const { id, key } = await makeBudget({ credit_limit: 10 });
     await tell(10, id);
     await workspace()

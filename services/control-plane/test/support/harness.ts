@@ -47,8 +47,8 @@ export interface Harness {
   as(key: string | undefined): Caller;
   /** The same, for the few paths that are not below `/v1`. */
   atRoot(key: string | undefined): Caller;
-  /** Starts another replica on the same database. */
-  replica(): Promise<ControlPlane>;
+  /** Starts another replica on the same database, with settings of its own. */
+  replica(settings?: Partial<Env>): Promise<ControlPlane>;
   stop(): Promise<void>;
 }
 
@@ -95,7 +95,7 @@ export async function startHarness(
     service: 'control-plane',
     level: process.env.TEST_LOG_LEVEL ?? 'silent',
   });
-  const start = () => startReplica(env, logger, now);
+  const start = (own: Partial<Env> = {}) => startReplica({ ...env, ...own }, logger, now);
   const service = await start();
   const db = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 4 });
   const first = await bootstrap(db, env);
@@ -116,8 +116,8 @@ export async function startHarness(
     clock,
     as: (key) => callerOf(`${root}/v1`, key),
     atRoot: (key) => callerOf(root, key),
-    async replica() {
-      const another = await start();
+    async replica(settings) {
+      const another = await start(settings);
       replicas.push(another);
       return another;
     },

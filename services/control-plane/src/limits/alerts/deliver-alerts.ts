@@ -33,23 +33,22 @@ export async function deliverAlerts(parts: DeliveryParts, signal: AbortSignal): 
     const until = new Date(now.getTime() + takenMs);
     const due = await claimDeliveries(parts.client, { now, until, count: atOnce, channels });
     if (due.length === 0) return;
-    await Promise.all(due.map((delivery) => deliver(parts, delivery)));
+    await Promise.all(due.map((delivery) => deliver(parts, delivery, now)));
   }
 }
 
-async function deliver(parts: DeliveryParts, delivery: AlertDelivery): Promise<void> {
+async function deliver(parts: DeliveryParts, delivery: AlertDelivery, now: Date): Promise<void> {
   const { client, logger } = parts;
   const fault = await send(parts, delivery).catch((error: Error) => error);
   if (fault === undefined) return endDelivery(client, delivery);
-  const now = parts.now().getTime();
   const { id, channel, attempts, organisationId } = delivery;
   const facts = { err: fault, alert: id, channel, attempts, organisation: organisationId };
-  if (now - delivery.createdAt.getTime() >= triedForMs) {
+  if (now.getTime() - delivery.createdAt.getTime() >= triedForMs) {
     logger.error(facts, 'an alert could not be delivered for a day, and is given up');
     return endDelivery(client, delivery);
   }
   logger.warn(facts, 'an alert could not be delivered, and is tried again later');
-  await postponeDelivery(client, delivery, new Date(now + pauseAfter(attempts)));
+  await postponeDelivery(client, delivery, new Date(now.getTime() + pauseAfter(attempts)));
 }
 
 /** Twice as long each time. */

@@ -46,12 +46,6 @@ export function periodAt<P extends Period>(period: P, nowMs: number): P {
   }
 }
 
-/** Names what is counted together: `<generation>.<start of the period, Unix ms>`. */
-export function epochOf(period: Period, nowMs: number): string {
-  const { generation, startedAtMs } = periodAt(period, nowMs);
-  return `${generation}.${startedAtMs}`;
-}
-
 function weekStartMs(atMs: number, onSunday: boolean): number {
   const firstMs = onSunday ? firstSundayMs : firstMondayMs;
   return Math.floor((atMs - firstMs) / weekMs) * weekMs + firstMs;
