@@ -1,13 +1,27 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { usage } from '@sluice/proto-stubs';
-import { json } from '@sluice/testkit';
+import { eventually, json, temporaryFolder } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Lab, startLab, type Trial } from './lab.ts';
 import { chatBody, chatReply } from './scenario.ts';
 
 let lab: Lab;
 let trial: Trial;
+/** In cents a token: the operator's price of a model that no catalogue knows. */
+const writePrice = (price: number) =>
+  writeFileSync(
+    join(priceFiles, 'openai.json'),
+    JSON.stringify({
+      'our-own': { pricing_config: { pay_as_you_go: { request_token: { price } } } },
+    }),
+  );
+let priceFiles: string;
 beforeAll(async () => {
-  lab = await startLab();
+  priceFiles = await temporaryFolder('prices');
+  writePrice(0.0001);
+  const environment = { PRICE_FILES_DIR: priceFiles };
+  lab = await startLab({ environment: { gateway: environment, 'control-plane': environment } });
 });
 afterAll(() => lab.stop());
 afterEach(() => trial.close());
@@ -84,6 +98,31 @@ describe('the price of an attempt', () => {
     const reply = { ...chatReply, model: 'nobody-knows', usage: counted };
     const record = await recordOf(reply, { body: { ...chatBody, model: 'nobody-knows' } });
     expect(record).toMatchObject({ costKnown: false, costNanoUsd: 0n, priceLayer: '' });
+  });
+});
+
+describe('the operator’s price files', () => {
+  it('are charged by, shown, and charged by anew when they change', {
+    timeout: 60_000,
+  }, async () => {
+    const ask = () =>
+      recordOf(
+        { ...chatReply, model: 'our-own', usage: counted },
+        { body: { ...chatBody, model: 'our-own' } },
+      );
+    expect(await ask()).toMatchObject({ priceLayer: 'file', costNanoUsd: 1_000_000n });
+    const { gatewayUrls } = lab.scenario.stack;
+    const shown = await fetch(`${gatewayUrls[0]}/model-configs/pricing/openai/our-own`);
+    expect(await shown.json()).toMatchObject({
+      pay_as_you_go: { request_token: { price: 0.0001 } },
+      price_layer: 'file',
+      price_book_version: expect.stringMatching(/^files@[0-9a-f]{12}$/),
+    });
+    writePrice(0.0002);
+    await eventually(async () => expect(await ask()).toMatchObject({ costNanoUsd: 2_000_000n }), {
+      timeoutMs: 30_000,
+      intervalMs: 2000,
+    });
   });
 });
 
