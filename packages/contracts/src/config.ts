@@ -189,6 +189,12 @@ const leaf = z.strictObject({
       'What becomes of a stream that is cut or stalls after its first content: `continue` = the targets after it are asked for the rest; `off` (the default) = it ends with an error event.',
     )
     .optional(),
+  read_on: z
+    .boolean()
+    .describe(
+      'Whether an answer is read to its end after its caller left, for the usage that it tells there. Off by default: the call is cancelled, and counted by an estimate.',
+    )
+    .optional(),
   ask_stream_usage: z
     .boolean()
     .describe(

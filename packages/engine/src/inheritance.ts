@@ -25,6 +25,7 @@ export interface Inherited {
   readonly endsOnContentFilter: boolean;
   readonly recoversStreams: boolean | undefined;
   readonly asksStreamUsage: boolean | undefined;
+  readonly readsOn: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -55,6 +56,7 @@ export const nothingInherited: Inherited = {
   endsOnContentFilter: false,
   recoversStreams: undefined,
   asksStreamUsage: undefined,
+  readsOn: undefined,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -103,6 +105,7 @@ export function inherit(
         ? parent.recoversStreams
         : node.stream_recovery === 'continue',
     asksStreamUsage: node.ask_stream_usage ?? parent.asksStreamUsage,
+    readsOn: node.read_on ?? parent.readsOn,
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -148,6 +151,7 @@ export function resolveLeaf(
     endsOnContentFilter: inherited.endsOnContentFilter,
     recoversStreams: inherited.recoversStreams,
     asksStreamUsage: inherited.asksStreamUsage,
+    readsOn: inherited.readsOn,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,

@@ -42,6 +42,8 @@ export interface ResolvedTarget {
   readonly recoversStreams: boolean | undefined;
   /** Streams are asked for their usage where the caller does not ask; it is kept from the caller. */
   readonly asksStreamUsage: boolean | undefined;
+  /** An answer is read to its end after its caller left. */
+  readonly readsOn: boolean | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;

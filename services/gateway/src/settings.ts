@@ -129,6 +129,12 @@ export const settings = defineSettings({
       30,
       1,
     ),
+    READ_ON_MAX: integer(
+      'answers that are read on at once after their callers left, where a config asks for it',
+      50,
+      0,
+    ),
+    READ_ON_TIMEOUT: integer('ms after which such an answer is cancelled', 60_000, 1),
     ROUTING_TIMEOUT: integer(
       'ms since its arrival after which a request begins no further call',
       600_000,

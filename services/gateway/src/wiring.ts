@@ -11,6 +11,7 @@ import { clientTls, createRpcClient } from '@sluice/rpc';
 import { httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { createApp } from './app.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
+import { ReadOn } from './calls/read-on.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
 import { PromptCompiler } from './compiled/prompt-compiler.ts';
 import { createConfigSource } from './config-sync/create-config-source.ts';
@@ -182,6 +183,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },
     bounds,
     hedgeBudget: new HedgeBudget(),
+    readOn: new ReadOn({ countMax: env.READ_ON_MAX, timeoutMs: env.READ_ON_TIMEOUT }),
     metrics: routingMetrics,
   });
   const configs = new ConfigCompiler({

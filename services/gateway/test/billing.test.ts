@@ -133,6 +133,36 @@ describe('an attempt is billed', () => {
     else near(input, promptTokens);
   });
 
+  it.each([
+    ['is cancelled, and counts what was seen', {}, false],
+    ['is read on where the config says so, and counts as told', { read_on: true }, true],
+  ])('of a caller who left %s', (_name, options, isRead) =>
+    inTrial(async (trial) => {
+      const upstream = await trial.upstream('paced', sse(wordEvents, { delayMs: 5 }));
+      const target = { ...options, ...upstream.target(), custom_host: `${upstream.url}/v1` };
+      const leave = new AbortController();
+      const response = await fetch(`${lab.scenario.stack.gatewayUrls[0]}/v1/chat/completions`, {
+        method: 'POST',
+        signal: leave.signal,
+        headers: {
+          'content-type': 'application/json',
+          'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+          'x-service-config': JSON.stringify(target),
+        },
+        body: JSON.stringify({ ...streamed, stream_options: { include_usage: true } }),
+      });
+      const reader = response.body?.getReader();
+      for (let seen = 0; seen < 20_000; ) seen += (await reader?.read())?.value?.length ?? 20_000;
+      leave.abort();
+      const id = response.headers.get('x-service-request-id') ?? '';
+      const [record] = await lab.records.of(id, 1);
+      expect(record).toMatchObject({ errorCode: 'request.aborted', usageEstimated: !isRead });
+      if (isRead) expect(record).toMatchObject({ inputTokens: 1000n, outputTokens: 500n });
+      else near(Number(record?.outputTokens), 20_000 / (wordEvents[5]?.length ?? 1));
+      expect(upstream.requests[0]?.aborted).toBe(!isRead);
+    }),
+  );
+
   it('by the prompt when it took too long', async () => {
     const record = await billOf(slowHeaders(3000, saying(said)), {
       body,

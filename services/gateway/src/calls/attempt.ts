@@ -7,6 +7,7 @@ import type { Requester } from '../exchange/requester.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import type { AuthorisedRequest, CallAuthoriser } from './call-authoriser.ts';
 import { OngoingAttempt } from './ongoing-attempt.ts';
+import type { ReadOn } from './read-on.ts';
 import { type ReceiveOptions, receive } from './receive.ts';
 import { UpstreamCall } from './upstream-call.ts';
 
@@ -16,6 +17,7 @@ export interface AttemptParts {
   /** In the order in which they are asked, and hear. */
   listeners: readonly AttemptListener[];
   options: AttemptOptions;
+  readOn: ReadOn;
 }
 
 export interface AttemptOptions extends ReceiveOptions {
@@ -51,10 +53,15 @@ export function launch(
 async function run(
   attempt: OngoingAttempt,
   signal: AbortSignal,
-  { pools, authoriser, listeners, options }: AttemptParts,
+  { pools, authoriser, listeners, options, readOn }: AttemptParts,
 ): Promise<AttemptResult> {
   const { call } = attempt;
   const { requester, target } = call;
+  const late = target.planned.readsOn === true ? readOn.delay(signal) : undefined;
+  if (late !== undefined) {
+    attempt.readsOnAfter = signal;
+    attempt.onEnd(late.end);
+  }
   await attempt.begin(listeners);
   requester.progress.attempts++;
   requester.progress.tries++;
@@ -74,7 +81,7 @@ async function run(
       body: sent.body,
       timeoutMs: target.timeoutMs ?? options.requestTimeoutMs,
       idleTimeoutMs: target.planned.idleTimeoutMs ?? options.streamIdleTimeoutMs,
-      signal,
+      signal: late?.signal ?? signal,
     });
     await upstream.head;
     return await receive(attempt, upstream, options);

@@ -13,6 +13,7 @@ import { PriceList } from '../money/price-list.ts';
 import { settleAttempt } from '../money/settle-attempt.ts';
 import { resolveTarget } from '../visit/target/resolve-target.ts';
 import { createCallModel, type ModelBody } from './call-model.ts';
+import { ReadOn } from './read-on.ts';
 
 const reply = {
   id: 'chatcmpl-1',
@@ -82,6 +83,7 @@ function setUp(attemptsMax = 10) {
       isMadeForEachCall: () => false,
       authorise: () => Promise.reject(new Error('a bearer token is a header')),
     },
+    readOn: new ReadOn({ countMax: 0, timeoutMs: 1 }),
     listeners: [
       billAttempt(estimates, observed),
       () => (attempt) => void heard.push(attempt),

@@ -1,4 +1,4 @@
-import type { usage } from '@sluice/proto-stubs';
+import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
 import type {
   AttemptListener,
@@ -8,6 +8,8 @@ import type {
   PricedReply,
 } from '../exchange/attempt.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+
+const { Outcome } = usage;
 
 /** One attempt from before it is made to its one outcome, which its listeners hear. */
 export class OngoingAttempt implements EndedAttempt {
@@ -24,6 +26,8 @@ export class OngoingAttempt implements EndedAttempt {
   isContinued = false;
   bill: Bill | undefined = undefined;
   price: PricedReply | undefined = undefined;
+  /** Tells that the caller left, where the answer is read on after that. */
+  readsOnAfter: AbortSignal | undefined = undefined;
   readonly #listeners: OutcomeListener[] = [];
   #isOver = false;
 
@@ -40,6 +44,11 @@ export class OngoingAttempt implements EndedAttempt {
       if (hears !== undefined) this.#listeners.push(hears);
     }
     this.startedAt = performance.now();
+  }
+
+  /** Hears its end after all others. */
+  onEnd(hears: () => void): void {
+    this.#listeners.push(hears);
   }
 
   get hasFirstByte(): boolean {
@@ -77,9 +86,11 @@ export class OngoingAttempt implements EndedAttempt {
     if (this.#isOver) return Promise.resolve();
     this.#isOver = true;
     this.endedAt = performance.now();
-    this.outcome = outcome;
+    // Read on to its end after its caller had left.
+    const isUnread = outcome === Outcome.SUCCESS && this.readsOnAfter?.aborted === true;
+    this.outcome = isUnread ? Outcome.CALLER_GONE : outcome;
     this.status = status;
-    this.errorCode = errorCode;
+    this.errorCode = isUnread ? 'request.aborted' : errorCode;
     this.facts = facts;
     let pending: Promise<void> | undefined;
     for (const hears of this.#listeners) {

@@ -15,6 +15,7 @@ import {
 import type { Dispatcher } from 'undici';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { launch } from '../../src/calls/attempt.ts';
+import { ReadOn } from '../../src/calls/read-on.ts';
 import { cloudSettings } from '../../src/cloud-settings.ts';
 import { ConfigCompiler } from '../../src/compiled/config-compiler.ts';
 import { Visit } from '../../src/exchange/visit.ts';
@@ -316,6 +317,7 @@ async function run(setup: Setup, attack: Attack, mode: Mode) {
     const result = await launch(call, 0, {
       pools,
       authoriser: createAuthoriser({ pools, hostRules, cloud }),
+      readOn: new ReadOn({ countMax: 0, timeoutMs: 1 }),
       listeners: [],
       options: {
         requestTimeoutMs: 1_000,

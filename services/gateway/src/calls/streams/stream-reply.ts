@@ -45,7 +45,8 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
 
   const send = (bytes: Buffer): boolean => {
     if (bytes.length === 0) return true;
-    if (sink !== undefined) return sink.write(bytes);
+    // Nobody says that there is room again where nobody is left.
+    if (sink !== undefined) return sink.write(bytes) || attempt.readsOnAfter?.aborted === true;
     preamble.add(bytes);
     if (preamble.length < preambleBytesMax) return true;
     // So much is held for the caller's side and no more: waiting for content any longer would be for ever.
@@ -163,6 +164,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     pipeTo(caller) {
       sink = caller;
       caller.onDrain(() => call.resume());
+      attempt.readsOnAfter?.addEventListener('abort', () => call.resume(), { once: true });
       let wantsMore = true;
       for (const bytes of preamble.takePieces()) wantsMore = caller.write(bytes);
       if (rest !== undefined) rest.pipeTo(caller);
