@@ -19,10 +19,12 @@ import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
+import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
 import { billAttempt } from './money/bill-attempt.ts';
+import { countAttempt } from './money/count-attempt.ts';
 import { estimateRequest } from './money/estimate-request.ts';
 import { UseEstimates } from './money/estimate-use.ts';
 import { guessPrompt } from './money/guess-prompt.ts';
@@ -30,7 +32,6 @@ import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
-import { settleAttempt } from './money/settle-attempt.ts';
 import { createCache } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
 import { createCounterClient } from './parts/counter-client.ts';
@@ -177,8 +178,9 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       learn({ breakers, latencies }, deadlines),
       billAttempt(estimates, observed), // before its price
       priceAttempt(prices), // before the record, which says what it cost
+      countAttempt(estimates, prices), // before the record, which says what was counted
       recordAttempt(recorder, guessPrompt(prices)), // what cannot be noted is not made
-      settleAttempt(estimates, prices),
+      holdAttempt, // after what may say that it is not made
     ],
     options: { ...deadlines, replyBytesMax: env.RESPONSE_BODY_BYTES_MAX },
     bounds,

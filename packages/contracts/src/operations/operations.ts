@@ -65,6 +65,7 @@ const rows = {
     format: 'anthropic-count-tokens',
     errors: 'anthropic',
     repeat: 'safe',
+    spends: 'nothing',
     uses: 'nothing',
   },
   rerank: { ...question, at: 'POST /v1/rerank', format: 'rerank', cache: 'body' },

@@ -7,10 +7,10 @@ import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.
 import type { EndedAttempt } from '../exchange/attempt.ts';
 import type { LimitsOfRequest } from '../exchange/limits.ts';
 import { billAttempt } from '../money/bill-attempt.ts';
+import { countAttempt } from '../money/count-attempt.ts';
 import { UseEstimates } from '../money/estimate-use.ts';
 import { ObservedModels } from '../money/observed-models.ts';
 import { PriceList } from '../money/price-list.ts';
-import { settleAttempt } from '../money/settle-attempt.ts';
 import { resolveTarget } from '../visit/target/resolve-target.ts';
 import { createCallModel, type ModelBody } from './call-model.ts';
 import { ReadOn } from './read-on.ts';
@@ -87,7 +87,7 @@ function setUp(attemptsMax = 10) {
     listeners: [
       billAttempt(estimates, observed),
       () => (attempt) => void heard.push(attempt),
-      settleAttempt(estimates, new PriceList(new PriceBook())),
+      countAttempt(estimates, new PriceList(new PriceBook())),
     ],
     options: {
       requestTimeoutMs: 2000,

@@ -49,6 +49,12 @@ export interface CounterState {
 /** Amounts by name of the counter. */
 export type Counts = Readonly<Record<string, number>>;
 
+/** What a record tells of its attempt's counters. */
+export interface CountsOfRecord {
+  readonly reserved: Counts;
+  readonly settled: Counts;
+}
+
 /** What a request holds of its limits and of those of the target that is asked. */
 export interface Reservation {
   /** One of its own among all gateways. */
@@ -69,5 +75,7 @@ export interface Reservation {
    * For the usage record: what was held, and what was counted since this was
    * asked last, so that the sums over all records of a request are its counts.
    */
-  takeCounts(): { readonly reserved: Counts; readonly settled: Counts };
+  takeCounts(): CountsOfRecord;
+  /** What there would be to tell if a call that used so much were the last. */
+  countsWith(used: Used): CountsOfRecord;
 }

@@ -1,6 +1,6 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import type { ModelExchange } from './exchange.ts';
-import type { CounterState } from './reservation.ts';
+import type { CounterState, Reservation } from './reservation.ts';
 import type { Target } from './target.ts';
 
 /** What its calls learn of a visit, and it of them. */
@@ -23,6 +23,8 @@ export class Visit implements VisitNotes {
   cacheStatus: CacheStatus = 'DISABLED';
   retryCount = 0;
   hookVerdicts: readonly HookVerdict[] = noVerdicts;
+  /** What is held for it; undefined where nothing is limited. */
+  reservation: Reservation | undefined = undefined;
   /** How far the limits were of the request, and of this target. */
   limitStates: readonly CounterState[] = noStates;
   summary: ReplySummary | undefined = undefined;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Counter, Limit, LimitType } from '@sluice/engine';
-import type { Counts, Estimate, Reservation, Used } from '../exchange/reservation.ts';
+import type { CountsOfRecord, Estimate, Reservation, Used } from '../exchange/reservation.ts';
 import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-store.ts';
 
 const ownPrefix = randomBytes(6).toString('base64url');
@@ -80,29 +80,30 @@ class HeldPart {
     return ends;
   }
 
-  tellNew(reserved: Record<string, number>, settled: Record<string, number>): void {
+  /** Adds what was not told yet; @param more used by a call that is not posted */
+  tell(reserved: Record<string, number>, settled: Record<string, number>, more?: Used): void {
     for (const hold of [...this.holds, ...this.more]) {
       const told = this.#told.get(hold);
-      const actual = this.more.includes(hold) ? 0 : this.#actual(hold);
-      tell(reserved, hold.name, hold.held - (told?.reserved ?? 0));
-      tell(settled, hold.name, actual - (told?.settled ?? 0));
-      this.#told.set(hold, { reserved: hold.held, settled: actual });
+      const actual = this.more.includes(hold) ? 0 : this.#actual(hold, more);
+      add(reserved, hold.name, hold.held - (told?.reserved ?? 0));
+      add(settled, hold.name, actual - (told?.settled ?? 0));
+      if (more === undefined) this.#told.set(hold, { reserved: hold.held, settled: actual });
     }
   }
 
-  #actual({ counter, held }: Hold): number {
+  #actual({ counter, held }: Hold, more?: Used): number {
     switch (counter.limit.type) {
       case 'requests':
-        return this.counts ? held : 0;
+        return this.counts || more !== undefined ? held : 0;
       case 'tokens':
-        return this.#tokens;
+        return this.#tokens + (more?.tokens ?? 0);
       case 'cost':
-        return this.#costNanoUsd;
+        return this.#costNanoUsd + (more?.costNanoUsd ?? 0);
     }
   }
 }
 
-function tell(counts: Record<string, number>, name: string, more: number): void {
+function add(counts: Record<string, number>, name: string, more: number): void {
   if (more > 0) counts[name] = (counts[name] ?? 0) + more;
 }
 
@@ -234,11 +235,19 @@ export class HeldReservation implements Reservation {
     return true;
   }
 
-  takeCounts(): { reserved: Counts; settled: Counts } {
+  takeCounts(): CountsOfRecord {
+    return this.#counts();
+  }
+
+  countsWith(used: Used): CountsOfRecord {
+    return this.#counts(used);
+  }
+
+  #counts(more?: Used): CountsOfRecord {
     const reserved: Record<string, number> = {};
     const settled: Record<string, number> = {};
-    this.#holds.part.tellNew(reserved, settled);
-    this.#target.tellNew(reserved, settled);
+    this.#holds.part.tell(reserved, settled, more);
+    this.#target.tell(reserved, settled, more);
     return { reserved, settled };
   }
 }

@@ -3,6 +3,8 @@ import type { UsageRecord } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Reservation } from '../exchange/reservation.ts';
+import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
 import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
 
@@ -23,7 +25,7 @@ export function recordAttempt(
     record.attempt = requester.progress.attempts;
     record.retryCount = retryCount;
     try {
-      await recorder.begin(asLost(record, promptOf(call)));
+      await recorder.begin(asLost(record, promptOf(call), call.reservation));
     } catch (error) {
       throw new GatewayError('gateway.ledger_full', { cause: error });
     }
@@ -39,11 +41,18 @@ export interface GuessedPrompt {
 }
 
 /** The record as it stands for an attempt that dies with this process: its prompt was read. */
-function asLost(record: UsageRecord, prompt: GuessedPrompt | undefined): UsageRecord {
+function asLost(
+  record: UsageRecord,
+  prompt: GuessedPrompt | undefined,
+  reservation: Reservation | undefined,
+): UsageRecord {
   if (prompt === undefined) return record;
-  const costNanoUsd = prompt.costNanoUsd ?? 0;
+  const { inputTokens: tokens, costNanoUsd = 0 } = prompt;
+  const counts = reservation?.countsWith({ tokens, costNanoUsd });
   return {
     ...record,
+    countersReserved: counts?.reserved ?? record.countersReserved,
+    countersSettled: counts?.settled ?? record.countersSettled,
     inputTokens: prompt.inputTokens,
     usageEstimated: true,
     costKnown: prompt.costNanoUsd !== undefined,
@@ -66,6 +75,7 @@ function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorde
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);
+  addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {
     recovery.parts.begin(record, ended);

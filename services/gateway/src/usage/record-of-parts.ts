@@ -4,6 +4,7 @@ import type { EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { RecordedParts } from '../exchange/recorded-parts.ts';
+import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
 import { type UsageRecorder, withMember } from './usage-recorder.ts';
 
@@ -45,6 +46,7 @@ export class RecordOfParts implements RecordedParts {
     this.#note(ended);
     const { facts, bill, price, call, outcome } = ended;
     if (bill !== undefined) addReply(record, bill, price);
+    addCounts(record, call.reservation);
     if (this.#told !== call || ended.isContinued || !isLast(outcome)) return Promise.resolve();
     record.errorCode = ended.errorCode;
     record.finishReason = clipped(facts?.finishReason ?? record.finishReason);

@@ -6,6 +6,7 @@ import type { Requester } from '../exchange/requester.ts';
 import type { Subject } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit, VisitNotes } from '../exchange/visit.ts';
+import { addCounts } from './add-counts.ts';
 import type { Outbox } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
@@ -47,6 +48,7 @@ export class UsageRecorder {
           : Outcome.DENIED;
     record.statusCode = error.status;
     record.errorCode = error.code;
+    addCounts(record, at?.visit?.reservation);
     record.latencyMs = performance.now() - requester.arrival.startedAt;
     record.gatewayMs = record.latencyMs;
     return this.store(record);
@@ -58,6 +60,7 @@ export class UsageRecorder {
     const record = this.blankFor(exchange, visit, target);
     record.outcome = Outcome.SUCCESS;
     record.statusCode = status;
+    addCounts(record, visit.reservation);
     record.latencyMs = performance.now() - exchange.arrival.startedAt;
     record.gatewayMs = record.latencyMs;
     visit.summary = {

@@ -2,7 +2,6 @@ import type { JsonObject } from '@sluice/providers';
 import type { CacheFill } from '../cache/reply-cache.ts';
 import type { LimitCheck } from '../exchange/limits.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { Reservation } from '../exchange/reservation.ts';
 import type { Target } from '../exchange/target.ts';
 import { Visit } from '../exchange/visit.ts';
 import type { TargetHooksRun } from './target-hooks-run.ts';
@@ -11,8 +10,6 @@ import type { TargetHooksRun } from './target-hooks-run.ts';
 export class TargetVisit extends Visit {
   /** The body as the target wants it; undefined = as it came. */
   shaped: JsonObject | undefined = undefined;
-  /** What is held for it; undefined where nothing is limited. */
-  reservation: Reservation | undefined = undefined;
   /** Undefined where the target has no hooks. */
   hooks: TargetHooksRun | undefined = undefined;
   prepared: PreparedCall | undefined = undefined;

@@ -23,7 +23,8 @@ export function explainedLimits(
         matched: state !== undefined,
         ...(unmet === undefined ? {} : { unmet_condition: unmet }),
         remaining: state?.remaining ?? null,
-        reset_at_ms: state?.resetAtMs ?? null,
+        // 0 = never.
+        reset_at_ms: state?.resetAtMs || null,
         would_refuse: isSpent(check),
       },
     ];

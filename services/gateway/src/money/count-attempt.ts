@@ -3,22 +3,16 @@ import type { Used } from '../exchange/reservation.ts';
 import type { UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
 
-/** Counts what an attempt used, with the limits of its request and its target. */
-export function settleAttempt(estimates: UseEstimates, prices: PriceList): AttemptListener {
-  const settle: OutcomeListener = (ended) => {
+/** Counts what an attempt used, with the limits of its request and its target: before its record, which says so. */
+export function countAttempt(estimates: UseEstimates, prices: PriceList): AttemptListener {
+  const count: OutcomeListener = (ended) => {
     const { reservation, requester } = ended.call;
     const used = countedOf(ended, estimates, prices);
-    if (reservation === undefined) {
-      if (used !== undefined) requester.limits?.post(used);
-      return;
-    }
-    if (used !== undefined) reservation.post(used);
-    reservation.finish();
+    if (used === undefined) return;
+    if (reservation === undefined) requester.limits?.post(used);
+    else reservation.post(used);
   };
-  return ({ call }) => {
-    call.reservation?.begin();
-    return settle;
-  };
+  return () => count;
 }
 
 /**

@@ -1,0 +1,29 @@
+import type { UsageRecord } from '@sluice/usage';
+import type { Counts, Reservation } from '../exchange/reservation.ts';
+
+/** What the limits of a request have counted of it since the record before, and what they said. */
+export function addCounts(record: UsageRecord, reservation: Reservation | undefined): void {
+  if (reservation === undefined) return;
+  const { reserved, settled } = reservation.takeCounts();
+  record.countersReserved = sum(record.countersReserved, reserved);
+  record.countersSettled = sum(record.countersSettled, settled);
+  noteJudgements(record, reservation);
+}
+
+/** How its limits were judged. */
+export function noteJudgements(record: UsageRecord, { states }: Reservation): void {
+  for (const { wouldRefuse, alone, name } of states) {
+    if (alone !== undefined) record.limitsDegraded = true;
+    if (wouldRefuse && !record.wouldHaveRefused.includes(name))
+      record.wouldHaveRefused = [...record.wouldHaveRefused, name];
+  }
+}
+
+function sum(before: Counts, more: Counts): Counts {
+  let all: Record<string, number> | undefined;
+  for (const name in before) {
+    all ??= { ...more };
+    all[name] = (all[name] ?? 0) + (before[name] ?? 0);
+  }
+  return all ?? more;
+}
