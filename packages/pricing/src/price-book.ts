@@ -1,5 +1,6 @@
+import { applyCorrections } from './apply-corrections.ts';
 import { cataloguePrices, catalogueVersion } from './catalogue.ts';
-import { corrected, correctionsVersion } from './corrections.ts';
+import { correctionsVersion } from './corrections.ts';
 import type { CustomPrices } from './custom-prices.ts';
 import { overlaid } from './custom-prices.ts';
 import type { FilePrices } from './file-prices.ts';
@@ -107,5 +108,5 @@ function builtInPrices(
       if (listed !== undefined) break;
     }
   // The built-in upstream answers as OpenAI does.
-  return corrected(listed, provider === 'demo' ? 'openai' : provider, names);
+  return applyCorrections(listed, provider === 'demo' ? 'openai' : provider, names);
 }

@@ -1,0 +1,106 @@
+import { type Correction, corrections } from './corrections.ts';
+import type { ImagePrices, ListedModel, ListedPrices, ListedRegion } from './listed-model.ts';
+import { clean, multiplied, noPrices } from './listed-model.ts';
+import type { TokenPrices } from './token-prices.ts';
+import type { UnitRates } from './unit-counts.ts';
+
+/** The catalogue's prices with what it leaves out; what it lists, it says itself. Undefined where nobody lists any. */
+export function applyCorrections(
+  listed: ListedPrices | undefined,
+  provider: string,
+  names: readonly string[],
+): ListedModel | undefined {
+  let standard = listed;
+  const tierFactors = new Map<string, number>();
+  const modes = new Map<string, ListedPrices>();
+  const regional: ((prices: ListedModel) => ListedRegion[])[] = [];
+  for (const row of corrections) {
+    if (!row.providers.includes(provider) || !names.some((name) => row.models.test(name))) continue;
+    standard = withMissing(standard, row);
+    for (const [tier, price] of Object.entries(row.tiers ?? {}))
+      if (typeof price === 'number') tierFactors.set(tier, price);
+      else modes.set(tier, { ...noPrices, tokens: tokensOf(price) });
+    const { regions } = row;
+    if (regions !== undefined)
+      regional.push((model) => [
+        { names: regions.names, modes: multipliedModes(model, regions.factor) },
+      ]);
+    const { elsewhere } = row;
+    if (elsewhere !== undefined)
+      regional.push((model) => [
+        { names: elsewhere.but, modes: multipliedModes(model, 1) },
+        { names: [], modes: multipliedModes(model, elsewhere.factor) },
+      ]);
+  }
+  if (standard === undefined) return undefined;
+  const everywhere: ListedRegion[] = modes.size === 0 ? [] : [{ names: [], modes }];
+  const model: ListedModel = { standard, tierFactors, regions: everywhere };
+  if (regional.length === 0) return model;
+  return {
+    ...model,
+    regions: [...regional.flatMap((regionsOf) => regionsOf(model)), ...everywhere],
+  };
+}
+
+/** Every tier of a place at so much more than elsewhere. */
+function multipliedModes(
+  { standard, tierFactors = new Map(), regions }: ListedModel,
+  factor: number,
+): ReadonlyMap<string, ListedPrices> {
+  const modes = new Map<string, ListedPrices>();
+  modes.set('standard', multiplied(standard, factor));
+  for (const [tier, own] of tierFactors) modes.set(tier, multiplied(standard, clean(own * factor)));
+  for (const region of regions)
+    for (const [tier, prices] of region.modes) modes.set(tier, multiplied(prices, factor));
+  return modes;
+}
+
+/** A row adds what is not listed; the catalogue is newer than a row about what it lists. */
+function withMissing(listed: ListedPrices | undefined, row: Correction): ListedPrices | undefined {
+  const units: Record<string, number> = {};
+  for (const [unit, dollars] of Object.entries(row.perThousand ?? {}))
+    units[unit] = clean(dollars * 1e6);
+  if (row.perMillionCharacters !== undefined)
+    units.characters = clean(row.perMillionCharacters * 1e3);
+  const tokens = tokensOf(row.perMillionTokens ?? {});
+  const images = row.perImage === undefined ? undefined : imagesOf(row.perImage);
+  const isPriced =
+    row.perMillionTokens !== undefined ||
+    row.perMillionCharacters !== undefined ||
+    images !== undefined ||
+    row.perThousand?.searchUnits !== undefined;
+  // Searches are no model: what is known only by them has no known price.
+  if (listed === undefined && !isPriced) return undefined;
+  const base = listed ?? noPrices;
+  return {
+    ...base,
+    tokens: { ...tokens, ...base.tokens },
+    units: { ...(units as UnitRates), ...base.units },
+    images: base.images ?? images,
+    searchContexts: base.searchContexts ?? requestsOf(row.perThousandRequests),
+  };
+}
+
+function tokensOf(dollars: TokenPrices): TokenPrices {
+  return Object.fromEntries(
+    Object.entries(dollars).map(([kind, price]) => [kind, clean(price * 1000)]),
+  );
+}
+
+function imagesOf(dollars: ImagePrices): ImagePrices {
+  return Object.fromEntries(
+    Object.entries(dollars).map(([quality, sizes]) => [
+      quality,
+      Object.fromEntries(Object.entries(sizes).map(([size, price]) => [size, clean(price * 1e9)])),
+    ]),
+  );
+}
+
+function requestsOf(
+  dollars: Readonly<Record<string, number>> | undefined,
+): Readonly<Record<string, number>> | undefined {
+  if (dollars === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(dollars).map(([size, price]) => [size, clean(price * 1e6)]),
+  );
+}
