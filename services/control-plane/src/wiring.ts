@@ -67,6 +67,7 @@ export function wire(
       hostAndPort(env.HOST, env.METRICS_PORT),
       env.DATA_SERVICE_GRPC_URL,
       env.DATABASE_URL,
+      ...(env.NATS_URL?.split(',') ?? []),
       env.KUBERNETES_SERVICE_HOST,
     ],
   });

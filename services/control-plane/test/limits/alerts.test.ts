@@ -115,6 +115,29 @@ describe('alerts', () => {
     ]);
   });
 
+  it('of very many groups at once are told of each', async () => {
+    const made = await workspace()
+      .post('/policies/usage-limits', {
+        conditions: [{ key: 'api_key', value: '*' }],
+        group_by: [{ key: 'metadata._user' }],
+        type: 'requests',
+        credit_limit: 2,
+        alert_threshold: 1,
+      })
+      .expect(200);
+    const counters = Array.from({ length: 150 }, (_, user) => ({
+      limitId: made.body.id as string,
+      group: `metadata._user:${user}`,
+      posted: user === 0 ? 1n : 2n,
+    }));
+    await Promise.all(
+      [0, 1].map((plane) => report({ ...h, rpc: planes[plane] as RpcClient }, counters)),
+    );
+    const told = (await alertsOf(made.body.id)).map(({ alert }) => alert);
+    expect(told.filter((alert) => alert === 'limit.threshold_reached')).toHaveLength(150);
+    expect(told.filter((alert) => alert === 'limit.exhausted')).toHaveLength(149);
+  });
+
   it('are published to NATS, where there is one', async () => {
     const nats = await startNats();
     const publishing = await h.replica({ NATS_URL: nats.url });

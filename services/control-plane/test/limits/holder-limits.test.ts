@@ -315,6 +315,8 @@ describe('what gateways report', () => {
     await report(h, [
       { limitId: '0e9b7c1a-7a3c-4a2f-9d3f-0d6f0f9f0000', posted: 5n },
       { limitId: 'claim-of-a-token', posted: 5n },
+      { limitId: '0e9b7c1a-7a3c-4a2f-9d3f-0d6f0f9f0001', workspaceId: '', posted: 5n },
+      { limitId: '0e9b7c1a-7a3c-4a2f-9d3f-0d6f0f9f0002', workspaceId: 'ws-x', posted: 5n },
       { limitId, epoch: 'not an epoch', posted: 5n },
       { limitId, epoch: '0.0', posted: 6n },
       { limitId, epoch: '0.0', posted: 2n ** 64n - 1n, group: 'x\0y' },

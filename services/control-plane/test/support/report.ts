@@ -6,6 +6,7 @@ const { reportCounters } = config.ConfigService.method;
 /** What a gateway may say of a counter. */
 export interface Told {
   limitId: string;
+  workspaceId?: string;
   group?: string;
   epoch?: string;
   posted: bigint;

@@ -18,27 +18,29 @@ export async function markSent(
   return count === 1;
 }
 
-/** Where an alert goes: to NATS, if there is one, and to the webhook, if its organisation has one. */
+/** Where alerts go: to NATS, if there is one, and to the webhook, if their organisation has one. */
 export async function insertDeliveries(
   db: Database,
-  alert: Alert,
+  organisationId: string,
+  alerts: readonly Alert[],
   { hasNats, now }: { hasNats: boolean; now: Date },
 ): Promise<void> {
   const { alertSettings } = await db.organisation.findUniqueOrThrow({
-    where: { id: alert.organisation_id },
+    where: { id: organisationId },
     select: { alertSettings: true },
   });
   const channels = [...(alertSettings === null ? [] : ['webhook']), ...(hasNats ? ['nats'] : [])];
-  const delivery = {
-    id: alert.id,
-    organisationId: alert.organisation_id,
-    body: JSON.stringify(alert),
-    nextAt: now,
-    createdAt: now,
-  };
-  await db.alertDelivery.createMany({
-    data: channels.map((channel) => ({ ...delivery, channel })),
-  });
+  const data = alerts.flatMap((alert) =>
+    channels.map((channel) => ({
+      id: alert.id,
+      organisationId,
+      channel,
+      body: JSON.stringify(alert),
+      nextAt: now,
+      createdAt: now,
+    })),
+  );
+  await db.alertDelivery.createMany({ data });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Database } from '../../kernel/database/client.ts';
+import { isUuid } from '../../kernel/names/ids.ts';
 import type { Budget } from '../usage/budget.ts';
 import {
   budgetOf as budgetOfHolder,
@@ -32,7 +33,7 @@ export async function findBudgets(
 ): Promise<Map<string, FoundBudget>> {
   const wanted = new Set(limitIds);
   const ids = [...wanted];
-  const workspaceId = { in: [...new Set(workspaceIds)] };
+  const workspaceId = { in: [...new Set(workspaceIds.filter(isUuid))] };
   const found = new Map<string, FoundBudget>();
   const add = (
     limits: unknown,
