@@ -375,6 +375,17 @@ describe('a stream that is to be continued', () => {
     ]);
   });
 
+  it('tells of the checks of the question once, before it begins', async () => {
+    const input_guardrails = [{ 'default.regexMatch': { rule: 'Go' } }];
+    const checked = { input_guardrails, strict_open_ai_compliance: false };
+    const pair: [Vendor, Vendor] = ['openai', 'openai'];
+    const { answer } = await ask('chat', 'cut 20', pair, { first: checked, second: checked });
+    const items = eventsOf(answer.text) as HookItem[];
+    const told = items.map(({ hook_results }) => hook_results?.before_request_hooks !== undefined);
+    expect([told.indexOf(true), told.lastIndexOf(true)]).toEqual([0, 0]);
+    expect(read(answer.text)).toEqual(wholeOnce);
+  });
+
   it('is told by no target whose checks deny the question', async () => {
     const input_guardrails = [{ 'default.regexMatch': { rule: 'Go', not: true }, deny: true }];
     const pair: [Vendor, Vendor] = ['openai', 'openai'];
@@ -431,7 +442,10 @@ function targetsOf(names: readonly Vendor[]): object[] {
 }
 
 interface HookItem {
-  hook_results?: { after_request_hooks?: { id: string; verdict: boolean }[] };
+  hook_results?: {
+    before_request_hooks?: object[];
+    after_request_hooks?: { id: string; verdict: boolean }[];
+  };
 }
 
 interface Part {

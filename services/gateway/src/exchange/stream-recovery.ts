@@ -7,6 +7,8 @@ import type { StreamReply } from './reply.ts';
 export interface StreamRecovery {
   /** The one record of a stream that others go on with; undefined until it is cut. */
   readonly parts: RecordedParts;
+  /** What is called from here on is asked for the rest of an answer. */
+  readonly isAsking: boolean;
   /** Reads the stream of a call; undefined = it cannot be continued. */
   open(call: PreparedCall, translation: Translation): RecoverableStream | undefined;
   /** The body that asks for the rest of an answer; undefined = none is under way, it is asked as it is. */

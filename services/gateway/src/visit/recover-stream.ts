@@ -51,6 +51,10 @@ export class RecoverStream implements StreamRecovery {
     this.parts = new RecordOfParts(parts.recorder);
   }
 
+  get isAsking(): boolean {
+    return this.#rest !== undefined;
+  }
+
   open(call: PreparedCall, translation: Translation): RecoverableStream | undefined {
     const { context, sentJson, requester } = call;
     if (this.#rest !== undefined) {

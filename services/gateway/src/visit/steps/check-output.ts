@@ -15,8 +15,9 @@ export const checkOutput: Step = {
           };
     callOf(visit).inspect = (body) => hooks.inspect(body, keep);
     const answer = await next(visit);
-    return answer.reply?.kind === 'stream'
-      ? { ...answer, reply: hooks.onStream(answer.reply) }
-      : answer;
+    const { reply } = answer;
+    // The rest of an answer is heard by the checks of the target that began it.
+    if (reply?.kind !== 'stream' || visit.exchange.recovery?.isAsking === true) return answer;
+    return { ...answer, reply: hooks.onStream(reply) };
   },
 };
