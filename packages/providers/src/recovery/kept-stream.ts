@@ -78,4 +78,5 @@ export class KeptStreamReader implements StreamReader {
   }
 }
 
-const keptMax = 4 * 1024 * 1024;
+/** All of it is read at once when it is cut, while others wait. */
+const keptMax = 2 * 1024 * 1024;

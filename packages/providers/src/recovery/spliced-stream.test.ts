@@ -384,6 +384,39 @@ describe('what a cut stream had begun', () => {
   });
 });
 
+describe('the provider’s own error event', () => {
+  const overloaded = 'event: error\ndata: {"type":"error","error":{"type":"overloaded_error"}}\n\n';
+  const begun = streamOf('anthropic-messages', ['Hi'], 'one').slice(0, 3);
+  const searching = {
+    type: 'content_block_start',
+    index: 1,
+    content_block: { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+  };
+
+  it.each([
+    ['it can be continued, and nobody does', () => true, begun],
+    ['it is too large to be continued', (bytes: number) => bytes < 0, begun],
+    [
+      'nobody can end what it had begun',
+      () => true,
+      [...begun, Buffer.from(`event: x\ndata: ${JSON.stringify(searching)}\n\n`)],
+    ],
+  ])('ends a stream once, as it came, where %s', (_, hold, events) => {
+    const request = requests['anthropic-messages'];
+    const context = contextFor(provider, true, { request, model: 'm', stream: true });
+    const native = translationOf('anthropic-messages', 'anthropic-messages');
+    const splice = SplicedStream.of(native, request)!;
+    const reader = splice.openFirst(native, context, request, hold);
+    const out = events.map((event) => reader.push(event));
+    out.push(reader.push(Buffer.from(overloaded)));
+    expect(reader.phase).toBe('failed');
+    splice.lacks();
+    const fault = { type: 'upstream_error', message: 'No.', status: 502, code: 'upstream.error' };
+    out.push(splice.errorEvent(fault) ?? reader.errorEvent(fault));
+    expect(Buffer.concat(out).toString()).toBe(Buffer.concat(events).toString() + overloaded);
+  });
+});
+
 /** All text of a stream that need not be whole. */
 function answerOfAny(caller: StreamableFormat, stream: Buffer): { text: string } {
   const bodies = parseSseEvents(stream).map(({ data }) =>

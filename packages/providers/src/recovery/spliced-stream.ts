@@ -128,11 +128,13 @@ export class SplicedStream {
    * comes: then its reader knows.
    */
   errorEvent(fault: StreamFault & { code?: string }): Buffer | undefined {
-    if (!this.#takeOver()) return undefined;
+    const isWritten = this.#takeOver();
     const { raw, told } = this.#held;
-    const own = this.#fault ?? this.#told.fault;
-    if (own !== undefined && raw.length > 0) return raw;
+    if (raw.length > 0) return raw;
+    // It went out with what could not be kept.
+    if (!isWritten) return this.#passing?.reader.faultForwarded === true ? empty : undefined;
     const encoder = this.#encoderNow();
+    const own = this.#fault ?? this.#told.fault;
     if (own !== undefined) return Buffer.from(encoder.encode(own));
     const counted = encoder.errorEvent?.(fault);
     const event = counted === undefined ? this.#caller.errorEvent(fault) : Buffer.from(counted);
@@ -160,10 +162,12 @@ export class SplicedStream {
     for (const event of events) this.#told.note(event);
     const encoder = this.#resume(this.#options, sent, events);
     this.#encoder = encoder;
-    if (encoder === undefined) return false;
-    // Else it is half an event.
-    if (reader.phase === 'failed') this.#hold(kept.held, decoder, encoder);
-    return true;
+    const { held } = kept;
+    const raw = reader.faultForwarded ? held : empty;
+    // What is held of a stream that has not failed is half an event.
+    const isWhole = encoder !== undefined && reader.phase === 'failed';
+    this.#held = { raw, told: isWhole ? this.#tell(held, decoder, encoder) : '' };
+    return encoder !== undefined;
   }
 
   /** The encoder that goes on with what was passed; undefined = there is something open that it cannot end. */
@@ -180,16 +184,16 @@ export class SplicedStream {
     return encoder;
   }
 
-  /** What came with the event that ended the stream. */
-  #hold(raw: Buffer, decoder: StreamDecoder, encoder: StreamEncoder): void {
+  /** What came before the event that ended the stream, and was not passed on with it. */
+  #tell(held: Buffer, decoder: StreamDecoder, encoder: StreamEncoder): string {
     let told = '';
-    for (const event of eventsIn(raw).flatMap((event) => decoder.decode(event))) {
+    for (const event of eventsIn(held).flatMap((event) => decoder.decode(event))) {
       if (event.type === 'fault' && event.kind === invalidStreamType) break;
       this.#told.note(event);
       if (event.type === 'fault') break;
       told += encoder.encode(event);
     }
-    this.#held = { raw, told };
+    return told;
   }
 }
 
