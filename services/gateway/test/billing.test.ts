@@ -216,6 +216,16 @@ describe('an attempt is billed', () => {
     expect(record.estimate?.costNanoUsd).toBeLessThan(1_000_000);
   });
 
+  it('by its estimate where units are beyond all measure', async () => {
+    const record = await billOf(
+      json(200, { results: [], meta: { billed_units: { search_units: 1e15 } } }),
+      { path: '/v1/rerank', body: { model: 'rerank-v3.5', query: 'a', documents: ['b'] } },
+      { provider: 'cohere' },
+    );
+    expect(record.costNanoUsd).toBeNull();
+    expect(record.estimate?.costNanoUsd).toBe(2_000_000);
+  });
+
   it('on the raw path as on any other', async () => {
     const record = await billOf(json(200, chatReply), {
       body,

@@ -3,6 +3,7 @@ import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, Usage } from '@sluice/providers';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import { arePossible } from './bounded-units.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
 import { countsTokens } from './counts-tokens.ts';
 import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
@@ -24,6 +25,18 @@ export function billAttempt(estimates: UseEstimates, observed: ObservedModels): 
 }
 
 function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
+  const bill = billOfTokens(ended, estimates);
+  const units = bill?.facts.units;
+  if (bill === undefined || units === undefined || arePossible(units)) return bill;
+  const use = estimates.of(ended.call.requester.subject, ended.call.target);
+  return {
+    facts: { ...bill.facts, units: use.units ?? {} },
+    isEstimated: true,
+    isImplausible: true,
+  };
+}
+
+function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined {
   const { facts = {} } = ended;
   const told = facts.usage;
   if (told === undefined) {
@@ -31,7 +44,12 @@ function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined 
     return facts.units === undefined ? undefined : asTold(facts);
   }
   const estimate = () => estimates.of(ended.call.requester.subject, ended.call.target);
-  const { isImplausible } = boundedUsage(told, boundsOf(ended.call, told, estimate));
+  const bounds = boundsOf(ended.call, told, estimate);
+  const { chargedTokens } = facts;
+  const isImplausible =
+    boundedUsage(told, bounds).isImplausible ||
+    (chargedTokens !== undefined &&
+      boundedUsage({ ...noUsage, ...chargedTokens }, bounds).isImplausible);
   if (isImplausible) {
     const { inputTokens, outputTokens } = estimate();
     return { ...estimated(facts, { ...noUsage, inputTokens, outputTokens }), isImplausible };
