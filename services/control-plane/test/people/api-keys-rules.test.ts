@@ -170,6 +170,12 @@ describe('rotation and reset', () => {
     const weekly = new Date(first.usage_limits.next_usage_reset_at);
     expect([weekly.getUTCDay(), weekly.getTime() % dayMs]).toEqual([0, 0]);
     expect(first.usage_limits).toEqual({
+      id: expect.any(String),
+      current_usage: 0,
+      reserved: 0,
+      overshoot_bound: 0,
+      status: 'active',
+      last_reset_at: null,
       credit_limit: 10,
       type: 'tokens',
       periodic_reset: 'weekly',
@@ -181,7 +187,13 @@ describe('rotation and reset', () => {
       // What was read may be sent back.
       const { usage_limits, rotation_policy } = first;
       await workspace().put(path, { usage_limits, rotation_policy }).expect(200);
-      expect(await read(path)).toMatchObject({ usage_limits, rotation_policy });
+      const now = await read(path);
+      expect(now).toMatchObject({ rotation_policy });
+      const { id, credit_limit, next_usage_reset_at } = now.usage_limits;
+      expect([id, credit_limit]).toEqual([usage_limits.id, 10]);
+      const next = new Date(next_usage_reset_at);
+      expect([next.getUTCDay(), next.getTime() % dayMs]).toEqual([0, 0]);
+      expect(next.getTime()).toBeGreaterThan(Date.now() + h.clock.offsetMs);
       const date = { next_rotation_at: '2024-01-01T00:00:00Z' };
       const late = await workspace().put(path, { rotation_policy: date });
       expect(late.body.data?.field).toBe('body.rotation_policy.next_rotation_at');

@@ -4,7 +4,7 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changedRules } from '../policy.ts';
 import { groupIdOf } from '../usage/group-id.ts';
 import { rewarn } from '../usage/rewarn.ts';
-import { movedOn, weekStarts } from '../usage-limits/period.ts';
+import { movedOn, notPassed, weekStarts } from '../usage-limits/period.ts';
 import { rulesIn } from '../usage-limits/stored-limits.ts';
 import { planUsageReset } from '../usage-limits/usage-reset.ts';
 import { requireAmounts } from './amounts.ts';
@@ -31,8 +31,10 @@ export function changePolicy(
       alertThreshold,
       body.alert_threshold == null ? 'credit_limit' : 'alert_threshold',
     );
-    const period = movedOn(periodKept(policy), 'policy', now);
-    const reset = planUsageReset(body, period, {
+    const kept = periodKept(policy);
+    const period = movedOn(kept, 'policy', now);
+    const date = notPassed(kept, 'policy', body.next_usage_reset_at, now);
+    const reset = planUsageReset({ ...body, next_usage_reset_at: date }, period, {
       now,
       weekStartsOn: weekStarts.policy,
       path: 'body',

@@ -1,4 +1,4 @@
-import { type Period, periodAt } from '@sluice/engine';
+import { midnightOf, type Period, periodAt } from '@sluice/engine';
 
 /** On which day the weeks of budgets begin, by whose they are. */
 export const weekStarts = { holder: 'sunday', policy: 'monday' } as const;
@@ -21,6 +21,18 @@ export function periodOf(kept: KeptPeriod, of: keyof typeof weekStarts): Period 
     days: kept.periodic_reset_days ?? 0,
     weeksBeginOnSunday: weekStarts[of] === 'sunday',
   };
+}
+
+/** The date unless it is one that the row passed on its way to now: whoever sends back what was shown means what follows. */
+export function notPassed(
+  kept: KeptPeriod,
+  of: keyof typeof weekStarts,
+  date: Date | null | undefined,
+  now: Date,
+): Date | null | undefined {
+  if (date == null || date > now) return date;
+  const ms = midnightOf(date).getTime();
+  return periodAt(periodOf(kept, of), ms).startedAtMs === ms ? undefined : date;
 }
 
 /** The row's dates as they stand now: those that lie behind are passed over. */

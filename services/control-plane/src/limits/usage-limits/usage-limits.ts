@@ -1,6 +1,6 @@
 import { budgetKind, type UsageLimits } from '@sluice/contracts/admin';
 import { newId } from '../../kernel/names/ids.ts';
-import { movedOn, weekStarts } from './period.ts';
+import { movedOn, notPassed, weekStarts } from './period.ts';
 import { keptPeriod, type StoredUsageLimits, setRules } from './stored-limits.ts';
 import { planUsageReset } from './usage-reset.ts';
 
@@ -14,14 +14,16 @@ export function plannedUsageLimits(
   now: Date,
   path = 'body.usage_limits',
 ): StoredUsageLimits {
-  const { credit_limit, type, alert_threshold, next_usage_reset_at: date } = sent;
+  const { credit_limit, type, alert_threshold, next_usage_reset_at } = sent;
   const before = stored?.type === type ? stored : null;
-  const period = before === null ? undefined : movedOn(keptPeriod(before), 'holder', now);
+  const kept = before === null ? undefined : keptPeriod(before);
+  const period = kept && movedOn(kept, 'holder', now);
+  const date = next_usage_reset_at == null ? next_usage_reset_at : new Date(next_usage_reset_at);
   const { nextAt, ...cadence } = planUsageReset(
     {
       periodic_reset: sent.periodic_reset ?? null,
       periodic_reset_days: sent.periodic_reset_days ?? null,
-      next_usage_reset_at: date == null ? date : new Date(date),
+      next_usage_reset_at: kept === undefined ? date : notPassed(kept, 'holder', date, now),
     },
     period,
     { now, weekStartsOn: weekStarts.holder, path },
