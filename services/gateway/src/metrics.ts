@@ -1,4 +1,5 @@
 import { operationIds } from '@sluice/contracts';
+import type { Counter } from '@sluice/engine';
 import { providerIds } from '@sluice/providers';
 import {
   addCounter,
@@ -8,6 +9,7 @@ import {
   statusLabels,
 } from '@sluice/telemetry';
 import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
+import type { LimitWatch } from './limits/limit-watch.ts';
 
 export interface GatewayMetrics {
   observeRequest(
@@ -161,5 +163,32 @@ export function createRoutingMetrics({ registry }: Metrics) {
     fellBack: () => fallbacks.add(1),
     continued: () => continuations.add(1),
     hedged: () => hedges.add(1),
+  };
+}
+
+const limitLabels = {
+  level: new Set(['api_key', 'token', 'workspace', 'virtual_key', 'integration', 'policy']),
+  type: new Set(['requests', 'tokens', 'cost']),
+} as const;
+
+export function createLimitMetrics({ registry }: Metrics): LimitWatch {
+  const bounds = { labels: limitLabels, seriesMax: 18 };
+  const refusals = addCounter(registry, 'sluice_limit_refusals', 'Refusals by a limit', bounds);
+  const shadows = addCounter(
+    registry,
+    'sluice_limit_shadow_refusals',
+    'Refusals that a limit in shadow mode would have made',
+    bounds,
+  );
+  const overflows = addCounter(
+    registry,
+    'sluice_limit_overflows',
+    'Requests counted in the group that all share for which a policy has no room',
+  ).child({});
+  const labelsOf = ({ limit: { holder, type } }: Counter) => ({ level: holder.kind, type });
+  return {
+    refused: (counter) => refusals.child(labelsOf(counter)).add(1),
+    wouldRefuse: (counter) => shadows.child(labelsOf(counter)).add(1),
+    overflowed: () => overflows.add(1),
   };
 }

@@ -22,7 +22,7 @@ import { SlowBodies } from './http/slow-bodies.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
-import { createGatewayMetrics, createRoutingMetrics } from './metrics.ts';
+import { createGatewayMetrics, createLimitMetrics, createRoutingMetrics } from './metrics.ts';
 import { billAttempt } from './money/bill-attempt.ts';
 import { countAttempt } from './money/count-attempt.ts';
 import { estimateRequest } from './money/estimate-request.ts';
@@ -202,7 +202,10 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens),
     authenticateForRender: authenticate(store, jwt.tokens, operations.promptRender.scopes),
-    enforceLimits: enforceLimits(limits.limits),
+    enforceLimits: enforceLimits(limits.limits, {
+      metrics: createLimitMetrics(metrics),
+      open: limits.open,
+    }),
     resolveConfig: resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs, newer }),
     readRequest,
     readProxyRequest,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Counter, Limit, LimitType } from '@sluice/engine';
 import type { CountsOfRecord, Estimate, Reservation, Used } from '../exchange/reservation.ts';
 import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-store.ts';
+import type { OpenReservations } from './limit-watch.ts';
 
 const ownPrefix = randomBytes(6).toString('base64url');
 let made = 0;
@@ -120,7 +121,16 @@ export class RequestHolds {
   #isClosed = false;
   #target: HeldPart | undefined;
 
-  constructor(store: LimitStore, scope: string, holds: readonly Hold[]) {
+  readonly #openOnes: OpenReservations | undefined;
+
+  constructor(
+    store: LimitStore,
+    scope: string,
+    holds: readonly Hold[],
+    openOnes?: OpenReservations,
+  ) {
+    this.#openOnes = openOnes;
+    openOnes?.add(this);
     this.store = store;
     this.scope = scope;
     this.part = new HeldPart(holds);
@@ -170,6 +180,7 @@ export class RequestHolds {
 
   #endIfOver(): void {
     if (!this.#isClosed || this.#open > 0) return;
+    this.#openOnes?.delete(this);
     const ends = [...this.part.end(), ...(this.#target?.end() ?? [])];
     if (ends.length > 0) this.store.end(this.scope, ends);
   }

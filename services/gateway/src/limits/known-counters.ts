@@ -1,5 +1,6 @@
 import { type Counter, counterName, epochAt } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
+import type { AskedBudget } from './leases.ts';
 import type { ChangedCounter } from './limit-store.ts';
 
 /** A counter that others may give back to, or raise, is asked about again after so long. */
@@ -11,6 +12,9 @@ interface Known {
   state: CounterState;
   /** Not yet told to the control plane. */
   isChanged: boolean;
+  /** What a request held of it, and when. */
+  amount: number;
+  askedAtMs: number;
 }
 
 /**
@@ -29,13 +33,17 @@ export class KnownCounters {
     let known = this.#known.get(key);
     if (known === undefined) {
       if (this.#known.size >= keptMax) this.#makeRoom(nowMs);
-      known = { scope, state, isChanged: false };
+      known = { scope, state, isChanged: false, amount: 0, askedAtMs: 0 };
       this.#known.set(key, known);
     } else if (known.state.posted === state.posted && known.state.pending === state.pending) {
       known.state = state;
       return;
     }
     known.state = state;
+    if (state.held > 0) {
+      known.amount = state.held;
+      known.askedAtMs = nowMs;
+    }
     if (isBudget && !known.isChanged) {
       known.isChanged = true;
       this.#changed.add(known);
@@ -80,6 +88,15 @@ export class KnownCounters {
       taken.push({ scope: known.scope, state: known.state });
     }
     return taken;
+  }
+
+  /** Budgets that requests asked for since, and that are leased where they cannot be asked. */
+  *leasable(sinceMs: number): Iterable<AskedBudget> {
+    for (const { scope, state, amount, askedAtMs } of this.#known.values()) {
+      const { span, rules, type } = state.counter.limit;
+      if (askedAtMs < sinceMs || span.kind === 'rate' || type === 'requests') continue;
+      if (rules.withoutShared === 'lease' && !rules.isShadow) yield { scope, state, amount };
+    }
   }
 
   /** Counters of which something was held when they were last heard of. */

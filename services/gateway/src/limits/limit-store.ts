@@ -64,6 +64,8 @@ export interface LimitStore {
   changedCounters(max: number): ChangedCounter[];
   /** Whether the counts are those of all gateways together. */
   readonly isShared: boolean;
+  /** What is on its way to where others see it. */
+  readonly settling: { readonly lines: number; readonly lagMs: number };
   close(): Promise<void>;
 }
 

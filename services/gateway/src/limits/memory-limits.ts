@@ -60,6 +60,7 @@ interface Found {
  */
 export class MemoryLimits implements LimitStore {
   readonly isShared = false;
+  readonly settling = { lines: 0, lagMs: 0 };
   readonly #counts: MemoryCounts;
   readonly #known = new KnownCounters();
   /** What was taken here and is not ended. */

@@ -255,3 +255,42 @@ describe('what a counter takes in Redis', () => {
     redis.disconnect();
   });
 });
+
+describe('leases', () => {
+  it('of large budgets are what may be used without Redis, and are given back', async () => {
+    const limits = await gateway({ timeoutMs: 100 });
+    const other = await gateway({ timeoutMs: 2000 });
+    const large = [counter({ type: 'tokens', value: 1_000_000, period: {} })];
+    const small = [counter({ type: 'tokens', value: 900, period: {} })];
+    const held = await take(limits, large, { tokens: 10 });
+    const little = await take(limits, small, { tokens: 10 });
+    for (const { states } of [held, little]) limits.end('org', [{ hold: states[0]!, actual: 10 }]);
+    await eventually(() => limits.settling.lines === 0);
+    await limits.lease();
+    await limits.lease();
+    await eventually(() => limits.settling.lines === 0);
+    // A twentieth of what is left, once; of what is nearly gone nothing.
+    expect(await other.peek('org', large)).toMatchObject([{ posted: 10, pending: 49_999 }]);
+    expect(await other.peek('org', small)).toMatchObject([{ posted: 10, pending: 0 }]);
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      await eventually(async () => {
+        await take(limits, [counter()]);
+        expect(limits.isShared).toBe(false);
+      });
+      const alone = await take(limits, large, { tokens: 49_000 });
+      expect(alone.states[0]).toMatchObject({ alone: 'lease', held: 49_000 });
+      limits.end('org', [{ hold: alone.states[0]!, actual: 49_999 }]);
+      expect((await take(limits, large)).refusedAt).toBe(0);
+      expect((await take(limits, small)).refusedAt).toBe(0);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+    }
+    await eventually(() => limits.isShared);
+    await take(limits, [counter()]);
+    await limits.close();
+    await eventually(async () =>
+      expect(await other.peek('org', large)).toMatchObject([{ posted: 50_009, pending: 0 }]),
+    );
+  });
+});

@@ -3,6 +3,7 @@ import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
 import { KnownCounters } from './known-counters.ts';
+import { Leases, leaseMs } from './leases.ts';
 import { type LimitMarks, SharedMarks, type SumCounters } from './limit-marks.ts';
 import { takeScript } from './limit-scripts.ts';
 import {
@@ -39,6 +40,8 @@ export interface RedisLimitsOptions {
 const triesMax = 4;
 const refreshMs = 5000;
 const refreshedInOneGo = 500;
+/** Budgets that nobody asked for in so long are not leased. */
+const leasableMs = 60_000;
 
 /**
  * Limits that gateways share. One call for all counters of a request, by the
@@ -50,6 +53,7 @@ export class RedisLimits implements LimitStore {
   readonly #marks: LimitMarks;
   readonly #queue: SettleQueue;
   readonly #known = new KnownCounters();
+  readonly #leases: Leases;
   readonly #replicas: () => Replicas;
   readonly #groupsMax: number;
   readonly #expiryMs: number;
@@ -80,6 +84,13 @@ export class RedisLimits implements LimitStore {
       sumCounters: options.sumCounters,
       path: options.marksPath,
     });
+    this.#leases = new Leases({
+      take: (scope, wants) => this.#ask(scope, wants, 'lease'),
+      end: (scope, ends) => this.end(scope, ends),
+      asked: () => this.#known.leasable(this.#nowMs() - leasableMs),
+      replicas: () => this.#replicas().count,
+      nowMs: () => this.#nowMs(),
+    });
     this.#queue = new SettleQueue({
       part: this.#part,
       now: () => this.#now?.() ?? '',
@@ -94,6 +105,7 @@ export class RedisLimits implements LimitStore {
     this.#timers.push(
       setInterval(() => this.renew(), this.#expiryMs / 3).unref(),
       setInterval(() => void this.refresh(), refreshMs).unref(),
+      setInterval(() => void this.lease(), refreshMs).unref(),
     );
   }
 
@@ -177,11 +189,17 @@ export class RedisLimits implements LimitStore {
     }
   }
 
+  /** Holds slices of large budgets for the time when they cannot be asked. */
+  async lease(): Promise<void> {
+    if (this.#part.isUsable) await this.#leases.sync();
+  }
+
   /** Sends what waits. The connection is others' too; who made it closes it. */
   async close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     if (this.#part.isUsable) {
       this.#postAlone();
+      this.#leases.giveBackAll();
       await this.#queue.flush();
     }
     this.#queue.close();
@@ -192,12 +210,12 @@ export class RedisLimits implements LimitStore {
   }
 
   /** Undefined = Redis cannot be asked, or does not know these counters yet. Never rejects. */
-  async #ask(scope: string, wants: Wants, mode: 'take' | 'peek'): Promise<Taken | undefined> {
+  async #ask(scope: string, wants: Wants, mode: AskMode): Promise<Taken | undefined> {
     const restored = new Set<string>();
     for (let tries = 0; tries < triesMax; tries++) {
       const nowMs = this.#nowMs();
       const asked = wants.counters.map((want) => this.#asked(want, nowMs));
-      const reply = await this.#run(scope, wants, asked, mode, restored);
+      const reply = await this.#run(scope, wants, asked, { mode, restored });
       if (reply === undefined) return undefined;
       const [what, redisMs] = reply;
       if (this.#now === undefined) this.#shiftMs = Number(redisMs) - Date.now();
@@ -231,17 +249,16 @@ export class RedisLimits implements LimitStore {
     scope: string,
     wants: Wants,
     asked: readonly Asked[],
-    mode: 'take' | 'peek',
-    restored: ReadonlySet<string>,
+    { mode, restored }: AskOptions,
   ): Promise<(string | number | null)[] | undefined> {
     const mark = sharedKeys.limitMark(scope);
     const keys = [mark];
     const args: (string | number)[] = [
       this.#now?.() ?? '',
       this.#marks.of(scope),
-      mode,
+      mode === 'peek' ? 'peek' : 'take',
       wants.id,
-      this.#expiryMs,
+      mode === 'lease' ? leaseMs : this.#expiryMs,
       this.#groupsMax,
       wants.ofRequest,
     ];
@@ -251,7 +268,7 @@ export class RedisLimits implements LimitStore {
       return await this.#part.call(mark, (redis) => {
         const sent = takeScript.run(redis, keys, args);
         // What is taken after nobody waits for it any more goes back.
-        if (mode === 'take')
+        if (mode !== 'peek')
           sent.then(
             (reply) => {
               if (isLate) this.#giveBack(scope, wants, asked, reply);
@@ -287,7 +304,7 @@ export class RedisLimits implements LimitStore {
     wants: Wants,
     asked: readonly Asked[],
     reply: readonly (string | number | null)[],
-    mode: 'take' | 'peek',
+    mode: AskMode,
   ): Taken {
     const nowMs = this.#nowMs();
     const refusedAt = Number(reply[2]) - 1;
@@ -322,6 +339,10 @@ export class RedisLimits implements LimitStore {
       };
     });
     if (mode === 'peek') return { refusedAt: -1, states };
+    if (mode === 'lease') {
+      for (const state of states) this.#known.note(scope, { ...state, held: 0 }, nowMs);
+      return { refusedAt, states };
+    }
     for (const state of states) this.#known.note(scope, state, nowMs);
     const refused = states[refusedAt];
     if (refused !== undefined && refused.posted >= refused.counter.limit.value)
@@ -394,7 +415,7 @@ export class RedisLimits implements LimitStore {
       case 'share':
         return { value: shareOf(left, this.#replicas()), rule: 'share' };
       case 'lease':
-        return { value: 0, rule: 'lease' };
+        return { value: this.#leases.leased(scope, name), rule: 'lease' };
       case 'allow':
         return { value: Number.MAX_SAFE_INTEGER, rule: 'allow' };
       case 'refuse':
@@ -424,6 +445,15 @@ export class RedisLimits implements LimitStore {
   #nowMs(): number {
     return this.#now?.() ?? Date.now() + this.#shiftMs;
   }
+}
+
+/** A lease is taken like anything else, held for longer, and no request's. */
+type AskMode = 'take' | 'peek' | 'lease';
+
+interface AskOptions {
+  readonly mode: AskMode;
+  /** Counters of which is known what was lost. */
+  readonly restored: ReadonlySet<string>;
 }
 
 interface Asked {

@@ -14,8 +14,15 @@ import {
 } from '../exchange/reservation.ts';
 import { HeldReservation, newReservationId, RequestHolds, wantsOf } from './held-reservation.ts';
 import type { LimitStore, Taken } from './limit-store.ts';
+import type { LimitWatch, OpenReservations } from './limit-watch.ts';
 import { limitError, limitRefusal } from './refusal.ts';
 import { requestFacts } from './request-facts.ts';
+
+/** Who hears of limits, and who knows what is held. */
+export interface LimitWatchers {
+  readonly metrics: LimitWatch;
+  readonly open: OpenReservations;
+}
 
 /** The limits of one request: taken before, settled after. */
 export class RequestLimits implements LimitsOfRequest {
@@ -25,13 +32,16 @@ export class RequestLimits implements LimitsOfRequest {
   readonly #key: ResolvedKey;
   readonly #bundle: CompiledBundle;
   #facts: RequestFacts | undefined;
+  readonly #watch: LimitWatchers | undefined;
   /** Undefined until something is taken. */
   #holds: RequestHolds | undefined;
   #isClosed = false;
   /** For whom nothing may go back yet. */
   #waiting = 0;
 
-  constructor(store: LimitStore, exchange: Exchange) {
+  /** @param watch absent = nothing is taken, and nobody refused: for those who only ask */
+  constructor(store: LimitStore, exchange: Exchange, watch?: LimitWatchers) {
+    this.#watch = watch;
     const { key, bundle } = exchange;
     if (key === undefined || bundle === undefined)
       throw new Error('limits are looked at after authentication');
@@ -154,12 +164,23 @@ export class RequestLimits implements LimitsOfRequest {
     const { refusedAt, states } = taken;
     const refused = states[refusedAt];
     if (refused !== undefined && refusedAt < ofRequest) this.#refuse(refused);
-    this.#holds ??= new RequestHolds(this.#store, this.#scope, states.slice(0, ofRequest));
+    if (refused !== undefined) this.#watch?.metrics.refused(refused.counter);
+    for (const state of states) {
+      if (state.wouldRefuse) this.#watch?.metrics.wouldRefuse(state.counter);
+      if (state.isOverflow) this.#watch?.metrics.overflowed();
+    }
+    this.#holds ??= new RequestHolds(
+      this.#store,
+      this.#scope,
+      states.slice(0, ofRequest),
+      this.#watch?.open,
+    );
     return new HeldReservation(id, this.#holds, taken, states.length - ofRequest, estimate);
   }
 
   #refuse(state: CounterState): never {
     this.isRefused = true;
+    this.#watch?.metrics.refused(state.counter);
     throw limitError(state, Date.now());
   }
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import type { SumCounters } from '../limits/limit-marks.ts';
+import { OpenReservations } from '../limits/limit-watch.ts';
 import { type LiveReplicas, sayShares, shareOf } from '../limits/live-replicas.ts';
 import { MemoryLimits } from '../limits/memory-limits.ts';
 import { RedisLimits } from '../limits/redis-limits.ts';
@@ -38,6 +39,7 @@ export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: 
           sumCounters,
           marksPath: join(env.DATA_DIR, 'limits-shared.json'),
         });
+  const open = new OpenReservations();
   const part: Part = {
     name: 'limits',
     start: () => limits.start(),
@@ -48,7 +50,27 @@ export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: 
         help: '1 while limits are not counted by all gateways together, though there are several or Redis is set',
         read: () => Number(!limits.isShared && (shared !== undefined || replicas.now.count > 1)),
       },
+      {
+        name: 'sluice_limit_reservations',
+        help: 'Requests that hold something of a limit',
+        read: () => open.count,
+      },
+      {
+        name: 'sluice_limit_reservation_oldest_seconds',
+        help: 'How long the oldest of them has held it',
+        read: () => open.oldestMs / 1000,
+      },
+      {
+        name: 'sluice_limit_settling_lines',
+        help: 'Counts on their way to Redis, that nobody waits for',
+        read: () => limits.settling.lines,
+      },
+      {
+        name: 'sluice_limit_settling_seconds',
+        help: 'How long the oldest of them has been on its way',
+        read: () => limits.settling.lagMs / 1000,
+      },
     ],
   };
-  return { limits, part };
+  return { limits, open, part };
 }

@@ -2,7 +2,7 @@ import type { Exchange } from '../../exchange/exchange.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { spendsNothing } from '../../limits/asked-endpoint.ts';
 import type { LimitStore } from '../../limits/limit-store.ts';
-import { RequestLimits } from '../../limits/request-limits.ts';
+import { type LimitWatchers, RequestLimits } from '../../limits/request-limits.ts';
 import type { Stage } from '../pipeline.ts';
 
 /**
@@ -12,10 +12,10 @@ import type { Stage } from '../pipeline.ts';
  * (`visit/steps/reserve.ts`). Who is refused before that meets a spent limit all
  * the same.
  */
-export function enforceLimits(store: LimitStore): Stage {
+export function enforceLimits(store: LimitStore, watch: LimitWatchers): Stage {
   return (exchange, next) => {
     if (RequestLimits.areNone(exchange) || spendsNothing(exchange)) return next();
-    const limits = new RequestLimits(store, exchange);
+    const limits = new RequestLimits(store, exchange, watch);
     exchange.limits = limits;
     limits.refuseSpent();
     return withLimits(limits, exchange, next);
