@@ -8,9 +8,7 @@ import { type Framework, place, question, report, type Seat, weather } from './f
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 function framework(model: LanguageModel): Framework {
-  // Else it refers to items that OpenAI alone has stored.
-  const providerOptions = { openai: { store: false } };
-  const asked = { model, prompt: question, maxRetries: 0, providerOptions };
+  const asked = { model, prompt: question, maxRetries: 0 };
   return {
     async plain() {
       return (await generateText({ ...asked, temperature: 0.2 })).text;

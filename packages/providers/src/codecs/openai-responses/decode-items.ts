@@ -50,6 +50,11 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
       turns.push({ role: 'tool', parts: [callOutput(item, path, dropped)], path });
       break;
     case 'item_reference':
+      // A thought that is stored elsewhere is missed, and no more: what it led to stands beside it.
+      if (stringOf(item.id)?.startsWith('rs_') === true) {
+        dropped.push(path);
+        break;
+      }
       throw invalidField(path, 'refers to an item that is stored elsewhere: send the item itself');
     default:
       decodeFurther(item, path, turns, dropped);

@@ -106,6 +106,16 @@ describe('requests', () => {
     expect(native.encode(body as JsonObject, contextFor(openai)).body).toBeUndefined();
   });
 
+  it('does without a thought that is stored elsewhere, and names it', () => {
+    const question = { role: 'user', content: 'Hi' };
+    const input = [question, { type: 'item_reference', id: 'rs_1' }];
+    const { body, dropped } = viaChat.encode({ model: 'm', input }, contextFor(anthropic));
+    expect(dropped).toEqual(['input[1]']);
+    expect(body).toEqual(
+      viaChat.encode({ model: 'm', input: [question] }, contextFor(anthropic)).body,
+    );
+  });
+
   it('asks for usage in streams of chat providers, whoever the caller is', () => {
     const asked = { model: 'm', input: 'x', stream: true };
     const told = { model: 'm', messages: [], max_tokens: 1, stream: true };
