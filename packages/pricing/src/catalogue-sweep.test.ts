@@ -141,7 +141,7 @@ const differences: readonly {
     why: 'searches that the vendor lists and the catalogue does not',
     shape: /^searched$/,
     providers:
-      /^(?:x-ai\/grok|(?:google|vertex-ai)\/.*(?:gemini|claude)|(?:anthropic|claude-platform-aws)\/)/,
+      /^(?:x-ai\/grok|(?:google|vertex-ai)\/.*gemini-[23]|(?:anthropic|claude-platform-aws)\/)/,
     lacks: 'web_searches_kcount',
   },
   {

@@ -1,18 +1,19 @@
 import type { ImagePrices } from './listed-model.ts';
 import type { TokenPrices } from './token-prices.ts';
 
-/** Changes with every change of the rows: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-22';
+/** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
+export const correctionsVersion = '2026-11-22.2';
 
 /**
- * What vendors' public price lists say and the catalogue leaves out, by hand.
+ * What public price lists say and the catalogue leaves out, by hand. No row is from memory
+ * or inferred from another model's: what nobody lists is unknown, and has no row.
  * Dollars as the lists have them: tokens and characters by the million, calls by
  * the thousand, images by the piece.
  */
 export interface Correction {
   readonly providers: readonly string[];
   readonly models: RegExp;
-  /** Where it was read, and when. */
+  /** The list that says so, read itself or in a public copy, and the day of that. */
   readonly source: string;
   readonly readOn: string;
   /** By service tier: a factor on all tokens and images, or the tokens' prices. */
@@ -40,80 +41,98 @@ export interface Correction {
 }
 
 const openAiPriority = 'https://openai.com/api-priority-processing/';
-const openAiPrices = 'https://developers.openai.com/api/docs/pricing';
 const claudePrices = 'https://platform.claude.com/docs/en/about-claude/pricing';
+const claudeFastMode = 'https://platform.claude.com/docs/en/build-with-claude/fast-mode';
 const geminiPrices = 'https://ai.google.dev/gemini-api/docs/pricing';
 const xaiPrices = 'https://docs.x.ai/developers/pricing';
+const perplexityPrices = 'https://docs.perplexity.ai/getting-started/pricing';
+const voyagePrices = 'https://www.getmaxim.ai/bifrost/model-library/provider/voyage';
+/** Where the vendor's own list was not to be had, or says nothing any more. */
+const openPriceLists = 'https://github.com/Portkey-AI/models';
 const readOn = '2026-11-22';
 
-const priority = (
-  models: RegExp,
-  input: number,
-  cacheRead: number,
-  output: number,
-): Correction => ({
+/** OpenAI renamed priority to fast on 2026-07-30, and takes either name for the one tier. */
+const priority = (models: RegExp, prices: TokenPrices): Correction => ({
   providers: ['openai'],
   models,
   source: openAiPriority,
   readOn,
-  tiers: { priority: { input, cacheRead, output } },
+  tiers: { priority: prices, fast: prices },
 });
 
 const openAi: readonly Correction[] = [
   // A batch is half by the general rule; flex costs what a batch does.
   {
     providers: ['openai'],
-    models: /^(?:gpt-5|o3|o4-mini)/,
-    source: openAiPrices,
+    models: /^(?:gpt-[56]|o3|o4-mini)/,
+    source: 'https://developers.openai.com/api/docs/guides/flex-processing',
     readOn,
     tiers: { flex: 0.5 },
   },
   {
     providers: ['openai'],
     models: /^gpt-5\.6/,
-    source: openAiPrices,
+    source: 'https://openai.com/api-fast-mode/',
     readOn,
     tiers: { priority: 2, fast: 2 },
   },
-  priority(/^gpt-5\.5(?!-pro)/, 12.5, 1.25, 75),
-  priority(/^gpt-5\.4-mini/, 1.5, 0.15, 9),
-  priority(/^gpt-5\.4(?!-(?:mini|nano|pro))/, 5, 0.5, 30),
-  priority(/^gpt-5\.2(?!-pro)/, 3.5, 0.35, 28),
-  priority(/^gpt-5\.1(?!-codex-mini)/, 2.5, 0.25, 20),
-  priority(/^gpt-5-mini/, 0.45, 0.045, 3.6),
-  priority(/^gpt-5(?![.\d]|-(?:mini|nano|pro))/, 2.5, 0.25, 20),
-  priority(/^gpt-4\.1(?!-(?:mini|nano))/, 3.5, 0.875, 14),
-  priority(/^gpt-4\.1-mini/, 0.7, 0.175, 2.8),
-  priority(/^gpt-4\.1-nano/, 0.2, 0.05, 0.8),
-  priority(/^gpt-4o(?!-mini|-audio|-realtime|-transcribe|-search)/, 4.25, 2.125, 17),
-  priority(/^gpt-4o-mini(?!-audio|-realtime|-transcribe|-search|-tts)/, 0.25, 0.125, 1),
-  priority(/^o3(?!-)/, 3.5, 0.875, 14),
-  priority(/^o4-mini/, 2, 0.5, 8),
   {
     providers: ['openai'],
-    models: /^gpt-5\.[4-9]/,
-    source: openAiPrices,
+    models: /^gpt-6-astra/,
+    source: 'https://vercel.com/ai-gateway/models/gpt-6-astra-fast',
+    readOn,
+    tiers: { priority: 2, fast: 2 },
+  },
+  priority(/^gpt-5\.5(?!-pro)/, { input: 12.5, cacheRead: 1.25, output: 75 }),
+  priority(/^gpt-5\.4-mini/, { input: 1.5, cacheRead: 0.15, output: 9 }),
+  priority(/^gpt-5\.4(?!-(?:mini|nano|pro))/, { input: 5, cacheRead: 0.5, output: 30 }),
+  priority(/^gpt-5\.2(?!-pro)/, { input: 3.5, cacheRead: 0.35, output: 28 }),
+  priority(/^gpt-5\.1(?!-codex-mini)/, { input: 2.5, cacheRead: 0.25, output: 20 }),
+  priority(/^gpt-5-mini/, { input: 0.45, cacheRead: 0.045, output: 3.6 }),
+  priority(/^gpt-5(?![.\d]|-(?:mini|nano|pro))/, { input: 2.5, cacheRead: 0.25, output: 20 }),
+  priority(/^gpt-4\.1(?!-(?:mini|nano))/, { input: 3.5, cacheRead: 0.875, output: 14 }),
+  priority(/^gpt-4\.1-mini/, { input: 0.7, cacheRead: 0.175, output: 2.8 }),
+  priority(/^gpt-4\.1-nano/, { input: 0.2, cacheRead: 0.05, output: 0.8 }),
+  priority(/^gpt-4o(?!-mini|-audio|-realtime|-transcribe|-search)/, {
+    input: 4.25,
+    cacheRead: 2.125,
+    output: 17,
+  }),
+  // The oldest is matched by the row above without its day too: the later row is in force.
+  priority(/^gpt-4o-2024-05-13/, { input: 8.75, output: 26.25 }),
+  priority(/^gpt-4o-mini(?!-audio|-realtime|-transcribe|-search|-tts)/, {
+    input: 0.25,
+    cacheRead: 0.125,
+    output: 1,
+  }),
+  priority(/^o3(?!-)/, { input: 3.5, cacheRead: 0.875, output: 14 }),
+  priority(/^o4-mini/, { input: 2, cacheRead: 0.5, output: 8 }),
+  {
+    providers: ['openai'],
+    // Models of 2026-03-05 and later: GPT-5.4 was the first.
+    models: /^gpt-(?:5\.[4-9]|6)/,
+    source: 'https://developers.openai.com/api/docs/guides/data-residency',
     readOn,
     regions: { names: ['us', 'eu', 'au', 'ca', 'jp', 'in', 'sg', 'kr', 'gb', 'ae'], factor: 1.1 },
   },
   {
     providers: ['openai'],
     models: /^tts-1(?!-hd)/,
-    source: openAiPrices,
+    source: 'https://developers.openai.com/api/docs/models/tts-1',
     readOn,
     perMillionCharacters: 15,
   },
   {
     providers: ['openai'],
     models: /^tts-1-hd/,
-    source: openAiPrices,
+    source: 'https://developers.openai.com/api/docs/models/tts-1-hd',
     readOn,
     perMillionCharacters: 30,
   },
   {
     providers: ['openai', 'azure-openai'],
     models: /^dall-e-3/,
-    source: openAiPrices,
+    source: openPriceLists,
     readOn,
     perImage: {
       standard: { '1024x1024': 0.04, '1024x1792': 0.08, '1792x1024': 0.08, default: 0.04 },
@@ -124,7 +143,7 @@ const openAi: readonly Correction[] = [
   {
     providers: ['openai'],
     models: /^dall-e-2/,
-    source: openAiPrices,
+    source: openPriceLists,
     readOn,
     perImage: {
       default: { '256x256': 0.016, '512x512': 0.018, '1024x1024': 0.02, default: 0.02 },
@@ -133,7 +152,7 @@ const openAi: readonly Correction[] = [
   {
     providers: ['openai', 'azure-openai'],
     models: /^gpt-image-1(?![-.])/,
-    source: openAiPrices,
+    source: openPriceLists,
     readOn,
     perImage: {
       low: { '1024x1024': 0.011, '1024x1536': 0.016, '1536x1024': 0.016, default: 0.011 },
@@ -145,7 +164,7 @@ const openAi: readonly Correction[] = [
 
 const claude: readonly Correction[] = [
   {
-    providers: ['anthropic', 'claude-platform-aws', 'vertex-ai', 'azure-ai'],
+    providers: ['anthropic', 'claude-platform-aws'],
     models: /claude/,
     source: claudePrices,
     readOn,
@@ -153,16 +172,22 @@ const claude: readonly Correction[] = [
   },
   {
     providers: ['anthropic', 'claude-platform-aws'],
-    models: /claude-opus-4-6/,
-    source: 'https://platform.claude.com/docs/en/build-with-claude/fast-mode',
+    models: /claude-opus-4-[67]/,
+    source: claudeFastMode,
     readOn,
     tiers: { fast: 6 },
   },
   {
     providers: ['anthropic', 'claude-platform-aws'],
-    // No public list has a factor of Opus 5.5 yet: it is taken to be that of Opus 5.
-    models: /claude-opus-(?:4-8|5)/,
-    source: 'https://openrouter.ai/anthropic/claude-opus-5-fast-20260723',
+    models: /claude-opus-(?:4-8|5(?!-\d\b))/,
+    source: claudeFastMode,
+    readOn,
+    tiers: { fast: 2 },
+  },
+  {
+    providers: ['anthropic', 'claude-platform-aws'],
+    models: /claude-opus-5-5\b/,
+    source: 'https://vercel.com/ai-gateway/models/claude-opus-5.5-fast',
     readOn,
     tiers: { fast: 2 },
   },
@@ -183,60 +208,52 @@ const claude: readonly Correction[] = [
   },
 ];
 
+/** One price at Google's two houses, each of which a list of its own says. */
+const google = (row: Pick<Correction, 'models' | 'tiers' | 'perThousand' | 'perImage'>) => [
+  { providers: ['google'], source: geminiPrices, readOn, ...row },
+  { providers: ['vertex-ai'], source: openPriceLists, readOn, ...row },
+];
+
 const gemini: readonly Correction[] = [
   {
-    providers: ['google', 'vertex-ai'],
+    providers: ['google'],
     models: /gemini/,
     source: 'https://ai.google.dev/gemini-api/docs/optimization',
     readOn,
-    tiers: { flex: 0.5, priority: 1.8 },
+    tiers: { flex: 0.5 },
   },
   {
-    providers: ['google', 'vertex-ai'],
-    models: /gemini-(?:1|2)/,
-    source: geminiPrices,
+    providers: ['vertex-ai'],
+    models: /gemini-(?:2\.5|3)/,
+    source: openPriceLists,
     readOn,
-    perThousand: { webSearches: 35, mapSearches: 25 },
+    tiers: { flex: 0.5 },
   },
+  // Google's range is 1.75 to 2; the prices that are listed by model are all 1.8 times the standard's.
+  ...google({ models: /gemini-(?:2\.5|3)/, tiers: { priority: 1.8 } }),
+  ...google({ models: /gemini-2/, perThousand: { webSearches: 35, mapSearches: 25 } }),
+  ...google({ models: /gemini-3/, perThousand: { webSearches: 14, mapSearches: 14 } }),
+  ...google({ models: /^imagen-4\.0-fast/, perImage: { default: { default: 0.02 } } }),
+  ...google({ models: /^imagen-4\.0-ultra/, perImage: { default: { default: 0.06 } } }),
+  ...google({ models: /^imagen-4\.0-generate/, perImage: { default: { default: 0.04 } } }),
   {
-    providers: ['google', 'vertex-ai'],
-    models: /gemini-(?:[3-9])/,
-    source: geminiPrices,
-    readOn,
-    perThousand: { webSearches: 14, mapSearches: 14 },
-  },
-  {
-    providers: ['google', 'vertex-ai'],
-    models: /^imagen-4\.0-fast/,
-    source: geminiPrices,
-    readOn,
-    perImage: { default: { default: 0.02 } },
-  },
-  {
-    providers: ['google', 'vertex-ai'],
-    models: /^imagen-4\.0-ultra/,
-    source: geminiPrices,
-    readOn,
-    perImage: { default: { default: 0.06 } },
-  },
-  {
-    providers: ['google', 'vertex-ai'],
-    models: /^imagen-4\.0-generate/,
-    source: geminiPrices,
-    readOn,
-    perImage: { default: { default: 0.04 } },
-  },
-  {
-    providers: ['google', 'vertex-ai'],
-    models: /^imagen-3\.0-fast/,
-    source: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
-    readOn,
-    perImage: { default: { default: 0.02 } },
-  },
-  {
-    providers: ['google', 'vertex-ai'],
+    providers: ['google'],
     models: /^imagen-3\.0-generate/,
-    source: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
+    source: geminiPrices,
+    readOn,
+    perImage: { default: { default: 0.03 } },
+  },
+  {
+    providers: ['vertex-ai'],
+    models: /^imagen-3\.0-fast/,
+    source: openPriceLists,
+    readOn,
+    perImage: { default: { default: 0.02 } },
+  },
+  {
+    providers: ['vertex-ai'],
+    models: /^imagen-3\.0-generate/,
+    source: openPriceLists,
     readOn,
     perImage: { default: { default: 0.04 } },
   },
@@ -253,56 +270,63 @@ const others: readonly Correction[] = [
   {
     providers: ['perplexity-ai'],
     models: /^sonar(?:-reasoning)?$/,
-    source: 'https://docs.perplexity.ai/getting-started/pricing',
+    source: openPriceLists,
     readOn,
     perThousandRequests: { low: 5, medium: 8, high: 12 },
   },
   {
     providers: ['perplexity-ai'],
     models: /^sonar(?:-reasoning)?-pro$/,
-    source: 'https://docs.perplexity.ai/getting-started/pricing',
+    source: openPriceLists,
     readOn,
     perThousandRequests: { low: 6, medium: 10, high: 14 },
   },
   {
     providers: ['perplexity-ai'],
     models: /^sonar-deep-research$/,
-    source: 'https://docs.perplexity.ai/getting-started/pricing',
+    source: perplexityPrices,
     readOn,
     perThousand: { webSearches: 5 },
   },
   {
     providers: ['cohere'],
-    models: /^rerank-/,
-    source: 'https://cohere.com/pricing',
+    models: /^rerank-(?:(?:english|multilingual)-v3\.0|v3\.5|v4\.0-fast)$/,
+    source: openPriceLists,
+    readOn,
+    perThousand: { searchUnits: 2 },
+  },
+  {
+    providers: ['cohere'],
+    models: /^rerank-v4\.0-pro$/,
+    source: openPriceLists,
+    readOn,
+    perThousand: { searchUnits: 2.5 },
+  },
+  {
+    providers: ['bedrock'],
+    models: /cohere\.rerank-v3-5/,
+    source: openPriceLists,
     readOn,
     perThousand: { searchUnits: 2 },
   },
   {
     providers: ['bedrock'],
-    models: /cohere\.rerank-/,
-    source: 'https://aws.amazon.com/bedrock/pricing/',
-    readOn,
-    perThousand: { searchUnits: 2 },
-  },
-  {
-    providers: ['bedrock'],
-    models: /amazon\.rerank-/,
-    source: 'https://aws.amazon.com/bedrock/pricing/',
+    models: /amazon\.rerank-v1/,
+    source: openPriceLists,
     readOn,
     perThousand: { searchUnits: 1 },
   },
   {
     providers: ['voyage'],
     models: /^rerank-2(?:\.5)?$/,
-    source: 'https://docs.voyageai.com/docs/pricing',
+    source: voyagePrices,
     readOn,
     perMillionTokens: { input: 0.05 },
   },
   {
     providers: ['voyage'],
     models: /^rerank-2(?:\.5)?-lite$/,
-    source: 'https://docs.voyageai.com/docs/pricing',
+    source: voyagePrices,
     readOn,
     perMillionTokens: { input: 0.02 },
   },

@@ -47,6 +47,20 @@ const invoices: Readonly<Record<string, Invoice>> = {
     tokens: million,
     dollars: 0.06 * 0.45 + 0.04 * 0.045 + 0.01 * 3.6,
   },
+  'OpenAI as fast, which is priority': {
+    provider: 'openai',
+    model: 'gpt-5.1',
+    tier: 'fast',
+    tokens: million,
+    dollars: 0.06 * 2.5 + 0.04 * 0.25 + 0.01 * 20,
+  },
+  'OpenAI as priority by the day of the model': {
+    provider: 'openai',
+    model: 'gpt-4o-2024-05-13',
+    tier: 'priority',
+    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    dollars: 0.01 * 8.75 + 0.001 * 26.25,
+  },
   'OpenAI in a batch, searches at their full price': {
     provider: 'openai',
     model: 'gpt-5.1',
@@ -89,6 +103,13 @@ const invoices: Readonly<Record<string, Invoice>> = {
     },
     dollars: (0.006 * 5 + 0.003 * 6.25 + 0.001 * 10 + 0.001 * 25) * 6,
   },
+  'Claude twice as dear when fast, of a later model': {
+    provider: 'anthropic',
+    model: 'claude-opus-5-5',
+    tier: 'fast',
+    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    dollars: 0.01 * 8 + 0.001 * 40,
+  },
   'Claude within the US, fast': {
     provider: 'anthropic',
     model: 'claude-opus-4-6',
@@ -125,6 +146,13 @@ const invoices: Readonly<Record<string, Invoice>> = {
     tier: 'flex',
     tokens: { inputTokens: 250_000, outputTokens: 2000 },
     dollars: (0.25 * 2.5 + 0.002 * 15) / 2,
+  },
+  'Gemini as priority': {
+    provider: 'google',
+    model: 'gemini-2.5-flash',
+    tier: 'priority',
+    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    dollars: 0.01 * 0.54 + 0.001 * 4.5,
   },
   'Gemini grounded by its searches': {
     provider: 'google',
@@ -164,6 +192,12 @@ const invoices: Readonly<Record<string, Invoice>> = {
     units: { images: 3 },
     dollars: 0.18,
   },
+  'images of Imagen where they cost less': {
+    provider: 'google',
+    model: 'imagen-3.0-generate-002',
+    units: { images: 1 },
+    dollars: 0.03,
+  },
   'tools of xAI': {
     provider: 'x-ai',
     model: 'grok-4',
@@ -191,6 +225,12 @@ const invoices: Readonly<Record<string, Invoice>> = {
     units: { searchUnits: 3 },
     dollars: 0.006,
   },
+  'a rerank by the model': {
+    provider: 'cohere',
+    model: 'rerank-v4.0-pro',
+    units: { searchUnits: 2 },
+    dollars: 0.005,
+  },
   'speech by its characters': {
     provider: 'openai',
     model: 'tts-1-hd',
@@ -202,6 +242,21 @@ const invoices: Readonly<Record<string, Invoice>> = {
 describe('invoices', () => {
   it.each(Object.entries(invoices))('charges %s', (_name, { tokens, units, dollars, ...query }) => {
     expect(nanoUsd(new PriceBook(), query, tokens, units)).toBe(Math.round(dollars * 1e9));
+  });
+
+  it.each([
+    ['a rerank model newer than the lists', 'cohere', 'rerank-v5.0-pro', { searchUnits: 1 }],
+    ['an image model newer than the lists', 'google', 'imagen-5.0-generate-001', { images: 1 }],
+  ])('charges nothing known for %s', (_name, provider, model, units) => {
+    expect(nanoUsd(new PriceBook(), { provider, model }, undefined, units)).toBeUndefined();
+  });
+
+  it('charges a model newer than the lists as standard, whatever its tier', () => {
+    const tokens = { inputTokens: 10_000, outputTokens: 1000 };
+    const query = { provider: 'openai', model: 'gpt-6-sol' };
+    const standard = nanoUsd(new PriceBook(), query, tokens);
+    expect(standard).toBeGreaterThan(0);
+    expect(nanoUsd(new PriceBook(), { ...query, tier: 'fast' }, tokens)).toBe(standard);
   });
 });
 

@@ -167,7 +167,7 @@ describe('listVersion', () => {
     );
     const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
     expect(catalogueVersion).toBe(`genai-prices@${version}`);
-    expect(listVersion).toMatch(/^genai-prices@[\d.]+\+\d{4}-\d{2}-\d{2}$/);
+    expect(listVersion).toMatch(/^genai-prices@[\d.]+\+\d{4}-\d{2}-\d{2}(?:\.\d+)?$/);
   });
 });
 

@@ -33,6 +33,11 @@ describe('GET /model-configs/pricing', () => {
           response_token: { price: 0.0005 },
           cache_read_input_token: { price: 0.0000625 },
         },
+        fast: {
+          request_token: { price: 0.000425 },
+          response_token: { price: 0.0017 },
+          cache_read_input_token: { price: 0.0002125 },
+        },
         priority: {
           request_token: { price: 0.000425 },
           response_token: { price: 0.0017 },
