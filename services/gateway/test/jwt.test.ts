@@ -214,7 +214,8 @@ describe('a provider’s own token', () => {
 
 describe('limits', () => {
   it('in a token are counted for its user: a fresh token does not begin anew', async () => {
-    const rate_limits = [{ type: 'requests', unit: 'rpd', value: 2, status: 'active' }];
+    // Two gateways without Redis have a half each.
+    const rate_limits = [{ type: 'requests', unit: 'rpd', value: 4, status: 'active' }];
     const [one, two] = [
       await sign({ rate_limits, jti: '1' }),
       await sign({ rate_limits, jti: '2' }),
@@ -224,7 +225,7 @@ describe('limits', () => {
       expect(await errorOf(await scenario.chat({ key }))).toMatchObject({
         status: 429,
         code: 'limit.rate_exceeded',
-        message: 'Rate limit exceeded for token of "alice": 2 requests per day allowed.',
+        message: 'Rate limit exceeded for token of "alice": 4 requests per day allowed.',
       });
   });
 
