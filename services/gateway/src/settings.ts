@@ -141,6 +141,12 @@ export const settings = defineSettings({
       1,
       timerMsMax,
     ),
+    LIMIT_STORE_TIMEOUT: integer(
+      'ms of silence of Redis after which each limit is counted by its rule for that',
+      100,
+      10,
+      10_000,
+    ),
     LIMIT_GROUPS_MAX: integer(
       'groups of one policy that are counted apart in an epoch; further ones share a counter',
       100_000,

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { json } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatBody, chatReply, errorOf, modes, type Scenario, startScenario } from './scenario.ts';
+import {
+  chatBody,
+  chatReply,
+  errorOf,
+  modes,
+  patientStore,
+  type Scenario,
+  startScenario,
+} from './scenario.ts';
 
 /** Well formed, and never created: what somebody with our sources could send. */
 function forgedKey(seed: number): string {
@@ -307,18 +315,30 @@ describe.each(modes)('keys and limits, %s', (_mode, options) => {
 describe('two gateways with one Redis', () => {
   let scenario: Scenario;
   beforeAll(async () => {
-    scenario = await startScenario({ gateways: 2, redis: true });
+    scenario = await startScenario({ gateways: 2, redis: true, environment: patientStore });
     scenario.upstream.handle(json(200, chatReply));
   });
   afterAll(() => scenario.stop());
 
-  it('100 per window admit 100 over both, not 101', async () => {
-    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+  const keyWith = (value: number) =>
+    scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
       name: 'shared',
       scopes: ['completions.write'],
       workspace_id: scenario.stack.credentials.workspace_id,
-      rate_limits: [{ type: 'requests', unit: 'rpd', value: 100 }],
+      rate_limits: [{ type: 'requests', unit: 'rpd', value }],
     });
+
+  it('100 per window admit 100 over both, not 101', async () => {
+    const { key: many } = await keyWith(100_000);
+    // They may begin before they have met Redis.
+    for (const gateway of [0, 1])
+      await expect
+        .poll(async () => {
+          const { headers } = await scenario.chat({ key: many, gateway });
+          return headers.get('x-service-limits-degraded');
+        })
+        .toBeNull();
+    const { key } = await keyWith(100);
     const statuses = await Promise.all(
       Array.from({ length: 300 }, async (_, index) => {
         const response = await scenario.chat({ key, gateway: index % 2 });

@@ -46,7 +46,7 @@ end
  *       the group that all share for which there is no room, and the number of groups
  * ARGV  now or "", known mark, "take" or "peek", reservation, ms until it must be
  *       renewed, groups of a policy at most, number of counters of the request;
- *       for each counter: flags, limit, what is asked for, what must be left,
+ *       for each counter in one, with spaces between (each argument costs): flags, limit, what is asked for, what must be left,
  *       start and end of its epoch, when it may be forgotten
  * flags q: requests, g: of a group, n: refuses nothing, s: in shadow mode, k: what was lost of it is known
  * reply { "ok", now, refused index or 0, then for each counter posted, held, over, taken, bits }
@@ -60,12 +60,12 @@ if mark ~= ARGV[2] then return { 'mark', now, mark } end
 local since = tonumber(string.match(mark, '^%d+'))
 local takes, id, groupsMax, ofRequest = ARGV[3] == 'take', ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[7])
 local key, found, lost, refused = 2, {}, {}, 0
-for i = 1, (#ARGV - 7) / 7 do
-  local at = 7 + (i - 1) * 7
-  local flags, limit, asked, needed = ARGV[at + 1], tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
-  local from, to = tonumber(ARGV[at + 5]), tonumber(ARGV[at + 6])
+local words = '^(%S*) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$'
+for i = 1, #ARGV - 7 do
+  local flags, limit, asked, needed, from, to, keep = string.match(ARGV[i + 7], words)
+  limit, asked, needed, from, to = tonumber(limit), tonumber(asked), tonumber(needed), tonumber(from), tonumber(to)
   if now < from or (to > 0 and now >= to) then return { 'clock', now } end
-  local counter = { flags = flags, asked = asked, bits = 0, keep = ARGV[at + 7], hash = KEYS[key], held = KEYS[key + 1] }
+  local counter = { flags = flags, asked = asked, bits = 0, keep = keep, hash = KEYS[key], held = KEYS[key + 1] }
   local grouped = string.find(flags, 'g', 1, true)
   local posted, pending, over, isNew = counts(counter.hash)
   if isNew and grouped then
@@ -136,11 +136,11 @@ return reply`);
  * often it is sent.
  *
  * KEYS  the mark; for each line the hash and the set of its counter
- * ARGV  now or "", known mark; for each line what, and three arguments:
- *       "end" member, actual, "": what was held goes back, what was used is posted
+ * ARGV  now or "", known mark; for each line in one, with spaces between, what, and three words:
+ *       "end" member, actual, -: what was held goes back, what was used is posted
  *       "add" id, amount, when it may be forgotten
- *       "least" "", posted, when it may be forgotten: not less than that was used
- *       "renew" member, ms until it must be renewed again, ""
+ *       "least" -, posted, when it may be forgotten: not less than that was used
+ *       "renew" member, ms until it must be renewed again, -
  * reply for each line posted, held, over; -1 where there is no counter. Nothing
  *       at all is done where the mark is another: the reply is empty then.
  */
@@ -149,8 +149,8 @@ local now = timeOf(ARGV[1])
 local reply = {}
 if redis.call('GET', KEYS[1]) ~= ARGV[2] then return reply end
 for i = 1, (#KEYS - 1) / 2 do
-  local hash, held, at = KEYS[2 * i], KEYS[2 * i + 1], 2 + (i - 1) * 4
-  local what, one, two, keep = ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], ARGV[at + 4]
+  local hash, held = KEYS[2 * i], KEYS[2 * i + 1]
+  local what, one, two, keep = string.match(ARGV[i + 2], '^(%S+) (%S+) (%S+) (%S+)$')
   local posted, _, _, isNew = counts(hash)
   if what == 'end' then
     if not isNew then

@@ -486,14 +486,10 @@ function pushCounter(
       sharedKeys.limitGroups(scope, `${limit.id}@${epoch.name}`),
     );
   }
+  const needed = want.isSoft ? 0 : neededFor(want);
+  const keep = keepUntilMs({ epoch, counter: want.counter });
   args.push(
-    flags,
-    limit.value,
-    want.amount,
-    want.isSoft ? 0 : neededFor(want),
-    epoch.startMs,
-    epoch.endMs,
-    keepUntilMs({ epoch, counter: want.counter }),
+    `${flags} ${limit.value} ${want.amount} ${needed} ${epoch.startMs} ${epoch.endMs} ${keep}`,
   );
 }
 

@@ -120,7 +120,7 @@ export class SettleQueue {
     const args: (string | number)[] = [now(), markOf(scope)];
     for (const { state, what, id, amount } of lines) {
       keys.push(sharedKeys.limit(scope, state.name), sharedKeys.limitHeld(scope, state.name));
-      args.push(what, id, amount, keepUntilMs(state));
+      args.push(`${what} ${id === '' ? '-' : id} ${amount} ${keepUntilMs(state)}`);
     }
     try {
       return await part.call(mark, (redis) => settleScript.run(redis, keys, args));

@@ -34,6 +34,7 @@ export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: 
         })
       : new RedisLimits({
           store: shared,
+          timeoutMs: env.LIMIT_STORE_TIMEOUT,
           groupsMax,
           replicas: () => replicas.now,
           sumCounters,
