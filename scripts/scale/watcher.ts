@@ -171,7 +171,8 @@ function heldContent(held: readonly FilledWorkspace[], keysMark: string): Conten
   };
 }
 
-const formats = Object.fromEntries(sectionNames.map((name) => [name, 1]));
+/** Those that the control plane sends: what is held in another is asked for whole. */
+const formats = { core: 2, ...Object.fromEntries(sectionNames.map((name) => [name, 1])) };
 
 function heldKeys({ id: workspaceId, keys }: FilledWorkspace): Key[] {
   return keys.map(({ id, name, hashHex }) => ({

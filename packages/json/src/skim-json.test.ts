@@ -54,13 +54,14 @@ describe('SkimmedJson', () => {
     },
   );
 
-  it('holds little, whatever comes', () => {
+  it('holds little, whatever comes', async () => {
     const skim = new SkimmedJson();
     const chunk = Buffer.from(`"a":"${'b'.repeat(60_000)}",`);
     skim.add(Buffer.from('{'));
     const before = heldBytes();
     for (let index = 0; index < 500; index++) skim.add(chunk);
-    expect(heldBytes() - before).toBeLessThan(1024 * 1024);
+    // What was let go is given back beside the collector, a moment later on a busy machine.
+    await expect.poll(() => heldBytes() - before, { timeout: 10_000 }).toBeLessThan(1024 * 1024);
     skim.add(Buffer.from('"z":1}'));
     expect(skim.object()).toMatchObject({ z: 1 });
   });

@@ -88,7 +88,8 @@ describe.concurrent('probes of limits', () => {
       aiProviderId: 'openai',
       key: 'sk-saved',
       customHost: `${upstream.url}/v1`,
-      rateLimits: [{ type: 'requests', unit: 'rpd', value: 1 }],
+      // Two gateways without Redis: this one's share is one.
+      rateLimits: [{ type: 'requests', unit: 'rpd', value: 2 }],
     });
     const ask = (content: string) =>
       trial.ask({ config: { provider, cache }, body: bodySaying(content) });

@@ -133,9 +133,9 @@ describe('limits in memory', () => {
     const slices: number[] = [];
     let running = true;
     const watch = () => {
-      const from = process.cpuUsage();
+      const from = process.threadCpuUsage();
       setImmediate(() => {
-        const { user, system } = process.cpuUsage(from);
+        const { user, system } = process.threadCpuUsage(from);
         slices.push((user + system) / 1000);
         if (running) watch();
       });
