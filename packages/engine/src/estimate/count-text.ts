@@ -12,10 +12,10 @@ export interface TextCount {
 }
 
 /** So much of a text is read; of a longer one pieces that lie evenly in it. */
-const readMax = 16_384;
+const readMax = 1024;
 const pieces = 8;
 
-/** Adds a text to what was counted. Reads at most 16,384 characters of it. */
+/** Adds a text to what was counted. Reads at most 1,024 characters of it. */
 export function countText(text: string, into: TextCount): void {
   const { length } = text;
   if (length <= readMax) {

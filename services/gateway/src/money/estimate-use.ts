@@ -31,6 +31,8 @@ const usualExcess = 1.25;
 /** Estimates requests; each is looked at once, whatever the number of its targets. */
 export class UseEstimates {
   readonly #observed: ObservedModels;
+  /** 0 = nothing is known. */
+  readonly #outputMaxes = new Map<string, number>();
   readonly #sizes = new WeakMap<JsonObject, { rule: MediaRule; size: RequestSize }>();
 
   constructor(observed: ObservedModels) {
@@ -44,10 +46,10 @@ export class UseEstimates {
     if (json === undefined) return unread(bytes);
     const size = this.#sizeOf(json, bytes, mediaRuleOf(entry.id, servedModel));
     const model = modelKeyOf(entry.id, servedModel);
-    const facts = factsOfModel(servedModel);
+    const most = this.#outputMaxOf(servedModel);
     const answers = subject.operation.uses === 'text' ? size.answers : 0;
-    const allowed = size.outputMax ?? facts?.outputTokensMax ?? outputTokensDefault;
-    const outputMax = Math.min(allowed, facts?.outputTokensMax ?? allowed, outputTokensMax);
+    const allowed = size.outputMax ?? most ?? outputTokensDefault;
+    const outputMax = Math.min(allowed, most ?? allowed, outputTokensMax);
     const observed = Math.min(outputMax, this.#observed.outputTokens(model) ?? outputMax);
     const usual = this.#observed.usualOutputTokens(model) ?? usualOutputTokens;
     const ratio = this.#observed.inputRatio(model);
@@ -71,6 +73,16 @@ export class UseEstimates {
     return size === undefined || size.isOpen || size.mediaTokens > 0 ? undefined : size.textTokens;
   }
 
+  /** What the model can say at most. Callers name models: few are remembered. */
+  #outputMaxOf(model: string): number | undefined {
+    const known = this.#outputMaxes.get(model);
+    if (known !== undefined) return known === 0 ? undefined : known;
+    const most = factsOfModel(model)?.outputTokensMax;
+    if (this.#outputMaxes.size >= modelsMax) this.#outputMaxes.clear();
+    this.#outputMaxes.set(model, most ?? 0);
+    return most;
+  }
+
   #sizeOf(json: JsonObject, bytes: number, rule: MediaRule): RequestSize {
     const known = this.#sizes.get(json);
     if (known?.rule === rule) return known.size;
@@ -87,6 +99,7 @@ export function modelKeyOf(provider: string, model: string): string {
   return `${provider}|${model}`;
 }
 
+const modelsMax = 1000;
 /** No model says more. */
 const outputTokensMax = 10_000_000;
 
