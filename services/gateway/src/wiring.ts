@@ -130,7 +130,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     logger,
   });
   const observed = new ObservedModels();
-  const estimates = new UseEstimates(observed);
+  const estimates = new UseEstimates(observed, modelOverrides);
   const latencies = new Latencies();
   const plan: PlanDeps = {
     breakers,

@@ -146,7 +146,7 @@ function learn(
   if (outcome !== Outcome.SUCCESS || bill === undefined || tokens === undefined) return;
   if (bill.isEstimated || call.addressBy === 'caller') return;
   const { target, requester } = call;
-  const key = modelKeyOf(target.entry.id, target.servedModel);
+  const key = modelKeyOf(target);
   const known = estimates.teaches(requester.subject);
   observed.learn(key, known, tokens.inputTokens, tokens.outputTokens);
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, ReplyUnits } from '@sluice/contracts';
 import { type MediaRule, measureRequest, type RequestSize } from '@sluice/engine';
-import { factsOfModel } from '@sluice/providers';
+import { factsOfModel, type ModelOverrides } from '@sluice/providers';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { ObservedModels } from './observed-models.ts';
@@ -35,17 +35,22 @@ export class UseEstimates {
   readonly #outputMaxes = new Map<string, number>();
   readonly #sizes = new WeakMap<JsonObject, { rule: MediaRule; size: RequestSize }>();
 
-  constructor(observed: ObservedModels) {
+  readonly #overrides: ModelOverrides | undefined;
+
+  /** @param overrides what the operator knows better of models */
+  constructor(observed: ObservedModels, overrides?: ModelOverrides) {
     this.#observed = observed;
+    this.#overrides = overrides;
   }
 
   /** @param json as the target will get it, before it is encoded in the target's format */
-  of(subject: ModelCall, { entry, servedModel }: NamedTarget, json = subject.json): EstimatedUse {
+  of(subject: ModelCall, target: NamedTarget, json = subject.json): EstimatedUse {
+    const { entry, servedModel } = target;
     const bytes = subject.body?.length ?? 0;
     // What flows through unread has no text that could be counted.
     if (json === undefined) return unread(bytes);
     const size = this.#sizeOf(json, bytes, mediaRuleOf(entry.id, servedModel));
-    const model = modelKeyOf(entry.id, servedModel);
+    const model = modelKeyOf(target);
     const most = this.#outputMaxOf(servedModel);
     const answers = subject.operation.uses === 'text' ? size.answers : 0;
     const allowed = size.outputMax ?? most ?? outputTokensDefault;
@@ -77,7 +82,7 @@ export class UseEstimates {
   #outputMaxOf(model: string): number | undefined {
     const known = this.#outputMaxes.get(model);
     if (known !== undefined) return known === 0 ? undefined : known;
-    const most = factsOfModel(model)?.outputTokensMax;
+    const most = factsOfModel(model, this.#overrides)?.outputTokensMax;
     if (this.#outputMaxes.size >= modelsMax) this.#outputMaxes.clear();
     this.#outputMaxes.set(model, most ?? 0);
     return most;
@@ -92,11 +97,11 @@ export class UseEstimates {
   }
 }
 
-export type NamedTarget = Pick<Target, 'entry' | 'servedModel'>;
+export type NamedTarget = Pick<Target, 'entry' | 'servedModel' | 'customHost'>;
 
-/** Under which what a model counted is remembered. */
-export function modelKeyOf(provider: string, model: string): string {
-  return `${provider}|${model}`;
+/** Under which what a model counted is remembered: who answers at another host teaches nothing of the provider's. */
+export function modelKeyOf({ entry, servedModel, customHost }: NamedTarget): string {
+  return `${entry.id}|${customHost?.url ?? ''}|${servedModel}`;
 }
 
 const modelsMax = 1000;
