@@ -1,15 +1,15 @@
 import { GrowingBytes } from '@sluice/json';
-import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import type { StreamReader } from '../contract.ts';
 import { endOfLastEvent } from '../framing/sse.ts';
 import { empty } from '../translation/native-stream.ts';
+import { WrappedStreamReader } from '../translation/wrapped-stream.ts';
 
 /**
  * Passes a native stream on by whole events and keeps them, unread: should it
  * be cut, they tell what the caller has got, and that ends between two events.
  * What came with the event that ends it in an error is held: others may go on.
  */
-export class KeptStreamReader implements StreamReader {
-  readonly #reader: StreamReader;
+export class KeptStreamReader extends WrappedStreamReader {
   /** Counts bytes that are held until the request is over; false = they must not be. */
   readonly #hold: (bytes: number) => boolean;
   readonly #kept = new GrowingBytes();
@@ -18,25 +18,12 @@ export class KeptStreamReader implements StreamReader {
   #isKept = true;
 
   constructor(reader: StreamReader, hold: (bytes: number) => boolean) {
-    this.#reader = reader;
+    super(reader);
     this.#hold = hold;
   }
 
-  get phase(): StreamReader['phase'] {
-    return this.#reader.phase;
-  }
-  get facts(): ReplyFacts {
-    return this.#reader.facts;
-  }
-  get fault(): StreamFault | undefined {
-    return this.#reader.fault;
-  }
-  get faultForwarded(): boolean {
-    return this.#reader.faultForwarded;
-  }
-
   push(chunk: Buffer): Buffer {
-    const bytes = this.#reader.push(chunk);
+    const bytes = this.inner.push(chunk);
     if (!this.#isKept) return bytes;
     if (this.phase === 'failed') {
       this.#rest.add(bytes);
@@ -57,12 +44,8 @@ export class KeptStreamReader implements StreamReader {
 
   /** Of what was cut within an event the caller gets the whole events alone. */
   end(): Buffer {
-    const bytes = this.#reader.end();
+    const bytes = this.inner.end();
     return this.#isKept && this.phase === 'complete' ? this.#letGo(bytes) : bytes;
-  }
-
-  errorEvent(fault: StreamFault & { code?: string }): Buffer {
-    return this.#reader.errorEvent(fault);
   }
 
   /** All that was passed on, and what came after it and was not; undefined = it was too much to keep. */

@@ -1,7 +1,8 @@
 import { GrowingBytes } from '@sluice/json';
-import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
+import type { StreamReader } from '../contract.ts';
 import { endOfFirstEvent, endOfLastEvent, parseSseEvents } from '../framing/sse.ts';
 import { arrayOf, objectOf, parseObject } from '../json/json-access.ts';
+import { WrappedStreamReader } from './wrapped-stream.ts';
 
 /**
  * Passes a native stream of completions on by whole events, without the one
@@ -14,29 +15,11 @@ export function hideUsage(reader: StreamReader): StreamReader {
 /** Of an event that is not whole yet; what is larger passes on as it is. */
 const heldMax = 64 * 1024;
 
-class UsageHidingReader implements StreamReader {
-  readonly #reader: StreamReader;
+class UsageHidingReader extends WrappedStreamReader {
   readonly #rest = new GrowingBytes();
 
-  constructor(reader: StreamReader) {
-    this.#reader = reader;
-  }
-
-  get phase(): StreamReader['phase'] {
-    return this.#reader.phase;
-  }
-  get facts(): ReplyFacts {
-    return this.#reader.facts;
-  }
-  get fault(): StreamFault | undefined {
-    return this.#reader.fault;
-  }
-  get faultForwarded(): boolean {
-    return this.#reader.faultForwarded;
-  }
-
   push(chunk: Buffer): Buffer {
-    this.#rest.add(this.#reader.push(chunk));
+    this.#rest.add(this.inner.push(chunk));
     const joined = this.#rest.take();
     const end = endOfLastEvent(joined);
     if (joined.length - end > heldMax) return withoutUsage(joined);
@@ -45,11 +28,7 @@ class UsageHidingReader implements StreamReader {
   }
 
   end(): Buffer {
-    return withoutUsage(Buffer.concat([this.#rest.take(), this.#reader.end()]));
-  }
-
-  errorEvent(fault: StreamFault & { code?: string }): Buffer {
-    return this.#reader.errorEvent(fault);
+    return withoutUsage(Buffer.concat([this.#rest.take(), this.inner.end()]));
   }
 }
 
