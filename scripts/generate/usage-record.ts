@@ -36,7 +36,11 @@ const scalars: Partial<Record<ScalarType, FieldCode>> = {
     type: 'Buffer',
     empty: 'noBytes',
     write: 'bytes',
-    column: (value, { name }) => `uuid(${value}, '${name}')`,
+    // Records of releases that knew no entries are an entry each.
+    column: (value, { name }) =>
+      name === 'entry_id'
+        ? `uuid(${value}.length === 0 ? record.id : ${value}, '${name}')`
+        : `uuid(${value}, '${name}')`,
   },
 };
 

@@ -81,6 +81,24 @@ export interface UsageRecord {
   countersSettled: Readonly<Record<string, number>>;
   wouldHaveRefused: readonly string[];
   limitsDegraded: boolean;
+  entryId: Buffer;
+  attemptMs: number;
+  entryMs: number;
+  requestParsingMs: number;
+  preProcessingMs: number;
+  cacheProcessingMs: number;
+  responseParsingMs: number;
+  promptId: string;
+  promptSlug: string;
+  promptVersionId: string;
+  cacheType: string;
+  source: string;
+  runtime: string;
+  runtimeVersion: string;
+  sdkVersion: string;
+  failureCause: string;
+  logFormat: string;
+  gatewayVersion: string;
 }
 
 const noBytes = Buffer.alloc(0);
@@ -165,6 +183,24 @@ export function emptyRecord(): UsageRecord {
     countersSettled: {},
     wouldHaveRefused: [],
     limitsDegraded: false,
+    entryId: noBytes,
+    attemptMs: 0,
+    entryMs: 0,
+    requestParsingMs: 0,
+    preProcessingMs: 0,
+    cacheProcessingMs: 0,
+    responseParsingMs: 0,
+    promptId: '',
+    promptSlug: '',
+    promptVersionId: '',
+    cacheType: '',
+    source: '',
+    runtime: '',
+    runtimeVersion: '',
+    sdkVersion: '',
+    failureCause: '',
+    logFormat: '',
+    gatewayVersion: '',
   };
 }
 
@@ -254,6 +290,24 @@ export class RecordEncoder {
     for (const key in record.countersSettled) out.count(86, key, record.countersSettled[key] ?? 0);
     for (const value of record.wouldHaveRefused) out.text(87, value);
     out.bool(88, record.limitsDegraded);
+    out.bytes(89, record.entryId);
+    out.double(90, record.attemptMs);
+    out.double(91, record.entryMs);
+    out.double(92, record.requestParsingMs);
+    out.double(93, record.preProcessingMs);
+    out.double(94, record.cacheProcessingMs);
+    out.double(95, record.responseParsingMs);
+    out.text(96, record.promptId);
+    out.text(97, record.promptSlug);
+    out.text(98, record.promptVersionId);
+    out.text(99, record.cacheType);
+    out.text(100, record.source);
+    out.text(101, record.runtime);
+    out.text(102, record.runtimeVersion);
+    out.text(103, record.sdkVersion);
+    out.text(104, record.failureCause);
+    out.text(105, record.logFormat);
+    out.text(106, record.gatewayVersion);
     return out.written();
   }
 }

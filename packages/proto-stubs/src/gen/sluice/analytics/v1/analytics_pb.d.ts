@@ -6,6 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
+import type { UsageRecord } from "../../usage/v1/usage_pb.js";
 
 /**
  * Describes the file sluice/analytics/v1/analytics.proto.
@@ -185,6 +186,54 @@ export declare type Filter = Message<"sluice.analytics.v1.Filter"> & {
    * @generated from field: optional string user_id = 22;
    */
   userId?: string | undefined;
+
+  /**
+   * Sum of value × weight of the trace's feedback; what has none is in no range.
+   *
+   * @generated from field: optional double weighted_feedback_min = 23;
+   */
+  weightedFeedbackMin?: number | undefined;
+
+  /**
+   * @generated from field: optional double weighted_feedback_max = 24;
+   */
+  weightedFeedbackMax?: number | undefined;
+
+  /**
+   * As callers named them.
+   *
+   * @generated from field: repeated string ai_models = 25;
+   */
+  aiModels: string[];
+
+  /**
+   * Whether the status is 200 to 299.
+   *
+   * @generated from field: optional bool is_success = 26;
+   */
+  isSuccess?: boolean | undefined;
+
+  /**
+   * @generated from field: repeated string endpoints = 27;
+   */
+  endpoints: string[];
+
+  /**
+   * @generated from field: repeated string cache_statuses = 28;
+   */
+  cacheStatuses: string[];
+
+  /**
+   * @generated from field: repeated string error_codes = 29;
+   */
+  errorCodes: string[];
+
+  /**
+   * Found in address, model, error or metadata, whatever the case.
+   *
+   * @generated from field: string search = 30;
+   */
+  search: string;
 };
 
 /**
@@ -252,6 +301,20 @@ export declare type DataPoint = Message<"sluice.analytics.v1.DataPoint"> & {
    * @generated from field: map<string, double> values = 2;
    */
   values: { [key: string]: number };
+
+  /**
+   * In place of a time, where the graph has none.
+   *
+   * @generated from field: string key = 3;
+   */
+  key: string;
+
+  /**
+   * A number that is told in parts: by status, by number of retries.
+   *
+   * @generated from field: repeated sluice.analytics.v1.Part parts = 4;
+   */
+  parts: Part[];
 };
 
 /**
@@ -259,6 +322,64 @@ export declare type DataPoint = Message<"sluice.analytics.v1.DataPoint"> & {
  * Use `create(DataPointSchema)` to create a new message.
  */
 export declare const DataPointSchema: GenMessage<DataPoint>;
+
+/**
+ * @generated from message sluice.analytics.v1.Part
+ */
+export declare type Part = Message<"sluice.analytics.v1.Part"> & {
+  /**
+   * @generated from field: string key = 1;
+   */
+  key: string;
+
+  /**
+   * @generated from field: double value = 2;
+   */
+  value: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.Part.
+ * Use `create(PartSchema)` to create a new message.
+ */
+export declare const PartSchema: GenMessage<Part>;
+
+/**
+ * @generated from message sluice.analytics.v1.GetSummaryRequest
+ */
+export declare type GetSummaryRequest = Message<"sluice.analytics.v1.GetSummaryRequest"> & {
+  /**
+   * @generated from field: sluice.analytics.v1.Summary summary = 1;
+   */
+  summary: Summary;
+
+  /**
+   * @generated from field: sluice.analytics.v1.Filter filter = 2;
+   */
+  filter?: Filter | undefined;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.GetSummaryRequest.
+ * Use `create(GetSummaryRequestSchema)` to create a new message.
+ */
+export declare const GetSummaryRequestSchema: GenMessage<GetSummaryRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.GetSummaryResponse
+ */
+export declare type GetSummaryResponse = Message<"sluice.analytics.v1.GetSummaryResponse"> & {
+  /**
+   * @generated from field: map<string, double> values = 1;
+   */
+  values: { [key: string]: number };
+};
+
+/**
+ * Describes the message sluice.analytics.v1.GetSummaryResponse.
+ * Use `create(GetSummaryResponseSchema)` to create a new message.
+ */
+export declare const GetSummaryResponseSchema: GenMessage<GetSummaryResponse>;
 
 /**
  * @generated from message sluice.analytics.v1.ListGroupsRequest
@@ -285,6 +406,32 @@ export declare type ListGroupsRequest = Message<"sluice.analytics.v1.ListGroupsR
    * @generated from field: uint32 current_page = 4;
    */
   currentPage: number;
+
+  /**
+   * For GROUP_METADATA.
+   *
+   * @generated from field: string metadata_key = 5;
+   */
+  metadataKey: string;
+
+  /**
+   * Which figures beside requests; each has a published name, e.g. "avg_tokens".
+   *
+   * @generated from field: repeated string columns = 6;
+   */
+  columns: string[];
+
+  /**
+   * A column, or "requests"; empty = requests.
+   *
+   * @generated from field: string order_by = 7;
+   */
+  orderBy: string;
+
+  /**
+   * @generated from field: bool ascending = 8;
+   */
+  ascending: boolean;
 };
 
 /**
@@ -334,6 +481,13 @@ export declare type GroupRow = Message<"sluice.analytics.v1.GroupRow"> & {
    * @generated from field: double cost = 3;
    */
   cost: number;
+
+  /**
+   * The columns that were asked for; times in Unix ms.
+   *
+   * @generated from field: map<string, double> values = 4;
+   */
+  values: { [key: string]: number };
 };
 
 /**
@@ -341,6 +495,314 @@ export declare type GroupRow = Message<"sluice.analytics.v1.GroupRow"> & {
  * Use `create(GroupRowSchema)` to create a new message.
  */
 export declare const GroupRowSchema: GenMessage<GroupRow>;
+
+/**
+ * @generated from message sluice.analytics.v1.LogEntry
+ */
+export declare type LogEntry = Message<"sluice.analytics.v1.LogEntry"> & {
+  /**
+   * The last attempt; tokens and costs are those of all its attempts.
+   *
+   * @generated from field: sluice.usage.v1.UsageRecord record = 1;
+   */
+  record?: UsageRecord | undefined;
+
+  /**
+   * @generated from field: uint32 attempts = 2;
+   */
+  attempts: number;
+
+  /**
+   * To be added to the cost.
+   *
+   * @generated from field: sint64 adjusted_nano_usd = 3;
+   */
+  adjustedNanoUsd: bigint;
+
+  /**
+   * Sum of value × weight, where the trace has feedback.
+   *
+   * @generated from field: optional double weighted_feedback = 4;
+   */
+  weightedFeedback?: number | undefined;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.LogEntry.
+ * Use `create(LogEntrySchema)` to create a new message.
+ */
+export declare const LogEntrySchema: GenMessage<LogEntry>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListLogsRequest
+ */
+export declare type ListLogsRequest = Message<"sluice.analytics.v1.ListLogsRequest"> & {
+  /**
+   * @generated from field: sluice.analytics.v1.Filter filter = 1;
+   */
+  filter?: Filter | undefined;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * As the page before named it; empty = from the newest on.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListLogsRequest.
+ * Use `create(ListLogsRequestSchema)` to create a new message.
+ */
+export declare const ListLogsRequestSchema: GenMessage<ListLogsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListLogsResponse
+ */
+export declare type ListLogsResponse = Message<"sluice.analytics.v1.ListLogsResponse"> & {
+  /**
+   * @generated from field: repeated sluice.analytics.v1.LogEntry entries = 1;
+   */
+  entries: LogEntry[];
+
+  /**
+   * Empty = there are no more.
+   *
+   * @generated from field: string next_cursor = 2;
+   */
+  nextCursor: string;
+
+  /**
+   * Entries in all, counted up to a bound; exact unless total_is_bound.
+   *
+   * @generated from field: uint64 total = 3;
+   */
+  total: bigint;
+
+  /**
+   * @generated from field: bool total_is_bound = 4;
+   */
+  totalIsBound: boolean;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListLogsResponse.
+ * Use `create(ListLogsResponseSchema)` to create a new message.
+ */
+export declare const ListLogsResponseSchema: GenMessage<ListLogsResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.GetLogRequest
+ */
+export declare type GetLogRequest = Message<"sluice.analytics.v1.GetLogRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Empty = every workspace.
+   *
+   * @generated from field: repeated string workspace_ids = 2;
+   */
+  workspaceIds: string[];
+
+  /**
+   * @generated from field: optional string user_id = 3;
+   */
+  userId?: string | undefined;
+
+  /**
+   * UUID, as text.
+   *
+   * @generated from field: string id = 4;
+   */
+  id: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.GetLogRequest.
+ * Use `create(GetLogRequestSchema)` to create a new message.
+ */
+export declare const GetLogRequestSchema: GenMessage<GetLogRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.GetLogResponse
+ */
+export declare type GetLogResponse = Message<"sluice.analytics.v1.GetLogResponse"> & {
+  /**
+   * Absent = there is none that may be seen.
+   *
+   * @generated from field: sluice.analytics.v1.LogEntry entry = 1;
+   */
+  entry?: LogEntry | undefined;
+
+  /**
+   * @generated from field: repeated sluice.usage.v1.UsageRecord attempts = 2;
+   */
+  attempts: UsageRecord[];
+};
+
+/**
+ * Describes the message sluice.analytics.v1.GetLogResponse.
+ * Use `create(GetLogResponseSchema)` to create a new message.
+ */
+export declare const GetLogResponseSchema: GenMessage<GetLogResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListAttemptsRequest
+ */
+export declare type ListAttemptsRequest = Message<"sluice.analytics.v1.ListAttemptsRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: repeated string workspace_ids = 2;
+   */
+  workspaceIds: string[];
+
+  /**
+   * @generated from field: optional string user_id = 3;
+   */
+  userId?: string | undefined;
+
+  /**
+   * @generated from field: optional string api_key_id = 4;
+   */
+  apiKeyId?: string | undefined;
+
+  /**
+   * One of the two; the id of a request is a UUID as text.
+   *
+   * @generated from field: string request_id = 5;
+   */
+  requestId: string;
+
+  /**
+   * @generated from field: string trace_id = 6;
+   */
+  traceId: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListAttemptsRequest.
+ * Use `create(ListAttemptsRequestSchema)` to create a new message.
+ */
+export declare const ListAttemptsRequestSchema: GenMessage<ListAttemptsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListAttemptsResponse
+ */
+export declare type ListAttemptsResponse = Message<"sluice.analytics.v1.ListAttemptsResponse"> & {
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated sluice.usage.v1.UsageRecord attempts = 1;
+   */
+  attempts: UsageRecord[];
+
+  /**
+   * @generated from field: bool is_cut_off = 2;
+   */
+  isCutOff: boolean;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListAttemptsResponse.
+ * Use `create(ListAttemptsResponseSchema)` to create a new message.
+ */
+export declare const ListAttemptsResponseSchema: GenMessage<ListAttemptsResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListGapsRequest
+ */
+export declare type ListGapsRequest = Message<"sluice.analytics.v1.ListGapsRequest"> & {
+  /**
+   * Unix ms: only lives that ended or were last heard of since.
+   *
+   * @generated from field: int64 since_ms = 1;
+   */
+  sinceMs: bigint;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * @generated from field: uint32 current_page = 3;
+   */
+  currentPage: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListGapsRequest.
+ * Use `create(ListGapsRequestSchema)` to create a new message.
+ */
+export declare const ListGapsRequestSchema: GenMessage<ListGapsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListGapsResponse
+ */
+export declare type ListGapsResponse = Message<"sluice.analytics.v1.ListGapsResponse"> & {
+  /**
+   * @generated from field: repeated sluice.analytics.v1.Gap gaps = 1;
+   */
+  gaps: Gap[];
+
+  /**
+   * @generated from field: uint64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListGapsResponse.
+ * Use `create(ListGapsResponseSchema)` to create a new message.
+ */
+export declare const ListGapsResponseSchema: GenMessage<ListGapsResponse>;
+
+/**
+ * Numbers of a life, both ends included, that no record carries.
+ *
+ * @generated from message sluice.analytics.v1.Gap
+ */
+export declare type Gap = Message<"sluice.analytics.v1.Gap"> & {
+  /**
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+
+  /**
+   * @generated from field: uint64 from_sequence = 2;
+   */
+  fromSequence: bigint;
+
+  /**
+   * @generated from field: uint64 to_sequence = 3;
+   */
+  toSequence: bigint;
+
+  /**
+   * Unix ms: when the record before it was made, or the life began.
+   *
+   * @generated from field: int64 since_ms = 4;
+   */
+  sinceMs: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.Gap.
+ * Use `create(GapSchema)` to create a new message.
+ */
+export declare const GapSchema: GenMessage<Gap>;
 
 /**
  * @generated from enum sluice.analytics.v1.Graph
@@ -370,12 +832,103 @@ export enum Graph {
    * @generated from enum value: GRAPH_LATENCY = 4;
    */
   LATENCY = 4,
+
+  /**
+   * @generated from enum value: GRAPH_USERS = 5;
+   */
+  USERS = 5,
+
+  /**
+   * @generated from enum value: GRAPH_USERS_REQUESTS = 6;
+   */
+  USERS_REQUESTS = 6,
+
+  /**
+   * @generated from enum value: GRAPH_ERRORS = 7;
+   */
+  ERRORS = 7,
+
+  /**
+   * @generated from enum value: GRAPH_ERRORS_RATE = 8;
+   */
+  ERRORS_RATE = 8,
+
+  /**
+   * @generated from enum value: GRAPH_ERRORS_STACKS = 9;
+   */
+  ERRORS_STACKS = 9,
+
+  /**
+   * Points of this and the graphs that say so have a key and no time.
+   *
+   * @generated from enum value: GRAPH_ERRORS_STATUS_CODES = 10;
+   */
+  ERRORS_STATUS_CODES = 10,
+
+  /**
+   * @generated from enum value: GRAPH_REQUESTS_RESCUED = 11;
+   */
+  REQUESTS_RESCUED = 11,
+
+  /**
+   * @generated from enum value: GRAPH_CACHE_HIT_RATE = 12;
+   */
+  CACHE_HIT_RATE = 12,
+
+  /**
+   * @generated from enum value: GRAPH_CACHE_LATENCY = 13;
+   */
+  CACHE_LATENCY = 13,
+
+  /**
+   * @generated from enum value: GRAPH_FEEDBACKS = 14;
+   */
+  FEEDBACKS = 14,
+
+  /**
+   * Keys.
+   *
+   * @generated from enum value: GRAPH_FEEDBACKS_SCORES = 15;
+   */
+  FEEDBACKS_SCORES = 15,
+
+  /**
+   * @generated from enum value: GRAPH_FEEDBACKS_WEIGHTED = 16;
+   */
+  FEEDBACKS_WEIGHTED = 16,
+
+  /**
+   * Keys.
+   *
+   * @generated from enum value: GRAPH_FEEDBACKS_AI_MODELS = 17;
+   */
+  FEEDBACKS_AI_MODELS = 17,
 }
 
 /**
  * Describes the enum sluice.analytics.v1.Graph.
  */
 export declare const GraphSchema: GenEnum<Graph>;
+
+/**
+ * @generated from enum sluice.analytics.v1.Summary
+ */
+export enum Summary {
+  /**
+   * @generated from enum value: SUMMARY_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: SUMMARY_CACHE = 1;
+   */
+  CACHE = 1,
+}
+
+/**
+ * Describes the enum sluice.analytics.v1.Summary.
+ */
+export declare const SummarySchema: GenEnum<Summary>;
 
 /**
  * @generated from enum sluice.analytics.v1.Group
@@ -390,6 +943,56 @@ export enum Group {
    * @generated from enum value: GROUP_AI_MODELS = 1;
    */
   AI_MODELS = 1,
+
+  /**
+   * @generated from enum value: GROUP_USERS = 2;
+   */
+  USERS = 2,
+
+  /**
+   * @generated from enum value: GROUP_METADATA = 3;
+   */
+  METADATA = 3,
+
+  /**
+   * @generated from enum value: GROUP_AI_SERVICE = 4;
+   */
+  AI_SERVICE = 4,
+
+  /**
+   * @generated from enum value: GROUP_MODEL = 5;
+   */
+  MODEL = 5,
+
+  /**
+   * @generated from enum value: GROUP_STATUS_CODE = 6;
+   */
+  STATUS_CODE = 6,
+
+  /**
+   * @generated from enum value: GROUP_API_KEY = 7;
+   */
+  API_KEY = 7,
+
+  /**
+   * @generated from enum value: GROUP_CONFIG = 8;
+   */
+  CONFIG = 8,
+
+  /**
+   * @generated from enum value: GROUP_WORKSPACE = 9;
+   */
+  WORKSPACE = 9,
+
+  /**
+   * @generated from enum value: GROUP_PROVIDER = 10;
+   */
+  PROVIDER = 10,
+
+  /**
+   * @generated from enum value: GROUP_PROMPT = 11;
+   */
+  PROMPT = 11,
 }
 
 /**
@@ -426,6 +1029,62 @@ export declare const AnalyticsService: GenService<{
     methodKind: "unary";
     input: typeof SumCountersRequestSchema;
     output: typeof SumCountersResponseSchema;
+  },
+}>;
+
+/**
+ * Single requests, as operators look at them.
+ *
+ * @generated from service sluice.analytics.v1.LogService
+ */
+export declare const LogService: GenService<{
+  /**
+   * Entries, the newest first: one a target that a request asked.
+   *
+   * @generated from rpc sluice.analytics.v1.LogService.ListLogs
+   */
+  listLogs: {
+    methodKind: "unary";
+    input: typeof ListLogsRequestSchema;
+    output: typeof ListLogsResponseSchema;
+  },
+  /**
+   * The entry of an id, which is its own or that of one of its attempts.
+   *
+   * @generated from rpc sluice.analytics.v1.LogService.GetLog
+   */
+  getLog: {
+    methodKind: "unary";
+    input: typeof GetLogRequestSchema;
+    output: typeof GetLogResponseSchema;
+  },
+  /**
+   * Every attempt of a request or of a trace, in the order in which they began.
+   *
+   * @generated from rpc sluice.analytics.v1.LogService.ListAttempts
+   */
+  listAttempts: {
+    methodKind: "unary";
+    input: typeof ListAttemptsRequestSchema;
+    output: typeof ListAttemptsResponseSchema;
+  },
+}>;
+
+/**
+ * Whether the ledger is whole.
+ *
+ * @generated from service sluice.analytics.v1.LedgerService
+ */
+export declare const LedgerService: GenService<{
+  /**
+   * What replicas said they recorded and the ledger does not have.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.ListGaps
+   */
+  listGaps: {
+    methodKind: "unary";
+    input: typeof ListGapsRequestSchema;
+    output: typeof ListGapsResponseSchema;
   },
 }>;
 

@@ -225,6 +225,105 @@ export declare type Adjustment = Message<"sluice.usage.v1.Adjustment"> & {
 export declare const AdjustmentSchema: GenMessage<Adjustment>;
 
 /**
+ * The body of an entry of kind FEEDBACK: what somebody thinks of a trace. The
+ * latest of an id stands.
+ *
+ * @generated from message sluice.usage.v1.Feedback
+ */
+export declare type Feedback = Message<"sluice.usage.v1.Feedback"> & {
+  /**
+   * @generated from field: bytes id = 1;
+   */
+  id: Uint8Array;
+
+  /**
+   * @generated from field: string organisation_id = 2;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: string workspace_id = 3;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: string trace_id = 4;
+   */
+  traceId: string;
+
+  /**
+   * -10 to 10, and how much it counts, 0 to 1.
+   *
+   * @generated from field: sint32 value = 5;
+   */
+  value: number;
+
+  /**
+   * @generated from field: double weight = 6;
+   */
+  weight: number;
+
+  /**
+   * @generated from field: map<string, string> metadata = 7;
+   */
+  metadata: { [key: string]: string };
+
+  /**
+   * Unix ms.
+   *
+   * @generated from field: int64 created_at_ms = 8;
+   */
+  createdAtMs: bigint;
+
+  /**
+   * @generated from field: int64 changed_at_ms = 9;
+   */
+  changedAtMs: bigint;
+};
+
+/**
+ * Describes the message sluice.usage.v1.Feedback.
+ * Use `create(FeedbackSchema)` to create a new message.
+ */
+export declare const FeedbackSchema: GenMessage<Feedback>;
+
+/**
+ * The body of an entry of kind LIFE. A replica has a new name with each start:
+ * its life. Numbers up to `sequence` were taken; those that no record carries are lost.
+ *
+ * @generated from message sluice.usage.v1.Life
+ */
+export declare type Life = Message<"sluice.usage.v1.Life"> & {
+  /**
+   * @generated from field: string replica_id = 1;
+   */
+  replicaId: string;
+
+  /**
+   * @generated from field: sluice.usage.v1.LifeState state = 2;
+   */
+  state: LifeState;
+
+  /**
+   * @generated from field: uint64 sequence = 3;
+   */
+  sequence: bigint;
+
+  /**
+   * Unix ms.
+   *
+   * @generated from field: int64 at_ms = 4;
+   */
+  atMs: bigint;
+};
+
+/**
+ * Describes the message sluice.usage.v1.Life.
+ * Use `create(LifeSchema)` to create a new message.
+ */
+export declare const LifeSchema: GenMessage<Life>;
+
+/**
  * An entry that is no attempt. Its field numbers are none of UsageRecord's, so
  * that a data service of a former release reads a record without an id, keeps
  * the bytes as a reject, and loses nothing. A data service does the same with a
@@ -702,6 +801,118 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
    * @generated from field: bool limits_degraded = 88;
    */
   limitsDegraded: boolean;
+
+  /**
+   * Of the first attempt at this target: a target and its retries are one entry of logs and analytics.
+   * Empty = as id.
+   *
+   * @generated from field: bytes entry_id = 89;
+   */
+  entryId: Uint8Array;
+
+  /**
+   * How long this attempt took, and this target so far: its checks, attempts and the pauses between them.
+   * latency_ms is the request's, from its arrival.
+   *
+   * @generated from field: double attempt_ms = 90;
+   */
+  attemptMs: number;
+
+  /**
+   * @generated from field: double entry_ms = 91;
+   */
+  entryMs: number;
+
+  /**
+   * What the gateway itself took: reading the request, what came before the call, looking into the cache,
+   * reading and checking the answer.
+   *
+   * @generated from field: double request_parsing_ms = 92;
+   */
+  requestParsingMs: number;
+
+  /**
+   * @generated from field: double pre_processing_ms = 93;
+   */
+  preProcessingMs: number;
+
+  /**
+   * @generated from field: double cache_processing_ms = 94;
+   */
+  cacheProcessingMs: number;
+
+  /**
+   * @generated from field: double response_parsing_ms = 95;
+   */
+  responseParsingMs: number;
+
+  /**
+   * Of a saved prompt that was rendered.
+   *
+   * @generated from field: string prompt_id = 96;
+   */
+  promptId: string;
+
+  /**
+   * @generated from field: string prompt_slug = 97;
+   */
+  promptSlug: string;
+
+  /**
+   * @generated from field: string prompt_version_id = 98;
+   */
+  promptVersionId: string;
+
+  /**
+   * Which cache answered: "simple", "semantic"; empty = none.
+   *
+   * @generated from field: string cache_type = 99;
+   */
+  cacheType: string;
+
+  /**
+   * Who tells of it: empty = the gateway that served it, "custom" = somebody's own log, "otel" = a span that was sent.
+   *
+   * @generated from field: string source = 100;
+   */
+  source: string;
+
+  /**
+   * What the caller's client says of itself in its headers.
+   *
+   * @generated from field: string runtime = 101;
+   */
+  runtime: string;
+
+  /**
+   * @generated from field: string runtime_version = 102;
+   */
+  runtimeVersion: string;
+
+  /**
+   * @generated from field: string sdk_version = 103;
+   */
+  sdkVersion: string;
+
+  /**
+   * Why the provider could not be asked or did not end its answer: "dns", "refused", "reset", "timeout", "tls",
+   * "proxy", …; empty = it did.
+   *
+   * @generated from field: string failure_cause = 104;
+   */
+  failureCause: string;
+
+  /**
+   * The layout under which bodies are kept: "v1", "v2"; empty = they are not.
+   *
+   * @generated from field: string log_format = 105;
+   */
+  logFormat: string;
+
+  /**
+   * @generated from field: string gateway_version = 106;
+   */
+  gatewayVersion: string;
 };
 
 /**
@@ -709,6 +920,38 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
  * Use `create(UsageRecordSchema)` to create a new message.
  */
 export declare const UsageRecordSchema: GenMessage<UsageRecord>;
+
+/**
+ * @generated from enum sluice.usage.v1.LifeState
+ */
+export enum LifeState {
+  /**
+   * @generated from enum value: LIFE_STATE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * @generated from enum value: LIFE_STATE_BEGUN = 1;
+   */
+  BEGUN = 1,
+
+  /**
+   * Told with batches, and every 10 s when there are none.
+   *
+   * @generated from enum value: LIFE_STATE_ALIVE = 2;
+   */
+  ALIVE = 2,
+
+  /**
+   * @generated from enum value: LIFE_STATE_ENDED = 3;
+   */
+  ENDED = 3,
+}
+
+/**
+ * Describes the enum sluice.usage.v1.LifeState.
+ */
+export declare const LifeStateSchema: GenEnum<LifeState>;
 
 /**
  * What an entry is about. The outbox has the same numbers in its headers.
@@ -741,12 +984,14 @@ export enum EntryKind {
   ADJUSTMENT = 4,
 
   /**
+   * The body is a Feedback.
+   *
    * @generated from enum value: ENTRY_KIND_FEEDBACK = 5;
    */
   FEEDBACK = 5,
 
   /**
-   * Start or end of a replica.
+   * The body is a Life: start, progress or end of a replica.
    *
    * @generated from enum value: ENTRY_KIND_LIFE = 6;
    */

@@ -1,0 +1,20 @@
+-- What an attempt is part of, how long its parts took, and who asked. In the record's order, so that the two can be compared.
+ALTER TABLE usage_records
+    ADD COLUMN IF NOT EXISTS entry_id UUID DEFAULT id AFTER limits_degraded,
+    ADD COLUMN IF NOT EXISTS attempt_ms Float64 AFTER entry_id,
+    ADD COLUMN IF NOT EXISTS entry_ms Float64 AFTER attempt_ms,
+    ADD COLUMN IF NOT EXISTS request_parsing_ms Float64 AFTER entry_ms,
+    ADD COLUMN IF NOT EXISTS pre_processing_ms Float64 AFTER request_parsing_ms,
+    ADD COLUMN IF NOT EXISTS cache_processing_ms Float64 AFTER pre_processing_ms,
+    ADD COLUMN IF NOT EXISTS response_parsing_ms Float64 AFTER cache_processing_ms,
+    ADD COLUMN IF NOT EXISTS prompt_id LowCardinality(String) AFTER response_parsing_ms,
+    ADD COLUMN IF NOT EXISTS prompt_slug LowCardinality(String) AFTER prompt_id,
+    ADD COLUMN IF NOT EXISTS prompt_version_id LowCardinality(String) AFTER prompt_slug,
+    ADD COLUMN IF NOT EXISTS cache_type LowCardinality(String) AFTER prompt_version_id,
+    ADD COLUMN IF NOT EXISTS source LowCardinality(String) AFTER cache_type,
+    ADD COLUMN IF NOT EXISTS runtime LowCardinality(String) AFTER source,
+    ADD COLUMN IF NOT EXISTS runtime_version LowCardinality(String) AFTER runtime,
+    ADD COLUMN IF NOT EXISTS sdk_version LowCardinality(String) AFTER runtime_version,
+    ADD COLUMN IF NOT EXISTS failure_cause LowCardinality(String) AFTER sdk_version,
+    ADD COLUMN IF NOT EXISTS log_format LowCardinality(String) AFTER failure_cause,
+    ADD COLUMN IF NOT EXISTS gateway_version LowCardinality(String) AFTER log_format
