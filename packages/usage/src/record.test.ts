@@ -20,7 +20,7 @@ function arbitraryRecord(): fc.Arbitrary<UsageRecord> {
     else if (field.fieldKind === 'list')
       fields[name] = fc.array(fc.string({ unit: 'grapheme', minLength: 1 }));
     else if (field.fieldKind === 'enum') fields[name] = fc.constantFrom(0, 1, 2, 3, 4, 5, 6, 7, 8);
-    else if (name === 'id' || name === 'requestId')
+    else if (field.scalar === ScalarType.BYTES)
       fields[name] = fc
         .uint8Array({ minLength: 16, maxLength: 16 })
         .map((bytes) => Buffer.from(bytes));
