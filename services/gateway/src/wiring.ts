@@ -53,6 +53,7 @@ import { recordOutcome } from './pipeline/stages/record-outcome.ts';
 import { answerRendered, renderRequest } from './pipeline/stages/render-request.ts';
 import { resolveConfig } from './pipeline/stages/resolve-config.ts';
 import { routeToTarget } from './pipeline/stages/route-to-target.ts';
+import { keepStringsFast } from './redis/keep-strings-fast.ts';
 import { readRedisPlace } from './redis/redis-settings.ts';
 import { createAdminForwarder } from './routes/admin.ts';
 import { createEstimate, createExplain } from './routes/explain.ts';
@@ -69,6 +70,7 @@ import { resolveTarget } from './visit/target/resolve-target.ts';
 
 /** Builds every client once and hands it down. Takes the data folder first: nothing looks into it before. */
 export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise<readonly Part[]> {
+  keepStringsFast();
   const folder = await lockDataDir(env.DATA_DIR, { name: 'DATA_DIR' });
   const prefixes = headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES);
   // One life of one replica: sequences start at 1 in each.
