@@ -147,6 +147,12 @@ export const settings = defineSettings({
       10,
       10_000,
     ),
+    LIMIT_HOLD_EXPIRY: integer(
+      'ms after which what a gateway held of limits, that says nothing of it any more, is free',
+      30_000,
+      1000,
+      600_000,
+    ),
     LIMIT_GROUPS_MAX: integer(
       'groups of one policy that are counted apart in an epoch; further ones share a counter',
       100_000,

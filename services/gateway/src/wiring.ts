@@ -112,6 +112,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     shared: redis.shared,
     replicas,
     sumCounters: counters.sum,
+    notes: ledger.notes,
     logger,
   });
   const circuits = circuitsPart(redis.shared);

@@ -78,4 +78,18 @@ export interface Reservation {
   takeCounts(): CountsOfRecord;
   /** What there would be to tell if a call that used so much were the last. */
   countsWith(used: Used): CountsOfRecord;
+  /**
+   * A call is to be noted that uses so much whatever becomes of it: what is to be
+   * settled with it, should this process die. Undefined = nothing that others know of.
+   */
+  noteBegin(least: Used | undefined): SettlingNote | undefined;
+  /** The same with its record, once for each call that was noted. */
+  noteEnd(least: Used | undefined): SettlingNote | undefined;
+}
+
+/** What is to be settled of a request by another life of this gateway, should this one end before it has done so. */
+export interface SettlingNote {
+  /** Of the request's holds: a later note says more. */
+  readonly key: string;
+  readonly text: string;
 }

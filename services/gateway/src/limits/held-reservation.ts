@@ -1,8 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { Counter, Limit, LimitType } from '@sluice/engine';
-import type { CountsOfRecord, Estimate, Reservation, Used } from '../exchange/reservation.ts';
+import type {
+  CountsOfRecord,
+  Estimate,
+  Reservation,
+  SettlingNote,
+  Used,
+} from '../exchange/reservation.ts';
 import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-store.ts';
 import type { OpenReservations } from './limit-watch.ts';
+import { type SettlingEnd, settlingNote } from './settling-notes.ts';
 
 const ownPrefix = randomBytes(6).toString('base64url');
 let made = 0;
@@ -40,6 +47,8 @@ export function amountIn(type: LimitType, { requests, tokens, costNanoUsd }: Est
   return type === 'requests' ? requests : type === 'tokens' ? tokens : costNanoUsd;
 }
 
+const nothingUsed: Used = Object.freeze({ tokens: 0, costNanoUsd: 0 });
+
 /** What is held of one level: of the request itself, or of one target. */
 class HeldPart {
   readonly holds: readonly Hold[];
@@ -50,6 +59,10 @@ class HeldPart {
   /** What calls used so far. */
   #tokens = 0;
   #costNanoUsd = 0;
+  /** What those that are noted and not over use at least. */
+  #leastTokens = 0;
+  #leastCostNanoUsd = 0;
+  #callsNoted = 0;
   #isOver = false;
   /** Told to records so far. */
   readonly #told = new Map<Hold, { reserved: number; settled: number }>();
@@ -66,6 +79,28 @@ class HeldPart {
     const added = { requests: 0, ...actual };
     const amounts = this.holds.map(({ counter }) => amountIn(counter.limit.type, added));
     store.add(scope, this.holds, amounts);
+  }
+
+  /** The record of some call of it is not written yet. */
+  get hasNoted(): boolean {
+    return this.#callsNoted > 0;
+  }
+
+  /** @param sign -1 = it is over */
+  noteCall({ tokens, costNanoUsd }: Used, sign: 1 | -1): void {
+    this.#callsNoted += sign;
+    this.#leastTokens += sign * tokens;
+    this.#leastCostNanoUsd += sign * costNanoUsd;
+  }
+
+  /** What ends it by what the ledger will say, should nothing more be noted. */
+  noted(store: LimitStore): SettlingEnd[] {
+    const least = { tokens: this.#leastTokens, costNanoUsd: this.#leastCostNanoUsd };
+    const ends = [
+      ...this.more.map((hold) => store.noteOf({ hold, actual: 0 })),
+      ...this.holds.map((hold) => store.noteOf({ hold, actual: this.#actual(hold, least) })),
+    ];
+    return ends.filter((end) => end !== undefined);
   }
 
   end(): EndedHold[] {
@@ -119,7 +154,10 @@ export class RequestHolds {
   readonly part: HeldPart;
   #open = 0;
   #isClosed = false;
-  #target: HeldPart | undefined;
+  /** Of the targets asked so far; the last one's may still be called. */
+  readonly #targets: HeldPart[] = [];
+  /** Under which it is noted; undefined = it is not. */
+  #noteKey: string | undefined;
 
   readonly #openOnes: OpenReservations | undefined;
 
@@ -138,10 +176,20 @@ export class RequestHolds {
 
   /** The target asked last; what the one before held is settled with its last call. */
   visit(target: HeldPart): void {
-    const before = this.#target;
-    this.#target = target;
-    const ends = before?.end() ?? [];
+    const before = this.#targets.at(-1);
+    this.#targets.push(target);
+    // What is told in one record with a later part is settled after that is written.
+    if (before === undefined || before.hasNoted) return;
+    const ends = before.end();
     if (ends.length > 0) this.store.end(this.scope, ends);
+  }
+
+  /** @param id one of its own among all reservations */
+  note(id: string): SettlingNote | undefined {
+    const ends = [this.part, ...this.#targets].flatMap((part) => part.noted(this.store));
+    if (ends.length === 0) return undefined;
+    this.#noteKey ??= id;
+    return settlingNote(this.#noteKey, this.scope, ends);
   }
 
   get states(): readonly Hold[] {
@@ -181,8 +229,9 @@ export class RequestHolds {
   #endIfOver(): void {
     if (!this.#isClosed || this.#open > 0) return;
     this.#openOnes?.delete(this);
-    const ends = [...this.part.end(), ...(this.#target?.end() ?? [])];
-    if (ends.length > 0) this.store.end(this.scope, ends);
+    const ends = [this.part, ...this.#targets].flatMap((part) => part.end());
+    if (ends.length > 0 || this.#noteKey !== undefined)
+      this.store.end(this.scope, ends, this.#noteKey);
   }
 }
 
@@ -252,6 +301,18 @@ export class HeldReservation implements Reservation {
 
   countsWith(used: Used): CountsOfRecord {
     return this.#counts(used);
+  }
+
+  noteBegin(least: Used = nothingUsed): SettlingNote | undefined {
+    this.#holds.part.noteCall(least, 1);
+    this.#target.noteCall(least, 1);
+    return this.#holds.note(this.id);
+  }
+
+  noteEnd(least: Used = nothingUsed): SettlingNote | undefined {
+    this.#holds.part.noteCall(least, -1);
+    this.#target.noteCall(least, -1);
+    return this.#holds.note(this.id);
   }
 
   #counts(more?: Used): CountsOfRecord {

@@ -1,17 +1,21 @@
 import { type Counter, counterName, epochAt } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import type { AskedBudget } from './leases.ts';
-import type { ChangedCounter } from './limit-store.ts';
+import type { ChangedCounter, ToldCounter } from './limit-store.ts';
 
 /** A counter that others may give back to, or raise, is asked about again after so long. */
 const spentForMs = 1000;
 const keptMax = 50_000;
 
-interface Known {
-  scope: string;
-  state: CounterState;
+interface Told {
+  readonly scope: string;
+  readonly state: ToldCounter;
   /** Not yet told to the control plane. */
   isChanged: boolean;
+}
+
+interface Known extends Told {
+  state: CounterState;
   /** What a request held of it, and when. */
   amount: number;
   askedAtMs: number;
@@ -23,7 +27,7 @@ interface Known {
  */
 export class KnownCounters {
   readonly #known = new Map<string, Known>();
-  readonly #changed = new Set<Known>();
+  readonly #changed = new Set<Told>();
   /** Those that had nothing left, and until when that is taken for true. */
   readonly #spentUntil = new Map<string, number>();
 
@@ -47,6 +51,17 @@ export class KnownCounters {
     if (isBudget && !known.isChanged) {
       known.isChanged = true;
       this.#changed.add(known);
+    }
+  }
+
+  /** Of a counter that may be known by its name alone. */
+  noteTold(scope: string, told: ToldCounter, nowMs: number): void {
+    const known = this.get(scope, told.name);
+    if (known === undefined) this.#changed.add({ scope, state: told, isChanged: true });
+    else {
+      const { posted, pending, overshoot } = told;
+      const remaining = Math.max(0, known.counter.limit.value - posted - pending);
+      this.note(scope, { ...known, posted, pending, overshoot, remaining }, nowMs);
     }
   }
 
@@ -100,7 +115,7 @@ export class KnownCounters {
   }
 
   /** Counters of which something was held when they were last heard of. */
-  *pending(): Iterable<ChangedCounter> {
+  *pending(): Iterable<{ scope: string; state: CounterState }> {
     for (const { scope, state } of this.#known.values())
       if (state.pending > 0) yield { scope, state };
   }

@@ -13,7 +13,9 @@ export interface AskedBudget {
 
 export interface LeasesParts {
   take(scope: string, wants: Wants): Promise<Taken | undefined>;
-  end(scope: string, ends: readonly EndedHold[]): void;
+  end(scope: string, ends: readonly EndedHold[], noteKey: string): void;
+  /** Has it given back by the next life of this gateway, should this one not do so. */
+  note(scope: string, lease: Hold): void;
   /** Budgets whose rule is to lease. */
   asked(): Iterable<AskedBudget>;
   replicas(): number;
@@ -89,13 +91,15 @@ export class Leases {
       ofRequest: 1,
     });
     const hold = taken?.states[0];
-    if (hold !== undefined) this.#leases.set(key, { scope, hold, untilMs: nowMs + leaseMs });
+    if (hold === undefined) return;
+    this.#leases.set(key, { scope, hold, untilMs: nowMs + leaseMs });
+    this.#parts.note(scope, hold);
   }
 
   #giveBack(key: string): void {
     const lease = this.#leases.get(key);
     if (lease === undefined) return;
     this.#leases.delete(key);
-    this.#parts.end(lease.scope, [{ hold: lease.hold, actual: 0 }]);
+    this.#parts.end(lease.scope, [{ hold: lease.hold, actual: 0 }], lease.hold.id);
   }
 }

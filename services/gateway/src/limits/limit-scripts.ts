@@ -5,8 +5,8 @@ import { sharedScript } from '../redis/shared-script.ts';
  * overshoot – and, but for requests, which are counted at once, one sorted set
  * of what is held: `<reservation>:<held>:<overshoot>` by the time at which its
  * owner must be gone. What is found there later is voided, and leaves a mark
- * (`-<member>`), so that an owner who was only paused still posts what was used,
- * once. Numbers are integers below 2^53, which Lua and JSON hold exactly.
+ * (`-<member>`) for a day, so that an owner who was only paused, or the next life
+ * of one who died, still posts what was used, once. Numbers are integers below 2^53, which Lua and JSON hold exactly.
  *
  * An epoch is not now when the clock of Redis says so, whatever those of the
  * gateways say: then nothing is done, and the gateway asks again by that clock.
@@ -29,7 +29,7 @@ local function void(hash, held, now)
     if string.sub(member, 1, 1) ~= '-' then
       local amount, short = string.match(member, ':(%d+):(%d+)$')
       gone, over = gone + tonumber(amount), over + tonumber(short)
-      redis.call('ZADD', held, int(now + 3600000), '-' .. member)
+      redis.call('ZADD', held, int(now + 86400000), '-' .. member)
     end
   end
   if gone > 0 then redis.call('HINCRBY', hash, 'r', int(-gone)) end

@@ -1,5 +1,6 @@
-import type { Counter } from '@sluice/engine';
+import type { Counter, Holder, Limit } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
+import type { SettlingEnd } from './settling-notes.ts';
 
 /** What is asked of one counter. */
 export interface Want {
@@ -38,10 +39,21 @@ export interface EndedHold {
   readonly actual: number;
 }
 
+/** What the control plane is told of a counter. */
+export type ToldCounter = Pick<
+  CounterState,
+  'name' | 'posted' | 'pending' | 'overshoot' | 'isOverflow'
+> & {
+  readonly epoch: { readonly name: string };
+  readonly counter: Pick<Counter, 'group'> & {
+    readonly limit: Pick<Limit, 'id'> & { readonly holder: Pick<Holder, 'kind' | 'workspaceId'> };
+  };
+};
+
 /** A budget that changed, for the control plane. */
 export interface ChangedCounter {
   readonly scope: string;
-  readonly state: CounterState;
+  readonly state: ToldCounter;
 }
 
 /**
@@ -52,8 +64,13 @@ export interface ChangedCounter {
 export interface LimitStore {
   /** All counters of the request, or nothing at all; and all of the target, or none of those. */
   take(scope: string, wants: Wants): Taken | Promise<Taken>;
-  /** Once for each hold; a second time does nothing. Neither throws nor waits. */
-  end(scope: string, ends: readonly EndedHold[]): void;
+  /**
+   * Once for each hold; a second time does nothing. Neither throws nor waits.
+   * @param noteKey of the note that is to be forgotten when all that was ended so far has arrived
+   */
+  end(scope: string, ends: readonly EndedHold[], noteKey?: string): void;
+  /** What another life of this gateway needs to end a hold; undefined = nobody else knows of it. */
+  noteOf(ended: EndedHold): SettlingEnd | undefined;
   /** Adds to counters of which nothing is held. Neither throws nor waits. */
   add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void;
   /** How far each counter is; takes nothing. One that nobody has used yet is whole. */

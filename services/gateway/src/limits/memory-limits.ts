@@ -119,6 +119,9 @@ export class MemoryLimits implements LimitStore {
     this.#counts.changed();
   }
 
+  /** Nobody else knows of it. */
+  noteOf(): undefined {}
+
   add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
     for (const [index, state] of states.entries()) {
       const amount = amounts[index] ?? 0;

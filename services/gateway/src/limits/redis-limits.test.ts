@@ -2,7 +2,9 @@ import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { exampleCounter as counter, redisLimits, take } from '../../test/limits.ts';
+import type { SettlingNote } from '../exchange/reservation.ts';
 import type { RedisLimits, RedisLimitsOptions } from './redis-limits.ts';
+import { type SettlingNotes, settlingNote } from './settling-notes.ts';
 
 let server: SpawnedServer;
 const closers: (() => Promise<void>)[] = [];
@@ -118,6 +120,71 @@ describe('two gateways', () => {
     await eventually(async () =>
       expect(await two.peek('org', budget)).toMatchObject([{ posted: 70, pending: 40 }]),
     );
+  });
+});
+
+describe('a gateway that dies', () => {
+  /** Kept on disk in earnest. */
+  class Notes implements SettlingNotes {
+    readonly texts = new Map<string, string>();
+    recalled = () => [...this.texts];
+    keep = ({ key, text }: SettlingNote) => void this.texts.set(key, text);
+    forget = (key: string) => void this.texts.delete(key);
+  }
+
+  const budget = [counter({ type: 'cost', value: 1000, period: {} })];
+  const tokens = { tokens: 100, costNanoUsd: 100 };
+
+  it.each([
+    ['at once', 0],
+    ['when what it held is free again', 40_000],
+    ['hours later', 10_000_000],
+  ])('settles in its next life what it noted, once, %s', async (_, afterMs) => {
+    const nowMs = { value: Date.UTC(2040, 0, 1) };
+    const options = { now: () => nowMs.value, expiryMs: 30_000, timeoutMs: 2000 };
+    const other = await gateway(options);
+    const notes = new Notes();
+    const dead = await gateway({ ...options, notes });
+    const states = (await take(dead, budget, tokens)).states;
+    const settled = (await take(dead, budget, tokens)).states;
+    const end = dead.noteOf({ hold: states[0]!, actual: 70 })!;
+    const endOfSettled = dead.noteOf({ hold: settled[0]!, actual: 5 })!;
+    dead.end('org', [{ hold: settled[0]!, actual: 5 }]);
+    await eventually(() => dead.settling.lines === 0);
+    notes.keep(settlingNote('r1', 'org', [end, endOfSettled]));
+    // What others see of it meanwhile.
+    nowMs.value += afterMs;
+    await other.peek('org', budget);
+    for (let life = 0; life < 2; life++) {
+      const next = await gateway({ ...options, notes });
+      next.start();
+      await eventually(() => expect(notes.texts.size).toBe(0));
+      expect(await other.peek('org', budget)).toMatchObject([
+        { posted: 75, pending: 0, overshoot: 0 },
+      ]);
+      expect(next.changedCounters(10).at(-1)).toMatchObject({
+        scope: 'org',
+        state: { name: states[0]!.name, posted: 75, pending: 0 },
+      });
+      notes.keep(settlingNote('r1', 'org', [end]));
+    }
+  });
+
+  it('gives back in its next life what it leased', async () => {
+    const notes = new Notes();
+    const large = [counter({ type: 'cost', value: 1_000_000, period: {} })];
+    const dead = await gateway({ notes, timeoutMs: 2000 });
+    await take(dead, large, { costNanoUsd: 10 });
+    await dead.lease();
+    expect(notes.texts.size).toBe(1);
+    const next = await gateway({ notes, timeoutMs: 2000 });
+    const [before] = await next.peek('org', large);
+    expect(before?.pending).toBeGreaterThan(10_000);
+    next.start();
+    await eventually(async () =>
+      expect(await next.peek('org', large)).toMatchObject([{ posted: 0, pending: 10 }]),
+    );
+    expect(notes.texts.size).toBe(0);
   });
 });
 

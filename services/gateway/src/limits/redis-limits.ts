@@ -19,6 +19,12 @@ import {
 import { type Replicas, shareOf } from './live-replicas.ts';
 import { type Allowance, limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
 import { keepUntilMs, type Line, SettleQueue } from './settle-queue.ts';
+import {
+  readSettlingNote,
+  type SettlingEnd,
+  type SettlingNotes,
+  settlingNote,
+} from './settling-notes.ts';
 
 export interface RedisLimitsOptions {
   store: SharedStore;
@@ -34,6 +40,8 @@ export interface RedisLimitsOptions {
   now?: () => number;
   /** Where the marks of Redis are remembered; absent = nowhere. */
   marksPath?: string;
+  /** What another life of this gateway is to settle; absent = nothing is. */
+  notes?: SettlingNotes;
 }
 
 /** One epoch may end between two tries, hardly two. */
@@ -60,6 +68,7 @@ export class RedisLimits implements LimitStore {
   readonly #now: (() => number) | undefined;
   /** Add to our time to have that of Redis. */
   #shiftMs = 0;
+  readonly #notes: SettlingNotes | undefined;
   #alone: MemoryLimits;
   /** What is held of shared counters, and when that was last said. */
   readonly #held = new Map<Hold, { scope: string; saidAtMs: number }>();
@@ -69,6 +78,7 @@ export class RedisLimits implements LimitStore {
     this.#groupsMax = options.groupsMax ?? limitGroupsMaxDefault;
     this.#expiryMs = options.expiryMs ?? 30_000;
     this.#now = options.now;
+    this.#notes = options.notes;
     this.#replicas = options.replicas ?? (() => ({ index: 0, count: 1 }));
     this.#alone = this.#newAlone();
     this.#part = options.store.share({
@@ -86,7 +96,11 @@ export class RedisLimits implements LimitStore {
     });
     this.#leases = new Leases({
       take: (scope, wants) => this.#ask(scope, wants, 'lease'),
-      end: (scope, ends) => this.end(scope, ends),
+      end: (scope, ends, noteKey) => this.end(scope, ends, noteKey),
+      note: (scope, hold) => {
+        const end = this.noteOf({ hold, actual: 0 });
+        if (end !== undefined) this.#notes?.keep(settlingNote(hold.id, scope, [end]));
+      },
       asked: () => this.#known.leasable(this.#nowMs() - leasableMs),
       replicas: () => this.#replicas().count,
       nowMs: () => this.#nowMs(),
@@ -100,8 +114,9 @@ export class RedisLimits implements LimitStore {
     });
   }
 
-  /** Begins to say what is still held, and to look at what others hold. */
+  /** Ends what former lives held, and begins to say what is still held, and to look at what others hold. */
   start(): void {
+    for (const [key, text] of this.#notes?.recalled() ?? []) this.#endFormer(key, text);
     this.#timers.push(
       setInterval(() => this.renew(), this.#expiryMs / 3).unref(),
       setInterval(() => void this.refresh(), refreshMs).unref(),
@@ -128,7 +143,7 @@ export class RedisLimits implements LimitStore {
     return this.#takeShared(scope, wants);
   }
 
-  end(scope: string, ends: readonly EndedHold[]): void {
+  end(scope: string, ends: readonly EndedHold[], noteKey?: string): void {
     for (const ended of ends) {
       const { hold, actual } = ended;
       if (hold.alone !== undefined) {
@@ -138,6 +153,18 @@ export class RedisLimits implements LimitStore {
       this.#held.delete(hold);
       this.#queue.push(scope, endLine(hold, actual));
     }
+    if (noteKey !== undefined) this.#queue.whenArrived(scope, () => this.#notes?.forget(noteKey));
+  }
+
+  noteOf({ hold, actual }: EndedHold): SettlingEnd | undefined {
+    const { counter, alone, name, isOverflow, epoch } = hold;
+    const { type, span, holder, id } = counter.limit;
+    if (alone !== undefined || type === 'requests' || this.#notes === undefined) return undefined;
+    const member = memberOf(hold);
+    if (span.kind === 'rate') return [name, member, actual];
+    const { kind, workspaceId } = holder;
+    const told = [id, kind, workspaceId, counter.group, isOverflow, epoch.name] as const;
+    return [name, member, actual, told];
   }
 
   add(scope: string, states: readonly CounterState[], amounts: readonly number[]): void {
@@ -170,12 +197,7 @@ export class RedisLimits implements LimitStore {
     for (const [hold, held] of this.#held) {
       if (nowMs - held.saidAtMs < this.#expiryMs / 4) continue;
       held.saidAtMs = nowMs;
-      this.#queue.push(held.scope, {
-        state: hold,
-        what: 'renew',
-        id: memberOf(hold),
-        amount: this.#expiryMs,
-      });
+      this.#queue.push(held.scope, lineOf(hold, 'renew', this.#expiryMs, memberOf(hold)));
     }
   }
 
@@ -203,6 +225,22 @@ export class RedisLimits implements LimitStore {
       await this.#queue.flush();
     }
     this.#queue.close();
+  }
+
+  /** Whether or not the former life did it: a hold ends once. */
+  #endFormer(key: string, text: string): void {
+    const [scope, ends] = readSettlingNote(text);
+    for (const [name, id, amount, told] of ends) {
+      const onArrived: Line['onArrived'] = (counts) => {
+        if (counts === undefined || told === undefined) return;
+        const [limitId, kind, workspaceId, group, isOverflow, epoch] = told;
+        const counter = { group, limit: { id: limitId, holder: { kind, workspaceId } } };
+        const state = { name, ...counts, isOverflow, epoch: { name: epoch }, counter };
+        this.#known.noteTold(scope, state, this.#nowMs());
+      };
+      this.#queue.push(scope, { name, state: undefined, what: 'end', id, amount, onArrived });
+    }
+    this.#queue.whenArrived(scope, () => this.#notes?.forget(key));
   }
 
   async #takeShared(scope: string, wants: Wants): Promise<Taken> {
@@ -363,7 +401,7 @@ export class RedisLimits implements LimitStore {
       const known = this.#known.get(scope, name);
       const state = known ?? untouched(want.counter, epoch, name);
       const amount = Math.max(sums.get(name) ?? 0, known?.posted ?? 0);
-      if (amount > 0) this.#queue.push(scope, { state, what: 'least', id: '', amount });
+      if (amount > 0) this.#queue.push(scope, lineOf(state, 'least', amount));
     }
     // Before whatever is asked next.
     await this.#queue.flush();
@@ -377,15 +415,18 @@ export class RedisLimits implements LimitStore {
 
   /** Lines for counters that are gone: of those only what was counted alone is not known to others. */
   async #afterLoss(scope: string, lines: readonly Line[]): Promise<void> {
-    this.#forgetHeld(scope);
-    const names = lines.map(({ state }) => state.name);
-    if (!(await this.#marks.adopt(scope, undefined, this.#nowMs(), names))) {
+    const names = lines.map(({ name }) => name);
+    const isKnown = this.#marks.of(scope) !== '';
+    if (isKnown) this.#forgetHeld(scope);
+    if (!(await this.#marks.adopt(scope, undefined, this.#nowMs(), names)) || !isKnown) {
+      // Whoever knew no mark knows nothing of a loss: of former lives there are lines all the same.
       for (const line of lines) this.#queue.push(scope, line);
       return;
     }
     for (const line of lines) {
-      const { state, what, amount } = line;
-      if (what !== 'add' || amount <= 0) continue;
+      const { state, what, amount, onArrived } = line;
+      onArrived?.(undefined);
+      if (what !== 'add' || amount <= 0 || state === undefined) continue;
       const before = this.#known.get(scope, state.name)?.posted ?? 0;
       if (this.#marks.hasLedger) {
         // It is in the ledger, or will be: added, it would count twice.
@@ -393,7 +434,7 @@ export class RedisLimits implements LimitStore {
         this.#known.note(scope, known, this.#nowMs());
         continue;
       }
-      this.#queue.push(scope, { state, what: 'least', id: '', amount: before });
+      this.#queue.push(scope, lineOf(state, 'least', before));
       this.#queue.push(scope, line);
     }
   }
@@ -505,15 +546,19 @@ function memberOf({ id, held, short }: Hold): string {
 
 function endLine(hold: Hold, actual: number): Line {
   if (hold.counter.limit.type === 'requests')
-    return { state: hold, what: 'add', id: hold.id, amount: actual - hold.held };
-  return { state: hold, what: 'end', id: memberOf(hold), amount: actual };
+    return lineOf(hold, 'add', actual - hold.held, hold.id);
+  return lineOf(hold, 'end', actual, memberOf(hold));
+}
+
+function lineOf(state: CounterState, what: Line['what'], amount: number, id = ''): Line {
+  return { name: state.name, state, what, id, amount };
 }
 
 let added = 0;
 const addedPrefix = crypto.randomUUID().slice(0, 13);
 
 function addLine(state: CounterState, amount: number): Line {
-  return { state, what: 'add', id: `${addedPrefix}+${(++added).toString(36)}`, amount };
+  return lineOf(state, 'add', amount, `${addedPrefix}+${(++added).toString(36)}`);
 }
 
 function untouched(counter: Counter, epoch: CounterState['epoch'], name: string): CounterState {

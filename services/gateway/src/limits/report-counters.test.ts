@@ -41,17 +41,12 @@ const changed = (
   scope: 'org-1',
   state: {
     counter: counter(change.kind ?? 'policy', change.group ?? name),
-    epoch: { name: '1.5', startMs: 5, endMs: 0 },
+    epoch: { name: '1.5' },
     name,
     posted,
     pending: 3,
     overshoot: 2,
-    remaining: 0,
-    resetAtMs: 0,
-    held: 0,
-    wouldRefuse: false,
     isOverflow: change.isOverflow ?? false,
-    alone: undefined,
   },
 });
 

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart } from '../redis/shared-store.ts';
@@ -5,12 +6,18 @@ import { settleScript } from './limit-scripts.ts';
 
 /** What becomes of one counter. */
 export interface Line {
-  readonly state: CounterState;
+  readonly name: string;
+  /** Undefined = of the counter nothing is known but its name. */
+  readonly state: CounterState | undefined;
   readonly what: 'end' | 'add' | 'least' | 'renew';
   /** Of what is held, or of what is added. */
   readonly id: string;
   readonly amount: number;
+  /** Told when it is done, and how far the counter is then; undefined = there is no such counter. */
+  onArrived?: (counts: Counted | undefined) => void;
 }
+
+export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot'>;
 
 export interface SettleQueueParts {
   part: SharedPart;
@@ -71,6 +78,20 @@ export class SettleQueue {
     this.#sendIn(scope, gatherMs);
   }
 
+  /** Calls back when all lines of now have arrived. */
+  whenArrived(scope: string, tell: () => void): void {
+    const last = this.#waiting.get(scope)?.lines.at(-1);
+    if (last === undefined) {
+      tell();
+      return;
+    }
+    const { onArrived } = last;
+    last.onArrived = (counts) => {
+      onArrived?.(counts);
+      tell();
+    };
+  }
+
   /** Sends what waits, now. Never rejects. */
   async flush(): Promise<void> {
     await Promise.all(Array.from(this.#waiting.keys(), (scope) => this.#send(scope)));
@@ -96,6 +117,8 @@ export class SettleQueue {
     if (waiting === undefined || waiting.isSending) return;
     waiting.isSending = true;
     const lines = waiting.lines.slice(0, linesInOneCall);
+    // What is settled is on disk before: records are written at the end of their turn.
+    await turn();
     const reply = await this.#run(scope, lines);
     waiting.isSending = false;
     if (reply === undefined) {
@@ -118,9 +141,10 @@ export class SettleQueue {
     const mark = sharedKeys.limitMark(scope);
     const keys = [mark];
     const args: (string | number)[] = [now(), markOf(scope)];
-    for (const { state, what, id, amount } of lines) {
-      keys.push(sharedKeys.limit(scope, state.name), sharedKeys.limitHeld(scope, state.name));
-      args.push(`${what} ${id === '' ? '-' : id} ${amount} ${keepUntilMs(state)}`);
+    for (const { name, state, what, id, amount } of lines) {
+      keys.push(sharedKeys.limit(scope, name), sharedKeys.limitHeld(scope, name));
+      const keep = state === undefined ? 0 : keepUntilMs(state);
+      args.push(`${what} ${id === '' ? '-' : id} ${amount} ${keep}`);
     }
     try {
       return await part.call(mark, (redis) => settleScript.run(redis, keys, args));
@@ -131,9 +155,10 @@ export class SettleQueue {
   }
 
   #tell(scope: string, lines: readonly Line[], reply: readonly number[]): void {
-    for (const [index, { state, what }] of lines.entries()) {
+    for (const [index, { state, what, onArrived }] of lines.entries()) {
       const [posted = -1, pending = 0, overshoot = 0] = reply.slice(3 * index, 3 * index + 3);
-      if (posted < 0 || what === 'renew') continue;
+      onArrived?.(posted < 0 ? undefined : { posted, pending, overshoot });
+      if (posted < 0 || what === 'renew' || state === undefined) continue;
       const remaining = Math.max(0, state.counter.limit.value - posted - pending);
       this.#parts.onSettled(scope, { ...state, posted, pending, overshoot, remaining });
     }

@@ -51,7 +51,7 @@ export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
       },
     ],
   };
-  return { recorder: new UsageRecorder(outbox, replicaId), part };
+  return { recorder: new UsageRecorder(outbox, replicaId), notes: outbox, part };
 }
 
 /** What is not sent by then is sent after the next start. */

@@ -6,6 +6,7 @@ import { OpenReservations } from '../limits/limit-watch.ts';
 import { type LiveReplicas, sayShares, shareOf } from '../limits/live-replicas.ts';
 import { MemoryLimits } from '../limits/memory-limits.ts';
 import { RedisLimits } from '../limits/redis-limits.ts';
+import type { SettlingNotes } from '../limits/settling-notes.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { Env } from '../settings.ts';
 
@@ -15,11 +16,15 @@ export interface LimitsParts {
   replicas: LiveReplicas;
   /** What the ledger knows of shared counters that were lost. */
   sumCounters: SumCounters;
+  notes: SettlingNotes;
   logger: Logger;
 }
 
 /** Counters of limits: shared through Redis, or of this gateway alone and kept on disk. */
-export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: LimitsParts) {
+export function limitsPart(
+  env: Env,
+  { shared, replicas, sumCounters, notes, logger }: LimitsParts,
+) {
   const groupsMax = env.LIMIT_GROUPS_MAX;
   if (shared === undefined) replicas.onChange = sayShares(logger);
   const limits =
@@ -36,6 +41,8 @@ export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: 
           store: shared,
           timeoutMs: env.LIMIT_STORE_TIMEOUT,
           groupsMax,
+          expiryMs: env.LIMIT_HOLD_EXPIRY,
+          notes,
           replicas: () => replicas.now,
           sumCounters,
           marksPath: join(env.DATA_DIR, 'limits-shared.json'),
@@ -43,7 +50,11 @@ export function limitsPart(env: Env, { shared, replicas, sumCounters, logger }: 
   const open = new OpenReservations();
   const part: Part = {
     name: 'limits',
-    start: () => limits.start(),
+    start() {
+      limits.start();
+      // Held in a Redis that is not used any more.
+      if (shared === undefined) for (const [key] of notes.recalled()) notes.forget(key);
+    },
     stop: () => limits.close(),
     gauges: () => [
       {

@@ -5,6 +5,7 @@ import {
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
 } from 'node:fs';
@@ -26,13 +27,13 @@ afterEach(() => rmSync(dir, { recursive: true, force: true }));
 const open = (bytesMax = 1024 ** 3) => {
   const outbox = new Outbox({ dir, bytesMax });
   const { begin, end } = outbox;
-  outbox.begin = (id, bytes) => {
-    const written = begin.call(outbox, id, bytes);
+  outbox.begin = (id, bytes, note) => {
+    const written = begin.call(outbox, id, bytes, note);
     outbox.flush();
     return written;
   };
-  outbox.end = (id, bytes) => {
-    const written = end.call(outbox, id, bytes);
+  outbox.end = (id, bytes, note) => {
+    const written = end.call(outbox, id, bytes, note);
     outbox.flush();
     return written;
   };
@@ -154,6 +155,49 @@ describe('Outbox', () => {
     const next = open();
     expect(next.recover((begin) => begin)).toBe(1);
     expect(contents(next)).toEqual(['begin long']);
+  });
+
+  it('tells the next life the last note of each key, and the ledger none', () => {
+    const first = open();
+    const id = uuidV7(1);
+    first.begin(id, payload('begin'), { key: 'one', text: 'of its begin' });
+    first.end(id, payload('end'), { key: 'one', text: 'of its end' });
+    first.keep({ key: 'two', text: 'of\nno entry' });
+    first.flush();
+    const second = open();
+    expect(second.recover((begin) => begin)).toBe(0);
+    expect(second.recalled()).toEqual([
+      ['one', 'of its end'],
+      ['two', 'of\nno entry'],
+    ]);
+    expect(contents(second)).toEqual(['end']);
+  });
+
+  it('takes a note for told with its entry only, where the process died between the two', () => {
+    const first = open();
+    const id = uuidV7(1);
+    first.begin(id, payload('begin'), { key: 'one', text: 'of its begin' });
+    first.end(id, payload('end'), { key: 'one', text: 'of its end' });
+    const segment = join(dir, readdirSync(dir).filter((name) => name.endsWith('.log'))[0] ?? '');
+    truncateSync(segment, statSync(segment).size - 1);
+    const second = open();
+    expect(second.recover((begin) => begin)).toBe(1);
+    expect(second.recalled()).toEqual([['one', 'of its begin']]);
+  });
+
+  it('deletes acknowledged segments, and remembers notes that are not forgotten', () => {
+    const outbox = open();
+    outbox.end(uuidV7(1), payload('a'), { key: 'settled', text: 'x' });
+    outbox.end(uuidV7(1), payload('b'), { key: 'unsettled', text: 'y' });
+    outbox.forget('settled');
+    for (let index = 0; index < 20; index++)
+      outbox.end(uuidV7(1), Buffer.alloc(1024 * 1024, index));
+    for (let batch = outbox.read(100); batch !== undefined; batch = outbox.read(100))
+      outbox.acknowledge(batch.next);
+    expect(readdirSync(dir).filter((name) => name.endsWith('.log'))).toHaveLength(1);
+    const next = open();
+    next.recover((begin) => begin);
+    expect(next.recalled()).toEqual([['unsettled', 'y']]);
   });
 
   it('survives a torn tail: what stands before it is sent, writing goes on', () => {

@@ -30,9 +30,16 @@ import { type EntryKind, encodeEntry } from '@sluice/usage';
  * to the ledger also when only another release knows them. `cursor.json` says up to where the ledger has acknowledged. An
  * attempt that began and never ended was lost with the process: `recover`
  * hands it back so that it, too, leaves its one record.
+ *
+ * A note goes before the entry that it belongs to and holds once that is there,
+ * too; it never leaves the gateway. The last one of its key is kept until it is
+ * forgotten, or handed to the next life.
  */
 
 const kindBegin = 1;
+const kindNote = 255;
+/** Of a note that belongs to no entry. */
+const noId = Buffer.alloc(16);
 const kindAttempt = usage.EntryKind.ATTEMPT;
 const headerBytes = 25;
 const segmentBytesMax = 8 * 1024 * 1024;
@@ -54,6 +61,13 @@ export interface OutboxBatch {
   next: OutboxPosition;
 }
 
+/** What another life of this gateway is to know, should this one end before it is forgotten. */
+export interface OutboxNote {
+  /** A later note of the same key stands in place of this one. */
+  readonly key: string;
+  readonly text: string;
+}
+
 export class OutboxFullError extends Error {}
 
 export class Outbox {
@@ -67,6 +81,8 @@ export class Outbox {
   #cursorSaved: OutboxPosition;
   /** Attempts under way: id (latin1) to the payload of their begin entry. */
   readonly #open = new Map<string, { segment: number; payload: Buffer }>();
+  /** By their keys. */
+  readonly #notes = new Map<string, { segment: number; text: string }>();
   readonly #sizes = new Map<number, number>();
   #bytes = 0;
   /** Entries of this turn, not yet written. */
@@ -133,8 +149,9 @@ export class Outbox {
    * Notes that an attempt starts; resolves when that is written.
    * @throws OutboxFullError when the ledger has been away for too long; the request must be refused.
    */
-  begin(id: Buffer, payload: Uint8Array): Promise<void> {
+  begin(id: Buffer, payload: Uint8Array, note?: OutboxNote): Promise<void> {
     if (this.isFull) throw new OutboxFullError('the outbox is full');
+    if (note !== undefined) this.#note(note, id);
     const name = id.toString('latin1');
     // The encoder reuses its buffer; what must outlive this call is copied.
     this.#open.set(name, { segment: this.#segment, payload: Buffer.from(payload) });
@@ -145,7 +162,8 @@ export class Outbox {
   }
 
   /** Takes the record of an attempt, whether or not its begin was written; resolves when it is stored. */
-  end(id: Buffer, payload: Uint8Array): Promise<void> {
+  end(id: Buffer, payload: Uint8Array, note?: OutboxNote): Promise<void> {
+    if (note !== undefined) this.#note(note, id);
     this.#open.delete(id.toString('latin1'));
     return this.#append(kindAttempt, id, payload);
   }
@@ -153,6 +171,16 @@ export class Outbox {
   /** Takes an entry of a kind that nothing begins; resolves when it is stored. */
   add(kind: EntryKind, id: Buffer, payload: Uint8Array): Promise<void> {
     return this.#append(kind, id, payload);
+  }
+
+  /** Takes a note that belongs to no entry. */
+  keep(note: OutboxNote): void {
+    this.#note(note, noId);
+  }
+
+  /** What was noted under the key needs no more to be known. */
+  forget(key: string): void {
+    this.#notes.delete(key);
   }
 
   /** Writes what has been taken so far, now. For those who cannot wait for the end of the turn. */
@@ -202,24 +230,35 @@ export class Outbox {
   }
 
   /**
-   * Attempts of former lives that began and never ended. To be called once,
-   * before the first request; `finish` turns a begin payload into the record
-   * to store.
+   * Attempts of former lives that began and never ended, and their notes. To be
+   * called once, before the first request; `finish` turns a begin payload into
+   * the record to store.
    */
   recover(finish: (beginPayload: Buffer) => Uint8Array): number {
     const begun = new Map<string, Buffer>();
-    for (const number of this.#segments()) {
-      if (number === this.#segment) continue;
-      for (const entry of entriesOf(readFileSync(this.#path(number)))) {
+    for (const segment of this.#segments()) {
+      if (segment === this.#segment) continue;
+      let noted: { id: string; payload: Buffer } | undefined;
+      for (const entry of entriesOf(readFileSync(this.#path(segment)))) {
         const id = entry.id.toString('latin1');
-        if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
+        if (entry.kind === kindNote) {
+          noted = { id, payload: entry.payload };
+          if (!entry.id.equals(noId)) continue;
+        } else if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
         else if (entry.kind === kindAttempt) begun.delete(id);
+        if (noted?.id === id) this.#recall(noted.payload, segment);
+        noted = undefined;
       }
     }
     for (const [id, payload] of begun)
       void this.#append(kindAttempt, Buffer.from(id, 'latin1'), finish(payload));
     this.flush();
     return begun.size;
+  }
+
+  /** After `recover`: notes of former lives, also such as were forgotten by these. */
+  recalled(): (readonly [key: string, text: string])[] {
+    return Array.from(this.#notes, ([key, { text }]) => [key, text] as const);
   }
 
   /** The next records to send, or undefined when all are sent. Reading does not move the cursor. */
@@ -284,6 +323,17 @@ export class Outbox {
     }
   }
 
+  #note({ key, text }: OutboxNote, id: Buffer): void {
+    this.#notes.set(key, { segment: this.#segment, text });
+    void this.#append(kindNote, id, Buffer.from(`${key}\n${text}`));
+  }
+
+  #recall(payload: Buffer, segment: number): void {
+    const text = payload.toString();
+    const end = text.indexOf('\n');
+    this.#notes.set(text.slice(0, end), { segment, text: text.slice(end + 1) });
+  }
+
   #append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
     // Readers take what is longer for damage, and would give up all that follows it.
     if (payload.length > payloadBytesMax)
@@ -305,7 +355,7 @@ export class Outbox {
       this.#pendingFlush = { promise, resolve, reject, hasRecords: this.#refusedBytes > 0 };
       setImmediate(this.#flushSoon);
     }
-    if (kind !== kindBegin) this.#pendingFlush.hasRecords = true;
+    if (kind !== kindBegin && kind !== kindNote) this.#pendingFlush.hasRecords = true;
     return this.#pendingFlush.promise;
   }
 
@@ -330,8 +380,13 @@ export class Outbox {
     }
   }
 
-  /** A segment may only go when no attempt that is still under way has its begin there: such begins are written again. */
+  /**
+   * A segment may only go when no attempt that is still under way has its begin
+   * there, and no note that is to be known: such ones are written again.
+   */
   #carryForward(number: number): void {
+    for (const [key, { segment, text }] of this.#notes)
+      if (segment === number) this.#note({ key, text }, noId);
     for (const [id, begun] of this.#open) {
       if (begun.segment !== number) continue;
       begun.segment = this.#segment;
@@ -356,7 +411,7 @@ export class Outbox {
     let consumed = 0;
     for (const entry of entriesOf(bytes)) {
       consumed = entry.end;
-      if (entry.kind !== kindBegin) records.push(encodeEntry(entry.kind, entry.payload));
+      if (!isOwn(entry)) records.push(encodeEntry(entry.kind, entry.payload));
       if (records.length >= recordsMax) break;
     }
     // Nothing readable at this place: a torn or damaged tail. The rest of the segment is given up.
@@ -416,6 +471,11 @@ interface Entry {
   id: Buffer;
   payload: Buffer;
   end: number;
+}
+
+/** It never leaves the gateway. */
+function isOwn({ kind }: Entry): boolean {
+  return kind === kindBegin || kind === kindNote;
 }
 
 /** Whole, undamaged entries from the start; stops at the first that is not. */

@@ -3,7 +3,7 @@ import type { UsageRecord } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { Reservation } from '../exchange/reservation.ts';
+import type { Reservation, Used } from '../exchange/reservation.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
 import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
@@ -24,12 +24,17 @@ export function recordAttempt(
     const record = recorder.blankFor(requester, notes, target);
     record.attempt = requester.progress.attempts;
     record.retryCount = retryCount;
+    const { reservation } = call;
+    const prompt = promptOf(call);
+    const least = prompt && usedBy(prompt);
     try {
-      await recorder.begin(asLost(record, promptOf(call), call.reservation));
+      const lost = asLost(record, prompt, reservation);
+      await recorder.begin(lost, reservation?.noteBegin(least));
     } catch (error) {
+      reservation?.noteEnd(least);
       throw new GatewayError('gateway.ledger_full', { cause: error });
     }
-    return (ended) => finish(record, ended, recorder);
+    return (ended) => finish(record, ended, recorder, least);
   };
 }
 
@@ -40,6 +45,10 @@ export interface GuessedPrompt {
   readonly costNanoUsd: number | undefined;
 }
 
+function usedBy({ inputTokens, costNanoUsd = 0 }: GuessedPrompt): Used {
+  return { tokens: inputTokens, costNanoUsd };
+}
+
 /** The record as it stands for an attempt that dies with this process: its prompt was read. */
 function asLost(
   record: UsageRecord,
@@ -47,8 +56,8 @@ function asLost(
   reservation: Reservation | undefined,
 ): UsageRecord {
   if (prompt === undefined) return record;
-  const { inputTokens: tokens, costNanoUsd = 0 } = prompt;
-  const counts = reservation?.countsWith({ tokens, costNanoUsd });
+  const { costNanoUsd = 0 } = prompt;
+  const counts = reservation?.countsWith(usedBy(prompt));
   return {
     ...record,
     countersReserved: counts?.reserved ?? record.countersReserved,
@@ -61,7 +70,12 @@ function asLost(
   };
 }
 
-function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorder): Promise<void> {
+function finish(
+  record: UsageRecord,
+  ended: EndedAttempt,
+  recorder: UsageRecorder,
+  least: Used | undefined,
+): Promise<void> {
   const { facts, bill, price } = ended;
   const { requester, notes } = ended.call;
   const arrivedAt = requester.arrival.startedAt;
@@ -78,11 +92,12 @@ function finish(record: UsageRecord, ended: EndedAttempt, recorder: UsageRecorde
   addCounts(record, ended.call.reservation);
   const { recovery } = ended.call;
   if (ended.isContinued && recovery !== undefined) {
-    recovery.parts.begin(record, ended);
+    recovery.parts.begin(record, ended, least);
     return Promise.resolve();
   }
   // When the disk refuses, the begin entry stands for the attempt, as `lost`, after the next start.
-  const stored = recorder.store(record).catch(() => {});
+  const note = ended.call.reservation?.noteEnd(least);
+  const stored = recorder.store(record, note).catch(() => {});
   if (ended.isUrgent) writeNow(recorder);
   // A cancelled second call must not stand for the one that answered.
   if (ended.errorCode !== 'request.superseded')

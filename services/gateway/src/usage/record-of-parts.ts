@@ -4,6 +4,7 @@ import type { EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { RecordedParts } from '../exchange/recorded-parts.ts';
+import type { Used } from '../exchange/reservation.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
 import { type UsageRecorder, withMember } from './usage-recorder.ts';
@@ -17,7 +18,7 @@ const { Outcome } = usage;
 export class RecordOfParts implements RecordedParts {
   readonly #recorder: UsageRecorder;
   readonly #parts: object[] = [];
-  #first: { record: UsageRecord; ended: EndedAttempt } | undefined;
+  #first: { record: UsageRecord; ended: EndedAttempt; least: Used | undefined } | undefined;
   #told: PreparedCall | undefined;
   /** Somebody answered, and nobody knows for how much. */
   #lacksPrice = false;
@@ -31,8 +32,8 @@ export class RecordOfParts implements RecordedParts {
     return this.#first !== undefined && !this.#isClosed;
   }
 
-  begin(record: UsageRecord, ended: EndedAttempt): void {
-    this.#first = { record, ended };
+  begin(record: UsageRecord, ended: EndedAttempt, least: Used | undefined): void {
+    this.#first = { record, ended, least };
     this.#note(ended);
   }
 
@@ -56,7 +57,7 @@ export class RecordOfParts implements RecordedParts {
   close(outcome: usage.Outcome): Promise<void> {
     if (this.#first === undefined || this.#isClosed) return Promise.resolve();
     this.#isClosed = true;
-    const { record, ended } = this.#first;
+    const { record, ended, least } = this.#first;
     const { requester, notes } = ended.call;
     record.outcome = outcome;
     if (outcome === Outcome.SUCCESS) record.errorCode = '';
@@ -66,7 +67,8 @@ export class RecordOfParts implements RecordedParts {
       record.decisionJson,
       `"parts":${JSON.stringify(this.#parts.slice(0, partsMax))}`,
     );
-    const stored = this.#recorder.store(record).catch(() => {
+    const note = ended.call.reservation?.noteEnd(least);
+    const stored = this.#recorder.store(record, note).catch(() => {
       // The disk refuses: the begin entry stands for the attempt, as `lost`, after the next start.
     });
     try {

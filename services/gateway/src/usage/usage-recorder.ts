@@ -7,7 +7,7 @@ import type { Subject } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit, VisitNotes } from '../exchange/visit.ts';
 import { addCounts } from './add-counts.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, OutboxNote } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
 const { Outcome } = usage;
@@ -24,9 +24,13 @@ export class UsageRecorder {
     this.#replicaId = replicaId;
   }
 
-  /** From here on exactly one record of this id follows. @throws when it cannot be noted */
-  begin(record: UsageRecord): Promise<void> {
-    return this.#outbox.begin(record.id, this.#encoder.encode(record));
+  /**
+   * From here on exactly one record of this id follows.
+   * @param note what is to be settled, should that record be `lost`
+   * @throws when it cannot be noted
+   */
+  begin(record: UsageRecord, note?: OutboxNote): Promise<void> {
+    return this.#outbox.begin(record.id, this.#encoder.encode(record), note);
   }
 
   /** A request, or one target of it, that never got as far as an attempt. */
@@ -84,8 +88,9 @@ export class UsageRecorder {
     return Buffer.from(suffix);
   }
 
-  store(record: UsageRecord): Promise<void> {
-    return this.#outbox.end(record.id, this.#encoder.encode(record));
+  /** @param note what is to be settled with it, should this process die before it is */
+  store(record: UsageRecord, note?: OutboxNote): Promise<void> {
+    return this.#outbox.end(record.id, this.#encoder.encode(record), note);
   }
 
   /** Writes what was stored, now. @throws when the disk refuses */
