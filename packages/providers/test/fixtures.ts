@@ -68,6 +68,7 @@ export interface Playback {
   bytes: Buffer;
   phases: StreamReader['phase'][];
   facts: StreamReader['facts'];
+  said: number | undefined;
   fault: StreamReader['fault'];
 }
 
@@ -87,9 +88,9 @@ export function play(reader: StreamReader, bytes: Buffer, cuts: readonly number[
   }
   out.push(reader.end());
   note();
-  // An estimate by the bytes of what came unread: it may differ by how they were cut.
-  const { textChars: _estimate, ...facts } = reader.facts;
-  return { bytes: Buffer.concat(out), phases, facts, fault: reader.fault };
+  // An estimate, and no part of what a stream tells.
+  const { textChars: said, ...facts } = reader.facts;
+  return { bytes: Buffer.concat(out), phases, facts, said, fault: reader.fault };
 }
 
 /** Every position there is: the stream byte by byte. */

@@ -81,8 +81,10 @@ export class NativeStreamReader implements StreamReader {
     if (this.#state.isOver) return chunk;
     const events = this.#framer.push(chunk);
     if (events !== undefined) {
-      if (this.#said.hasBegun) this.#said.add(events);
-      this.#watch(events);
+      // What follows the first event with content in the same piece is counted where that is found.
+      const isCounted = this.#said.hasBegun;
+      const end = this.#watch(events);
+      if (isCounted) this.#said.add(end < events.length ? events.subarray(0, end) : events);
     }
     // An event too large to read is content all the same.
     if (this.#framer.oversized > 0 && this.#state.phase === 'preamble')
@@ -102,40 +104,63 @@ export class NativeStreamReader implements StreamReader {
     return this.#tap.errorEvent(fault);
   }
 
-  #watch(events: Buffer): void {
+  /** Up to where it looked: what follows the end of the stream is not part of it. */
+  #watch(events: Buffer): number {
+    const { length } = events;
     if (!this.#started) {
       this.#started = true;
       if (!looksLikeSse(events)) {
         this.#state.fail(invalidStream('The provider did not answer with an event stream.'));
-        return;
+        return length;
       }
     }
-    if (this.#state.phase === 'preamble' || this.#tap.readsAll === true) {
+    if (this.#state.phase === 'preamble') return this.#readBeginning(events);
+    if (this.#tap.readsAll === true) {
       this.#readAll(events);
-      return;
+      return length;
     }
     let marker = findMarker(events, 0);
     while (marker !== -1) {
       const end = endOfFirstEvent(events, marker);
       this.#readAll(events.subarray(endOfLastEvent(events.subarray(0, marker)), end));
-      if (this.#state.isOver) return;
+      if (this.#state.isOver) return end;
       marker = findMarker(events, end);
     }
     const done = findDone(events);
-    if (done !== -1) this.#readAll(events.subarray(endOfLastEvent(events.subarray(0, done))));
+    if (done === -1) return length;
+    this.#readAll(events.subarray(endOfLastEvent(events.subarray(0, done))));
+    return this.#state.isOver ? endOfFirstEvent(events, done) : length;
   }
 
-  #readAll(events: Buffer): void {
-    const isCounted = this.#said.hasBegun;
+  /** One after the other, until one has content. */
+  #readBeginning(events: Buffer): number {
+    for (let start = 0; start < events.length; ) {
+      const end = endOfFirstEvent(events, start);
+      const event = events.subarray(start, end);
+      const body = this.#readAll(event);
+      start = end;
+      if (this.#state.phase === 'preamble') continue;
+      if (body !== undefined) this.#said.begin(event, body);
+      if (this.#state.isOver) return end;
+      const rest = events.subarray(end);
+      const read = rest.length === 0 ? 0 : this.#watch(rest);
+      this.#said.add(rest.subarray(0, read));
+      return end + read;
+    }
+    return events.length;
+  }
+
+  /** What the last of them holds. */
+  #readAll(events: Buffer): JsonBody | undefined {
+    let body: JsonBody | undefined;
     for (const event of separateEvents(parseSseEvents(events))) {
-      const body = parseObject(event.data);
+      body = parseObject(event.data);
       if (body !== undefined) this.#tap.read(body, event, this.#state);
       else if (!this.#tap.readText(event.data, this.#state))
         this.#state.fail(invalidStream('The provider sent an event that is not its format.'));
-      if (!isCounted && body !== undefined && this.#state.phase !== 'preamble')
-        this.#said.addRead(body, event);
-      if (this.#state.isOver) return;
+      if (this.#state.isOver) break;
     }
+    return body;
   }
 }
 

@@ -1,5 +1,4 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
-import type { SseEvent } from '../framing/sse.ts';
 
 /**
  * How much a stream says, told from its bytes: the events of one stream have the
@@ -8,6 +7,7 @@ import type { SseEvent } from '../framing/sse.ts';
 export class SaidInBytes {
   /** Of an event beside its text; undefined = nothing was said. */
   #frame: number | undefined;
+  #blankLine: Buffer = lineFeeds;
   #events = 0;
   #bytes = 0;
 
@@ -15,18 +15,19 @@ export class SaidInBytes {
     return this.#frame !== undefined;
   }
 
-  /** The first event with content, and those that were read with it. */
-  addRead(event: JsonObject, { name, data }: SseEvent): void {
-    const around = lineChars + (name === '' ? 0 : name.length + nameLineChars);
-    this.#frame ??= Math.max(0, data.length - textIn(event, 0)) + around;
-    this.#bytes += data.length + around;
-    this.#events++;
+  /** @param event the first with content, whole; @param body what it holds */
+  begin(event: Buffer, body: JsonObject): void {
+    this.#frame = Math.max(0, event.length - textIn(body, 0, Buffer.byteLength));
+    this.#blankLine = blankLines.find((line) => endsWith(event, line)) ?? lineFeeds;
+    this.#bytes = event.length;
+    this.#events = 1;
   }
 
   /** Whole events from there on, unread. */
   add(events: Buffer): void {
+    const line = this.#blankLine;
     this.#bytes += events.length;
-    for (let at = events.indexOf(blankLine); at !== -1; at = events.indexOf(blankLine, at + 2))
+    for (let at = events.indexOf(line); at !== -1; at = events.indexOf(line, at + line.length))
       this.#events++;
   }
 
@@ -37,10 +38,12 @@ export class SaidInBytes {
   }
 }
 
-const blankLine = Buffer.from('\n\n');
-/** `data: ` and the blank line; `event: ` and the end of its line. */
-const lineChars = 8;
-const nameLineChars = 8;
+const lineFeeds = Buffer.from('\n\n');
+const blankLines = [Buffer.from('\r\n\r\n'), lineFeeds, Buffer.from('\r\r')];
+
+function endsWith(bytes: Buffer, end: Buffer): boolean {
+  return bytes.subarray(-end.length).equals(end);
+}
 
 const textNames: ReadonlySet<string> = new Set([
   'content',
@@ -54,21 +57,28 @@ const textNames: ReadonlySet<string> = new Set([
   'delta',
 ]);
 
-/** The characters of all members that hold what is said. */
-function textIn(value: JsonObject, depth: number): number {
-  let chars = 0;
-  for (const name in value) chars += charsOf(value[name], name, depth);
-  return chars;
+type Measure = (text: string) => number;
+
+/** All members that hold what is said. */
+function textIn(value: JsonObject, depth: number, measure: Measure): number {
+  let sum = 0;
+  for (const name in value) sum += measured(value[name], name, depth, measure);
+  return sum;
 }
 
-function charsOf(value: JsonValue | undefined, name: string, depth: number): number {
-  if (typeof value === 'string') return textNames.has(name) ? value.length : 0;
+function measured(
+  value: JsonValue | undefined,
+  name: string,
+  depth: number,
+  measure: Measure,
+): number {
+  if (typeof value === 'string') return textNames.has(name) ? measure(value) : 0;
   if (depth > 8 || typeof value !== 'object' || value === null) return 0;
-  if (!Array.isArray(value)) return textIn(value, depth + 1);
-  return value.reduce<number>((sum, item) => sum + charsOf(item, name, depth + 1), 0);
+  if (!Array.isArray(value)) return textIn(value, depth + 1, measure);
+  return value.reduce<number>((sum, item) => sum + measured(item, name, depth + 1, measure), 0);
 }
 
 /** The characters that a whole reply says. */
 export function charsSaidIn(reply: JsonObject): number {
-  return textIn(reply, 0);
+  return textIn(reply, 0, (text) => text.length);
 }
