@@ -25,10 +25,14 @@ export function booleanOf(value: unknown): boolean | undefined {
   return typeof value === 'boolean' ? value : undefined;
 }
 
-/** A count: never negative, fractional or beyond what is exact (JSON's `1e999` is infinite), 0 when absent. */
+/**
+ * A count, 0 when absent. What cannot be one – negative, fractional, infinite, no
+ * number – is `NaN`, also in sums, so that whoever bills it sees that it was told.
+ */
 export function countOf(value: unknown): number {
-  if (typeof value !== 'number' || !(value > 0)) return 0;
-  return Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER);
+  if (value === undefined || value === null) return 0;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0) return Number.NaN;
+  return Math.min(value, Number.MAX_SAFE_INTEGER);
 }
 
 export function parseObject(source: string | Buffer): JsonObject | undefined {

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
+import { shownUsage } from '../bills/shown-usage.ts';
 import type {
   CallerCodec,
   ReplyOptions,
@@ -79,7 +80,9 @@ export class ChatTranslation implements Translation {
     if (reply === undefined) throw notTheFormat(bytes);
     if (this.#upstream.signsCalls === true) keepSignatures(reply, context);
     const told = withCallerNames(reply, callerNames(context.request, this.#names));
-    const encoded = this.#caller.encodeReply(told, optionsOf(context, context.model));
+    const usage = told.usage && shownUsage(told.usage);
+    const shown = usage === told.usage ? told : { ...told, usage };
+    const encoded = this.#caller.encodeReply(shown, optionsOf(context, context.model));
     const facts = compact<ReplyFacts>({
       id: reply.id,
       model: reply.model,

@@ -1,5 +1,6 @@
 import type { ChatStreamEvent } from '@sluice/contracts';
 import { addBill } from '../bills/add-bill.ts';
+import { shownUsage } from '../bills/shown-usage.ts';
 import type { CallerCodec, StreamDecoder, StreamEncoder } from '../codecs/chat-codec.ts';
 import type { ReplyFacts, StreamFault, StreamReader } from '../contract.ts';
 import { separateEvents } from '../framing/joined-events.ts';
@@ -88,7 +89,7 @@ export class TranslatedStreamReader implements StreamReader {
       this.#note(event);
       // Garbage is ours to tell of, with a code; only the provider's own words are translated.
       if (this.#state.phase === 'failed' && !this.faultForwarded) break;
-      text += this.#encoder.encode(event);
+      text += this.#encoder.encode(shownEvent(event));
     }
     return text;
   }
@@ -121,4 +122,10 @@ export class TranslatedStreamReader implements StreamReader {
         else if ('arguments' in event) this.#textChars += event.arguments.length;
     }
   }
+}
+
+function shownEvent(event: ChatStreamEvent): ChatStreamEvent {
+  if (event.type !== 'usage') return event;
+  const usage = shownUsage(event.usage);
+  return usage === event.usage ? event : { ...event, usage };
 }

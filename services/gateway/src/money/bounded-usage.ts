@@ -30,11 +30,27 @@ export function boundedUsage(
     inputAudioTokens: countIn(told.inputAudioTokens, inputTokens),
     outputAudioTokens: countIn(told.outputAudioTokens, outputTokens),
   };
+  for (const [kind, whole] of furtherKinds) {
+    const count = told[kind];
+    if (count !== undefined) usage[kind] = countIn(count, usage[whole]);
+  }
+  if (told.citationTokens !== undefined)
+    usage.citationTokens = countIn(told.citationTokens, bounds.inputTokensMax);
   for (const name in usage)
     if (usage[name as keyof Usage] !== told[name as keyof Usage])
       return { usage, isImplausible: true };
   return { usage: told, isImplausible: false };
 }
+
+/** Kinds that few replies have, and what each is a part of. */
+const furtherKinds = [
+  ['inputImageTokens', 'inputTokens'],
+  ['inputVideoTokens', 'inputTokens'],
+  ['outputImageTokens', 'outputTokens'],
+  ['outputVideoTokens', 'outputTokens'],
+  ['cacheReadAudioTokens', 'inputTokens'],
+  ['cacheReadImageTokens', 'inputTokens'],
+] as const satisfies readonly (readonly [keyof Usage, keyof Usage])[];
 
 /** What is no number counts as nothing; a part of a token as a whole one. */
 function countIn(count: number, max: number): number {

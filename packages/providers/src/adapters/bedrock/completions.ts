@@ -3,6 +3,7 @@
  * models from before conversations. What a family lacks is told as dropped.
  */
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { shownUsage } from '../../bills/shown-usage.ts';
 import type { BodyDialect, CallContext, ReplyHead } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
@@ -78,6 +79,7 @@ function setAt(target: JsonObject, place: string, value: JsonValue): void {
 
 function completionReply(answer: Answer, context: CallContext, head: ReplyHead) {
   const usage = usageOf(head, { input: answer.inputTokens, output: answer.outputTokens });
+  const shown = shownUsage(usage);
   const id = stringOf(head.headers['x-amzn-requestid']);
   const raw = answer.choices[0]?.raw;
   const body = {
@@ -93,9 +95,9 @@ function completionReply(answer: Answer, context: CallContext, head: ReplyHead) 
       finish_reason: reasonOf(choice.raw, context.strictOpenAiCompliance),
     })),
     usage: {
-      prompt_tokens: usage.inputTokens,
-      completion_tokens: usage.outputTokens,
-      total_tokens: usage.inputTokens + usage.outputTokens,
+      prompt_tokens: shown.inputTokens,
+      completion_tokens: shown.outputTokens,
+      total_tokens: shown.inputTokens + shown.outputTokens,
     },
   };
   const facts = {

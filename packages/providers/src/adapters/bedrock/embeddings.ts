@@ -1,5 +1,7 @@
 /** Embeddings through InvokeModel: OpenAI's format ↔ each family's own. */
+
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { shownCount } from '../../bills/shown-usage.ts';
 import type {
   BodyDialect,
   CallContext,
@@ -70,6 +72,7 @@ export function embeddingsReply(
   inputTokens?: unknown,
 ): DecodedReply {
   const usage = usageOf(head, { input: inputTokens });
+  const counted = shownCount(usage.inputTokens);
   const asBase64 = context.request.encoding_format === 'base64';
   const data = vectors.map((vector, index) => ({
     object: 'embedding',
@@ -81,7 +84,7 @@ export function embeddingsReply(
     data,
     model: context.model,
     provider: context.provider.id,
-    usage: { prompt_tokens: usage.inputTokens, total_tokens: usage.inputTokens },
+    usage: { prompt_tokens: counted, total_tokens: counted },
   };
   return { body: Buffer.from(JSON.stringify(body)), facts: { model: context.model, usage } };
 }

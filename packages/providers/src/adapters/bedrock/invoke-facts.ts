@@ -9,11 +9,12 @@ export function usageOf(
 ): Usage {
   return {
     ...noUsage,
-    inputTokens: countOf(inBody.input) || headerCount(head, 'x-amzn-bedrock-input-token-count'),
-    outputTokens: countOf(inBody.output) || headerCount(head, 'x-amzn-bedrock-output-token-count'),
+    inputTokens: counted(inBody.input, head.headers['x-amzn-bedrock-input-token-count']),
+    outputTokens: counted(inBody.output, head.headers['x-amzn-bedrock-output-token-count']),
   };
 }
 
-function headerCount(head: ReplyHead, name: string): number {
-  return countOf(Number(head.headers[name]));
+function counted(inBody: unknown, header: unknown): number {
+  const count = countOf(inBody);
+  return count !== 0 || header === undefined ? count : countOf(Number(header));
 }

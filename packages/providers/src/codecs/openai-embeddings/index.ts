@@ -5,6 +5,7 @@
 
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
+import { shownCount } from '../../bills/shown-usage.ts';
 import type { CallContext, DecodedReply } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, numberOf } from '../../json/json-access.ts';
@@ -37,6 +38,7 @@ export function embeddingsReply(
   tokens: number | undefined,
   context: CallContext,
 ): DecodedReply {
+  const counted = shownCount(tokens);
   const inBase64 = context.request.encoding_format === 'base64';
   const body = {
     object: 'list',
@@ -46,7 +48,7 @@ export function embeddingsReply(
       embedding: inBase64 ? base64Of(values) : values,
     })),
     model: context.model,
-    usage: { prompt_tokens: tokens ?? 0, total_tokens: tokens ?? 0 },
+    usage: { prompt_tokens: counted, total_tokens: counted },
     provider: context.provider.id,
   };
   const facts = {

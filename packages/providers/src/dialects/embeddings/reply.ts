@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { shownCount } from '../../bills/shown-usage.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
 import { inputUsage } from '../token-usage.ts';
@@ -18,6 +19,7 @@ export function encodeEmbeddings(
   context: CallContext,
 ): { body: JsonObject; facts: ReplyFacts } {
   const wantsBase64 = context.request.encoding_format === 'base64';
+  const counted = shownCount(tokens);
   return {
     body: {
       object: 'list',
@@ -27,7 +29,7 @@ export function encodeEmbeddings(
         embedding: wantsBase64 ? base64Of(vector) : numbersOf(vector),
       })),
       model: model ?? context.model,
-      usage: { prompt_tokens: tokens ?? 0, total_tokens: tokens ?? 0 },
+      usage: { prompt_tokens: counted, total_tokens: counted },
       provider: context.provider.id,
     },
     facts: compact<ReplyFacts>({

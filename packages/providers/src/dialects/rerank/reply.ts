@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { shownCount } from '../../bills/shown-usage.ts';
 import type { CallContext, ReplyFacts } from '../../contract.ts';
 import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { inputTokensOf, inputUsage } from '../token-usage.ts';
@@ -68,7 +69,7 @@ export function encodeRerank({ results, facts }: RerankAnswer, context: CallCont
     model: facts.model ?? context.model,
     usage: compact<JsonObject>({
       search_units: facts.units?.searchUnits as number,
-      total_tokens: facts.usage?.inputTokens as number,
+      total_tokens: (facts.usage && shownCount(facts.usage.inputTokens)) as number,
     }),
     provider: context.provider.id,
   };

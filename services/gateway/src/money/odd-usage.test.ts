@@ -1,0 +1,96 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { describe, expect, it } from 'vitest';
+import { readFacts, type VendorReply } from '../../test/read-facts.ts';
+import { boundedUsage } from './bounded-usage.ts';
+
+const saidHi: readonly JsonObject[] = [
+  { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] },
+  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+];
+
+/** Of each dialect a reply in which it tells such counts. */
+const dialects: Readonly<Record<string, (input: JsonValue, output: JsonValue) => VendorReply>> = {
+  'OpenAI, chat completions': (prompt_tokens, completion_tokens) => ({
+    provider: 'openai',
+    model: 'gpt-5.1',
+    reply: { choices: [], usage: { prompt_tokens, completion_tokens } },
+  }),
+  'OpenAI, a stream': (prompt_tokens, completion_tokens) => ({
+    provider: 'openai',
+    model: 'gpt-5.1',
+    reply: [...saidHi, { choices: [], usage: { prompt_tokens, completion_tokens } }],
+  }),
+  'OpenAI, responses': (input_tokens, output_tokens) => ({
+    provider: 'openai',
+    endpoint: 'createModelResponse',
+    model: 'gpt-5.1',
+    reply: { id: 'r', status: 'completed', output: [], usage: { input_tokens, output_tokens } },
+  }),
+  'Anthropic, messages': (input_tokens, output_tokens) => ({
+    provider: 'anthropic',
+    endpoint: 'messages',
+    model: 'claude-opus-4-6',
+    reply: message({ input_tokens, output_tokens }),
+  }),
+  'Anthropic, beside what was cached': (input_tokens, output_tokens) => ({
+    provider: 'anthropic',
+    model: 'claude-opus-4-6',
+    reply: message({ input_tokens, output_tokens, cache_read_input_tokens: 100 }),
+  }),
+  Gemini: (promptTokenCount, candidatesTokenCount) => ({
+    provider: 'google',
+    model: 'gemini-2.5-pro',
+    reply: {
+      candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
+      usageMetadata: { promptTokenCount, candidatesTokenCount, toolUsePromptTokenCount: 40 },
+    },
+  }),
+  Cohere: (input_tokens, output_tokens) => ({
+    provider: 'cohere',
+    model: 'command-r',
+    reply: {
+      id: 'c',
+      finish_reason: 'COMPLETE',
+      message: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
+      usage: { tokens: { input_tokens, output_tokens } },
+    },
+  }),
+  'Bedrock, Converse': (inputTokens, outputTokens) => ({
+    provider: 'bedrock',
+    model: 'anthropic.claude-sonnet-4-5-20250929-v1:0',
+    reply: {
+      output: { message: { role: 'assistant', content: [{ text: 'Hi' }] } },
+      stopReason: 'end_turn',
+      usage: { inputTokens, outputTokens },
+    },
+  }),
+};
+
+function message(usage: JsonObject): JsonObject {
+  const content = [{ type: 'text', text: 'Hi' }];
+  return { id: 'm', type: 'message', role: 'assistant', model: 'm', content, usage };
+}
+
+const bounds = { inputTokensMax: 20_000, outputTokensMax: 20_000 };
+const isTrusted = (reply: VendorReply) => {
+  const { usage } = readFacts(reply);
+  return usage !== undefined && !boundedUsage(usage, bounds).isImplausible;
+};
+
+describe.each(Object.entries(dialects))('%s', (_name, telling) => {
+  it('is believed when it counts, nothing included', () => {
+    expect(isTrusted(telling(10, 5))).toBe(true);
+    expect(isTrusted(telling(10, 0))).toBe(true);
+    expect(isTrusted(telling(0, 0))).toBe(true);
+  });
+
+  it.each<[string, JsonValue]>([
+    ['less than nothing', -1],
+    ['a part of a token', 1.5],
+    ['words', '12'],
+    ['a list', [12]],
+    ['more than there can be', 1e300],
+  ])('is not when it tells %s', (_what, count) => {
+    expect([isTrusted(telling(count, 5)), isTrusted(telling(10, count))]).toEqual([false, false]);
+  });
+});
