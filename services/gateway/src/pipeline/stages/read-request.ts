@@ -61,7 +61,11 @@ export function noteRequest(exchange: ModelExchange, json: JsonObject): void {
   exchange.subject.json = json;
   exchange.subject.model = model ?? '';
   exchange.subject.wantsStream = stream === true;
-  // A caller's `user` is its end user unless the metadata says otherwise.
+  noteEndUser(exchange, user);
+}
+
+/** A caller's `user` is its end user unless the metadata says otherwise. */
+function noteEndUser(exchange: ModelExchange, user: unknown): void {
   if (typeof user === 'string' && exchange.metadata._user === undefined)
     exchange.metadata = { ...exchange.metadata, _user: user.slice(0, 128).toWellFormed() };
 }
@@ -130,6 +134,7 @@ function inspect(exchange: ModelExchange, body: Buffer): void {
     exchange.subject.json = json;
     if (typeof json.model === 'string') exchange.subject.model = json.model;
     exchange.subject.wantsStream = json.stream === true;
+    noteEndUser(exchange, json.user);
   } catch {
     // The upstream judges its own bodies; ours is only to pass them on.
   }
