@@ -141,7 +141,7 @@ export const errorCodes = {
   'provider.missing': request(400, 'Either x-service-config or x-service-provider is required.'),
   'provider.unknown': request(400, 'This provider is not known.'),
   'provider.not_found': request(400, 'No provider with this slug exists in the workspace.'),
-  'provider.unavailable': request(400, 'This provider is expired or exhausted.'),
+  'provider.unavailable': request(400, 'This provider has expired.'),
   'provider.endpoint_unsupported': {
     status: 400,
     retry: 'next-target',

@@ -52,7 +52,7 @@ const bundle = exampleBundle({
       models: [{ slug: 'gpt-own-host', enabled: true, customHost: 'https://model.example' }],
     },
     { slug: 'old', provider: 'openai', status: 'active', expiresAtMs: 1n },
-    { slug: 'spent', provider: 'openai', status: 'exhausted' },
+    { slug: 'spent', provider: 'openai', status: 'exhausted', allowAllModels: true },
     { slug: 'odd', provider: 'never-heard-of', status: 'active', allowAllModels: true },
   ] as never,
 });
@@ -166,6 +166,10 @@ describe('resolveTarget', () => {
     expect(resolve({ headers, config: { provider: 'openai' } }).apiKey).toBe('sk-caller');
   });
 
+  it('leaves one that is said to be used up to its budget', () => {
+    expect(resolve(asking('@spent')).saved?.slug).toBe('spent');
+  });
+
   it.each<[string, Parameters<typeof resolve>[0], string]>([
     ['nothing named', { model: 'gpt-4o' }, 'provider.missing'],
     ['an @ without a slash', { model: '@main' }, 'provider.missing'],
@@ -173,7 +177,6 @@ describe('resolveTarget', () => {
     ['a name of every object', asking('constructor'), 'provider.unknown'],
     ['an unknown slug', asking('@nobody'), 'provider.not_found'],
     ['an expired one', asking('@old'), 'provider.unavailable'],
-    ['an exhausted one', asking('@spent'), 'provider.unavailable'],
     ['one of another release', asking('@odd'), 'provider.unknown'],
     [
       'a model switched off',

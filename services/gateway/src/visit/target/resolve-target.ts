@@ -118,11 +118,12 @@ function findSaved(exchange: ModelExchange, slug: string): SavedProvider {
       field: 'x-service-provider',
       message: `No provider "@${slug.slice(0, 80)}" exists in this workspace.`,
     });
+  // Whether it is used up its budget says, when it is asked: with 412, and behind the cache.
   const expired = saved.expiresAtMs !== 0 && saved.expiresAtMs <= exchange.arrival.startedAtMs;
-  if (expired || saved.status === 'expired' || saved.status === 'exhausted')
+  if (expired || saved.status === 'expired')
     throw new GatewayError('provider.unavailable', {
       field: 'x-service-provider',
-      message: `The provider "@${slug}" is ${expired ? 'expired' : saved.status}.`,
+      message: `The provider "@${slug}" is expired.`,
     });
   return saved;
 }

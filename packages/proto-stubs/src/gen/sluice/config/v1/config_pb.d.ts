@@ -1006,7 +1006,7 @@ export declare type Provider = Message<"sluice.config.v1.Provider"> & {
   integrationSlug: string;
 
   /**
-   * "active", "exhausted" or "expired".
+   * "active" or "expired"; what is used up gateways tell by its limits.
    *
    * @generated from field: string status = 5;
    */
