@@ -72,4 +72,5 @@ export {
   findTranslation,
   modesOf,
 } from './translation/find-translation.ts';
+export { readKeptAnswer } from './translation/read-kept-answer.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';

@@ -23,6 +23,7 @@ import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import { createGatewayMetrics, createLimitMetrics, createRoutingMetrics } from './metrics.ts';
+import { avoidedCost } from './money/avoided-cost.ts';
 import { billAttempt } from './money/bill-attempt.ts';
 import { countAttempt } from './money/count-attempt.ts';
 import { estimateRequest } from './money/estimate-request.ts';
@@ -173,6 +174,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     guardrails: new Guardrails({ logger }),
     logger,
     cache: createCache(env, redis.sharedCache),
+    avoidedCost: avoidedCost(estimates, prices),
     recorder,
     pools,
     authoriser: upstream.authoriser,

@@ -32,6 +32,11 @@ const streamed = { ...body, stream: true };
 
 const { usage: _, ...withoutUsage } = chatReply;
 const replyWith = (usage: object) => json(200, { ...chatReply, usage });
+const imagesBeyondAll = {
+  prompt_tokens: 10,
+  completion_tokens: 5,
+  prompt_tokens_details: { image_tokens: 11 },
+};
 const said = 'Optimistic locking checks at the end. '.repeat(40);
 /** What was said, in tokens. */
 const saidTokens = 40 * 7;
@@ -47,6 +52,7 @@ const withoutLastCount = wordEvents.filter((event) => !event.includes('"usage"')
 /** What is billed beside what is reported; null = nothing is estimated. */
 interface Billed extends RecordView {
   estimate: { tokens: [number, number]; costNanoUsd: number } | null;
+  isImplausible: boolean;
 }
 
 function billedOf({ records, rawRecords }: Asked): Billed {
@@ -55,7 +61,8 @@ function billedOf({ records, rawRecords }: Asked): Billed {
   if (view === undefined || raw === undefined) throw new Error('no record came');
   const tokens: [number, number] = [Number(raw.inputTokens), Number(raw.outputTokens)];
   const costNanoUsd = raw.costKnown ? Number(raw.costNanoUsd) : 0;
-  return { ...view, estimate: raw.usageEstimated ? { tokens, costNanoUsd } : null };
+  const estimate = raw.usageEstimated ? { tokens, costNanoUsd } : null;
+  return { ...view, estimate, isImplausible: raw.usageImplausible };
 }
 
 /** One attempt at one upstream. */
@@ -208,10 +215,15 @@ describe('an attempt is billed', () => {
       { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 11 } },
     ],
     ['more than the request allows', { prompt_tokens: 10, completion_tokens: 900_000 }],
+    ['below zero', { prompt_tokens: -10, completion_tokens: 5 }],
+    ['below zero beside a part of it', { prompt_tokens: 10, completion_tokens: -1 }],
+    ['a part of a token', { prompt_tokens: 10.5, completion_tokens: 5 }],
+    ['no number', { prompt_tokens: '10', completion_tokens: 5 }],
+    ['less than one of its kinds', imagesBeyondAll],
   ])('by its estimate where usage is %s', async (_name, usage) => {
     const record = await billOf(replyWith(usage));
-    expect(record.tokens).toBeNull();
-    expect(record.estimate?.tokens[0]).toBeLessThan(promptTokens * 2);
+    expect(record).toMatchObject({ tokens: null, isImplausible: true });
+    near(record.estimate?.tokens[0], promptTokens);
     expect(record.estimate?.tokens[1]).toBeLessThanOrEqual(1000);
     expect(record.estimate?.costNanoUsd).toBeLessThan(1_000_000);
   });
@@ -225,6 +237,36 @@ describe('an attempt is billed', () => {
     expect(record.costNanoUsd).toBeNull();
     expect(record.estimate?.costNanoUsd).toBe(2_000_000);
   });
+
+  it.each([
+    ['with usage', json(200, chatReply), body, () => 450_000],
+    [
+      'without usage, by what it said',
+      saying(said),
+      body,
+      ({ estimate }: Billed) => estimate?.costNanoUsd,
+    ],
+    [
+      'of a stream without usage',
+      sse(withoutLastCount),
+      streamed,
+      ({ estimate }: Billed) => estimate?.costNanoUsd,
+    ],
+  ])('by nothing where it was kept %s, and says what that saved', (_name, reply, asked, saved) =>
+    inTrial(async (trial) => {
+      const upstream = await trial.upstream('vendor', reply);
+      const config = { ...upstream.target(), cache: { mode: 'simple' } };
+      const messages = [{ role: 'user', content: `${prompt.repeat(20)}${upstream.url}` }];
+      const call = { config, records: 1, body: { ...asked, messages } };
+      const first = await trial.ask(call);
+      const hit = await trial.ask(call);
+      expect([first, hit].map(({ answer }) => answer.own('cache-status'))).toEqual(['MISS', 'HIT']);
+      expect(hit.records).toMatchObject([{ tokens: null, costNanoUsd: null }]);
+      const expected = saved(billedOf(first));
+      expect(expected).toBeGreaterThan(0);
+      expect(hit.rawRecords.map((record) => Number(record.avoidedCostNanoUsd))).toEqual([expected]);
+    }),
+  );
 
   it('on the raw path as on any other', async () => {
     const record = await billOf(json(200, chatReply), {

@@ -4,7 +4,7 @@
  * nothing, the one that has waited longest leads next.
  */
 import { GatewayError } from '@sluice/errors';
-import type { Delivery } from './forms.ts';
+import type { Delivery } from './request.ts';
 
 export type Landing =
   | { kind: 'landed'; delivery: Delivery }

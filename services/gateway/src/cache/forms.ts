@@ -2,7 +2,7 @@ import { type Endpoint, operations } from '@sluice/contracts';
 import { assembleStream, isStreamable, keptAnswers, replayAsStream } from '@sluice/providers';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
-import type { CacheRequest } from './request.ts';
+import type { CacheRequest, Delivery } from './request.ts';
 import type { CachedReply, ReplyForm } from './store.ts';
 
 /** Whether the answer to a request may be stored at all. */
@@ -22,13 +22,6 @@ export function wantedForm({ endpoint, sentJson, wantsStream }: CacheRequest): R
   if (!wantsStream) return 'json';
   const { format } = operations[endpoint];
   return keptAnswers(format).asksForUsage(sentJson) ? 'stream-with-usage' : 'stream';
-}
-
-/** An answer in the form a request wants it. */
-export interface Delivery {
-  isStream: boolean;
-  contentType: string;
-  body: Buffer;
 }
 
 /**

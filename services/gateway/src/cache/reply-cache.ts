@@ -7,13 +7,13 @@
 import { GatewayError } from '@sluice/errors';
 import { Fill, type FillDeps, type Subject } from './fill.ts';
 import { type Flight, Flights, type Lead } from './flights.ts';
-import { type Delivery, deliver, isEligible, replyOf, wantedForm } from './forms.ts';
+import { deliver, isEligible, replyOf, wantedForm } from './forms.ts';
 import { cacheKey } from './key.ts';
-import type { CacheLookup, CacheRequest } from './request.ts';
+import type { CacheLookup, CacheRequest, Delivery } from './request.ts';
 import type { CachedReply, CacheStore } from './store.ts';
 
 export type { CacheStatus } from '../exchange/visit.ts';
-export type { CacheFill, CacheLookup, CacheRequest } from './request.ts';
+export type { CacheFill, CacheLookup, CacheRequest, Delivery } from './request.ts';
 
 export interface ReplyCacheOptions {
   store: CacheStore;
@@ -151,5 +151,5 @@ export class ReplyCache {
 }
 
 function hit(delivery: Delivery): CacheLookup {
-  return { status: 'HIT', reply: replyOf(delivery) };
+  return { status: 'HIT', reply: replyOf(delivery), kept: delivery };
 }

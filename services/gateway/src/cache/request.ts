@@ -39,8 +39,17 @@ export interface CacheLookup {
   status: CacheStatus;
   /** With HIT: ready to send, with a content type and no other header. */
   reply?: Reply;
+  /** Its bytes. */
+  kept?: Delivery;
   /** With MISS and REFRESH: where the upstream's answer goes. Must be ended in one of its ways. */
   fill?: CacheFill;
+}
+
+/** An answer in the form a request wants it. */
+export interface Delivery {
+  isStream: boolean;
+  contentType: string;
+  body: Buffer;
 }
 
 /** Ends the wait of those who want the same answer: with it, or without. Calls after the first do nothing. */

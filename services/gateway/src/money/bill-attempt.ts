@@ -3,6 +3,8 @@ import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, Usage } from '@sluice/providers';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { ModelCall } from '../exchange/subject.ts';
+import type { Target } from '../exchange/target.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
 import { countsTokens } from './counts-tokens.ts';
@@ -40,7 +42,7 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
   const { facts = {} } = ended;
   const told = facts.usage;
   if (told === undefined) {
-    if (mayHaveUsed(ended)) return estimated(facts, estimatedUsage(ended, estimates, noUsage));
+    if (mayHaveUsed(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
     return facts.units === undefined ? undefined : asTold(facts);
   }
   const estimate = () => estimates.of(ended.call.requester.subject, ended.call.target);
@@ -56,7 +58,7 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
   }
   if (!wasCut(ended)) return asTold(facts);
   // A stream that was cut told what it had counted by then.
-  const usage = estimatedUsage(ended, estimates, told);
+  const usage = usageOf(ended, estimates, told);
   return usage === told ? asTold(facts) : estimated(facts, usage);
 }
 
@@ -102,15 +104,21 @@ function wasCut({ outcome }: EndedAttempt): boolean {
   );
 }
 
+function usageOf({ call, facts = {} }: EndedAttempt, estimates: UseEstimates, told: Usage): Usage {
+  return estimatedUsage(call.requester.subject, call.target, facts, estimates, told);
+}
+
 /** The prompt, and what was seen of the answer; never less than the provider told. */
-function estimatedUsage(
-  { call, facts }: EndedAttempt,
+export function estimatedUsage(
+  subject: ModelCall,
+  target: Target,
+  { textChars = 0 }: ReplyFacts,
   estimates: UseEstimates,
   told: Usage,
 ): Usage {
-  const seen = Math.ceil((facts?.textChars ?? 0) / charsPerToken);
+  const seen = Math.ceil(textChars / charsPerToken);
   if (told.inputTokens > 0 && told.outputTokens >= seen) return told;
-  const estimate = estimates.of(call.requester.subject, call.target);
+  const estimate = estimates.of(subject, target);
   return {
     ...told,
     inputTokens: told.inputTokens > 0 ? told.inputTokens : estimate.expected.inputTokens,

@@ -2,6 +2,7 @@ import { noUsage } from '@sluice/contracts';
 import type { ReplyFacts } from '@sluice/providers';
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
+import type { Target } from '../exchange/target.ts';
 import type { PriceList } from './price-list.ts';
 import { servedRegion } from './served-region.ts';
 
@@ -15,11 +16,14 @@ export function priceAttempt(prices: PriceList): AttemptListener {
 
 function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
   if (bill === undefined) return undefined;
-  const { facts } = bill;
+  return priceReply(bill.facts, call.target, prices, call.requester.arrival.startedAtMs);
+}
+
+/** What a reply with such facts costs; undefined = no price is known, or there is nothing to charge. */
+export function priceReply(facts: ReplyFacts, target: Target, prices: PriceList, atMs: number) {
   const { units, chargedTokens } = facts;
   const tokens = chargedTokens === undefined ? facts.usage : charged(chargedTokens, facts.usage);
   if (tokens === undefined && units === undefined) return undefined;
-  const { target } = call;
   const asked = clipped(target.servedModel);
   const answering = clipped(facts.model ?? '');
   const counted = { tokens, units };
@@ -27,7 +31,7 @@ function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
     model: answering === '' ? asked : answering,
     tier: facts.servedTier ?? '',
     region: servedRegion(target, facts),
-    atMs: call.requester.arrival.startedAtMs,
+    atMs,
   };
   // The model that answered is the one that was paid for, unless the price book only knows the one asked for.
   const price = prices.price(target, counted, serving);

@@ -59,11 +59,17 @@ export class UsageRecorder {
   }
 
   /** An answer from the cache: nobody was called, nothing was spent. */
-  async answerFromCache(visit: Visit, target: Target, status: number): Promise<void> {
+  async answerFromCache(
+    visit: Visit,
+    target: Target,
+    status: number,
+    avoidedCostNanoUsd: number,
+  ): Promise<void> {
     const { exchange } = visit;
     const record = this.blankFor(exchange, visit, target);
     record.outcome = Outcome.SUCCESS;
     record.statusCode = status;
+    record.avoidedCostNanoUsd = avoidedCostNanoUsd;
     addCounts(record, visit.reservation);
     record.latencyMs = performance.now() - exchange.arrival.startedAt;
     record.gatewayMs = record.latencyMs;

@@ -2,6 +2,7 @@ import type { CacheLookup, ReplyCache } from '../../cache/reply-cache.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { outputChecks } from '../../guardrails/output-checks.ts';
 import { inTurn } from '../../http/large-work.ts';
+import type { AvoidedCost } from '../../money/avoided-cost.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { credentialOf } from '../credential-of.ts';
 import type { Step, TargetAnswer } from '../step.ts';
@@ -10,10 +11,11 @@ import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 export interface LookInCacheParts {
   cache: ReplyCache;
   recorder: UsageRecorder;
+  avoidedCost: AvoidedCost;
 }
 
 /** A kept answer is the answer. Otherwise this request leads, and equal ones wait for it. */
-export function lookInCache({ cache, recorder }: LookInCacheParts): Step {
+export function lookInCache({ cache, ...parts }: LookInCacheParts): Step {
   return {
     isNeeded: ({ cache: rule }) => rule !== undefined,
     async run(visit, next) {
@@ -22,7 +24,7 @@ export function lookInCache({ cache, recorder }: LookInCacheParts): Step {
       const looking = await inTurn(owner, body?.length ?? 0, () => lookUp(visit, cache));
       if (looking === undefined) return next(visit);
       visit.cacheStatus = looking.status;
-      if (looking.reply !== undefined) return answerKept(visit, looking.reply, recorder);
+      if (looking.reply !== undefined) return answerKept(visit, looking, looking.reply, parts);
       visit.fill = looking.fill;
       try {
         return await next(visit);
@@ -78,15 +80,18 @@ function lookUp(
 /** Its output was checked when it was kept; what the input's checks found is told with it. */
 async function answerKept(
   visit: TargetVisit,
-  kept: Reply,
-  recorder: UsageRecorder,
+  { kept }: CacheLookup,
+  found: Reply,
+  { recorder, avoidedCost }: Omit<LookInCacheParts, 'cache'>,
 ): Promise<TargetAnswer> {
   const { hooks } = visit;
-  let reply = kept;
+  let reply = found;
   if (hooks !== undefined)
-    reply = kept.kind === 'body' ? hooks.onKeptBody(kept) : hooks.onStream(kept, false);
+    reply = found.kind === 'body' ? hooks.onKeptBody(found) : hooks.onStream(found, false);
   visit.exchange.limits?.noteAnswered();
   visit.exchange.progress.tries++;
-  await recorder.answerFromCache(visit, targetOf(visit), reply.status);
+  const target = targetOf(visit);
+  const saved = kept === undefined ? 0 : avoidedCost(visit.exchange.subject, target, kept);
+  await recorder.answerFromCache(visit, target, reply.status, saved);
   return { status: reply.status, stops: false, reply, error: undefined };
 }
