@@ -42,6 +42,8 @@ export async function hedge(
     first.attempt.hasFirstByte ||
     arrival.signal.aborted ||
     stopOf(progress, arrival.startedAt, bounds) !== undefined ||
+    // The first is not paid for yet.
+    !progress.affords(2) ||
     !hedgeBudget.take(hedgeKey, rule.budgetPercentage)
   )
     return first.result;

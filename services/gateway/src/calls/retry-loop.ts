@@ -36,7 +36,9 @@ export async function callTarget(call: PreparedCall, parts: CallParts): Promise<
       notes.retryCount = decision.attemptCount;
       return result;
     }
-    request.stoppedBy = stopOf(request, arrival.startedAt, parts.bounds, decision.waitMs);
+    request.stoppedBy =
+      stopOf(request, arrival.startedAt, parts.bounds, decision.waitMs) ??
+      (request.affords(1) ? undefined : 'cost');
     if (request.stoppedBy !== undefined) {
       notes.retryCount = progress.retries;
       return result;

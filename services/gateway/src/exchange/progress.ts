@@ -1,5 +1,5 @@
 /** Why a request went no further although its config would have. */
-export type RoutingStop = 'attempts' | 'time';
+export type RoutingStop = 'attempts' | 'time' | 'cost';
 
 /** How much was tried for one request so far, over all its targets. */
 export class Progress {
@@ -11,6 +11,17 @@ export class Progress {
   tries = 0;
   /** Waited because providers asked to. */
   waitedMs = 0;
+  /** What calls cost so far, in nano-USD. */
+  spentNanoUsd = 0;
+  /** What a call of the target asked last may cost; known where the caller says what all may cost. */
+  callNanoUsd = 0;
+  /** What all calls together may cost. */
+  maxCostNanoUsd = Number.POSITIVE_INFINITY;
   /** Why no more was tried, although the config says more. */
   stoppedBy: RoutingStop | undefined = undefined;
+
+  /** Whether so many calls more, of the target asked last, stay within what all may cost. */
+  affords(calls: number): boolean {
+    return this.spentNanoUsd + calls * this.callNanoUsd <= this.maxCostNanoUsd;
+  }
 }

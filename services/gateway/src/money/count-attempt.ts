@@ -9,6 +9,7 @@ export function countAttempt(estimates: UseEstimates, prices: PriceList): Attemp
     const { reservation, requester } = ended.call;
     const used = countedOf(ended, estimates, prices);
     if (used === undefined) return;
+    requester.progress.spentNanoUsd += used.costNanoUsd;
     if (reservation === undefined) requester.limits?.post(used);
     else reservation.post(used);
   };

@@ -45,7 +45,8 @@ async function askWithLess(
   if (status !== 400 || reply?.kind !== 'body' || isStrict(exchange, target, parts))
     return undefined;
   const { progress, arrival } = exchange;
-  if (stopOf(progress, arrival.startedAt, parts.bounds) !== undefined) return undefined;
+  if (stopOf(progress, arrival.startedAt, parts.bounds) !== undefined || !progress.affords(1))
+    return undefined;
   const adapted = withoutRefused(callOf(visit), reply.body);
   if (adapted === undefined) return undefined;
   visit.prepared = adapted.call;

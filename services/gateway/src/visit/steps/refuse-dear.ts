@@ -3,19 +3,23 @@ import type { Step } from '../step.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 import type { ReserveParts } from './reserve.ts';
 
-/** A target at which the request may cost more than its caller allows. */
+/** A target at which the request may cost more than its caller allows, with what its calls cost so far. */
 export function refuseDear({ estimate }: ReserveParts): Step {
   const judge = (visit: TargetVisit) => {
-    const { arrival, subject } = visit.exchange;
+    const { arrival, subject, progress } = visit.exchange;
     const { maxCostNanoUsd } = arrival.caller;
     if (maxCostNanoUsd === undefined) return;
     const target = targetOf(visit);
     const { costNanoUsd, isUnpriced } = estimate(subject, target, visit.shaped ?? subject.json);
-    if (isUnpriced !== true && costNanoUsd <= maxCostNanoUsd) return;
+    progress.maxCostNanoUsd = maxCostNanoUsd;
+    progress.callNanoUsd = costNanoUsd;
+    if (isUnpriced !== true && progress.affords(1)) return;
     const most = isUnpriced === true ? 'an unknown sum' : `up to $${dollars(costNanoUsd)}`;
+    const spent = progress.spentNanoUsd;
+    const before = spent === 0 ? '' : ` beside the $${dollars(spent)} spent`;
     throw new GatewayError('limit.max_cost', {
       field: 'x-service-max-cost',
-      message: `The request may cost ${most} at ${target.saved?.slug ?? target.entry.id}, and x-service-max-cost allows $${dollars(maxCostNanoUsd)}.`,
+      message: `The request may cost ${most} at ${target.saved?.slug ?? target.entry.id}${before}, and x-service-max-cost allows $${dollars(maxCostNanoUsd)}.`,
     });
   };
   return {
