@@ -19,11 +19,13 @@ export function newReservationId(): string {
   return `${ownPrefix}${(++made).toString(36)}`;
 }
 
+/** @param raises what the request needs beside what it holds: where it is refused, the target is */
 export function wantsOf(
   id: string,
   ofRequest: readonly Counter[],
   ofTarget: readonly Counter[],
   estimate: Estimate,
+  raises: readonly Want[] = [],
 ): Wants {
   const want = (counter: Counter): Want => ({
     counter,
@@ -32,7 +34,7 @@ export function wantsOf(
   });
   return {
     id,
-    counters: [...ofRequest.map(want), ...ofTarget.map(want)],
+    counters: [...ofRequest.map(want), ...raises, ...ofTarget.map(want)],
     ofRequest: ofRequest.length,
   };
 }
@@ -52,8 +54,10 @@ const nothingUsed: Used = Object.freeze({ tokens: 0, costNanoUsd: 0 });
 /** What is held of one level: of the request itself, or of one target. */
 class HeldPart {
   readonly holds: readonly Hold[];
-  /** For calls beside the first; what all used stands at `holds`. */
+  /** For calls beside and after the first; what all used stands at `holds`. */
   readonly more: Hold[] = [];
+  /** Those of them that are for later targets, which may use more than the first. */
+  readonly #raises: Hold[] = [];
   /** The request counts: something was sent, or answered. */
   counts = false;
   /** What calls used so far. */
@@ -69,6 +73,26 @@ class HeldPart {
 
   constructor(holds: readonly Hold[]) {
     this.holds = holds;
+  }
+
+  /** What a call of such an estimate needs beside what is held, after those that were made. */
+  missingFor(estimate: Estimate): Want[] {
+    const wants: Want[] = [];
+    for (const hold of this.holds) {
+      const { counter } = hold;
+      if (counter.limit.type === 'requests') continue;
+      let amount = this.#actual(hold) + amountFor(counter.limit, estimate) - hold.held - hold.short;
+      for (const raise of this.#raises)
+        if (raise.counter === counter) amount -= raise.held + raise.short;
+      // The request was let in: only where all of it must fit is a target too much.
+      if (amount > 0) wants.push({ counter, amount, isSoft: !counter.limit.rules.isStrict });
+    }
+    return wants;
+  }
+
+  raise(holds: readonly Hold[]): void {
+    this.#raises.push(...holds);
+    this.more.push(...holds);
   }
 
   post(store: LimitStore, scope: string, actual: Used): void {

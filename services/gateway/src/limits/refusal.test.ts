@@ -72,6 +72,18 @@ describe('headers', () => {
     });
   });
 
+  it('tell what is left beside what the request itself may come to', () => {
+    const tokens = state(
+      { type: 'tokens', value: 100, period: {} },
+      { remaining: 0, held: 84, resetAtMs: 0 },
+    );
+    const requests = state({ value: 10 }, { remaining: 9, held: 1 });
+    expect(limitHeaders([tokens, requests], 1000)).toMatchObject({
+      'x-service-budget-remaining-tokens': '84',
+      'x-service-ratelimit-remaining-requests': '9',
+    });
+  });
+
   it('name the limits in shadow mode that would have refused', () => {
     const shadow = (name: string) =>
       state({ kind: 'policy', name, rules: { isShadow: true } }, { wouldRefuse: true });

@@ -104,7 +104,7 @@ export function limitHeaders(
     if (limit.rules.isShadow) continue;
     const kind = `${limit.span.kind === 'rate' ? 'ratelimit' : 'budget'} ${limit.type}`;
     const known = tightest.get(kind);
-    if (known === undefined || state.remaining < known.remaining) tightest.set(kind, state);
+    if (known === undefined || leftBeside(state) < leftBeside(known)) tightest.set(kind, state);
   }
   for (const [kind, state] of tightest) addRemaining(headers, kind, state, nowMs);
   if (alone !== undefined) headers['x-service-limits-degraded'] = alone;
@@ -112,18 +112,27 @@ export function limitHeaders(
   return headers;
 }
 
+/**
+ * What is left beside what others use and hold: the request itself holds what it
+ * may come to, and few come to that. Requests are counted at once.
+ */
+function leftBeside({ counter, remaining, held }: CounterState): number {
+  return counter.limit.type === 'requests' ? remaining : remaining + held;
+}
+
 function addRemaining(
   headers: Record<string, string>,
   kind: string,
-  { counter, remaining, resetAtMs }: CounterState,
+  state: CounterState,
   nowMs: number,
 ): void {
+  const { counter, resetAtMs } = state;
   const { type, value } = counter.limit;
   const [family] = kind.split(' ');
   const text = (amount: number) => (type === 'cost' ? dollars(amount) : String(amount));
   const name = (what: string) => `x-service-${family}-${what}-${type}`;
   headers[name('limit')] = text(value);
-  headers[name('remaining')] = text(Math.max(0, remaining));
+  headers[name('remaining')] = text(Math.max(0, leftBeside(state)));
   const resetS = secondsTo(resetAtMs, nowMs);
   if (resetS !== undefined) headers[name('reset')] = String(resetS);
 }

@@ -152,6 +152,59 @@ describe('what a request asks its limits', () => {
     expect(await leftOfTarget(limits)).toEqual([4, 1, 9]);
   });
 
+  it('holds more for a target that may use more, beside what those before it used', async () => {
+    const limits = limitsOn(new MemoryLimits());
+    const reserveAt = (slug: string, tokens: number) =>
+      limits.reserve({ ...target, providerSlug: slug }, bundle.providers.get(slug), () =>
+        estimate({ tokens }),
+      );
+    const first = await reserveAt('main', 30);
+    first?.begin();
+    first?.post({ tokens: 10, costNanoUsd: 0 });
+    first?.finish();
+    const second = await reserveAt('other', 60);
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 30, 9, undefined]);
+    const counts = second?.takeCounts();
+    expect(Object.values(counts?.reserved ?? {})).toContain(70);
+    second?.begin();
+    second?.post({ tokens: 55, costNanoUsd: 0 });
+    second?.finish();
+    limits.close();
+    expect(await leftOfRequest(limits)).toEqual([2, 19, 35, 9, undefined]);
+  });
+
+  it('takes what is left for such a target, tells what it lacks, and never ends by it', async () => {
+    const store = new MemoryLimits();
+    const limits = limitsOn(store);
+    (await reserve(limits, 80))?.begin();
+    const other = await limits.reserve(target, saved, () => estimate({ tokens: 150 }));
+    expect(other?.refusedBy).toBeUndefined();
+    const states = (await limits.peekRequest()).flatMap(({ state }) => state ?? []);
+    expect(states.find(({ counter }) => counter.limit.type === 'tokens')).toMatchObject({
+      remaining: 0,
+      pending: 100,
+      overshoot: 50,
+    });
+  });
+
+  it('refuses such a target, and not the request, where all of it must fit', async () => {
+    const strict = exampleKey({
+      rateLimits: [{ ...limit(100, 'tokens'), rules: { admission: 'strict' } }],
+    } as never);
+    const limits = new RequestLimits(
+      new MemoryLimits(),
+      exampleExchange({ key: strict, bundle: exampleBundle() }),
+    );
+    const reserveOf = (tokens: number) =>
+      limits.reserve(target, undefined, () => estimate({ tokens }));
+    (await reserveOf(80))?.begin();
+    const dear = await reserveOf(101);
+    expect(dear?.refusedBy?.counter.limit.type).toBe('tokens');
+    expect(limits.isRefused).toBe(false);
+    expect((await reserveOf(90))?.refusedBy).toBeUndefined();
+    expect(await leftOfRequest(limits)).toEqual([10]);
+  });
+
   it('says which of the target’s refuse, and keeps what is the request’s until it is over', async () => {
     const store = new MemoryLimits();
     for (let used = 0; used < 2; used++) {

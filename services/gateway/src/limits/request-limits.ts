@@ -13,7 +13,7 @@ import {
   type Used,
 } from '../exchange/reservation.ts';
 import { HeldReservation, newReservationId, RequestHolds, wantsOf } from './held-reservation.ts';
-import type { LimitStore, Taken } from './limit-store.ts';
+import type { LimitStore, Taken, Want, Wants } from './limit-store.ts';
 import type { LimitWatch, OpenReservations } from './limit-watch.ts';
 import { limitError, limitRefusal } from './refusal.ts';
 import { requestFacts } from './request-facts.ts';
@@ -102,12 +102,13 @@ export class RequestLimits implements LimitsOfRequest {
     const isMeasured = ofRequest.some(isOfUse) || ofTarget.some(isOfUse) || holdsUse(holds);
     const estimate = isMeasured ? estimating() : oneRequest;
     if (estimate.isUnpriced === true) this.#refuseUnpriced([...ofRequest, ...ofTarget]);
-    if (ofRequest.length + ofTarget.length === 0) {
+    const raises = holds === undefined || !isMeasured ? noWants : holds.part.missingFor(estimate);
+    if (ofRequest.length + raises.length + ofTarget.length === 0) {
       if (holds === undefined || holds.states.length === 0) return undefined;
       return new HeldReservation(id, holds, nothingTaken, 0, estimate);
     }
-    const wants = wantsOf(id, ofRequest, ofTarget, estimate);
-    const keep = (taken: Taken) => this.#keep(id, taken, ofRequest.length, estimate);
+    const wants = wantsOf(id, ofRequest, ofTarget, estimate, raises);
+    const keep = (taken: Taken) => this.#keep(id, taken, wants, ofTarget.length, estimate);
     const taking = this.#store.take(this.#scope, wants);
     return taking instanceof Promise ? taking.then(keep) : keep(taking);
   }
@@ -160,7 +161,13 @@ export class RequestLimits implements LimitsOfRequest {
     return this.#key.source.organisationId;
   }
 
-  #keep(id: string, taken: Taken, ofRequest: number, estimate: Estimate): Reservation {
+  #keep(
+    id: string,
+    taken: Taken,
+    { ofRequest }: Wants,
+    ofTarget: number,
+    estimate: Estimate,
+  ): Reservation {
     const { refusedAt, states } = taken;
     const refused = states[refusedAt];
     if (refused !== undefined && refusedAt < ofRequest) this.#refuse(refused);
@@ -175,7 +182,9 @@ export class RequestLimits implements LimitsOfRequest {
       states.slice(0, ofRequest),
       this.#watch?.open,
     );
-    return new HeldReservation(id, this.#holds, taken, states.length - ofRequest, estimate);
+    if (refused === undefined)
+      this.#holds.part.raise(states.slice(ofRequest, states.length - ofTarget));
+    return new HeldReservation(id, this.#holds, taken, ofTarget, estimate);
   }
 
   #refuse(state: CounterState): never {
@@ -239,6 +248,7 @@ function holdsUse(holds: RequestHolds | undefined): boolean {
 
 const noStates: readonly CounterState[] = Object.freeze([]);
 const noCounters: readonly Counter[] = Object.freeze([]);
+const noWants: readonly Want[] = Object.freeze([]);
 const nothingTaken: Taken = Object.freeze({ refusedAt: -1, states: [] });
 
 function countersOf(
