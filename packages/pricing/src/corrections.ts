@@ -2,7 +2,7 @@ import type { ImagePrices } from './listed-model.ts';
 import type { TokenPrices } from './token-prices.ts';
 
 /** Changes with every change of the rows, on one day too: records name it beside the catalogue. */
-export const correctionsVersion = '2026-11-22.2';
+export const correctionsVersion = '2026-11-22.3';
 
 /**
  * What public price lists say and the catalogue leaves out, by hand. No row is from memory
@@ -80,6 +80,20 @@ const openAi: readonly Correction[] = [
     providers: ['openai'],
     models: /^gpt-6-astra/,
     source: 'https://vercel.com/ai-gateway/models/gpt-6-astra-fast',
+    readOn,
+    tiers: { priority: 2, fast: 2 },
+  },
+  {
+    providers: ['openai'],
+    models: /^gpt-6-sol/,
+    source: 'https://vercel.com/ai-gateway/models/gpt-6-sol-fast',
+    readOn,
+    tiers: { priority: 2, fast: 2 },
+  },
+  {
+    providers: ['openai'],
+    models: /^gpt-6-luna/,
+    source: 'https://developers.openai.com/api/docs/models/gpt-6-luna',
     readOn,
     tiers: { priority: 2, fast: 2 },
   },

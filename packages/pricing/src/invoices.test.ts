@@ -54,6 +54,20 @@ const invoices: Readonly<Record<string, Invoice>> = {
     tokens: million,
     dollars: 0.06 * 2.5 + 0.04 * 0.25 + 0.01 * 20,
   },
+  'OpenAI as fast, at twice the price: GPT-6 Sol': {
+    provider: 'openai',
+    model: 'gpt-6-sol',
+    tier: 'fast',
+    tokens: million,
+    dollars: 0.06 * 4 + 0.04 * 0.4 + 0.01 * 20,
+  },
+  'OpenAI as fast, at twice the price: GPT-6 Luna': {
+    provider: 'openai',
+    model: 'gpt-6-luna',
+    tier: 'fast',
+    tokens: million,
+    dollars: 0.06 * 0.2 + 0.04 * 0.02 + 0.01 * 1,
+  },
   'OpenAI as priority by the day of the model': {
     provider: 'openai',
     model: 'gpt-4o-2024-05-13',
@@ -251,12 +265,12 @@ describe('invoices', () => {
     expect(nanoUsd(new PriceBook(), { provider, model }, undefined, units)).toBeUndefined();
   });
 
-  it('charges a model newer than the lists as standard, whatever its tier', () => {
+  it('charges a tier that no list has as standard', () => {
     const tokens = { inputTokens: 10_000, outputTokens: 1000 };
     const query = { provider: 'openai', model: 'gpt-6-sol' };
     const standard = nanoUsd(new PriceBook(), query, tokens);
     expect(standard).toBeGreaterThan(0);
-    expect(nanoUsd(new PriceBook(), { ...query, tier: 'fast' }, tokens)).toBe(standard);
+    expect(nanoUsd(new PriceBook(), { ...query, tier: 'ultrafast' }, tokens)).toBe(standard);
   });
 });
 

@@ -96,6 +96,31 @@ describe('a period', () => {
     },
   );
 
+  it('is the same in every zone of the machine, those with summer time and half hours too', () => {
+    const zone = process.env.TZ;
+    const ends = () =>
+      ['2026-03-08', '2026-03-29', '2026-04-05', '2026-10-04', '2026-10-25', '2026-11-01'].flatMap(
+        (day) =>
+          (['weekly', 'monthly', 'days'] as const).flatMap((cadence) =>
+            ['T00:00', 'T02:30', 'T23:59:59.999'].map((time) =>
+              shown({ cadence, days: 1, nextResetAtMs: at('2026-03-01T00:00') }, `${day}${time}`),
+            ),
+          ),
+      );
+    try {
+      process.env.TZ = 'UTC';
+      const expected = ends();
+      for (const other of ['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe']) {
+        process.env.TZ = other;
+        expect(new Date(at('2026-07-01T00:00')).getTimezoneOffset()).not.toBe(0);
+        expect(ends()).toEqual(expected);
+      }
+    } finally {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    }
+  });
+
   it('goes on unchanged where summer time begins: days are those of UTC', () => {
     const days = { cadence: 'days', days: 1, nextResetAtMs: at('2026-03-28T00:00') };
     expect(shown(days, '2026-03-29T03:00')).toBe('2026-03-29T00:00 .. 2026-03-30T00:00');

@@ -9,6 +9,13 @@ export function objectOf(value: unknown): JsonObject | undefined {
     : undefined;
 }
 
+/** An object that says something: `{}` and nulls do not. */
+export function saidIn(value: unknown): JsonObject | undefined {
+  const object = objectOf(value);
+  for (const name in object) if (object[name] !== null && object[name] !== undefined) return object;
+  return undefined;
+}
+
 export function arrayOf(value: unknown): JsonValue[] | undefined {
   return Array.isArray(value) ? (value as JsonValue[]) : undefined;
 }

@@ -22,7 +22,7 @@ import { spokenFacts } from '../dialects/audio/request.ts';
 import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
 import { isErrorReply } from '../errors/not-the-format.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../json/json-access.ts';
+import { arrayOf, compact, objectOf, saidIn, stringOf } from '../json/json-access.ts';
 import type { StreamTap } from './native-stream.ts';
 
 /** A request without what its provider did not write, and the names of what was left out. */
@@ -93,7 +93,7 @@ export function nativeFormat(format: WireFormat): NativeFormat {
 function readChoices(body: JsonObject): ReplyFacts | undefined {
   const choices = arrayOf(body.choices);
   if (choices === undefined) return undefined;
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     id: stringOf(body.id),
     model: stringOf(body.model),
@@ -104,7 +104,7 @@ function readChoices(body: JsonObject): ReplyFacts | undefined {
 }
 
 function readResponse(body: JsonObject): ReplyFacts | undefined {
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   const isResponse = arrayOf(body.output) !== undefined;
   // Usage is read where it is told, whatever else the reply lacks.
   if (!isResponse && (usage === undefined || isErrorReply(body))) return undefined;
@@ -119,7 +119,7 @@ function readResponse(body: JsonObject): ReplyFacts | undefined {
 
 function readEmbeddings(body: JsonObject): ReplyFacts | undefined {
   if (arrayOf(body.data) === undefined) return undefined;
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     model: stringOf(body.model),
     usage: usage === undefined ? undefined : decodeOpenAiUsage(usage),
@@ -128,7 +128,7 @@ function readEmbeddings(body: JsonObject): ReplyFacts | undefined {
 
 function readModerations(body: JsonObject): ReplyFacts | undefined {
   if (arrayOf(body.results) === undefined) return undefined;
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     id: stringOf(body.id),
     model: stringOf(body.model),
@@ -138,7 +138,7 @@ function readModerations(body: JsonObject): ReplyFacts | undefined {
 
 function readMessage(body: JsonObject): ReplyFacts | undefined {
   if (arrayOf(body.content) === undefined) return undefined;
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   return compact<ReplyFacts>({
     id: stringOf(body.id),
     model: stringOf(body.model),

@@ -35,15 +35,34 @@ const dialects: Readonly<Record<string, (input: JsonValue, output: JsonValue) =>
   'Anthropic, beside what was cached': (input_tokens, output_tokens) => ({
     provider: 'anthropic',
     model: 'claude-opus-4-6',
-    reply: message({ input_tokens, output_tokens, cache_read_input_tokens: 100 }),
+    reply: message({
+      input_tokens,
+      output_tokens,
+      cache_read_input_tokens: input_tokens === null ? null : 100,
+    }),
   }),
   Gemini: (promptTokenCount, candidatesTokenCount) => ({
     provider: 'google',
     model: 'gemini-2.5-pro',
     reply: {
       candidates: [{ content: { role: 'model', parts: [{ text: 'Hi' }] }, finishReason: 'STOP' }],
-      usageMetadata: { promptTokenCount, candidatesTokenCount, toolUsePromptTokenCount: 40 },
+      usageMetadata: {
+        promptTokenCount,
+        candidatesTokenCount,
+        toolUsePromptTokenCount: promptTokenCount === null ? null : 40,
+      },
     },
+  }),
+  'Anthropic, a stream in another format': (input_tokens, output_tokens) => ({
+    provider: 'anthropic',
+    model: 'claude-opus-4-6',
+    reply: [
+      { type: 'message_start', message: message({ input_tokens }) },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens } },
+      { type: 'message_stop' },
+    ],
   }),
   Cohere: (input_tokens, output_tokens) => ({
     provider: 'cohere',
@@ -52,7 +71,7 @@ const dialects: Readonly<Record<string, (input: JsonValue, output: JsonValue) =>
       id: 'c',
       finish_reason: 'COMPLETE',
       message: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
-      usage: { tokens: { input_tokens, output_tokens } },
+      usage: { tokens: input_tokens === null ? null : { input_tokens, output_tokens } },
     },
   }),
   'Bedrock, Converse': (inputTokens, outputTokens) => ({
@@ -82,6 +101,10 @@ describe.each(Object.entries(dialects))('%s', (_name, telling) => {
     expect(isTrusted(telling(10, 5))).toBe(true);
     expect(isTrusted(telling(10, 0))).toBe(true);
     expect(isTrusted(telling(0, 0))).toBe(true);
+  });
+
+  it('tells nothing where it names counts and gives none', () => {
+    expect(readFacts(telling(null, null)).usage).toBeUndefined();
   });
 
   it.each<[string, JsonValue]>([

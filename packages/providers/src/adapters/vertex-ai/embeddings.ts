@@ -44,8 +44,11 @@ const textEmbeddings: BodyDialect = {
     if (predictions === undefined) return undefined;
     const found = predictions.map((value) => objectOf(objectOf(value)?.embeddings));
     if (found.includes(undefined)) return undefined;
-    let tokens = 0;
-    for (const embedding of found) tokens += countOf(objectOf(embedding?.statistics)?.token_count);
+    let tokens: number | undefined;
+    for (const embedding of found) {
+      const count = objectOf(embedding?.statistics)?.token_count;
+      if (count !== undefined) tokens = (tokens ?? 0) + countOf(count);
+    }
     const vectors = found.map((embedding) => arrayOf(embedding?.values) ?? []);
     return embeddingsReply(vectors, tokens, context);
   },

@@ -1,6 +1,6 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { numberOf, objectOf, parseObject, saidIn, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -69,8 +69,15 @@ export class AnthropicStreamDecoder implements StreamDecoder {
         model: stringOf(message.model),
         serviceTier: decodeServiceTier(this.#usage),
       },
-      { type: 'usage', usage: decodeUsage(this.#usage), bill: readBill(this.#usage) },
+      ...this.#toldUsage(),
     ];
+  }
+
+  #toldUsage(): ChatStreamEvent[] {
+    const usage = saidIn(this.#usage);
+    return usage === undefined
+      ? []
+      : [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(usage) }];
   }
 
   #blockStart(block: number, value: JsonObject): ChatStreamEvent[] {
@@ -150,9 +157,7 @@ export class AnthropicStreamDecoder implements StreamDecoder {
 
   #messageDelta(body: JsonObject): ChatStreamEvent[] {
     this.#usage = mergeUsage(this.#usage, objectOf(body.usage) ?? {});
-    const out: ChatStreamEvent[] = [
-      { type: 'usage', usage: decodeUsage(this.#usage), bill: readBill(this.#usage) },
-    ];
+    const out = this.#toldUsage();
     const delta = objectOf(body.delta);
     const raw = stringOf(delta?.stop_reason);
     if (raw !== undefined) {

@@ -1,6 +1,13 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue, TextPart } from '@sluice/contracts';
 import { noUsage } from '@sluice/contracts';
-import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  compact,
+  objectOf,
+  parseObject,
+  saidIn,
+  stringOf,
+} from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { markProof } from '../proofs.ts';
 import { shownCitations } from './citations.ts';
@@ -22,7 +29,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const content = arrayOf(body.content);
   if (content === undefined || body.type !== 'message') return undefined;
   const raw = stringOf(body.stop_reason);
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];

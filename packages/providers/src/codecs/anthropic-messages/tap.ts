@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { objectOf, stringOf } from '../../json/json-access.ts';
+import { objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
@@ -19,7 +19,7 @@ export class AnthropicTap implements StreamTap {
         const message = objectOf(body.message) ?? {};
         facts.id = stringOf(message.id);
         facts.model = stringOf(message.model);
-        this.#readUsage(objectOf(message.usage), state);
+        this.#readUsage(saidIn(message.usage), state);
         break;
       }
       case 'content_block_start':
@@ -29,7 +29,7 @@ export class AnthropicTap implements StreamTap {
       case 'message_delta':
         state.phase = 'content';
         facts.finishReason = stringOf(objectOf(body.delta)?.stop_reason) ?? facts.finishReason;
-        this.#readUsage(objectOf(body.usage), state);
+        this.#readUsage(saidIn(body.usage), state);
         break;
       case 'message_stop':
         state.phase = 'complete';

@@ -1,7 +1,7 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import { statusOfException } from '../../framing/aws-exceptions.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { numberOf, objectOf, parseObject, saidIn, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -54,7 +54,7 @@ export class ConverseStreamDecoder implements StreamDecoder {
   }
 
   #metadata(body: JsonObject): ChatStreamEvent[] {
-    const usage = objectOf(body.usage);
+    const usage = saidIn(body.usage);
     // What a guardrail found comes last, told where the request asked for it.
     if (this.#finish !== undefined && body.trace !== undefined)
       this.#finish = { ...this.#finish, details: { trace: body.trace } };

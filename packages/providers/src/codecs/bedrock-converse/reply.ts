@@ -1,6 +1,13 @@
 import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
-import { arrayOf, compact, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  compact,
+  objectOf,
+  parseObject,
+  saidIn,
+  stringOf,
+} from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { encodeCitation } from './citations.ts';
 import { decodeBlocks } from './decode-blocks.ts';
@@ -22,7 +29,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
   const content = arrayOf(message?.content);
   if (content === undefined) return undefined;
   const raw = stringOf(body.stopReason);
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   const fields: JsonObject = {};
   for (const key in body) {
     const value = body[key];

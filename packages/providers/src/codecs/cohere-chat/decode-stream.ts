@@ -1,6 +1,6 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import { numberOf, objectOf, parseObject, saidIn, stringOf } from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -115,7 +115,7 @@ export class CohereStreamDecoder implements StreamDecoder {
 function end(delta: JsonObject): ChatStreamEvent[] {
   const error = stringOf(delta.error);
   if (error) return [{ type: 'fault', kind: 'upstream_error', message: error, status: 502 }];
-  const usage = objectOf(delta.usage);
+  const usage = saidIn(delta.usage);
   const raw = stringOf(delta.finish_reason) ?? 'COMPLETE';
   const out: ChatStreamEvent[] = usage
     ? [{ type: 'usage', usage: decodeUsage(usage), bill: readBill(delta) }]

@@ -1,5 +1,5 @@
 import type { ChatReply, JsonObject } from '@sluice/contracts';
-import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { decodeAssistant } from './decode-messages.ts';
 import { encodeAssistant } from './encode-messages.ts';
@@ -18,7 +18,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const message = objectOf(body.message);
   if (message?.role !== 'assistant') return undefined;
   const raw = stringOf(body.finish_reason);
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   const logprobs = arrayOf(body.logprobs);
   return compact<ChatReply>({
     id: stringOf(body.id),

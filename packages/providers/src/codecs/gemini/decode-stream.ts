@@ -1,6 +1,13 @@
 import type { ChatChoice, ChatPart, ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, numberOf, objectOf, parseJson, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  numberOf,
+  objectOf,
+  parseJson,
+  saidIn,
+  stringOf,
+} from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -49,7 +56,7 @@ export class GeminiStreamDecoder implements StreamDecoder {
       this.#candidate(candidate, numberOf(candidate.index) ?? place, out);
     }
     this.#blocked ??= blockedChoice(body);
-    const usage = objectOf(body.usageMetadata);
+    const usage = saidIn(body.usageMetadata);
     if (usage !== undefined)
       out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
     return out;

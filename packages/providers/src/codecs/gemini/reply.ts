@@ -6,6 +6,7 @@ import {
   numberOf,
   objectOf,
   parseObject,
+  saidIn,
   stringOf,
 } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
@@ -33,7 +34,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const candidates = arrayOf(body.candidates);
   const blocked = blockedChoice(body);
   if (candidates === undefined && blocked === undefined) return undefined;
-  const usage = objectOf(body.usageMetadata);
+  const usage = saidIn(body.usageMetadata);
   const id = stringOf(body.responseId);
   const choices = (candidates ?? []).map((value, place) => {
     const candidate = objectOf(value) ?? {};

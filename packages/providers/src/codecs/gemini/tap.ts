@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
 import type { ReplyFacts, StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
@@ -13,7 +13,7 @@ import { decodeUsage } from './wire.ts';
 export function readReply(body: JsonObject): ReplyFacts | undefined {
   const candidates = arrayOf(body.candidates);
   if (candidates === undefined && blockedChoice(body) === undefined) return undefined;
-  const usage = objectOf(body.usageMetadata);
+  const usage = saidIn(body.usageMetadata);
   return compact<ReplyFacts>({
     id: stringOf(body.responseId),
     model: stringOf(body.modelVersion),

@@ -1,6 +1,13 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  numberOf,
+  objectOf,
+  parseObject,
+  saidIn,
+  stringOf,
+} from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { cohereCalls, textOf } from './reply.ts';
@@ -34,7 +41,7 @@ export class OciStreamDecoder implements StreamDecoder {
       this.#started = true;
       out.push({ type: 'reply-start', model: stringOf(body.modelId) });
     }
-    const usage = objectOf(body.usage);
+    const usage = saidIn(body.usage);
     if (usage !== undefined) out.push({ type: 'usage', usage: decodeUsage(usage) });
     if (body.apiFormat === 'COHERE') this.#cohere(body, out);
     else this.#generic(body, out);

@@ -1,6 +1,6 @@
 import type { ChatChoice, ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import type { ReplyHead } from '../../contract.ts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import { callId, decodeFinishReason, decodeUsage, formatName } from './wire.ts';
 
 /** Wire → model; undefined when the body holds neither of the two formats. */
@@ -10,7 +10,7 @@ export function decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | und
   const choices = arrayOf(response.choices);
   const text = stringOf(response.text);
   if (choices === undefined && text === undefined) return undefined;
-  const usage = objectOf(response.usage);
+  const usage = saidIn(response.usage);
   const created = Date.parse(stringOf(response.timeCreated) ?? '');
   const id = head?.headers['opc-request-id'];
   return compact<ChatReply>({

@@ -1,6 +1,13 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  numberOf,
+  objectOf,
+  parseObject,
+  saidIn,
+  stringOf,
+} from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { readBill } from './bill.ts';
@@ -53,7 +60,7 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     }
     for (const choice of arrayOf(body.choices) ?? [])
       this.#choice(body, objectOf(choice) ?? {}, out);
-    const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
+    const usage = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
     if (usage !== undefined)
       out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
     return out;

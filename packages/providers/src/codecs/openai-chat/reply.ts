@@ -6,7 +6,7 @@ import type {
   JsonObject,
   JsonValue,
 } from '@sluice/contracts';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
 import { urlOfSource } from '../data-url.ts';
 import { readCitations } from './citations.ts';
@@ -26,7 +26,7 @@ import {
 export function decodeReply(body: JsonObject): ChatReply | undefined {
   const choices = arrayOf(body.choices);
   if (choices === undefined) return undefined;
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   return compact<ChatReply>({
     id: stringOf(body.id),
     model: stringOf(body.model),

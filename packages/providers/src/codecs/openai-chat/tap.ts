@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { StreamState, StreamTap } from '../../translation/native-stream.ts';
 import { readBill } from './bill.ts';
 import { errorEvent, faultOf } from './errors.ts';
@@ -26,7 +26,7 @@ export class OpenAiTap implements StreamTap {
     const { facts } = state;
     facts.id ??= stringOf(body.id) || undefined;
     facts.model ??= stringOf(body.model) || undefined;
-    const usage = objectOf(body.usage) ?? objectOf(objectOf(body.x_groq)?.usage);
+    const usage = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
     if (usage !== undefined) {
       facts.usage = decodeUsage(usage);
       addBill(facts, readBill(body));

@@ -1,6 +1,13 @@
 import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { arrayOf, numberOf, objectOf, parseObject, stringOf } from '../../json/json-access.ts';
+import {
+  arrayOf,
+  numberOf,
+  objectOf,
+  parseObject,
+  saidIn,
+  stringOf,
+} from '../../json/json-access.ts';
 import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { customArguments } from '../custom-tools.ts';
@@ -223,7 +230,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
 
   #end(response: JsonObject, type: string): ChatStreamEvent[] {
     const out = this.#start(response);
-    const usage = objectOf(response.usage);
+    const usage = saidIn(response.usage);
     if (usage !== undefined)
       out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(response) });
     const status = type.slice('response.'.length);

@@ -1,6 +1,6 @@
 import type { ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
-import { arrayOf, compact, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import { customArguments } from '../custom-tools.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
@@ -16,7 +16,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   if (output === undefined) return undefined;
   if (body.status === 'failed') throw failure(body);
   const parts = output.flatMap((item) => decodeItem(objectOf(item) ?? {}));
-  const usage = objectOf(body.usage);
+  const usage = saidIn(body.usage);
   const logprobs = logprobsOf(output.map((item) => objectOf(item) ?? {}));
   return compact<ChatReply>({
     id: stringOf(body.id),

@@ -2,7 +2,7 @@ import type { JsonObject } from '@sluice/contracts';
 import { addBill } from '../../bills/add-bill.ts';
 import type { StreamFault } from '../../contract.ts';
 import type { SseEvent } from '../../framing/sse.ts';
-import { objectOf, stringOf } from '../../json/json-access.ts';
+import { objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import {
   invalidStream,
   type StreamState,
@@ -34,7 +34,7 @@ export class ResponsesTap implements StreamTap {
     switch (type) {
       case 'response.completed':
       case 'response.incomplete': {
-        const usage = objectOf(response?.usage);
+        const usage = saidIn(response?.usage);
         if (usage !== undefined) {
           state.facts.usage = decodeUsage(usage);
           addBill(state.facts, readBill(response ?? {}));
