@@ -3,10 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { readFacts, type VendorReply } from '../../test/read-facts.ts';
 import { boundedUsage } from './bounded-usage.ts';
 
-const saidHi: readonly JsonObject[] = [
+const saidHi = [
   { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: null }] },
   { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
 ];
+
+const events = (...list: JsonObject[]): readonly JsonObject[] => list;
 
 /** Of each dialect a reply in which it tells such counts. */
 const dialects: Readonly<Record<string, (input: JsonValue, output: JsonValue) => VendorReply>> = {
@@ -18,7 +20,7 @@ const dialects: Readonly<Record<string, (input: JsonValue, output: JsonValue) =>
   'OpenAI, a stream': (prompt_tokens, completion_tokens) => ({
     provider: 'openai',
     model: 'gpt-5.1',
-    reply: [...saidHi, { choices: [], usage: { prompt_tokens, completion_tokens } }],
+    reply: events(...saidHi, { choices: [], usage: { prompt_tokens, completion_tokens } }),
   }),
   'OpenAI, responses': (input_tokens, output_tokens) => ({
     provider: 'openai',
@@ -56,13 +58,13 @@ const dialects: Readonly<Record<string, (input: JsonValue, output: JsonValue) =>
   'Anthropic, a stream in another format': (input_tokens, output_tokens) => ({
     provider: 'anthropic',
     model: 'claude-opus-4-6',
-    reply: [
+    reply: events(
       { type: 'message_start', message: message({ input_tokens }) },
       { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } },
       { type: 'content_block_stop', index: 0 },
       { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens } },
       { type: 'message_stop' },
-    ],
+    ),
   }),
   Cohere: (input_tokens, output_tokens) => ({
     provider: 'cohere',
