@@ -15,7 +15,7 @@ interface Kept {
 }
 
 /** What a kept answer would have cost, asked for now, in nano-USD; 0 = no price is known. */
-export type AvoidedCost = (subject: ModelCall, target: Target, kept: Kept) => number;
+type AvoidedCost = (subject: ModelCall, target: Target, kept: Kept) => number;
 
 export function avoidedCost(estimates: UseEstimates, prices: PriceList): AvoidedCost {
   // A kept answer is given many times, and tells the same each time.

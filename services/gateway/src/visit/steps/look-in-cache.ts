@@ -1,8 +1,9 @@
-import type { CacheLookup, ReplyCache } from '../../cache/reply-cache.ts';
+import type { CacheLookup, Delivery, ReplyCache } from '../../cache/reply-cache.ts';
 import type { Reply } from '../../exchange/reply.ts';
+import type { ModelCall } from '../../exchange/subject.ts';
+import type { Target } from '../../exchange/target.ts';
 import { outputChecks } from '../../guardrails/output-checks.ts';
 import { inTurn } from '../../http/large-work.ts';
-import type { AvoidedCost } from '../../money/avoided-cost.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { credentialOf } from '../credential-of.ts';
 import type { Step, TargetAnswer } from '../step.ts';
@@ -11,7 +12,8 @@ import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 export interface LookInCacheParts {
   cache: ReplyCache;
   recorder: UsageRecorder;
-  avoidedCost: AvoidedCost;
+  /** What a kept answer would have cost, asked for now, in nano-USD; 0 = no price is known. */
+  avoidedCost: (subject: ModelCall, target: Target, kept: Delivery) => number;
 }
 
 /** A kept answer is the answer. Otherwise this request leads, and equal ones wait for it. */
