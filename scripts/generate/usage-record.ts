@@ -36,11 +36,8 @@ const scalars: Partial<Record<ScalarType, FieldCode>> = {
     type: 'Buffer',
     empty: 'noBytes',
     write: 'bytes',
-    // Records of releases that knew no entries are an entry each.
     column: (value, { name }) =>
-      name === 'entry_id'
-        ? `uuid(${value}.length === 0 ? record.id : ${value}, '${name}')`
-        : `uuid(${value}, '${name}')`,
+      name === 'entry_id' ? `otherId(${value}, record.id, '${name}')` : `uuid(${value}, '${name}')`,
   },
 };
 
@@ -161,7 +158,7 @@ export function usageRowSource(): string {
     ({ field, name, code }) => `    ${columnOf(field)}: ${code.column(`record.${name}`, field)},`,
   );
   return `${head}import type { usage } from '@sluice/proto-stubs';
-import { countsIn, finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
+import { countsIn, finite, otherId, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
 
 /**
  * The row of a record, field by field.

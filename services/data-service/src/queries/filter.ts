@@ -1,10 +1,22 @@
 import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
+import type { EntryColumn } from './entry-columns.ts';
+import { Parameters } from './parameters.ts';
 
-/** A condition on `usage_records` and the values bound to its placeholders. Input never becomes SQL text. */
+/**
+ * What is asked of entries, and the values bound to its placeholders. Input never becomes SQL text.
+ * The same for all attempts of a request are conditions of `scope` and of `request`, of one target those
+ * of `target`: they hold for rows as for entries. Those of `entry` hold for entries only.
+ */
 export interface Condition {
-  sql: string;
-  params: Record<string, unknown>;
+  /** Organisation, workspaces and time, by the name of its column: what tables are sorted by. */
+  readonly scope: (time: string) => readonly string[];
+  readonly request: readonly string[];
+  readonly target: readonly string[];
+  readonly entry: readonly string[];
+  /** Columns that the conditions beyond the scope look at. */
+  readonly columns: readonly EntryColumn[];
+  readonly parameters: Parameters;
 }
 
 /** The range that queries see: within what the timestamp column can hold. */
@@ -20,91 +32,126 @@ export function rangeOf(filter: analytics.Filter): Range {
   return { fromMs: clamp(filter.fromMs), toMs: clamp(filter.toMs) };
 }
 
-/** Rows that every part of the filter admits; lists mean "any of", an empty one "no matter". */
+/** Entries that every part of the filter admits; lists mean "any of", an empty one "no matter". */
 export function conditionOf(filter: analytics.Filter): Condition {
   // The caller's organisation is the wall between tenants: its absence is an error of the caller, not "all".
   if (filter.organisationId === '')
     throw new GatewayError('admin.validation', { field: 'organisation_id' });
+  const parameters = new Parameters();
   const { fromMs, toMs } = rangeOf(filter);
-  const parts = [
-    'organisation_id = {organisation_id:String}',
-    "created_at >= fromUnixTimestamp64Milli({from_ms:Int64}, 'UTC')",
-    "created_at <= fromUnixTimestamp64Milli({to_ms:Int64}, 'UTC')",
+  const workspaces =
+    filter.workspaceIds.length === 0
+      ? []
+      : [`workspace_id IN ${parameters.bindTexts(filter.workspaceIds)}`];
+  const [organisation, from, to] = [
+    parameters.bind('String', filter.organisationId),
+    parameters.bind('Int64', fromMs),
+    parameters.bind('Int64', toMs),
   ];
-  const params: Record<string, unknown> = {
-    organisation_id: filter.organisationId,
-    from_ms: fromMs,
-    to_ms: toMs,
+  const scope = (time: string) => [
+    `organisation_id = ${organisation}`,
+    ...workspaces,
+    `${time} >= fromUnixTimestamp64Milli(${from}, 'UTC')`,
+    `${time} <= fromUnixTimestamp64Milli(${to}, 'UTC')`,
+  ];
+
+  const levels = { request: [] as string[], target: [] as string[], entry: [] as string[] };
+  const columns = new Set<EntryColumn>();
+  const ask = (level: keyof typeof levels, of: readonly EntryColumn[], sql: string) => {
+    levels[level].push(sql);
+    for (const column of of) columns.add(column);
+  };
+  const anyOf = (level: keyof typeof levels, column: EntryColumn, values: readonly string[]) => {
+    if (values.length > 0) ask(level, [column], `${column} IN ${parameters.bindTexts(values)}`);
+  };
+  const within = (
+    of: readonly EntryColumn[],
+    sql: string,
+    type: 'UInt64' | 'Float64',
+    bounds: readonly [min: bigint | number | undefined, max: bigint | number | undefined],
+  ) => {
+    const [min, max] = bounds.map((bound) =>
+      bound === undefined ? undefined : parameters.bind(type, bound),
+    );
+    if (min !== undefined) ask('entry', of, `${sql} >= ${min}`);
+    if (max !== undefined) ask('entry', of, `${sql} <= ${max}`);
   };
 
-  const within = (expression: string, type: 'Float64' | 'UInt64', name: string, bounds: Bounds) => {
-    for (const [side, operator] of sides) {
-      const bound = bounds[side];
-      if (bound === undefined) continue;
-      params[`${name}_${side}`] = typeof bound === 'bigint' ? bound.toString() : bound;
-      parts.push(`${expression} ${operator} {${name}_${side}:${type}}`);
-    }
-  };
-  const anyOf = (sql: string, name: string, values: readonly (string | number)[]) => {
-    if (values.length === 0) return;
-    params[name] = values;
-    parts.push(sql);
-  };
-
-  anyOf('workspace_id IN {workspace_ids:Array(String)}', 'workspace_ids', filter.workspaceIds);
-  within('input_tokens + output_tokens', 'UInt64', 'total_units', {
-    min: filter.totalUnitsMin,
-    max: filter.totalUnitsMax,
-  });
-  within('input_tokens', 'UInt64', 'prompt_token', {
-    min: filter.promptTokenMin,
-    max: filter.promptTokenMax,
-  });
-  within('output_tokens', 'UInt64', 'completion_token', {
-    min: filter.completionTokenMin,
-    max: filter.completionTokenMax,
-  });
-  within(knownCents, 'Float64', 'cost', { min: filter.costMin, max: filter.costMax });
-
-  anyOf('status_code IN {status_codes:Array(UInt32)}', 'status_codes', filter.statusCodes);
-  anyOf('provider_slug IN {virtual_keys:Array(String)}', 'virtual_keys', filter.virtualKeys);
-  anyOf(
-    '(config_slug IN {configs:Array(String)} OR config_id IN {configs:Array(String)})',
-    'configs',
-    filter.configs,
-  );
-  anyOf('api_key_id IN {api_key_ids:Array(String)}', 'api_key_ids', filter.apiKeyIds);
+  anyOf('request', 'api_key_id', filter.apiKeyIds);
   if (filter.userId !== undefined) {
-    params.user_id = filter.userId;
     // What nobody did belongs to nobody, not to a user without a name.
-    parts.push("user_id != '' AND user_id = {user_id:String}");
+    ask('request', ['user_id'], "user_id != ''");
+    ask('request', ['user_id'], `user_id = ${parameters.bind('String', filter.userId)}`);
   }
-  anyOf('trace_id IN {trace_ids:Array(String)}', 'trace_ids', filter.traceIds);
-  anyOf('span_id IN {span_ids:Array(String)}', 'span_ids', filter.spanIds);
-  anyOf(
-    "concat(provider, '__', model) IN {ai_org_models:Array(String)}",
-    'ai_org_models',
-    filter.aiOrgModels,
-  );
-  // Records do not name a prompt yet, so none matches one.
-  if (filter.promptSlugs.length > 0) parts.push('false');
+  anyOf('request', 'trace_id', filter.traceIds);
+  anyOf('request', 'span_id', filter.spanIds);
+  anyOf('request', 'endpoint', filter.endpoints);
+  for (const [key, value] of Object.entries(filter.metadata)) {
+    const name = parameters.bind('String', key);
+    // A missing key reads as an empty text, hence mapContains.
+    ask(
+      'request',
+      ['metadata'],
+      `(mapContains(metadata, ${name}) AND metadata[${name}] = ${parameters.bind('String', value)})`,
+    );
+  }
+  if (filter.configs.length > 0) {
+    const configs = parameters.bindTexts(filter.configs);
+    ask(
+      'request',
+      ['config_slug', 'config_id'],
+      `(config_slug IN ${configs} OR config_id IN ${configs})`,
+    );
+  }
+  anyOf('target', 'prompt_slug', filter.promptSlugs);
+  anyOf('target', 'provider_slug', filter.virtualKeys);
+  anyOf('target', 'model', filter.aiModels);
+  if (filter.aiOrgModels.length > 0)
+    ask(
+      'target',
+      ['provider', 'model'],
+      `concat(provider, '__', model) IN ${parameters.bindTexts(filter.aiOrgModels)}`,
+    );
 
-  const pairs = Object.entries(filter.metadata);
-  if (pairs.length > 0) {
-    params.metadata_keys = pairs.map(([key]) => key);
-    params.metadata_values = pairs.map(([, value]) => value);
-    // A missing key reads as an empty string, hence mapContains.
-    parts.push(`arrayAll((key, value) -> mapContains(metadata, key) AND metadata[key] = value,
-      {metadata_keys:Array(String)}, {metadata_values:Array(String)})`);
+  const { statusCodes } = filter;
+  if (statusCodes.length > 0)
+    ask(
+      'entry',
+      ['status_code'],
+      `status_code IN ${parameters.bind('Array(UInt32)', statusCodes)}`,
+    );
+  if (filter.isSuccess !== undefined)
+    ask(
+      'entry',
+      ['status_code'],
+      `status_code ${filter.isSuccess ? '' : 'NOT '}BETWEEN 200 AND 299`,
+    );
+  anyOf('entry', 'cache_status', filter.cacheStatuses);
+  anyOf('entry', 'error_code', filter.errorCodes);
+  const tokens = ['input_tokens', 'output_tokens'] as const;
+  within(tokens, 'input_tokens + output_tokens', 'UInt64', [
+    filter.totalUnitsMin,
+    filter.totalUnitsMax,
+  ]);
+  within(['input_tokens'], 'input_tokens', 'UInt64', [
+    filter.promptTokenMin,
+    filter.promptTokenMax,
+  ]);
+  within(['output_tokens'], 'output_tokens', 'UInt64', [
+    filter.completionTokenMin,
+    filter.completionTokenMax,
+  ]);
+  within(['cost_nano_usd'], 'cost_nano_usd / 1e7', 'Float64', [filter.costMin, filter.costMax]);
+  if (filter.search !== '') {
+    const text = parameters.bind('String', filter.search);
+    const found = (sql: string) => `positionCaseInsensitiveUTF8(${sql}, ${text}) > 0`;
+    const places = ['request_url', 'model', 'error_code'] as const;
+    ask(
+      'entry',
+      [...places, 'metadata'],
+      `(${places.map(found).join(' OR ')}
+        OR arrayExists(value -> ${found('value')}, mapValues(metadata)))`,
+    );
   }
-  return { sql: parts.join('\n  AND '), params };
+  return { scope, ...levels, columns: [...columns], parameters };
 }
-
-/** An unknown cost is shown as nothing spent, so a bound treats it so. */
-const knownCents = 'if(cost_known, cost_nano_usd, 0) / 1e7';
-
-type Bounds = { min: bigint | number | undefined; max: bigint | number | undefined };
-const sides = [
-  ['min', '>='],
-  ['max', '<='],
-] as const;

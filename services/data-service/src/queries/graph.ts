@@ -1,20 +1,17 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
+import { ask, partialsBy, type Row } from './ask.ts';
 import { bucketStarts, bucketWidthMs } from './buckets.ts';
+import type { Figures } from './figures.ts';
 import { conditionOf, rangeOf } from './filter.ts';
-
-/**
- * A graph's figures: each an aggregate over the rows of a bucket, and the same
- * over the whole range for the summary. An aggregate of no rows must be 0.
- */
-export type Figures = Readonly<Record<string, string>>;
+import { partials, partialsIn } from './partials.ts';
 
 export interface GraphData {
   summary: Record<string, number>;
   dataPoints: { timestampMs: bigint; values: Record<string, number> }[];
 }
 
-/** One scan gives the buckets and, as the grouping set without a column, the summary. */
+/** One question gives the buckets and, as the grouping set without a column, the summary. */
 export async function queryGraph(
   client: ClickHouseClient,
   figures: Figures,
@@ -23,29 +20,32 @@ export async function queryGraph(
   const condition = conditionOf(filter);
   const range = rangeOf(filter);
   const widthMs = bucketWidthMs(range);
-  const columns = Object.entries(figures).map(([name, sql]) => `${sql} AS ${name}`);
-  const result = await client.query({
-    query: `
-      SELECT intDiv(toUnixTimestamp64Milli(created_at), {width_ms:Int64}) AS bucket,
-             grouping(bucket) AS is_summary,
-             ${columns.join(',\n             ')}
-      FROM usage_records FINAL
-      WHERE ${condition.sql}
-      GROUP BY GROUPING SETS ((bucket), ())
-      SETTINGS max_execution_time = 20`,
-    query_params: { ...condition.params, width_ms: widthMs },
-    format: 'JSONEachRow',
-  });
-  const rows = await result.json<Record<string, string | number>>();
+  const names = partialsIn(Object.values(figures));
+  const bucket = {
+    of: ['created_at'],
+    sql: `intDiv(toUnixTimestamp64Milli(created_at), ${widthMs})`,
+  } as const;
+  const merged = names.map((name) => `${partials[name].merge(name)} AS ${name}`);
+  const shown = Object.entries(figures).map(([name, sql]) => `toFloat64(${sql}) AS ${name}`);
+  const rows = await ask(
+    client,
+    `SELECT key, is_summary, ${shown.join(', ')}
+    FROM (
+      SELECT key, grouping(key) AS is_summary, ${merged.join(', ')}
+      FROM ${partialsBy(bucket, condition, names)}
+      GROUP BY GROUPING SETS ((key), ())
+    )`,
+    condition,
+  );
 
-  const valuesOf = (row: Record<string, string | number> | undefined) =>
+  const valuesOf = (row: Row | undefined) =>
     Object.fromEntries(Object.keys(figures).map((name) => [name, Number(row?.[name] ?? 0)]));
   // grouping() is 1 where the column was grouped away.
   const summary = valuesOf(rows.find((row) => Number(row.is_summary) === 1));
   const byStart = new Map(
     rows
       .filter((row) => Number(row.is_summary) === 0)
-      .map((row) => [Number(row.bucket) * widthMs, row]),
+      .map((row) => [Number(row.key) * widthMs, row]),
   );
   return {
     summary,

@@ -2,20 +2,16 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import { type Figures, queryGraph } from '../queries/graph.ts';
-import { costGraph } from '../queries/graph-cost.ts';
-import { latencyGraph } from '../queries/graph-latency.ts';
-import { requestsGraph } from '../queries/graph-requests.ts';
-import { tokensGraph } from '../queries/graph-tokens.ts';
-import { groupByModel } from '../queries/group-ai-models.ts';
+import { type Figures, graphFigures } from '../queries/figures.ts';
+import { queryGraph } from '../queries/graph.ts';
+import { byModel, queryGroups } from '../queries/groups.ts';
 import { sumCounters } from '../queries/sum-counters.ts';
 
-/** A new graph is a file in `queries/` and a line here. */
 const graphs: Partial<Record<analytics.Graph, Figures>> = {
-  [analytics.Graph.REQUESTS]: requestsGraph,
-  [analytics.Graph.COST]: costGraph,
-  [analytics.Graph.TOKENS]: tokensGraph,
-  [analytics.Graph.LATENCY]: latencyGraph,
+  [analytics.Graph.REQUESTS]: graphFigures.requests,
+  [analytics.Graph.COST]: graphFigures.cost,
+  [analytics.Graph.TOKENS]: graphFigures.tokens,
+  [analytics.Graph.LATENCY]: graphFigures.latency,
 };
 
 const pageSizeDefault = 100;
@@ -34,7 +30,10 @@ export function analyticsHandlers(
       if (request.group !== analytics.Group.AI_MODELS)
         throw new GatewayError('admin.validation', { field: 'group' });
       const size = Math.min(request.pageSize || pageSizeDefault, pageSizeMax);
-      return groupByModel(client, required(request.filter), { size, index: request.currentPage });
+      return queryGroups(client, byModel, required(request.filter), {
+        size,
+        index: request.currentPage,
+      });
     },
     sumCounters: async (request) => ({ sums: await sumCounters(client, request) }),
   };

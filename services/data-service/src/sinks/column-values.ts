@@ -15,6 +15,13 @@ export function uuid(bytes: Uint8Array, field: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
+const noId = '00000000-0000-0000-0000-000000000000';
+
+/** An id that is nearly always the record's own: that, and none, is stored as zeros, which take no room. */
+export function otherId(bytes: Uint8Array, own: Uint8Array, field: string): string {
+  return bytes.length === 0 || Buffer.compare(bytes, own) === 0 ? noId : uuid(bytes, field);
+}
+
 const earliestMs = Date.UTC(2020, 0, 1);
 const latestMs = Date.UTC(2100, 0, 1);
 

@@ -1,6 +1,14 @@
 // Written by `npm run generate` from proto/sluice/usage/v1/usage.proto, never by hand.
 import type { usage } from '@sluice/proto-stubs';
-import { countsIn, finite, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
+import {
+  countsIn,
+  finite,
+  otherId,
+  outcomeName,
+  timestamp,
+  type UsageRow,
+  uuid,
+} from './column-values.ts';
 
 /**
  * The row of a record, field by field.
@@ -86,7 +94,7 @@ export function usageRow(record: usage.UsageRecord): UsageRow {
     counters_settled: countsIn(record.countersSettled),
     would_have_refused: record.wouldHaveRefused,
     limits_degraded: record.limitsDegraded,
-    entry_id: uuid(record.entryId.length === 0 ? record.id : record.entryId, 'entry_id'),
+    entry_id: otherId(record.entryId, record.id, 'entry_id'),
     attempt_ms: finite(record.attemptMs),
     entry_ms: finite(record.entryMs),
     request_parsing_ms: finite(record.requestParsingMs),

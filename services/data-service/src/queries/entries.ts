@@ -1,0 +1,82 @@
+import { adjustedColumns, type EntryColumn, entrySources } from './entry-columns.ts';
+import type { Condition } from './filter.ts';
+
+/**
+ * The entries that a condition admits, as a table of these columns: one entry a target that a request asked, made
+ * of the attempts at it. Status, times and names are those of the last attempt, tokens and costs those of all.
+ *
+ * Nearly every entry is one attempt. So rows are read as they are, but for the few whose target was asked again.
+ */
+export function entries(condition: Condition, wanted: readonly EntryColumn[]): string {
+  const columns = [...new Set([...wanted, ...condition.columns])];
+  const table = columns.includes('is_fallback')
+    ? entriesInTheirRequests(condition, columns)
+    : entriesAlone(condition, columns);
+  const { entry } = condition;
+  return entry.length === 0 ? `(${table})` : `(SELECT * FROM (${table}) WHERE ${all(entry)})`;
+}
+
+/** A first attempt is stored without an id of its entry, which is its own. */
+const none = "toUUID('00000000-0000-0000-0000-000000000000')";
+const ownEntry = `if(entry_id = ${none}, id, entry_id)`;
+
+function entriesAlone(condition: Condition, columns: readonly EntryColumn[]): string {
+  const where = all([...condition.scope('created_at'), ...condition.request, ...condition.target]);
+  const askedAgain = `(SELECT entry_id FROM usage_records WHERE ${where} AND entry_id != ${none})`;
+  const from = attempts(condition, columns);
+  return `SELECT ${list(columns, 'row')} FROM ${from}
+    WHERE ${where} AND entry_id = ${none} AND id NOT IN ${askedAgain}
+    UNION ALL
+    SELECT ${list(columns, 'attempts')} FROM ${from}
+    WHERE ${where} AND (entry_id != ${none} OR id IN ${askedAgain})
+    GROUP BY ${ownEntry}`;
+}
+
+/** The same, which also tells whether another target was asked before: that can be where something failed only. */
+function entriesInTheirRequests(condition: Condition, columns: readonly EntryColumn[]): string {
+  const ofRequest = all([...condition.scope('created_at'), ...condition.request]);
+  const { target } = condition;
+  const eventful = `(SELECT request_id FROM usage_records
+    WHERE ${ofRequest} AND (entry_id != ${none} OR status_code NOT BETWEEN 200 AND 299))`;
+  const from = attempts(condition, columns);
+  const plain = columns.filter((name) => name !== 'is_fallback');
+  return `SELECT ${list(plain, 'row')}, false AS is_fallback FROM ${from}
+    WHERE ${all([ofRequest, ...target])} AND request_id NOT IN ${eventful}
+    UNION ALL
+    SELECT ${plain.join(', ')}, is_fallback FROM (
+      SELECT *, UUIDToNum(entry) > min(UUIDToNum(entry)) OVER (PARTITION BY its_request) AS is_fallback
+      FROM (
+        SELECT ${list(plain, 'attempts')}, ${ownEntry} AS entry, any(request_id) AS its_request FROM ${from}
+        WHERE ${ofRequest} AND request_id IN ${eventful}
+        GROUP BY ${ownEntry}
+      )
+    )
+    WHERE ${all(['true', ...target])}`;
+}
+
+/** Each attempt once, with what was added to its cost later. */
+function attempts({ scope }: Condition, columns: readonly EntryColumn[]): string {
+  if (!columns.some((name) => adjustedColumns.has(name))) return 'usage_records FINAL';
+  return `usage_records FINAL LEFT JOIN (
+    SELECT record_id, sum(cost_nano_usd) AS adjusted_nano_usd, max(makes_known) AS adjusted_to_known
+    FROM usage_adjustments FINAL
+    WHERE ${all(scope('attempt_created_at'))}
+    GROUP BY record_id
+  ) AS adjustment ON id = adjustment.record_id`;
+}
+
+function list(columns: readonly EntryColumn[], source: 'row' | 'attempts'): string {
+  return columns.map((name) => `${entrySources[name]![source]} AS ${name}`).join(', ');
+}
+
+function all(conditions: readonly string[]): string {
+  return conditions.join(' AND ');
+}
+
+/** What every question about entries needs. */
+export const entrySettings = {
+  // Columns are named after those of the rows that they are made of.
+  prefer_column_name_to_alias: 1,
+  // Copies of a record share a month.
+  do_not_merge_across_partitions_select_final: 1,
+} as const;

@@ -1,0 +1,75 @@
+/** How a column of entries comes of the row of the one attempt that there was, and of the rows of several. */
+interface EntrySource {
+  readonly row: string;
+  readonly attempts: string;
+}
+
+/** Orders the attempts at a target. A cancelled second call must not stand for the one that answered. */
+const lastAttempt = "(error_code != 'request.superseded', retry_count, UUIDToNum(id))";
+
+const ofLast = (sql: string): EntrySource => ({
+  row: sql,
+  attempts: `argMax(${sql}, ${lastAttempt})`,
+});
+const sumOf = (sql: string): EntrySource => ({ row: sql, attempts: `sum(${sql})` });
+
+/** What all attempts at a target have in common, or the last one's is the entry's. */
+const taken = [
+  'request_id',
+  'created_at',
+  'workspace_id',
+  'api_key_id',
+  'user_id',
+  'trace_id',
+  'span_id',
+  'endpoint',
+  'request_url',
+  'provider',
+  'provider_slug',
+  'model',
+  'config_id',
+  'config_slug',
+  'prompt_slug',
+  'metadata',
+  'outcome',
+  'status_code',
+  'error_code',
+  'retry_count',
+  'cache_status',
+  'cache_type',
+] as const;
+
+const computed = {
+  input_tokens: sumOf('input_tokens'),
+  output_tokens: sumOf('output_tokens'),
+  avoided_cost_nano_usd: sumOf('avoided_cost_nano_usd'),
+  // With what was added later. A cost that is unknown is shown as nothing spent.
+  cost_nano_usd: sumOf('if(cost_known, cost_nano_usd, 0) + adjusted_nano_usd'),
+  cost_known: {
+    row: 'cost_known OR adjusted_to_known',
+    attempts: 'max(cost_known OR adjusted_to_known)',
+  },
+  adjusted_nano_usd: sumOf('adjusted_nano_usd'),
+  attempts: { row: 'toUInt64(1)', attempts: 'count()' },
+  // From the beginning of the visit at the target to the end of its last attempt; of old records, the request's.
+  latency_us: ofLast('toUInt64(greatest(0, round(if(entry_ms > 0, entry_ms, latency_ms) * 1000)))'),
+  end_user: ofLast("metadata['_user']"),
+} as const satisfies Record<string, EntrySource>;
+
+export type EntryColumn =
+  | (typeof taken)[number]
+  | keyof typeof computed
+  /** Whether another target of the request was asked before. */
+  | 'is_fallback';
+
+export const entrySources: Readonly<Record<string, EntrySource>> = {
+  ...Object.fromEntries(taken.map((name) => [name, ofLast(name)])),
+  ...computed,
+};
+
+/** Those that cannot be told without the table of adjustments. */
+export const adjustedColumns: ReadonlySet<EntryColumn> = new Set([
+  'cost_nano_usd',
+  'cost_known',
+  'adjusted_nano_usd',
+]);
