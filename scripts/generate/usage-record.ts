@@ -158,7 +158,15 @@ export function usageRowSource(): string {
     ({ field, name, code }) => `    ${columnOf(field)}: ${code.column(`record.${name}`, field)},`,
   );
   return `${head}import type { usage } from '@sluice/proto-stubs';
-import { countsIn, finite, otherId, outcomeName, timestamp, type UsageRow, uuid } from './column-values.ts';
+import {
+  countsIn,
+  finite,
+  otherId,
+  outcomeName,
+  timestamp,
+  type UsageRow,
+  uuid,
+} from './column-values.ts';
 
 /**
  * The row of a record, field by field.
