@@ -302,9 +302,14 @@ export interface SignatureKeeper {
   find(owner: string, call: string): string | undefined;
 }
 
+/** What members of a body become; undefined = they are left out. */
+export type MemberEdits = Readonly<Record<string, JsonValue | undefined>>;
+
 export interface EncodedRequest {
   /** The body for the upstream; `undefined` = send the caller's bytes unchanged. */
   body: JsonObject | undefined;
+  /** Where `body` is the caller's but for these of its members: what becomes of them in its bytes. */
+  edits?: MemberEdits;
   /** Fields of the caller that the upstream's format cannot carry, as paths. */
   dropped: string[];
   /** In place of `body`, for what is not JSON. */

@@ -18,6 +18,7 @@ export type {
   FormPart,
   JsonObject,
   JsonValue,
+  MemberEdits,
   ProviderEntry,
   Quirks,
   ReadSetting,

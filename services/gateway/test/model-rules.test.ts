@@ -71,6 +71,30 @@ describe('a request of chat to Claude', () => {
   });
 });
 
+describe('a native request to Claude', () => {
+  const rawBody = `{ "model":"claude-opus-4-8",\n "temperature" : 0.2, "max_tokens":9.0e0,
+    "messages":[{"role":"user","content":"q"}] }`;
+  const ask = (more: Record<string, string> = {}) =>
+    scenario.call('/v1/messages', {
+      headers: {
+        'x-service-provider': 'anthropic',
+        'content-type': 'application/json',
+        ...more,
+      },
+      rawBody,
+    });
+
+  it('is served, all its bytes but those of what the model refuses', async () => {
+    asVendor();
+    const response = await ask();
+    expect([response.status, await response.json()]).toMatchObject([200, {}]);
+    expect(response.headers.get('x-service-dropped-params')).toBe('temperature');
+    const sent = scenario.upstream.requests.at(-1)?.body.toString();
+    expect(sent).toBe(rawBody.replace('\n "temperature" : 0.2,', ''));
+    expect((await ask({ 'x-service-strict-params': 'true' })).status).toBe(400);
+  });
+});
+
 describe('adapt', () => {
   const refused = (name: string) =>
     json(400, {

@@ -1,4 +1,4 @@
-import { findRow } from './find-row.ts';
+import { findOwnRow, findRow } from './find-row.ts';
 import type { ModelFacts, ModelFamily, ModelRow, ModelVersion } from './model-facts.ts';
 import type { ModelOverrides } from './model-overrides.ts';
 
@@ -229,4 +229,17 @@ export function factsOfClaude(name: string, overrides?: ModelOverrides): ClaudeF
 function rowOf(name: string): ClaudeFacts {
   const asked = read(name);
   return (asked && findRow(claude, asked)?.facts) ?? namesake;
+}
+
+/** Undefined unless the very model is listed: of another's request nothing is taken that its own caller said. */
+export function factsOfListedClaude(
+  name: string,
+  overrides?: ModelOverrides,
+): ClaudeFacts | undefined {
+  return overrides === undefined ? ownRowOf(name) : overrides.apply(name, ownRowOf);
+}
+
+function ownRowOf(name: string): ClaudeFacts | undefined {
+  const asked = read(name);
+  return asked && findOwnRow(claude, asked)?.facts;
 }

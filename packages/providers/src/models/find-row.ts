@@ -17,6 +17,15 @@ export function findRow<Row extends ModelRow>(
   return newestOf(line.filter((row) => compare(row.version, version) <= 0)) ?? oldestOf(line);
 }
 
+/** The row of a model that is listed itself. */
+export function findOwnRow<Row extends ModelRow>(
+  family: ModelFamily<Row>,
+  { line, version }: ModelVersion,
+): Row | undefined {
+  if (version === undefined) return undefined;
+  return family.rows.find((row) => row.line === line && compare(row.version, version) === 0);
+}
+
 type Version = ModelRow['version'];
 
 function compare(a: Version, b: Version): number {

@@ -1,4 +1,4 @@
-import { findRow } from './find-row.ts';
+import { findOwnRow, findRow } from './find-row.ts';
 import type { ModelFacts, ModelFamily, ModelRow, ModelVersion } from './model-facts.ts';
 import type { ModelOverrides } from './model-overrides.ts';
 
@@ -158,4 +158,17 @@ export function factsOfOpenAi(name: string, overrides?: ModelOverrides): OpenAiF
 function rowOf(name: string): OpenAiFacts | undefined {
   const asked = read(name);
   return asked && findRow(openAi, asked)?.facts;
+}
+
+/** Undefined unless the very model is listed. */
+export function factsOfListedOpenAi(
+  name: string,
+  overrides?: ModelOverrides,
+): OpenAiFacts | undefined {
+  return overrides === undefined ? ownRowOf(name) : overrides.apply(name, ownRowOf);
+}
+
+function ownRowOf(name: string): OpenAiFacts | undefined {
+  const asked = read(name);
+  return asked && findOwnRow(openAi, asked)?.facts;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { readBill as readMessageBill } from '../codecs/anthropic-messages/bill.ts';
 import { betasOf } from '../codecs/anthropic-messages/encode-request.ts';
+import { fitToModel as fitMessages } from '../codecs/anthropic-messages/fit-to-model.ts';
 import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
 import { decodeUsage as decodeAnthropicUsage } from '../codecs/anthropic-messages/wire.ts';
 import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
@@ -11,6 +12,7 @@ import { decodeUsage as decodeOpenAiUsage } from '../codecs/openai-chat/wire.ts'
 import { withoutForeign as withoutForeignInChat } from '../codecs/openai-chat/without-foreign.ts';
 import { MediaTap, readImages, readTranscript } from '../codecs/openai-media/index.ts';
 import { readBill as readResponseBill } from '../codecs/openai-responses/bill.ts';
+import { fitToModel as fitResponses } from '../codecs/openai-responses/fit-to-model.ts';
 import { ResponsesTap } from '../codecs/openai-responses/tap.ts';
 import {
   decodeUsage as decodeResponsesUsage,
@@ -23,6 +25,7 @@ import { readOcr } from '../dialects/ocr/facts.ts';
 import { readRerank } from '../dialects/rerank/reply.ts';
 import { isErrorReply } from '../errors/not-the-format.ts';
 import { arrayOf, compact, objectOf, saidIn, stringOf } from '../json/json-access.ts';
+import type { FittedRequest } from './fitted-request.ts';
 import type { StreamTap } from './native-stream.ts';
 
 /** A request without what its provider did not write, and the names of what was left out. */
@@ -45,6 +48,8 @@ export interface NativeFormat {
   ) => { body: JsonObject; headers: Record<string, string> } | undefined;
   /** The request without what other providers wrote into its history; undefined = there is none of it. */
   withoutForeign?: (body: JsonObject, context: CallContext) => OwnWords | undefined;
+  /** What the model is known to refuse; undefined = nothing of the request. */
+  fitToModel?: (body: JsonObject, context: CallContext) => FittedRequest | undefined;
 }
 
 const formats: Partial<Record<WireFormat, NativeFormat>> = {
@@ -58,6 +63,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     read: readResponse,
     openTap: () => new ResponsesTap(),
     withoutForeign: withoutForeignInResponses,
+    fitToModel: fitResponses,
   },
   'openai-embeddings': { read: readEmbeddings },
   'openai-moderations': { read: readModerations },
@@ -78,8 +84,12 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     openTap: () => new AnthropicTap(),
     liftHeaders: liftAnthropicHeaders,
     withoutForeign: withoutForeignInMessages,
+    fitToModel: fitMessages,
   },
-  'anthropic-count-tokens': { withoutForeign: withoutForeignInMessages },
+  'anthropic-count-tokens': {
+    withoutForeign: withoutForeignInMessages,
+    fitToModel: fitMessages,
+  },
   gemini: { read: readGemini, openTap: () => new GeminiTap() },
 };
 

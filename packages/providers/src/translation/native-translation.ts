@@ -17,6 +17,7 @@ import { isErrorReply, notTheFormat } from '../errors/not-the-format.ts';
 import { objectOf, parseObject, readReply } from '../json/json-access.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
+import { withEdits } from './fitted-request.ts';
 import { type NativeFormat, nativeFormat } from './native-formats.ts';
 import { NativeStreamReader } from './native-stream.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
@@ -42,18 +43,26 @@ export class NativeTranslation implements Translation {
   encode(body: JsonObject, context: CallContext): EncodedRequest {
     const { envelope } = this.entry;
     const own = this.#format.withoutForeign?.(body, context);
-    const asked = own?.body ?? body;
+    const fitted = this.#format.fitToModel?.(own?.body ?? body, context);
+    const fitting = fitted === undefined ? own?.body : withEdits(own?.body ?? body, fitted.edits);
+    const asked = fitting ?? body;
     const lifted =
       envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(asked);
     const quirks = this.entry.quirks ?? context.provider.quirks;
     const shaped = lifted?.body ?? asked;
-    const quirky = applyQuirks(shaped, quirks) ?? lifted?.body ?? own?.body;
+    const quirky = applyQuirks(shaped, quirks) ?? lifted?.body ?? fitting;
     const rule = callIdRule(this.entry.format, quirks);
     const edited = withFittingCallIds(quirky ?? body, rule) ?? quirky;
+    const sent = envelope?.wrap?.(edited ?? body, context) ?? edited;
     const dropped = droppedByQuirks(shaped, quirks);
+    const isFittedOnly = fitted !== undefined && own === undefined && sent === fitting;
     return {
-      body: envelope?.wrap?.(edited ?? body, context) ?? edited,
-      dropped: own === undefined ? dropped : [...own.dropped, ...dropped],
+      body: sent,
+      ...(isFittedOnly ? { edits: fitted.edits } : {}),
+      dropped:
+        own === undefined && fitted === undefined
+          ? dropped
+          : [...(own?.dropped ?? []), ...(fitted?.dropped ?? []), ...dropped],
       ...(lifted === undefined ? {} : { headers: lifted.headers }),
     };
   }

@@ -17,7 +17,7 @@ export function replaceTopLevelString(bytes: Buffer, key: string, value: string)
   return Buffer.concat(parts);
 }
 
-const quote = 0x22;
+export const quote = 0x22;
 const backslash = 0x5c;
 
 /** Where the values of the top-level members of that name stand. */
@@ -55,13 +55,13 @@ function* topLevelValues(bytes: Buffer, key: string): Generator<{ start: number;
 }
 
 /** The position after the closing quote of the string that starts at `start`. */
-function stringEnd(bytes: Buffer, start: number): number {
+export function stringEnd(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
   return at + 1;
 }
 
-function skipSpace(bytes: Buffer, from: number): number {
+export function skipSpace(bytes: Buffer, from: number): number {
   let at = from;
   while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
   return at;

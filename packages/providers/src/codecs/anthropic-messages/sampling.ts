@@ -12,7 +12,7 @@ const thinkingTopPMin = 0.95;
 
 /** What a Claude model takes of temperature, top_p and top_k; the rest is named. */
 export function encodeSampling(
-  request: ChatRequest,
+  request: Pick<ChatRequest, 'temperature' | 'topP' | 'topK'>,
   { sampling }: ClaudeFacts,
   isThinking: boolean,
   dropped: string[],

@@ -4,6 +4,7 @@ import {
   type FormPart,
   findTranslation,
   type JsonObject,
+  type MemberEdits,
   pathOf,
   type Translation,
   withRequestHeaders,
@@ -13,6 +14,7 @@ import type { PreparedRequest } from '../../exchange/prepared-call.ts';
 import type { ModelRequester } from '../../exchange/requester.ts';
 import type { Target } from '../../exchange/target.ts';
 import { replaceTopLevelString } from '../../http/edit-json.ts';
+import { editMembers } from '../../http/edit-members.ts';
 import { formFields, writeForm } from '../../http/form-fields.ts';
 import { addressAuthor } from './address-author.ts';
 import { checkedBase, joinPaths } from './call-address.ts';
@@ -80,6 +82,7 @@ export function prepareUnified(
     target,
     shaped: shaped === undefined ? withUsage : asked,
     encoded: encoded.body,
+    members: encoded.edits,
   };
   if (encoded.bytes !== undefined) headers['content-type'] = encoded.bytes.contentType;
   return {
@@ -117,6 +120,8 @@ interface Edits {
   shaped: JsonObject | undefined;
   /** In the upstream's words. */
   encoded: JsonObject | undefined;
+  /** Where only these of its members change. */
+  members: MemberEdits | undefined;
 }
 
 /** The body as it is sent; a form stays one, unless the upstream's words are JSON. */
@@ -150,8 +155,12 @@ function formBytes(
 }
 
 /** The caller's bytes where nothing changed, a surgical edit where only the model's name did, else new JSON. */
-function bodyBytes(received: Buffer, { target, shaped, encoded }: Edits): Buffer {
-  const rebuilt = encoded ?? shaped;
+function bodyBytes(received: Buffer, { target, shaped, encoded, members }: Edits): Buffer {
+  const isEdited = members !== undefined && shaped === undefined;
+  const rebuilt = isEdited ? undefined : (encoded ?? shaped);
   if (rebuilt !== undefined) return Buffer.from(JSON.stringify(rebuilt));
-  return target.rewritesModel ? replaceTopLevelString(received, 'model', target.model) : received;
+  const named = target.rewritesModel
+    ? replaceTopLevelString(received, 'model', target.model)
+    : received;
+  return isEdited ? editMembers(named, members) : named;
 }

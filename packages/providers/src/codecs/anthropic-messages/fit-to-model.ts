@@ -1,0 +1,121 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { CallContext } from '../../contract.ts';
+import { numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { type ClaudeFacts, factsOfListedClaude } from '../../models/claude.ts';
+import { type FittedRequest, fittedBy } from '../../translation/fitted-request.ts';
+import { effortOfBudget, isAbove, nearestEffort } from './efforts.ts';
+import { encodeSampling } from './sampling.ts';
+import { mayDemandCall } from './tool-choice.ts';
+
+/**
+ * What a native request asks that its model is known to refuse; undefined where
+ * there is none of it. A request that asks for nothing that models differ in
+ * costs a look at its members; that of a model that is not listed stays as it came.
+ */
+export function fitToModel(body: JsonObject, context: CallContext): FittedRequest | undefined {
+  if (!asksOfModel(body)) return undefined;
+  const name = stringOf(body.model) ?? context.model;
+  const facts = factsOfListedClaude(name, context.modelOverrides);
+  if (facts === undefined) return undefined;
+  const fitting = new Fitting(body, facts);
+  fitting.think();
+  fitting.sample();
+  fitting.choose();
+  return fittedBy(fitting.edits, fitting.dropped);
+}
+
+function asksOfModel(body: JsonObject): boolean {
+  return (
+    body.thinking !== undefined ||
+    body.output_config !== undefined ||
+    body.tool_choice !== undefined ||
+    body.temperature !== undefined ||
+    body.top_p !== undefined ||
+    body.top_k !== undefined
+  );
+}
+
+class Fitting {
+  readonly edits: Record<string, JsonValue | undefined> = {};
+  readonly dropped: string[] = [];
+  #body: JsonObject;
+  #facts: ClaudeFacts;
+  /** How the model is told to think, after all. */
+  #type: string | undefined;
+
+  constructor(body: JsonObject, facts: ClaudeFacts) {
+    this.#body = body;
+    this.#facts = facts;
+  }
+
+  think(): void {
+    const thinking = objectOf(this.#body.thinking);
+    const effort = stringOf(objectOf(this.#body.output_config)?.effort);
+    this.#type = stringOf(thinking?.type);
+    const { types, offUpTo } = this.#facts.thinking;
+    const isTaken = this.#type === undefined || isOf(types, this.#type);
+    const meant = isTaken || thinking === undefined ? undefined : this.#thinkAsTaken(thinking);
+    let fitting = effort ?? meant;
+    const isOff = this.#type === 'disabled' || this.#type === 'between_tools';
+    if (isOff && effort !== undefined && offUpTo !== undefined && isAbove(effort, offUpTo))
+      fitting = offUpTo;
+    // A word that nobody knows is the provider's to judge.
+    const { efforts } = this.#facts;
+    if (fitting !== undefined && !efforts.includes(fitting))
+      fitting = efforts.length === 0 ? undefined : (nearestEffort(fitting, efforts) ?? fitting);
+    if (fitting === effort) return;
+    if (effort !== undefined) this.dropped.push('output_config.effort');
+    const { effort: _, ...config } = objectOf(this.#body.output_config) ?? {};
+    const rest: JsonObject = fitting === undefined ? config : { ...config, effort: fitting };
+    this.edits.output_config = Object.keys(rest).length === 0 ? undefined : rest;
+  }
+
+  /** Another way of thinking in place of one that is refused; returns the effort that a budget stands for. */
+  #thinkAsTaken({ type, budget_tokens, display }: JsonObject): string | undefined {
+    const { types } = this.#facts.thinking;
+    if (type === 'enabled' && types.includes('adaptive')) {
+      this.#tell({ type: 'adaptive', ...(display === undefined ? {} : { display }) });
+      this.dropped.push('thinking.budget_tokens');
+      const budget = numberOf(budget_tokens);
+      return budget === undefined ? undefined : effortOfBudget(budget);
+    }
+    const off = type === 'disabled' ? 'between_tools' : 'disabled';
+    const isOff = type === 'disabled' || type === 'between_tools';
+    this.#tell(isOff && isOf(types, off) ? { type: off } : undefined);
+    this.dropped.push('thinking');
+    return undefined;
+  }
+
+  #tell(thinking: JsonObject | undefined): void {
+    this.edits.thinking = thinking;
+    this.#type = stringOf(thinking?.type);
+  }
+
+  sample(): void {
+    const { temperature, top_p, top_k } = this.#body;
+    const asked = {
+      temperature: numberOf(temperature),
+      topP: numberOf(top_p),
+      topK: numberOf(top_k),
+    };
+    const type = this.#type ?? this.#facts.thinking.default;
+    const isThinking = type === 'enabled' || type === 'adaptive';
+    const refused: string[] = [];
+    encodeSampling(asked, this.#facts, isThinking, refused);
+    for (const name of refused) this.edits[name] = undefined;
+    this.dropped.push(...refused);
+  }
+
+  choose(): void {
+    const choice = objectOf(this.#body.tool_choice);
+    if (choice?.type !== 'any' && choice?.type !== 'tool') return;
+    if (mayDemandCall(this.#facts, this.#type)) return;
+    const { name: _, ...rest } = choice;
+    this.edits.tool_choice = { ...rest, type: 'auto' };
+    this.dropped.push('tool_choice');
+  }
+}
+
+function isOf(types: readonly string[], type: string): boolean {
+  return types.includes(type);
+}

@@ -1,0 +1,119 @@
+import type { Endpoint, JsonObject } from '@sluice/contracts';
+import { refuseMessages } from '@sluice/testkit';
+import { describe, expect, it } from 'vitest';
+import { contextFor } from '../../test/fixtures.ts';
+import { findProvider } from '../catalog.ts';
+import { findTranslation } from './find-translation.ts';
+
+/** What a native call is sent with; `undefined` = the caller's bytes. */
+function sent(id: string, endpoint: Endpoint, body: JsonObject) {
+  const provider = findProvider(id)!;
+  const model = String(body.model);
+  const context = contextFor(provider, true, { model, request: body });
+  const call = findTranslation(provider, endpoint, context);
+  expect(call.mode).toBe('native');
+  return call.encode(body, context);
+}
+
+const messages = [{ role: 'user', content: 'q' }];
+const asked = (model: string, more: JsonObject): JsonObject => ({
+  model,
+  max_tokens: 9000,
+  messages,
+  tools: [{ name: 'f', input_schema: { type: 'object' } }],
+  ...more,
+});
+
+const models = `claude-opus-4-5 claude-sonnet-4-5 claude-sonnet-4-6 claude-opus-4-7 claude-opus-4-8
+  claude-opus-5 claude-sonnet-5 claude-opus-5-5 claude-sonnet-5-5 claude-haiku-5-5 claude-fable-5-1
+  claude-mythos-5`.split(/\s+/);
+
+const waysToThink: JsonObject[] = [
+  {},
+  { thinking: { type: 'enabled', budget_tokens: 2000 } },
+  ...['adaptive', 'disabled', 'between_tools'].map((type) => ({ thinking: { type } })),
+];
+const efforts: JsonObject[] = [
+  {},
+  ...['low', 'xhigh', 'max'].map((effort) => ({ output_config: { effort } })),
+];
+const samplings: JsonObject[] = [{}, { temperature: 0.2 }, { temperature: 1 }, { top_k: 5 }];
+const choices: JsonObject[] = [{}, { tool_choice: { type: 'any' } }];
+
+function* everyWayToAsk(): Generator<JsonObject> {
+  for (const thought of waysToThink)
+    for (const effort of efforts)
+      for (const sampling of samplings)
+        for (const choice of choices) yield { ...thought, ...effort, ...sampling, ...choice };
+}
+
+describe('a native request to Claude', () => {
+  it.each(models)(
+    'to %s is served whatever it asks, and stays as it came where it was',
+    (model) => {
+      for (const ask of everyWayToAsk()) {
+        const body = asked(model, ask);
+        const { body: changed, dropped } = sent('anthropic', 'messages', body);
+        expect(refuseMessages(changed ?? body), JSON.stringify(body)).toBeUndefined();
+        const wasServed = refuseMessages(body) === undefined;
+        expect(changed === undefined, JSON.stringify(body)).toBe(wasServed);
+        expect(dropped.length === 0).toBe(wasServed);
+      }
+    },
+  );
+
+  it('names what changed, and says which members of its bytes that are', () => {
+    const thinking = { type: 'enabled', budget_tokens: 5000 };
+    const body = asked('claude-opus-5-5', {
+      temperature: 0.2,
+      thinking,
+      output_config: { format: { type: 'json_schema', schema: {} } },
+      tool_choice: { type: 'tool', name: 'f', disable_parallel_tool_use: true },
+    });
+    const { edits, dropped } = sent('anthropic', 'messages', body);
+    expect(dropped).toEqual(['thinking.budget_tokens', 'temperature', 'tool_choice']);
+    expect(edits).toStrictEqual({
+      thinking: { type: 'adaptive' },
+      output_config: { format: { type: 'json_schema', schema: {} }, effort: 'medium' },
+      temperature: undefined,
+      tool_choice: { type: 'auto', disable_parallel_tool_use: true },
+    });
+  });
+
+  it('stays as it came for models that are not listed', () => {
+    for (const model of ['claude-opus-9', 'our-model', 'claude-sonnet-latest'])
+      expect(
+        sent('anthropic', 'messages', asked(model, { temperature: 0.2 })).body,
+      ).toBeUndefined();
+  });
+
+  it('is counted as it would be sent', () => {
+    const body = {
+      model: 'claude-opus-4-7',
+      messages,
+      thinking: { type: 'enabled', budget_tokens: 9 },
+    };
+    expect(sent('anthropic', 'messagesCountTokens', body).body?.thinking).toEqual({
+      type: 'adaptive',
+    });
+  });
+});
+
+describe('a native request of responses', () => {
+  const reasoning = { effort: null, summary: 'auto' };
+  const include = ['reasoning.encrypted_content', 'message.output_text.logprobs'];
+
+  it('loses what is asked of reasoning where the model does not reason', () => {
+    const body = { model: 'gpt-4.1', input: 'q', reasoning, include };
+    const { edits, dropped } = sent('openai', 'createModelResponse', body);
+    expect(dropped).toEqual(['reasoning.summary', 'include']);
+    expect(edits).toStrictEqual({ reasoning: undefined, include: [include[1]] });
+  });
+
+  it('stays as it came where the model reasons, or nobody knows it', () => {
+    for (const model of ['gpt-5.1', 'o4-mini', 'our-deployment'])
+      expect(
+        sent('openai', 'createModelResponse', { model, input: 'q', reasoning, include }).body,
+      ).toBeUndefined();
+  });
+});
