@@ -17,6 +17,8 @@ interface Invoice extends Omit<PriceQuery, 'atMs'> {
   dollars: number;
 }
 
+/** Ten thousand to read, a tenth of them to write. */
+const few = { inputTokens: 10_000, outputTokens: 1000 };
 const million = { inputTokens: 100_000, cacheReadTokens: 40_000, outputTokens: 10_000 };
 
 const invoices: Readonly<Record<string, Invoice>> = {
@@ -72,7 +74,7 @@ const invoices: Readonly<Record<string, Invoice>> = {
     provider: 'openai',
     model: 'gpt-4o-2024-05-13',
     tier: 'priority',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     dollars: 0.01 * 8.75 + 0.001 * 26.25,
   },
   'OpenAI in a batch, searches at their full price': {
@@ -121,7 +123,7 @@ const invoices: Readonly<Record<string, Invoice>> = {
     provider: 'anthropic',
     model: 'claude-opus-5-5',
     tier: 'fast',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     dollars: 0.01 * 8 + 0.001 * 40,
   },
   'Claude within the US, fast': {
@@ -129,14 +131,14 @@ const invoices: Readonly<Record<string, Invoice>> = {
     model: 'claude-opus-4-6',
     tier: 'fast',
     region: 'us',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     dollars: (0.01 * 5 + 0.001 * 25) * 6 * 1.1,
   },
   'Claude in a batch with searches': {
     provider: 'anthropic',
     model: 'claude-sonnet-4-5',
     tier: 'batch',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     units: { webSearches: 4 },
     dollars: (0.01 * 3 + 0.001 * 15) / 2 + 4 * 0.01,
   },
@@ -144,14 +146,14 @@ const invoices: Readonly<Record<string, Invoice>> = {
     provider: 'vertex-ai',
     model: 'claude-sonnet-4-5@20250929',
     region: 'us-east5',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     dollars: (0.01 * 3 + 0.001 * 15) * 1.1,
   },
   'Claude of Google everywhere': {
     provider: 'vertex-ai',
     model: 'claude-sonnet-4-5@20250929',
     region: 'global',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     dollars: 0.01 * 3 + 0.001 * 15,
   },
   'Gemini in a long context, as flex': {
@@ -165,7 +167,7 @@ const invoices: Readonly<Record<string, Invoice>> = {
     provider: 'google',
     model: 'gemini-2.5-flash',
     tier: 'priority',
-    tokens: { inputTokens: 10_000, outputTokens: 1000 },
+    tokens: few,
     dollars: 0.01 * 0.54 + 0.001 * 4.5,
   },
   'Gemini grounded by its searches': {
@@ -266,7 +268,7 @@ describe('invoices', () => {
   });
 
   it('charges a tier that no list has as standard', () => {
-    const tokens = { inputTokens: 10_000, outputTokens: 1000 };
+    const tokens = few;
     const query = { provider: 'openai', model: 'gpt-6-sol' };
     const standard = nanoUsd(new PriceBook(), query, tokens);
     expect(standard).toBeGreaterThan(0);

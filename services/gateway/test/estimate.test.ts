@@ -92,6 +92,31 @@ describe('POST /v1/estimate', () => {
     expect(limits[0]?.remaining).toBe(1_000_000 - held);
     await asking;
   });
+
+  it('tells what is held of the request’s limits while a dearer target is asked', async () => {
+    const headers = { 'x-service-metadata': '{"team":"dearer"}' };
+    await lab.scenario.admin('POST', '/policies/rate-limits', {
+      name: 'tokens',
+      workspace_id: lab.scenario.stack.credentials.workspace_id,
+      type: 'tokens',
+      unit: 'rph',
+      value: 1_000_000,
+      conditions: [{ key: 'metadata.team', value: 'dearer' }],
+      group_by: [{ key: 'metadata.team' }],
+    });
+    const broken = await trial.upstream('broken', json(500, { error: { message: 'no' } }));
+    const slow = await trial.upstream('slow', slowHeaders(1500, json(200, chatReply)));
+    const dear = slow.target({ override_params: { max_tokens: 5000 } });
+    const config = { strategy: { mode: 'fallback' }, targets: [broken.target(), dear] };
+    const asking = trial.ask({ config, body, headers });
+    await expect.poll(() => slow.requests.length).toBe(1);
+    const { targets, limits } = await estimate(dear, { headers });
+    const held = (targets[0]?.input_tokens.high ?? 0) + 5000;
+    expect(limits[0]?.remaining).toBe(1_000_000 - held);
+    await asking;
+    const after = await estimate(dear, { headers });
+    expect(after.limits[0]?.remaining).toBe(1_000_000 - 1500);
+  });
 });
 
 describe('x-service-max-cost', () => {

@@ -86,6 +86,28 @@ describe.each([
     );
   });
 
+  it('add what is left to what a request holds already, refuse it nothing, and tell what it lacks', async () => {
+    const [tokens, provider] = [counter({ type: 'tokens', value: 100 }), counter({ value: 1 })];
+    const raise = (id: string, amount: number) =>
+      store.take('org', {
+        id,
+        counters: [
+          { counter: tokens, amount, isSoft: true },
+          { counter: provider, amount: 1, isSoft: false },
+        ],
+        ofRequest: 0,
+      });
+    await take(store, [tokens], { tokens: 80 });
+    const { refusedAt, states } = await raise('one', 50);
+    expect(refusedAt).toBe(-1);
+    expect(states[0]).toMatchObject({ held: 20, short: 30, pending: 100, overshoot: 30 });
+    // Nothing is added for a target that is refused.
+    expect(await raise('other', 50)).toMatchObject({ refusedAt: 1 });
+    expect((await store.peek('org', [tokens]))[0]).toMatchObject({ pending: 100, overshoot: 30 });
+    store.end('org', [{ hold: states[0]!, actual: 0 }]);
+    await eventually(async () => expect(await left([tokens])).toEqual([20]));
+  });
+
   it('end each hold once, however often they are told', async () => {
     const counters = [
       counter({ type: 'cost', value: 9_007_199_254_740_991, period: {} }),

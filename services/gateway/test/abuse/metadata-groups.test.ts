@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Lab, startLab, type Trial } from '../lab.ts';
+import { patientStore } from '../scenario.ts';
 import { openAiReply } from '../vendor-replies.ts';
 
 /** Limits by metadata: callers name the groups, and must neither fill Redis nor escape by new names. */
@@ -10,7 +11,7 @@ let redis: Redis;
 beforeAll(async () => {
   lab = await startLab({
     redis: true,
-    environment: { gateway: { LIMIT_GROUPS_MAX: String(groupsMax) } },
+    environment: { gateway: { ...patientStore.gateway, LIMIT_GROUPS_MAX: String(groupsMax) } },
   });
   redis = new Redis(lab.scenario.stack.redis?.url ?? '');
   await lab.manage('POST', '/policies/rate-limits', {
