@@ -115,7 +115,8 @@ describe('POST /v1/estimate', () => {
     expect(limits[0]?.remaining).toBe(1_000_000 - held);
     await asking;
     const after = await estimate(dear, { headers });
-    expect(after.limits[0]?.remaining).toBe(1_000_000 - 1500);
+    // What was not used came back.
+    expect(after.limits[0]?.remaining).toBeGreaterThan(1_000_000 - held);
   });
 });
 
