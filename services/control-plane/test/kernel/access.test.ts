@@ -8,7 +8,8 @@ import {
 import { adminEndpoints, type Endpoint } from '@sluice/contracts/admin';
 import { PriceBook } from '@sluice/pricing';
 import type { Router } from 'express';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Client } from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { type OperationParts, operationOf } from '../../src/kernel/http/operation.ts';
 import { allOperations } from '../../src/operations.ts';
@@ -142,10 +143,33 @@ describe('credentials', () => {
   it.each(['', 'x', 'sl_', 'Bearer', `${'a'.repeat(300)}`, randomUUID()])(
     '%j is refused without asking the database',
     async (key) => {
-      await h.as(key).get('/configs').expect(401);
+      const asked = await questions(() => h.as(key).get('/configs').expect(401));
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it.each(['admin_key', 'workspace_key'] as const)(
+    'are looked up with one question to the database: %s',
+    async (name) => {
+      const key = h.first[name];
+      const asked = await questions(() => h.as(key).get('/configs?page_size=-1').expect(400));
+      expect(asked).toEqual([expect.stringContaining('api_key_secrets')]);
     },
   );
 });
+
+/** What the database was asked meanwhile about who is who. */
+async function questions(work: () => PromiseLike<unknown>): Promise<string[]> {
+  const query = vi.spyOn(Client.prototype, 'query');
+  try {
+    await work();
+    return query.mock.calls
+      .map(([asked]) => (typeof asked === 'string' ? asked : (asked as { text: string }).text))
+      .filter((text) => /api_key|users|workspace|organisations/.test(text));
+  } finally {
+    query.mockRestore();
+  }
+}
 
 interface Layer {
   handle: unknown;

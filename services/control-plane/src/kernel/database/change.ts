@@ -182,6 +182,42 @@ async function noteKeys(db: Database, keys: readonly string[]): Promise<KeyNotic
   return rows.map(({ key, of }) => ({ key, of, mark }));
 }
 
+/** What is kept of an entry, in no order of its own; each column is called like its field. */
+const entryFields = [
+  'id',
+  'organisationId',
+  'sequence',
+  'timestamp',
+  'method',
+  'uri',
+  'requestId',
+  'requestBody',
+  'queryParams',
+  'requestHeaders',
+  'userId',
+  'userType',
+  'apiKeyId',
+  'workspaceId',
+  'responseStatusCode',
+  'resourceType',
+  'resourceId',
+  'action',
+  'clientIp',
+  'country',
+  'detail',
+  'before',
+  'after',
+  'previousHash',
+  'hash',
+] as const satisfies readonly (keyof Prisma.AuditEntryUncheckedCreateInput)[];
+
+const columnOf = (field: string) => field.replace(/[A-Z]/g, (letter) => `_${letter}`.toLowerCase());
+const entryColumns = Prisma.raw(entryFields.map(columnOf).join(', '));
+
+/**
+ * One statement, and not one that Prisma compiles anew for each list of rows:
+ * every change writes here, and every change that is refused.
+ */
 async function appendEntries(
   db: Database,
   head: ChainHead,
@@ -197,13 +233,26 @@ async function appendEntries(
       detail: entry.detail === undefined ? null : JSON.stringify(entry.detail),
     };
     hash = entryHash(previousHash, canonicalEntry(placed));
-    return { ...placed, id: newId(), previousHash: bytes(previousHash), hash: bytes(hash) };
+    const row: Partial<Record<(typeof entryFields)[number], unknown>> = {
+      ...placed,
+      id: newId(),
+      sequence: sequence.toString(),
+      previousHash: byteaText(previousHash),
+      hash: byteaText(hash),
+    };
+    return Object.fromEntries(entryFields.map((field) => [columnOf(field), row[field]]));
   });
-  await db.auditEntry.createMany({ data: rows });
-  await db.organisation.update({
-    where: { id: entries[0].organisationId },
-    data: { auditSequence: sequence, auditHash: bytes(hash) },
-  });
+  await db.$executeRaw(
+    Prisma.sql`WITH head AS (
+        UPDATE organisations SET audit_sequence = ${sequence}, audit_hash = ${bytes(hash)}
+        WHERE id = ${entries[0].organisationId}::uuid)
+      INSERT INTO audit_entries (${entryColumns})
+      SELECT ${entryColumns} FROM json_populate_recordset(NULL::audit_entries, ${JSON.stringify(rows)}::json)`,
+  );
+}
+
+function byteaText(buffer: Buffer): string {
+  return `\\x${buffer.toString('hex')}`;
 }
 
 /** Postgres delivers them in this order. */

@@ -14,7 +14,7 @@ import type { Request } from 'express';
 import type { Authenticate, Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
-import { findKeyByHash } from './store.ts';
+import { type FoundKey, findKeyByHash } from './store.ts';
 import type { AuthenticateToken } from './token-caller.ts';
 
 /**
@@ -36,12 +36,12 @@ export function createAuthenticate(options: {
       return options.authenticateToken(key, req);
     if (!isWellFormedServiceKey(key)) throw new GatewayError('auth.invalid_key');
     const found = await findKeyByHash(options.db, hashServiceKey(key, options.pepper));
-    if (found === null || found.apiKey.workspace?.status === 'archived')
+    if (found === undefined || found.workspaceStatus === 'archived')
       throw new GatewayError('auth.invalid_key');
     const now = options.now();
-    if (isPast(found.expiresAt, now) || isPast(found.apiKey.expiresAt, now))
+    if (isPast(found.secretExpiresAt, now) || isPast(found.expiresAt, now))
       throw new GatewayError('auth.expired_key');
-    return asCaller(found.apiKey);
+    return asCaller(found);
   };
 }
 
@@ -55,21 +55,15 @@ function isPast(date: Date | null, now: Date): boolean {
   return date !== null && date <= now;
 }
 
-type FoundKey = NonNullable<Awaited<ReturnType<typeof findKeyByHash>>>['apiKey'];
-
 function asCaller(key: FoundKey): Caller {
-  const user = key.user ?? key.createdBy;
-  const membership = user?.memberships.find(
-    (member) => member.workspaceId === key.workspaceId,
-  )?.role;
-  const standing = standingIn(user?.role, membership);
-  const settings = effectiveSettings(key.organisation.settings, key.workspace?.settings);
+  const standing = standingIn(key.userRole ?? undefined, key.memberRole ?? undefined);
+  const settings = effectiveSettings(key.organisationSettings, key.workspaceSettings ?? undefined);
   return {
     keyId: key.id,
     keyType: key.type as KeyType,
     organisationId: key.organisationId,
     workspaceId: key.workspaceId ?? undefined,
-    userId: user?.id,
+    userId: key.userId ?? undefined,
     role: standing?.role,
     scopes: new Set(effectiveScopes(key.type as KeyType, key.scopes, standing, settings)),
     seesOwnDataOnly: key.type === 'workspace-user' && !seesAllData(standing, settings),
