@@ -18,12 +18,25 @@ export default defineConfig({
           isolate: false,
         },
       },
+      // The control plane in the worker's own process: its files share modules, not databases.
+      {
+        extends: true,
+        test: {
+          name: 'control-plane',
+          include: ['services/control-plane/test/**/*.test.ts'],
+          isolate: false,
+        },
+      },
       // Start processes and servers of their own.
       {
         extends: true,
         test: {
           name: 'installations',
-          include: [...installations, 'services/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: [
+            ...installations,
+            'services/{gateway,data-service}/test/**/*.test.ts',
+            'scripts/**/*.test.ts',
+          ],
         },
       },
     ],

@@ -1,6 +1,7 @@
 /**
  * `npm run build`: makes the gateway one file, `dist/gateway/main.mjs`, as an image carries it: starts faster than the
  * sources and needs no type stripping at run time. `npm start` runs it while it is current, and the sources otherwise.
+ * With a folder behind it the files go there.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -74,4 +75,4 @@ function digestOf(sources: readonly string[]): string {
   return hash.digest('hex');
 }
 
-if (import.meta.main) console.log(await buildGateway());
+if (import.meta.main) console.log(await buildGateway(process.argv[2]));

@@ -10,6 +10,7 @@ import {
   startSluice,
 } from '@sluice/stack';
 import { inject } from 'vitest';
+import { builtGateway } from './built-gateway.ts';
 import type {} from './global-setup.ts';
 import { newInstallation } from './installation.ts';
 import { startNats } from './nats.ts';
@@ -53,12 +54,14 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   const moreGatewayPorts = await Promise.all(
     Array.from({ length: (options.gateways ?? 1) - 1 }, freePort),
   );
-  const [dataDir, { databaseUrl, secrets, credentials }, nats, redis] = await Promise.all([
-    temporaryFolder('stack'),
-    newInstallation(),
-    options.nats === true ? startNats() : undefined,
-    options.redis === true ? startRedis() : undefined,
-  ]);
+  const [dataDir, { databaseUrl, secrets, credentials }, gatewayEntry, nats, redis] =
+    await Promise.all([
+      temporaryFolder('stack'),
+      newInstallation(),
+      builtGateway(),
+      options.nats === true ? startNats() : undefined,
+      options.redis === true ? startRedis() : undefined,
+    ]);
   const origin = (port: number) => `http://127.0.0.1:${port}`;
   const stopServers = () => Promise.all([nats?.stop(), redis?.stop()]);
   let sluice: Sluice;
@@ -70,6 +73,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       credentials: { ...credentials, base_url: `${origin(ports.gateway)}/v1` },
       restart: false,
       compileCacheDir: compileCacheDir(),
+      gatewayEntry,
       demoUpstreamUrl: inject('demoUpstreamUrl'),
       databaseUrl,
       natsUrl: nats?.url,

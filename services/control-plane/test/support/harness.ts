@@ -24,6 +24,7 @@ import { type Env, settings } from '../../src/settings.ts';
 import { wire } from '../../src/wiring.ts';
 
 export const token = 'a-token-shared-by-the-services';
+const demoUpstreamUrl = 'http://127.0.0.1:8799';
 
 /** One replica, inside this process. */
 export interface ControlPlane {
@@ -69,16 +70,16 @@ export async function startHarness(
   const clock = { offsetMs: 0 };
   const now = () => new Date(Date.now() + clock.offsetMs);
   const ledger = options.analytics === undefined ? undefined : await startLedger(options.analytics);
+  const { databaseUrl, secrets, first, other } = await organisations(options.databaseUrl);
   const env: Env = settings.readEnv({
     PORT: '0',
     GRPC_PORT: '0',
     METRICS_PORT: '0',
     NODE_ENV: 'test',
     LOG_LEVEL: 'silent',
-    DATABASE_URL: options.databaseUrl ?? (await migratedDatabase()),
+    DATABASE_URL: databaseUrl,
     DATABASE_CONNECTIONS_MAX: '8',
-    MASTER_KEY: randomBytes(32).toString('hex'),
-    KEY_PEPPER: randomBytes(32).toString('hex'),
+    ...secrets,
     // Tests that want a run ask for one.
     KEY_MAINTENANCE_INTERVAL: '0',
     COUNTER_MAINTENANCE_INTERVAL: '0',
@@ -89,7 +90,7 @@ export async function startHarness(
     HEADER_PREFIX_ALIASES: 'x-portkey-',
     JWT_ENABLED: 'true',
     DRAIN_TIMEOUT: '1000',
-    DEMO_UPSTREAM_URL: 'http://127.0.0.1:8799',
+    DEMO_UPSTREAM_URL: demoUpstreamUrl,
   });
   const logger = createLogger({
     service: 'control-plane',
@@ -98,8 +99,6 @@ export async function startHarness(
   const start = (own: Partial<Env> = {}) => startReplica({ ...env, ...own }, logger, now);
   const service = await start();
   const db = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 4 });
-  const first = await bootstrap(db, env);
-  const other = await secondOrganisation(db, env);
   const rpc = createRpcClient(config.ConfigService, {
     address: `127.0.0.1:${service.grpcPort}`,
     token,
@@ -130,11 +129,6 @@ export async function startHarness(
   };
 }
 
-/** Each file migrates no database of its own: they copy one. */
-async function migratedDatabase(): Promise<string> {
-  return (await preparedDatabase('migrated', applyMigrations)).databaseUrl;
-}
-
 async function startReplica(env: Env, logger: Logger, now: () => Date): Promise<ControlPlane> {
   const { ports, stop } = await startService({
     env,
@@ -155,24 +149,46 @@ function callerOf(base: string, key: string | undefined): Caller {
   };
 }
 
-async function bootstrap(db: DatabaseClient, env: Env): Promise<FirstKeys> {
-  const keys = await ensureFirstOrganisation({
-    client: db,
-    vault: createCredentialVault(env.MASTER_KEY),
-    mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
-    demoUpstreamUrl: env.DEMO_UPSTREAM_URL,
-    now: () => new Date(),
-  });
-  if (keys === undefined) throw new Error('the database was not empty');
-  return keys;
+interface Organisations {
+  /** What their keys and credentials were made with. */
+  readonly secrets: { readonly MASTER_KEY: string; readonly KEY_PEPPER: string };
+  readonly first: FirstKeys;
+  readonly other: FirstKeys;
 }
 
-async function secondOrganisation(db: DatabaseClient, env: Env): Promise<FirstKeys> {
-  const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
-  const keys = await db.$transaction((tx) =>
-    createOrganisation(tx, { mintKey, now: () => new Date() }),
-  );
-  return { ...keys, demo_provider: null };
+/** They are made once in a run, and files have copies; a database that is given gets some of its own. */
+async function organisations(given?: string): Promise<Organisations & { databaseUrl: string }> {
+  if (given !== undefined) return { databaseUrl: given, ...(await makeOrganisations(given)) };
+  const { databaseUrl, note } = await preparedDatabase('organisations', makeOrganisations);
+  return { databaseUrl, ...note };
+}
+
+async function makeOrganisations(databaseUrl: string): Promise<Organisations> {
+  await applyMigrations(databaseUrl);
+  const secrets = {
+    MASTER_KEY: randomBytes(32).toString('hex'),
+    KEY_PEPPER: randomBytes(32).toString('hex'),
+  };
+  const env = settings.readEnv({
+    DATABASE_URL: databaseUrl,
+    SERVICE_CLIENT_AUTH: token,
+    ...secrets,
+  });
+  const parts = {
+    vault: createCredentialVault(env.MASTER_KEY),
+    mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
+    demoUpstreamUrl,
+    now: () => new Date(),
+  };
+  const client = createDatabaseClient({ url: databaseUrl, connectionsMax: 1 });
+  try {
+    const first = await ensureFirstOrganisation({ client, ...parts });
+    if (first === undefined) throw new Error('the database was not empty');
+    const other = await client.$transaction((tx) => createOrganisation(tx, parts));
+    return { secrets, first, other: { ...other, demo_provider: null } };
+  } finally {
+    await client.$disconnect();
+  }
 }
 
 async function startLedger(
