@@ -205,6 +205,24 @@ describe('what a request asks its limits', () => {
     expect(await leftOfRequest(limits)).toEqual([10]);
   });
 
+  it('takes no target without a price where a budget takes none, whichever is asked first', async () => {
+    const budget = { id: 'b', type: 'cost', value: 100n, rules: { unpriced: 'refuse' } };
+    const limits = new RequestLimits(
+      new MemoryLimits(),
+      exampleExchange({
+        key: exampleKey({ usageLimits: [budget] } as never),
+        bundle: exampleBundle(),
+      }),
+    );
+    const reserveOf = async (isUnpriced: boolean) =>
+      limits.reserve(target, undefined, () => estimate({ costNanoUsd: 5, isUnpriced }));
+    const unpriced = { code: 'limit.unpriced' };
+    await expect(reserveOf(true)).rejects.toMatchObject(unpriced);
+    (await reserveOf(false))?.begin();
+    await expect(reserveOf(true)).rejects.toMatchObject(unpriced);
+    expect(limits.isRefused).toBe(false);
+  });
+
   it('says which of the target’s refuse, and keeps what is the request’s until it is over', async () => {
     const store = new MemoryLimits();
     for (let used = 0; used < 2; used++) {

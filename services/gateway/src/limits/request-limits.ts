@@ -101,7 +101,10 @@ export class RequestLimits implements LimitsOfRequest {
     // What requests are counted by needs no look at this one.
     const isMeasured = ofRequest.some(isOfUse) || ofTarget.some(isOfUse) || holdsUse(holds);
     const estimate = isMeasured ? estimating() : oneRequest;
-    if (estimate.isUnpriced === true) this.#refuseUnpriced([...ofRequest, ...ofTarget]);
+    if (estimate.isUnpriced === true) {
+      const held = holds?.states.map(({ counter }) => counter) ?? noCounters;
+      this.#refuseUnpriced([...held, ...ofRequest, ...ofTarget]);
+    }
     const raises = holds === undefined || !isMeasured ? noWants : holds.part.missingFor(estimate);
     if (ofRequest.length + raises.length + ofTarget.length === 0) {
       if (holds === undefined || holds.states.length === 0) return undefined;
