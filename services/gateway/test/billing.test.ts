@@ -228,6 +228,15 @@ describe('an attempt is billed', () => {
     expect(record.estimate?.costNanoUsd).toBeLessThan(1_000_000);
   });
 
+  it('by the estimate of what was sent, which its config may have changed', async () => {
+    const record = await billOf(
+      replyWith({ prompt_tokens: -1, completion_tokens: 1 }),
+      { body },
+      { override_params: { max_tokens: 50 } },
+    );
+    expect(record.estimate?.tokens[1]).toBe(50);
+  });
+
   it('by its estimate where units are beyond all measure', async () => {
     const record = await billOf(
       json(200, { results: [], meta: { billed_units: { search_units: 1e15 } } }),

@@ -48,7 +48,7 @@ function usageOf(
   if (isTold) return { usage };
   // What is charged by other units, or says nothing that could be counted.
   if (usage === undefined && (units !== undefined || textChars === undefined)) return {};
-  return { usage: estimatedUsage(subject, target, facts, estimates, noUsage) };
+  return { usage: estimatedUsage(facts, noUsage, () => estimates.of(subject, target)) };
 }
 
 /** More than any call comes to. */

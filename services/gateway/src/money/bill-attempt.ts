@@ -3,11 +3,10 @@ import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts, Usage } from '@sluice/providers';
 import type { AttemptListener, Bill, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { ModelCall } from '../exchange/subject.ts';
-import type { Target } from '../exchange/target.ts';
 import { arePossible } from './bounded-units.ts';
 import { boundedUsage, type UsageBounds } from './bounded-usage.ts';
 import { countsTokens } from './counts-tokens.ts';
+import { estimateOfCall } from './estimate-of-call.ts';
 import { type EstimatedUse, modelKeyOf, type UseEstimates } from './estimate-use.ts';
 import type { ObservedModels } from './observed-models.ts';
 
@@ -30,7 +29,7 @@ function billOf(ended: EndedAttempt, estimates: UseEstimates): Bill | undefined 
   const bill = billOfTokens(ended, estimates);
   const units = bill?.facts.units;
   if (bill === undefined || units === undefined || arePossible(units)) return bill;
-  const use = estimates.of(ended.call.requester.subject, ended.call.target);
+  const use = estimateOfCall(ended.call, estimates);
   return {
     facts: { ...bill.facts, units: use.units ?? {} },
     isEstimated: true,
@@ -45,7 +44,7 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
     if (mayHaveUsed(ended)) return estimated(facts, usageOf(ended, estimates, noUsage));
     return facts.units === undefined ? undefined : asTold(facts);
   }
-  const estimate = () => estimates.of(ended.call.requester.subject, ended.call.target);
+  const estimate = () => estimateOfCall(ended.call, estimates);
   const bounds = boundsOf(ended.call, told, estimate);
   const { chargedTokens } = facts;
   const isImplausible =
@@ -105,20 +104,18 @@ function wasCut({ outcome }: EndedAttempt): boolean {
 }
 
 function usageOf({ call, facts = {} }: EndedAttempt, estimates: UseEstimates, told: Usage): Usage {
-  return estimatedUsage(call.requester.subject, call.target, facts, estimates, told);
+  return estimatedUsage(facts, told, () => estimateOfCall(call, estimates));
 }
 
 /** The prompt, and what was seen of the answer; never less than the provider told. */
 export function estimatedUsage(
-  subject: ModelCall,
-  target: Target,
   { textChars = 0 }: ReplyFacts,
-  estimates: UseEstimates,
   told: Usage,
+  estimating: () => EstimatedUse,
 ): Usage {
   const seen = Math.ceil(textChars / charsPerToken);
   if (told.inputTokens > 0 && told.outputTokens >= seen) return told;
-  const estimate = estimates.of(subject, target);
+  const estimate = estimating();
   return {
     ...told,
     inputTokens: told.inputTokens > 0 ? told.inputTokens : estimate.expected.inputTokens,

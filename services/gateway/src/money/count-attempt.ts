@@ -1,5 +1,6 @@
 import type { AttemptListener, EndedAttempt, OutcomeListener } from '../exchange/attempt.ts';
 import type { Used } from '../exchange/reservation.ts';
+import { estimateOfCall } from './estimate-of-call.ts';
 import type { UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
 
@@ -30,8 +31,8 @@ function countedOf(
   const tokens = usage === undefined ? 0 : usage.inputTokens + usage.outputTokens;
   if (tokens === 0 && costNanoUsd === 0) return undefined;
   if (call.addressBy !== 'caller') return { tokens, costNanoUsd };
-  const { target, requester } = call;
-  const most = estimates.of(requester.subject, target);
+  const { target } = call;
+  const most = estimateOfCall(call, estimates);
   return {
     tokens: Math.min(tokens, most.inputTokens + most.outputTokens),
     costNanoUsd: Math.min(costNanoUsd, prices.estimate(target, most, most.units) ?? 0),
