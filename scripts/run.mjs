@@ -22,6 +22,14 @@ const commands = {
     'services/gateway/test/abuse',
     '--no-file-parallelism',
   ],
+  // One installation of four gateways at a time.
+  limits: [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/exact',
+    'services/gateway/src/limits/limit-store.model.test.ts',
+    '--no-file-parallelism',
+  ],
   times: ['scripts/times/main.ts'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
@@ -35,7 +43,10 @@ const commands = {
 };
 
 /** What a command wants to find in its environment. */
-const environments = { abuse: { SLUICE_ABUSE: 'full' } };
+const environments = {
+  abuse: { SLUICE_ABUSE: 'full' },
+  limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
+};
 
 const [name, ...args] = process.argv.slice(2);
 const command = commands[name];

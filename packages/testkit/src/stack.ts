@@ -32,6 +32,8 @@ export interface TestStackOptions {
 export interface TestStack {
   readonly credentials: SluiceCredentials;
   readonly ports: SluicePorts;
+  /** With which the services ask one another. */
+  readonly serviceToken: string;
   /** Origins without a path, one a gateway. */
   readonly gatewayUrls: readonly string[];
   /** Of the first gateway. */
@@ -88,6 +90,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   return {
     credentials: sluice.credentials,
     ports,
+    serviceToken: secrets.service_token,
     gatewayUrls: [ports.gateway, ...moreGatewayPorts].map(origin),
     gatewayMetricsUrl: `${origin(ports.gatewayMetrics)}/metrics`,
     controlPlaneUrl: origin(ports.controlPlane),

@@ -13,6 +13,8 @@ export interface Records {
    * them as long as is reasonable, then a moment more, so that one too many is seen too.
    */
   of(requestId: string, count: number): Promise<usage.UsageRecord[]>;
+  /** All so far, each once, though it may have been sent again. */
+  all(): usage.UsageRecord[];
   close(): Promise<void>;
 }
 
@@ -41,6 +43,10 @@ export async function readRecords(url: string): Promise<Records> {
       await eventually(() => arrived().length >= count).catch(() => {});
       await delay(extraRecordsMs);
       return arrived().toSorted((a, b) => Number(a.sequence - b.sequence));
+    },
+    all() {
+      const all = [...byRequest.values()].flat();
+      return [...new Map(all.map((record) => [uuidOf(record.id), record])).values()];
     },
     async close() {
       await messages.close();

@@ -1,7 +1,7 @@
 import { type Counter, counterName, epochAt } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import type { AskedBudget } from './leases.ts';
-import type { ChangedCounter, ToldCounter } from './limit-store.ts';
+import { type ChangedCounter, leftOf, type ToldCounter } from './limit-store.ts';
 
 /** A counter that others may give back to, or raise, is asked about again after so long. */
 const spentForMs = 1000;
@@ -60,7 +60,7 @@ export class KnownCounters {
     if (known === undefined) this.#changed.add({ scope, state: told, isChanged: true });
     else {
       const { posted, pending, overshoot } = told;
-      const remaining = Math.max(0, known.counter.limit.value - posted - pending);
+      const remaining = Math.max(0, leftOf(known.counter.limit.value, told));
       this.note(scope, { ...known, posted, pending, overshoot, remaining }, nowMs);
     }
   }

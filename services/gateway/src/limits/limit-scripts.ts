@@ -42,6 +42,9 @@ end
 `;
 
 /**
+ * What is left is what nobody has used, holds, or may use beyond what is held: so
+ * one request at a time is cut short.
+ *
  * KEYS  the mark; for each counter its hash and its set, and of a group those of
  *       the group that all share for which there is no room, and the number of groups
  * ARGV  now or "", known mark, "take" or "peek", reservation, ms until it must be
@@ -79,11 +82,11 @@ for i = 1, #ARGV - 7 do
   if isNew and takes and from < since and counter.bits == 0 and not string.find(flags, 'k', 1, true) then
     lost[#lost + 1] = i
   end
-  if pending > 0 and (not takes or limit - posted - pending < needed) then
+  if pending > 0 and (not takes or limit - posted - pending - over < needed) then
     void(counter.hash, counter.held, now)
     posted, pending, over = counts(counter.hash)
   end
-  local left = limit - posted - pending
+  local left = limit - posted - pending - over
   if left < needed and not string.find(flags, 'n', 1, true) then
     if string.find(flags, 's', 1, true) then
       counter.bits = counter.bits + 2
@@ -117,7 +120,7 @@ for i = 1, #found do
       if not string.find(counter.flags, 's', 1, true) then
         taken = math.min(taken, math.max(0, counter.left))
       end
-      local short = counter.asked - taken
+      local short = string.find(counter.flags, 'n', 1, true) and 0 or counter.asked - taken
       redis.call('ZADD', counter.held, int(now + tonumber(ARGV[5])), id .. ':' .. int(taken) .. ':' .. int(short))
       redis.call('PEXPIREAT', counter.held, counter.keep)
       redis.call('HINCRBY', counter.hash, 'r', int(taken))

@@ -170,7 +170,7 @@ async function check({ fleet, model, counters, clock }: World): Promise<void> {
         pending: model.pending(counter),
         overshoot: model.overshoot(counter),
       });
-      expect(remaining).toBe(Math.max(0, counter.limit.value - posted - pending));
+      expect(remaining).toBe(Math.max(0, counter.limit.value - posted - pending - overshoot));
       expect(clock.nowMs).toBeGreaterThan(0);
     }
   }
@@ -202,7 +202,11 @@ const taking = fc
       const at = replica % fleet.count;
       const wanted = which.map((index) => counters[index]!);
       const left = wanted.map(
-        (counter) => counter.limit.value - model.of(counter).posted - model.pending(counter),
+        (counter) =>
+          counter.limit.value -
+          model.of(counter).posted -
+          model.pending(counter) -
+          model.overshoot(counter),
       );
       const needs = wanted.map(({ limit }) => (limit.rules.isStrict ? Math.max(1, amount) : 1));
       const expected = left.findIndex((room, index) => room < needs[index]!);

@@ -77,7 +77,7 @@ describe.each([
     expect(second.states[0]).toMatchObject({ held: 30, short: 40, remaining: 0, overshoot: 40 });
     expect((await take(store, one, { tokens: 1 })).refusedAt).toBe(0);
     store.end('org', [{ hold: first.states[0]!, actual: 12 }]);
-    await eventually(async () => expect(await left(one)).toEqual([58]));
+    await eventually(async () => expect(await left(one)).toEqual([18]));
     store.end('org', [{ hold: second.states[0]!, actual: 60 }]);
     await eventually(async () =>
       expect(await store.peek('org', one)).toMatchObject([
@@ -106,6 +106,21 @@ describe.each([
     expect((await store.peek('org', [tokens]))[0]).toMatchObject({ pending: 100, overshoot: 30 });
     store.end('org', [{ hold: states[0]!, actual: 0 }]);
     await eventually(async () => expect(await left([tokens])).toEqual([20]));
+  });
+
+  it('cut one request short at a time: what it may use beyond what it holds is nobody’s', async () => {
+    const one = [counter({ type: 'tokens', value: 2000 })];
+    const ask = () => take(store, one, { tokens: 1505 });
+    const first = await ask();
+    const second = await ask();
+    expect(second.states[0]).toMatchObject({ held: 495, short: 1010 });
+    store.end('org', [{ hold: first.states[0]!, actual: 1500 }]);
+    await eventually(async () =>
+      expect(await store.peek('org', one)).toMatchObject([{ posted: 1500, pending: 495 }]),
+    );
+    expect((await ask()).refusedAt).toBe(0);
+    store.end('org', [{ hold: second.states[0]!, actual: 400 }]);
+    await eventually(async () => expect((await ask()).refusedAt).toBe(-1));
   });
 
   it('end each hold once, however often they are told', async () => {

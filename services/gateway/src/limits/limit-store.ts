@@ -86,6 +86,14 @@ export interface LimitStore {
   close(): Promise<void>;
 }
 
+/** What nobody has used, holds, or may use beyond what is held. */
+export function leftOf(value: number, { posted, pending, overshoot }: Counted): number {
+  return value - posted - pending - overshoot;
+}
+
+/** How far a counter is. */
+export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot'>;
+
 /** What must be left for a want to be met. */
 export function neededFor({ counter, amount, isSoft }: Want): number {
   if (isSoft) return Number.NEGATIVE_INFINITY;

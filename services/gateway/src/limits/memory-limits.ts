@@ -6,6 +6,7 @@ import {
   type EndedHold,
   type Hold,
   type LimitStore,
+  leftOf,
   neededFor,
   type Taken,
   type Want,
@@ -203,7 +204,7 @@ export class MemoryLimits implements LimitStore {
       type === 'requests' || rules.isShadow
         ? want.amount
         : Math.min(want.amount, Math.max(0, room));
-    const short = want.amount - held;
+    const short = want.isSoft ? 0 : want.amount - held;
     if (type === 'requests') count.posted += held;
     else {
       count.pending += held;
@@ -225,7 +226,10 @@ export class MemoryLimits implements LimitStore {
 
   #note(scope: string, state: CounterState, { posted, pending, overshoot }: Count): void {
     if (state.counter.limit.span.kind === 'rate') return;
-    const remaining = Math.max(0, state.counter.limit.value - posted - pending);
+    const remaining = Math.max(
+      0,
+      leftOf(state.counter.limit.value, { posted, pending, overshoot }),
+    );
     this.#known.note(
       scope,
       { ...state, posted, pending, overshoot, remaining, held: 0, wouldRefuse: false },
@@ -235,7 +239,7 @@ export class MemoryLimits implements LimitStore {
 }
 
 function roomOf(count: Count | undefined, { value }: Allowance): number {
-  return count === undefined ? value : value - count.posted - count.pending;
+  return count === undefined ? value : leftOf(value, count);
 }
 
 function isShort({ want, count, allowed }: Found): boolean {

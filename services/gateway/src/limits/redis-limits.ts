@@ -11,6 +11,7 @@ import {
   type EndedHold,
   type Hold,
   type LimitStore,
+  leftOf,
   neededFor,
   type Taken,
   type Want,
@@ -367,10 +368,10 @@ export class RedisLimits implements LimitStore {
         posted,
         pending,
         overshoot,
-        remaining: Math.max(0, counter.limit.value - posted - pending),
+        remaining: Math.max(0, leftOf(counter.limit.value, { posted, pending, overshoot })),
         resetAtMs: epoch.endMs,
         held,
-        short: want.amount - held,
+        short: want.isSoft ? 0 : want.amount - held,
         wouldRefuse: (bits & 2) !== 0,
         isOverflow,
         alone: undefined,
@@ -451,7 +452,7 @@ export class RedisLimits implements LimitStore {
   #allowedAlone(scope: string, counter: Counter, name: string): Allowance {
     const { value, rules } = counter.limit;
     const known = this.#known.get(scope, name);
-    const left = Math.max(0, value - (known?.posted ?? 0) - (known?.pending ?? 0));
+    const left = Math.max(0, known === undefined ? value : leftOf(value, known));
     switch (rules.withoutShared) {
       case 'share':
         return { value: shareOf(left, this.#replicas()), rule: 'share' };

@@ -3,6 +3,7 @@ import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart } from '../redis/shared-store.ts';
 import { settleScript } from './limit-scripts.ts';
+import { type Counted, leftOf } from './limit-store.ts';
 
 /** What becomes of one counter. */
 export interface Line {
@@ -16,8 +17,6 @@ export interface Line {
   /** Told when it is done, and how far the counter is then; undefined = there is no such counter. */
   onArrived?: (counts: Counted | undefined) => void;
 }
-
-export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot'>;
 
 export interface SettleQueueParts {
   part: SharedPart;
@@ -157,10 +156,11 @@ export class SettleQueue {
   #tell(scope: string, lines: readonly Line[], reply: readonly number[]): void {
     for (const [index, { state, what, onArrived }] of lines.entries()) {
       const [posted = -1, pending = 0, overshoot = 0] = reply.slice(3 * index, 3 * index + 3);
-      onArrived?.(posted < 0 ? undefined : { posted, pending, overshoot });
+      const counted = { posted, pending, overshoot };
+      onArrived?.(posted < 0 ? undefined : counted);
       if (posted < 0 || what === 'renew' || state === undefined) continue;
-      const remaining = Math.max(0, state.counter.limit.value - posted - pending);
-      this.#parts.onSettled(scope, { ...state, posted, pending, overshoot, remaining });
+      const remaining = Math.max(0, leftOf(state.counter.limit.value, counted));
+      this.#parts.onSettled(scope, { ...state, ...counted, remaining });
     }
   }
 }
