@@ -43,7 +43,7 @@ end
 
 /**
  * What is left is what nobody has used, holds, or may use beyond what is held: so
- * one request at a time is cut short.
+ * a limit is overshot by no more than what one request is estimated to use.
  *
  * KEYS  the mark; for each counter its hash and its set, and of a group those of
  *       the group that all share for which there is no room, and the number of groups

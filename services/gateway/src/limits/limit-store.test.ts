@@ -73,7 +73,7 @@ describe.each([
     const first = await take(store, one, { tokens: 70 });
     expect(first.states[0]).toMatchObject({ held: 70, remaining: 30, pending: 70, posted: 0 });
     const second = await take(store, one, { tokens: 70 });
-    // At most one request is cut short, and by how much is said.
+    // It is cut short, and by how much is said.
     expect(second.states[0]).toMatchObject({ held: 30, short: 40, remaining: 0, overshoot: 40 });
     expect((await take(store, one, { tokens: 1 })).refusedAt).toBe(0);
     store.end('org', [{ hold: first.states[0]!, actual: 12 }]);
@@ -108,7 +108,7 @@ describe.each([
     await eventually(async () => expect(await left([tokens])).toEqual([20]));
   });
 
-  it('cut one request short at a time: what it may use beyond what it holds is nobody’s', async () => {
+  it('take what a request may use beyond what it holds for held: no limit is overshot by more than one', async () => {
     const one = [counter({ type: 'tokens', value: 2000 })];
     const ask = () => take(store, one, { tokens: 1505 });
     const first = await ask();

@@ -7,6 +7,11 @@ import { type Lab, startLab } from '../lab.ts';
 /** `npm run limits` is the long way; the suite goes a short one. */
 export const isFull = process.env.SLUICE_LIMITS === 'full';
 
+/** For whoever goes the long way. */
+export function tell(...lines: readonly string[]): void {
+  if (isFull) process.stdout.write(`${lines.join('\n')}\n`);
+}
+
 /** Also the pace at which those who died are given up. */
 const holdExpiryMs = isFull ? 30_000 : 10_000;
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { usage } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openAiReply } from '../vendor-replies.ts';
-import { type Fleet, gatewayCount, isFull, startFleet } from './fleet.ts';
+import { type Fleet, gatewayCount, isFull, startFleet, tell } from './fleet.ts';
 import { Witness } from './witness.ts';
 
 /** Limits over four gateways that are processes of their own: some of them are killed. */
@@ -180,9 +180,10 @@ describe('four gateways that are killed at random', () => {
     expect(posted - perDollar).toBeLessThanOrEqual(told.most);
     const lost = records.filter(({ outcome }) => outcome === Outcome.LOST).length;
     expect(lost).toBeGreaterThan(0);
-    console.log(
-      `${calls} requests of ${clients} clients, ${kills} kills, ${lost} calls lost; $${posted / perDollar} used, at most $${told.most / perDollar} of overshooting told`,
-      Object.fromEntries(statuses),
+    tell(
+      `${calls} requests of ${clients} clients, ${kills} kills, ${lost} calls lost`,
+      `$${posted / perDollar} used, at most $${told.most / perDollar} beyond the budget was told`,
+      ...Array.from(statuses, ([outcome, count]) => `${count} ${outcome}`),
     );
     await trial.close();
   });
@@ -246,12 +247,12 @@ describe('four gateways with one Redis', () => {
     for (const { countersSettled } of admitted())
       for (const [name, count] of Object.entries(countersSettled))
         windows.set(name, (windows.get(name) ?? 0) + Number(count));
-    console.log(`${asked} requests, ${passed} admitted`, Object.fromEntries(windows));
+    tell(`${asked} requests, ${passed} admitted in ${windows.size} windows`);
     expect([...windows.values()]).toEqual([value, value, value, value]);
     await trial.close();
   });
 
-  it('hold tokens: of forty answers of 1,500 at once, 2,000 and one request more', async () => {
+  it('hold tokens: forty answers of 1,500 at once come to 2,000 and no more than one beyond', async () => {
     const { lab } = fleet;
     const trial = lab.trial();
     const upstream = await trial.upstreamThat('gpt', async () => {
