@@ -51,7 +51,7 @@ end
  *       renewed, groups of a policy at most, number of counters of the request;
  *       for each counter in one, with spaces between (each argument costs): flags, limit, what is asked for, what must be left,
  *       start and end of its epoch, when it may be forgotten
- * flags q: requests, g: of a group, n: refuses nothing, s: in shadow mode, k: what was lost of it is known
+ * flags q: requests, g: of a group, n: refuses nothing, l: a lease, which is never used beyond what is held, s: in shadow mode, k: what was lost of it is known
  * reply { "ok", now, refused index or 0, then for each counter posted, held, over, taken, bits }
  *       bits 1: counted in the shared group, 2: would have refused
  *       or { "clock", now }, { "mark", now, mark or false }, { "lost", now, index… }
@@ -120,7 +120,7 @@ for i = 1, #found do
       if not string.find(counter.flags, 's', 1, true) then
         taken = math.min(taken, math.max(0, counter.left))
       end
-      local short = string.find(counter.flags, 'n', 1, true) and 0 or counter.asked - taken
+      local short = string.find(counter.flags, 'l', 1, true) and 0 or counter.asked - taken
       redis.call('ZADD', counter.held, int(now + tonumber(ARGV[5])), id .. ':' .. int(taken) .. ':' .. int(short))
       redis.call('PEXPIREAT', counter.held, counter.keep)
       redis.call('HINCRBY', counter.hash, 'r', int(taken))

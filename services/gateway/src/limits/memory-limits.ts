@@ -204,7 +204,7 @@ export class MemoryLimits implements LimitStore {
       type === 'requests' || rules.isShadow
         ? want.amount
         : Math.min(want.amount, Math.max(0, room));
-    const short = want.isSoft ? 0 : want.amount - held;
+    const short = want.amount - held;
     if (type === 'requests') count.posted += held;
     else {
       count.pending += held;

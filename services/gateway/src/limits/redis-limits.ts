@@ -301,7 +301,7 @@ export class RedisLimits implements LimitStore {
       this.#groupsMax,
       wants.ofRequest,
     ];
-    for (const each of asked) pushCounter(scope, each, restored, keys, args);
+    for (const each of asked) pushCounter(scope, each, { mode, restored }, keys, args);
     let isLate = false;
     try {
       return await this.#part.call(mark, (redis) => {
@@ -371,7 +371,7 @@ export class RedisLimits implements LimitStore {
         remaining: Math.max(0, leftOf(counter.limit.value, { posted, pending, overshoot })),
         resetAtMs: epoch.endMs,
         held,
-        short: want.isSoft ? 0 : want.amount - held,
+        short: mode === 'lease' ? 0 : want.amount - held,
         wouldRefuse: (bits & 2) !== 0,
         isOverflow,
         alone: undefined,
@@ -507,7 +507,7 @@ interface Asked {
 function pushCounter(
   scope: string,
   asked: Asked,
-  restored: ReadonlySet<string>,
+  { mode, restored }: AskOptions,
   keys: string[],
   args: (string | number)[],
 ): void {
@@ -517,6 +517,7 @@ function pushCounter(
   let flags = isRequests ? 'q' : '';
   if (limit.rules.isShadow) flags += 's';
   if (want.isSoft) flags += 'n';
+  if (mode === 'lease') flags += 'l';
   if (restored.has(name)) flags += 'k';
   keys.push(sharedKeys.limit(scope, name), sharedKeys.limitHeld(scope, name));
   if (group !== '') {
