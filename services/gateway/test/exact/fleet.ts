@@ -65,7 +65,7 @@ export async function startFleet(): Promise<Fleet> {
       const counters = keys.map(async (key): Promise<[string, SharedCounter]> => {
         const name = key.slice(prefix.length);
         const [p, r, o] = await redis.hmget(key, 'p', 'r', 'o');
-        const members = await redis.zrange(sharedKeys.limitHeld(organisation, name), 0, -1);
+        const members = await redis.zrange(sharedKeys.limitHeld(organisation, name), '0', '-1');
         return [
           name.slice(name.lastIndexOf('@') + 1),
           {
