@@ -1,4 +1,5 @@
 import { type ErrorCode, errorSpec } from './codes.ts';
+import type { FailureCause } from './failure-cause.ts';
 
 export interface GatewayErrorOptions {
   /** Public sentence; default is the registry's. */
@@ -16,6 +17,8 @@ export interface GatewayErrorOptions {
   /** Response headers that belong to the error, e.g. retry-after. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
+  /** Why a host could not be asked; default: that of a GatewayError that caused this one. */
+  failureCause?: FailureCause | undefined;
 }
 
 /** The one error class. `code` is for programs, `message` for callers, `detail` and `cause` for operators. */
@@ -27,6 +30,7 @@ export class GatewayError extends Error {
   readonly faults: readonly string[] | undefined;
   readonly detail: Record<string, unknown> | undefined;
   readonly headers: Readonly<Record<string, string>> | undefined;
+  readonly failureCause: FailureCause | undefined;
 
   constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
     const spec = errorSpec(code);
@@ -39,6 +43,9 @@ export class GatewayError extends Error {
     this.faults = options.faults;
     this.detail = options.detail;
     this.headers = options.headers;
+    const { cause } = options;
+    this.failureCause =
+      options.failureCause ?? (cause instanceof GatewayError ? cause.failureCause : undefined);
   }
 }
 

@@ -1,5 +1,6 @@
 /** The error registry, the one error class, and the bodies callers see. Start at `codes.ts`. */
 export { adminErrorBody, errorBodies, gatewayErrorBody } from './bodies.ts';
 export { type ErrorCode, type ErrorSpec, errorCodes, errorSpec } from './codes.ts';
+export { type FailureCause, failureCauses } from './failure-cause.ts';
 export { fromUnknown, GatewayError, type GatewayErrorOptions } from './gateway-error.ts';
 export { invalidField } from './invalid-field.ts';

@@ -1,4 +1,4 @@
-import { GatewayError } from '@sluice/errors';
+import { unreachable } from './upstream-failure.ts';
 
 export interface FairPlacesOptions {
   /** What the places are for, for the operator's log. */
@@ -61,7 +61,7 @@ export class FairPlaces {
       return leave;
     }
     if (line.waiting.size >= this.#options.waitingMax)
-      throw new GatewayError('upstream.unreachable', {
+      throw unreachable('busy', {
         detail: { reason: `too many wait for ${this.#options.what}`, owner },
       });
     line.waiting.add(turn);

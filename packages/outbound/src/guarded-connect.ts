@@ -14,6 +14,7 @@ import { createOwnAddresses } from './own-addresses.ts';
 import type { Proxies } from './proxies.ts';
 import { openTunnel } from './proxy-tunnel.ts';
 import { secureContextOf, type TlsIdentity } from './tls-identity.ts';
+import { unreachable } from './upstream-failure.ts';
 
 export type { TlsIdentity };
 
@@ -106,8 +107,7 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
       family !== 0
         ? [{ address: hostname, family: family as 4 | 6 }]
         : await resolve(hostname, owner);
-    if (addresses.length === 0)
-      throw new GatewayError('upstream.unreachable', { detail: { hostname } });
+    if (addresses.length === 0) throw unreachable('dns', { detail: { hostname } });
     const ours = await ownAddresses(port);
     for (const { address } of addresses) {
       const isAllowed =

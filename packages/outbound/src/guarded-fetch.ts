@@ -72,6 +72,7 @@ export function createGuardedFetch(guard: ConnectGuardOptions): GuardedFetch {
         throw new GatewayError('upstream.timeout', {
           message: `The host did not answer within ${request.timeoutMs} ms.`,
           cause: error,
+          failureCause: 'timeout',
         });
       throw upstreamFailure(error, headKnown);
     }

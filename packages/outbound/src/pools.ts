@@ -2,6 +2,7 @@ import { GatewayError } from '@sluice/errors';
 import { Pool } from 'undici';
 import type { ConnectGuard, TlsIdentity } from './guarded-connect.ts';
 import type { AddressAuthor } from './host-rules.ts';
+import { unreachable } from './upstream-failure.ts';
 
 /**
  * Keep-alive connections to upstreams, one undici pool for each origin, TLS
@@ -96,7 +97,7 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       drop(key, open);
       return;
     }
-    throw new GatewayError('upstream.unreachable', {
+    throw unreachable('busy', {
       detail: isOwnersLimit
         ? { reason: 'every pool of this owner is in use', owner, ownerPoolsMax }
         : { reason: 'every pool is in use', poolsMax },

@@ -164,7 +164,7 @@ describe('a proxy', () => {
       ).catch((caught: unknown) => upstreamFailure(caught, false));
       expect(error).toMatchObject({
         code: 'upstream.unreachable',
-        message: `The proxy to the provider refused to connect (${answer.slice(0, 3)}).`,
+        message: `The provider could not be reached: the proxy on the way to it refused to connect (${answer.slice(0, 3)}).`,
       });
     },
   );
@@ -178,7 +178,8 @@ describe('a proxy', () => {
     );
     expect(error).toMatchObject({
       code: 'upstream.unreachable',
-      message: 'The proxy to the provider could not be reached.',
+      message:
+        'The provider could not be reached: the proxy on the way to it could not be reached.',
     });
   });
 

@@ -1,8 +1,9 @@
 import { request } from 'node:http';
 import { isIP, connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
-import { GatewayError } from '@sluice/errors';
+import { failureCauses, GatewayError } from '@sluice/errors';
 import type { OutboundProxy } from './proxies.ts';
+import { unreachable } from './upstream-failure.ts';
 
 /**
  * A connection to a host that a proxy opens for us (`CONNECT`). The proxy is
@@ -46,14 +47,7 @@ export function openTunnel(
       reply.destroy();
       reject(refused(reply.statusCode));
     });
-    ask.on('error', (cause) =>
-      reject(
-        new GatewayError('upstream.unreachable', {
-          message: 'The proxy to the provider could not be reached.',
-          cause,
-        }),
-      ),
-    );
+    ask.on('error', (cause) => reject(unreachable('proxy_unreachable', { cause })));
     ask.end();
   });
 }
@@ -64,6 +58,7 @@ function secured(socket: Socket, hostname: string): Socket {
 
 function refused(status: number | undefined): GatewayError {
   return new GatewayError('upstream.unreachable', {
-    message: `The proxy to the provider refused to connect (${status ?? 0}).`,
+    message: `The provider could not be reached: ${failureCauses.proxy_refused} (${status ?? 0}).`,
+    failureCause: 'proxy_refused',
   });
 }

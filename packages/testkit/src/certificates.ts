@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 /** A certificate or key of `certificates/`, whose README says what each is good for. */
 export type CertificateName =
   | 'authority'
-  | `${'server' | 'client' | 'stranger' | 'expired'}${'' | '-key'}`;
+  | `${'server' | 'client' | 'stranger' | 'expired' | 'self-signed'}${'' | '-key'}`;
 
 /** Its PEM. */
 export function testCertificate(name: CertificateName): string {

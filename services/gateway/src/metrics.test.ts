@@ -21,7 +21,13 @@ function start() {
   return {
     observe(change: Partial<typeof usual>) {
       const { method, endpoint, status, stream, provider, cacheStatus } = { ...usual, ...change };
-      const spent = { inputTokens: 1, outputTokens: 1, costNanoUsd: 1, upstreamMs: 5 };
+      const spent = {
+        inputTokens: 1,
+        outputTokens: 1,
+        costNanoUsd: 1,
+        costKnown: true,
+        upstreamMs: 5,
+      };
       const summary = { provider, model: 'm', ...spent };
       gateway.observeRequest(method, endpoint, status, stream, 10, summary, cacheStatus);
     },

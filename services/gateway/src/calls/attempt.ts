@@ -90,7 +90,7 @@ async function run(
       caught instanceof GatewayError ? caught : new GatewayError('internal', { cause: caught });
     // A fault of ours may leave the upstream talking to nobody.
     upstream?.abort(error);
-    await attempt.finish(outcomeOf(error), error.status, error.code, undefined);
+    await attempt.finish(outcomeOf(error), error.status, error.code, undefined, error.failureCause);
     return {
       reply: undefined,
       error,

@@ -102,5 +102,9 @@ function notes() {
     hookVerdicts: [],
     retryCount: 0,
     summary: undefined,
+    failureCause: undefined,
+    startedAt: performance.now(),
+    cacheMs: 0,
+    entry: undefined,
   };
 }

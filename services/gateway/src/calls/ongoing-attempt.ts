@@ -1,3 +1,4 @@
+import type { FailureCause } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
 import type {
@@ -21,6 +22,8 @@ export class OngoingAttempt implements EndedAttempt {
   outcome: usage.Outcome = 0;
   status = 0;
   errorCode = '';
+  failureCause: FailureCause | undefined = undefined;
+  readAt = 0;
   facts: ReplyFacts | undefined = undefined;
   isUrgent = false;
   isContinued = false;
@@ -64,16 +67,22 @@ export class OngoingAttempt implements EndedAttempt {
     if (this.firstByteMs === 0) this.firstByteMs = performance.now() - this.startedAt;
   }
 
+  /** The whole answer is here: what it takes from here on is not the provider's time. */
+  bodyRead(): void {
+    this.readAt = performance.now();
+  }
+
   /** For streams, where the next bytes follow without a pause. Only the first call of either counts. */
   finishNow(
     outcome: usage.Outcome,
     status: number,
     errorCode: string,
     facts: ReplyFacts | undefined,
+    failureCause?: FailureCause,
   ): void {
     if (this.#isOver) return;
     this.isUrgent = true;
-    void this.finish(outcome, status, errorCode, facts);
+    void this.finish(outcome, status, errorCode, facts, failureCause);
   }
 
   /** Resolves when what is to be kept is written, which the answer must wait for. */
@@ -82,6 +91,7 @@ export class OngoingAttempt implements EndedAttempt {
     status: number,
     errorCode: string,
     facts: ReplyFacts | undefined,
+    failureCause?: FailureCause,
   ): Promise<void> {
     if (this.#isOver) return Promise.resolve();
     this.#isOver = true;
@@ -91,6 +101,7 @@ export class OngoingAttempt implements EndedAttempt {
     this.outcome = isUnread ? Outcome.CALLER_GONE : outcome;
     this.status = status;
     this.errorCode = isUnread ? 'request.aborted' : errorCode;
+    this.failureCause = failureCause;
     this.facts = facts;
     let pending: Promise<void> | undefined;
     for (const hears of this.#listeners) {

@@ -60,6 +60,7 @@ export async function receive(
     upstream.abort(refused);
     throw refused;
   }
+  attempt.bodyRead();
   // The whole answer is here: what follows cannot fail for the upstream's sake.
   const decode = () =>
     isSuccess
@@ -234,6 +235,7 @@ async function within(
       call.abort(
         new GatewayError('upstream.timeout', {
           message: `The provider sent no content within ${timeoutMs} ms.`,
+          failureCause: 'timeout',
         }),
       ),
     remainingMs,

@@ -300,9 +300,11 @@ export class UpstreamCall {
       this.#hasBegun
         ? new GatewayError('upstream.stream_stalled', {
             message: `The provider sent nothing for ${this.#options.idleTimeoutMs} ms.`,
+            failureCause: 'stalled',
           })
         : new GatewayError('upstream.timeout', {
             message: `The provider did not answer within ${this.#options.timeoutMs} ms.`,
+            failureCause: 'timeout',
           }),
     );
   }

@@ -1,3 +1,4 @@
+import type { FailureCause } from '@sluice/errors';
 import type { Cost } from '@sluice/pricing';
 import type { usage } from '@sluice/proto-stubs';
 import type { ReplyFacts } from '@sluice/providers';
@@ -16,10 +17,14 @@ export interface EndedAttempt extends Attempt {
   readonly endedAt: number;
   /** Since the start; 0 = nothing arrived. */
   readonly firstByteMs: number;
+  /** `performance.now()` when an answer that is read whole was there; 0 = it was not read whole. */
+  readonly readAt: number;
   readonly outcome: usage.Outcome;
   readonly status: number;
   /** Empty = no error. */
   readonly errorCode: string;
+  /** Why the provider could not be asked, or did not end its answer. */
+  readonly failureCause: FailureCause | undefined;
   readonly facts: ReplyFacts | undefined;
   /** The next bytes of the answer follow without a pause: what must be kept before them is written at once. */
   readonly isUrgent: boolean;

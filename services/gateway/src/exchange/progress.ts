@@ -9,9 +9,11 @@ export class Progress {
   refusals = 0;
   /** Calls, refused targets and kept answers: what the bounds of a request count. */
   tries = 0;
+  /** What reading the request took. */
+  readingMs = 0;
   /** Waited because providers asked to. */
   waitedMs = 0;
-  /** What calls cost so far, in nano-USD. */
+  /** What calls cost so far, in nano-USD, as far as that is known. */
   spentNanoUsd = 0;
   /** What a call of the target asked last may cost; known where the caller says what all may cost. */
   callNanoUsd = 0;

@@ -1,4 +1,5 @@
 import type { ResolvedTarget } from '@sluice/engine';
+import type { FailureCause } from '@sluice/errors';
 import type { ModelExchange } from './exchange.ts';
 import type { CounterState, Reservation } from './reservation.ts';
 import type { Target } from './target.ts';
@@ -10,8 +11,23 @@ export interface VisitNotes {
   readonly hookVerdicts: readonly HookVerdict[];
   /** Retries made, -1 = all were used up in vain. */
   retryCount: number;
+  /** Why its last call had no answer, or not the end of one. */
+  failureCause: FailureCause | undefined;
   /** Of the call that gave the answer, for the request's log event. */
   summary: ReplySummary | undefined;
+  /** `performance.now()` when the target's turn came. */
+  readonly startedAt: number;
+  /** What looking into the cache took. */
+  readonly cacheMs: number;
+  /** What the first attempt's record says of the visit, which those of its retries repeat. */
+  entry: VisitEntry | undefined;
+}
+
+export interface VisitEntry {
+  /** Of the first attempt's record. */
+  readonly id: Buffer;
+  /** Before the first call: what the gateway did, without reading the request and looking into the cache. */
+  readonly preProcessingMs: number;
 }
 
 /** One target of the plan being asked: all that is known of it, and of nothing else. */
@@ -28,6 +44,10 @@ export class Visit implements VisitNotes {
   /** How far the limits were of the request, and of this target. */
   limitStates: readonly CounterState[] = noStates;
   summary: ReplySummary | undefined = undefined;
+  failureCause: FailureCause | undefined = undefined;
+  readonly startedAt = performance.now();
+  cacheMs = 0;
+  entry: VisitEntry | undefined = undefined;
 
   constructor(exchange: ModelExchange, planned: ResolvedTarget) {
     this.exchange = exchange;
@@ -50,7 +70,9 @@ export interface ReplySummary {
   model: string;
   inputTokens: number;
   outputTokens: number;
+  /** Meaningless unless `costKnown`. */
   costNanoUsd: number;
+  costKnown: boolean;
   upstreamMs: number;
 }
 

@@ -4,6 +4,7 @@ import { usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClientOptions } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Env } from '../settings.ts';
 import { createGrpcSink } from '../usage/grpc-sink.ts';
 import { createNatsSink } from '../usage/nats-sink.ts';
@@ -51,7 +52,8 @@ export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
       },
     ],
   };
-  return { recorder: new UsageRecorder(outbox, replicaId), notes: outbox, part };
+  const recorder = new UsageRecorder(outbox, { replicaId, gatewayVersion: manifest.version });
+  return { recorder, notes: outbox, part };
 }
 
 /** What is not sent by then is sent after the next start. */

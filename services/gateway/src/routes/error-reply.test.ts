@@ -14,6 +14,8 @@ describe('errorHeaders', () => {
     const headers = errorHeaders(new GatewayError('internal'), exampleExchange());
     expect(Object.keys(headers).sort()).toEqual([
       'content-type',
+      'x-request-id',
+      'x-service-attempts',
       'x-service-cache-status',
       'x-service-request-id',
       'x-service-retry-attempt-count',

@@ -1,6 +1,7 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { errorBodies, type GatewayError } from '@sluice/errors';
 import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts';
+import type { ReplyHeaders } from '../exchange/reply.ts';
 import { spelledError } from '../http/header-names.ts';
 import { limitHeaders } from '../limits/refusal.ts';
 
@@ -17,18 +18,20 @@ export function errorBody(
 }
 
 /** What a reply would have told about its way, as far as the request got. The error's own headers win. */
-export function errorHeaders(error: GatewayError, exchange: Exchange): Record<string, string> {
+export function errorHeaders(error: GatewayError, exchange: Exchange): ReplyHeaders {
   const visit = lastVisit(exchange);
-  const headers: Record<string, string> = {
+  const headers: ReplyHeaders = {
     'content-type': 'application/json',
-    'x-service-request-id': exchange.arrival.requestIdText,
     'x-service-trace-id': headerText(exchange.arrival.traceId),
+    'x-service-attempts': String(exchange.progress.attempts),
     'x-service-retry-attempt-count': String(visit?.retryCount ?? 0),
     'x-service-cache-status': visit?.cacheStatus ?? 'DISABLED',
   };
   // Without a config there is nothing to point at but the provider, once it is known.
   if (visit !== undefined && (visit.target !== undefined || exchange.config !== undefined)) {
     headers['x-service-provider'] = visit.target?.entry.id ?? '';
+    const slug = visit.target?.saved?.slug;
+    if (slug !== undefined) headers['x-service-provider-slug'] = slug;
     headers['x-service-last-used-option-index'] = visit.planned.path;
   }
   // A fault of ours at a target must not be taken for the target's: fallbacks stop here.
@@ -36,8 +39,27 @@ export function errorHeaders(error: GatewayError, exchange: Exchange): Record<st
     headers['x-service-gateway-exception'] = 'true';
   const states = limitStatesOf(exchange);
   if (states.length > 0) Object.assign(headers, limitHeaders(states, exchange.arrival.startedAtMs));
-  return Object.assign(headers, error.headers);
+  Object.assign(headers, error.headers);
+  nameRequest(headers, exchange);
+  return headers;
 }
+
+/**
+ * The request's id under the names that clients read it by, so that what they
+ * show can be looked up here. What the provider said under them is kept.
+ */
+export function nameRequest(headers: ReplyHeaders, { arrival, subject }: Exchange): void {
+  headers['x-service-request-id'] = arrival.requestIdText;
+  const shown = subject.operation.errors === 'anthropic' ? anthropicNames : usualNames;
+  for (const name of shown) {
+    const upstreams = headers[name];
+    if (upstreams !== undefined) headers['x-service-upstream-request-id'] = upstreams;
+    headers[name] = arrival.requestIdText;
+  }
+}
+
+const usualNames = ['x-request-id'];
+const anthropicNames = ['x-request-id', 'request-id'];
 
 /** Header values are echoed: what HTTP forbids is left out. */
 export function headerText(value: string): string {

@@ -26,7 +26,7 @@ import { requestTarget } from '../http/request-target.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import { uuidText, uuidV7 } from '../usage/uuid.ts';
-import { errorBody, errorHeaders, headerText } from './error-reply.ts';
+import { errorBody, errorHeaders, headerText, nameRequest } from './error-reply.ts';
 
 export interface ServeDeps {
   logger: Logger;
@@ -140,7 +140,8 @@ function send(
   deps: Serving,
 ): void {
   const { headers } = reply;
-  headers['x-service-request-id'] = exchange.arrival.requestIdText;
+  nameRequest(headers, exchange);
+  headers['x-service-attempts'] = String(exchange.progress.attempts);
   headers['x-service-trace-id'] = headerText(exchange.arrival.traceId);
   if (deps.isDraining()) headers.connection = 'close';
   if (res.destroyed) {
@@ -235,7 +236,8 @@ function sendError(
 function observe(exchange: Exchange, status: number, errorCode: string, deps: Serving): void {
   const latencyMs = performance.now() - exchange.arrival.startedAt;
   const summary = summaryOf(exchange);
-  const { subject } = exchange;
+  const visit = lastVisit(exchange);
+  const { subject, progress } = exchange;
   const call = subject.kind === 'model-call' ? subject : undefined;
   const wantsStream = call?.wantsStream === true;
   deps.metrics.observeRequest(
@@ -245,7 +247,7 @@ function observe(exchange: Exchange, status: number, errorCode: string, deps: Se
     wantsStream,
     latencyMs,
     summary,
-    lastVisit(exchange)?.cacheStatus ?? 'DISABLED',
+    visit?.cacheStatus ?? 'DISABLED',
   );
   if (deps.requestLog === undefined) return;
   deps.requestLog.add({
@@ -255,16 +257,18 @@ function observe(exchange: Exchange, status: number, errorCode: string, deps: Se
     method: exchange.arrival.method,
     status,
     error_code: errorCode === '' ? undefined : errorCode,
+    failure_cause: visit?.failureCause,
     organisation_id: exchange.key?.source.organisationId,
     workspace_id: exchange.key?.source.workspaceId,
     api_key_id: exchange.key?.source.id,
     provider: summary?.provider,
+    provider_slug: visit?.target?.saved?.slug,
     model: summary?.model ?? call?.model,
     stream: wantsStream,
-    attempts: exchange.progress.attempts,
+    attempts: progress.attempts,
     input_tokens: summary?.inputTokens,
     output_tokens: summary?.outputTokens,
-    cost_nano_usd: summary?.costNanoUsd,
+    cost_nano_usd: summary?.costKnown === true ? progress.spentNanoUsd : undefined,
     latency_ms: round(latencyMs),
     upstream_ms: summary === undefined ? undefined : round(summary.upstreamMs),
   });

@@ -3,7 +3,9 @@ import type { UsageRecord } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Requester } from '../exchange/requester.ts';
 import type { Reservation, Used } from '../exchange/reservation.ts';
+import type { VisitNotes } from '../exchange/visit.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
 import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
@@ -24,6 +26,10 @@ export function recordAttempt(
     const record = recorder.blankFor(requester, notes, target);
     record.attempt = requester.progress.attempts;
     record.retryCount = retryCount;
+    if (notes.entry === undefined)
+      notes.entry = { id: record.id, preProcessingMs: beforeCall(requester, notes) };
+    else record.entryId = notes.entry.id;
+    record.preProcessingMs = notes.entry.preProcessingMs;
     const { reservation } = call;
     const prompt = promptOf(call);
     const least = prompt && usedBy(prompt);
@@ -36,6 +42,12 @@ export function recordAttempt(
     }
     return (ended) => finish(record, ended, recorder, least);
   };
+}
+
+/** What was done for the first call of a target, reading the request and looking into the cache apart. */
+function beforeCall({ arrival, progress }: Requester, { startedAt, cacheMs }: VisitNotes): number {
+  const since = progress.tries === 0 ? arrival.startedAt + progress.readingMs : startedAt;
+  return performance.now() - since - cacheMs;
 }
 
 /** What an attempt takes whatever becomes of it, should nobody be left to say more. */
@@ -82,9 +94,13 @@ function finish(
   record.outcome = ended.outcome;
   record.statusCode = ended.status;
   record.errorCode = ended.errorCode;
+  record.failureCause = ended.failureCause ?? '';
   record.latencyMs = ended.endedAt - arrivedAt;
   record.gatewayMs = ended.startedAt - arrivedAt;
   record.timeToFirstByteMs = ended.firstByteMs;
+  record.attemptMs = ended.endedAt - ended.startedAt;
+  record.entryMs = ended.endedAt - notes.startedAt;
+  if (ended.readAt !== 0) record.responseParsingMs = ended.endedAt - ended.readAt;
   if (notes.hookVerdicts.length > 0) record.decisionJson = decisionOf(requester, notes);
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
@@ -100,15 +116,18 @@ function finish(
   const stored = recorder.store(record, note).catch(() => {});
   if (ended.isUrgent) writeNow(recorder);
   // A cancelled second call must not stand for the one that answered.
-  if (ended.errorCode !== 'request.superseded')
+  if (ended.errorCode !== 'request.superseded') {
+    notes.failureCause = ended.failureCause;
     notes.summary = {
       provider: record.provider,
       model: record.model,
       inputTokens: record.inputTokens,
       outputTokens: record.outputTokens,
       costNanoUsd: record.costNanoUsd,
-      upstreamMs: ended.endedAt - ended.startedAt,
+      costKnown: record.costKnown,
+      upstreamMs: record.attemptMs,
     };
+  }
   return stored;
 }
 

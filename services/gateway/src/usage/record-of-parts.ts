@@ -50,6 +50,7 @@ export class RecordOfParts implements RecordedParts {
     addCounts(record, call.reservation);
     if (this.#told !== call || ended.isContinued || !isLast(outcome)) return Promise.resolve();
     record.errorCode = ended.errorCode;
+    record.failureCause = ended.failureCause ?? '';
     record.finishReason = clipped(facts?.finishReason ?? record.finishReason);
     return this.close(outcome);
   }
@@ -60,9 +61,15 @@ export class RecordOfParts implements RecordedParts {
     const { record, ended, least } = this.#first;
     const { requester, notes } = ended.call;
     record.outcome = outcome;
-    if (outcome === Outcome.SUCCESS) record.errorCode = '';
+    if (outcome === Outcome.SUCCESS) {
+      record.errorCode = '';
+      record.failureCause = '';
+    }
     if (this.#lacksPrice) record.costKnown = false;
-    record.latencyMs = performance.now() - requester.arrival.startedAt;
+    const now = performance.now();
+    record.latencyMs = now - requester.arrival.startedAt;
+    record.attemptMs = now - ended.startedAt;
+    record.entryMs = now - notes.startedAt;
     record.decisionJson = withMember(
       record.decisionJson,
       `"parts":${JSON.stringify(this.#parts.slice(0, partsMax))}`,
@@ -82,7 +89,8 @@ export class RecordOfParts implements RecordedParts {
       inputTokens: record.inputTokens,
       outputTokens: record.outputTokens,
       costNanoUsd: record.costNanoUsd,
-      upstreamMs: performance.now() - ended.startedAt,
+      costKnown: record.costKnown,
+      upstreamMs: record.attemptMs,
     };
     return stored;
   }

@@ -6,22 +6,31 @@ import type { Requester } from '../exchange/requester.ts';
 import type { Subject } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit, VisitNotes } from '../exchange/visit.ts';
+import { addClient } from './add-client.ts';
 import { addCounts } from './add-counts.ts';
 import type { Outbox, OutboxNote } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
 const { Outcome } = usage;
 
+/** Who writes the records. */
+export interface RecordedBy {
+  readonly replicaId: string;
+  readonly gatewayVersion: string;
+}
+
 /** Writes the ledger's side of requests: a begin and an end for each attempt, one record for each refusal. */
 export class UsageRecorder {
   readonly #outbox: Outbox;
   readonly #replicaId: string;
+  readonly #gatewayVersion: string;
   readonly #encoder = new RecordEncoder();
   #sequence = 0;
 
-  constructor(outbox: Outbox, replicaId: string) {
+  constructor(outbox: Outbox, { replicaId, gatewayVersion }: RecordedBy) {
     this.#outbox = outbox;
     this.#replicaId = replicaId;
+    this.#gatewayVersion = gatewayVersion;
   }
 
   /**
@@ -53,8 +62,8 @@ export class UsageRecorder {
     record.statusCode = error.status;
     record.errorCode = error.code;
     addCounts(record, at?.visit?.reservation);
-    record.latencyMs = performance.now() - requester.arrival.startedAt;
-    record.gatewayMs = record.latencyMs;
+    record.failureCause = error.failureCause ?? '';
+    addUncalled(record, requester, at?.visit);
     return this.store(record);
   }
 
@@ -71,14 +80,15 @@ export class UsageRecorder {
     record.statusCode = status;
     record.avoidedCostNanoUsd = avoidedCostNanoUsd;
     addCounts(record, visit.reservation);
-    record.latencyMs = performance.now() - exchange.arrival.startedAt;
-    record.gatewayMs = record.latencyMs;
+    record.cacheType = 'simple';
+    addUncalled(record, exchange, visit);
     visit.summary = {
       provider: record.provider,
       model: record.model,
       inputTokens: 0,
       outputTokens: 0,
       costNanoUsd: 0,
+      costKnown: true,
       upstreamMs: 0,
     };
     return this.store(record);
@@ -115,6 +125,7 @@ export class UsageRecorder {
     record.parentSpanId = caller.parentSpanId;
     record.spanName = caller.spanName;
     record.replicaId = this.#replicaId;
+    record.gatewayVersion = this.#gatewayVersion;
     record.sequence = ++this.#sequence;
     record.createdAtMs = arrival.startedAtMs;
     record.organisationId = key?.source.organisationId ?? '';
@@ -135,6 +146,14 @@ export class UsageRecorder {
     record.cacheStatus = notes?.cacheStatus ?? 'DISABLED';
     record.metadata = requester.metadata;
     record.decisionJson = decisionOf(requester, notes);
+    record.requestParsingMs = requester.progress.readingMs;
+    record.cacheProcessingMs = notes?.cacheMs ?? 0;
+    if (subject.kind === 'model-call' && subject.prompt !== undefined) {
+      record.promptId = subject.prompt.id;
+      record.promptSlug = subject.prompt.slug;
+      record.promptVersionId = subject.prompt.versionId;
+    }
+    addClient(record, arrival.headers);
     return record;
   }
 
@@ -147,6 +166,22 @@ export class UsageRecorder {
     record.optionPath = target.path;
     return record;
   }
+}
+
+/** Times of what was answered or refused without a call. */
+function addUncalled(
+  record: UsageRecord,
+  { arrival, progress }: Requester,
+  visit: Visit | undefined,
+): void {
+  const now = performance.now();
+  record.latencyMs = now - arrival.startedAt;
+  record.gatewayMs = record.latencyMs;
+  record.entryMs = now - (visit?.startedAt ?? arrival.startedAt);
+  record.preProcessingMs = Math.max(
+    0,
+    record.latencyMs - progress.readingMs - record.cacheProcessingMs,
+  );
 }
 
 /** The choices of the plan, what checks said of this target, and what ended the request before its plan did. */

@@ -1,15 +1,25 @@
-import type { ReplyHeaders } from '../exchange/reply.ts';
+import type { Reply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit } from '../exchange/visit.ts';
 
-/** Says how the reply came about. */
+/** Says how the reply came about, as far as that is known before its body has ended. */
 export function addGatewayHeaders(
-  headers: ReplyHeaders,
+  { headers, kind }: Reply,
   target: Target,
-  { retryCount, cacheStatus }: Visit,
+  { exchange, retryCount, cacheStatus, summary }: Visit,
 ): void {
   headers['x-service-last-used-option-index'] = target.path;
   headers['x-service-provider'] = target.entry.id;
+  if (target.saved !== undefined) headers['x-service-provider-slug'] = target.saved.slug;
   headers['x-service-retry-attempt-count'] = String(retryCount);
   headers['x-service-cache-status'] = cacheStatus;
+  // What a stream costs is known with its last event, which some of them have sent by now.
+  if (summary?.costKnown === true && (kind === 'body' || cacheStatus === 'HIT'))
+    headers['x-service-cost'] = centsText(exchange.progress.spentNanoUsd);
+}
+
+/** US cents, as logs and analytics have them, to the last nano-dollar. */
+export function centsText(nanoUsd: number): string {
+  const cents = (nanoUsd / 1e7).toFixed(7);
+  return cents.replace(/\.?0+$/, '');
 }

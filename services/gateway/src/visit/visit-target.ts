@@ -28,9 +28,9 @@ export async function visitTarget(
   try {
     const answer = await ladder.climb(visit);
     if (answer.reply !== undefined && visit.target !== undefined) {
-      const { headers } = answer.reply;
-      if (visit.prepared !== undefined) addDroppedHeader(headers, visit.prepared);
-      addGatewayHeaders(headers, visit.target, visit);
+      const { reply } = answer;
+      if (visit.prepared !== undefined) addDroppedHeader(reply.headers, visit.prepared);
+      addGatewayHeaders(reply, visit.target, visit);
     }
     return answer;
   } catch (caught) {

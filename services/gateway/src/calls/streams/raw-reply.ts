@@ -44,7 +44,8 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
           if (call.status >= 400)
             attempt.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
           else if (isComplete) attempt.finishNow(Outcome.SUCCESS, call.status, '', facts);
-          else attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts);
+          else
+            attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts, 'closed');
           sink.end();
         },
         fail(error) {
@@ -53,6 +54,7 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
             call.status,
             error.code,
             tap?.end().facts,
+            error.failureCause,
           );
           sink.cut(error.code);
         },

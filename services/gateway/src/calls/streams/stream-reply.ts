@@ -65,7 +65,13 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     const wasCut = mayGoOn && outcome === Outcome.PARTIAL && reader.phase !== 'complete';
     const lacks = wasCut ? lacksOf(attempt, splice) : undefined;
     attempt.isContinued = lacks !== undefined;
-    attempt.finishNow(outcome, isCommitted ? call.status : error.status, error.code, reader.facts);
+    attempt.finishNow(
+      outcome,
+      isCommitted ? call.status : error.status,
+      error.code,
+      reader.facts,
+      error.failureCause,
+    );
     if (!isCommitted) {
       settle.reject(error);
       return;
@@ -143,7 +149,9 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       if (isCommitted) send(last);
       // An event that was cut in its middle is no event of the provider's.
       breakOff(
-        reader.faultForwarded ? errorOf(reader.fault) : new GatewayError('upstream.stream_cut'),
+        reader.faultForwarded
+          ? errorOf(reader.fault)
+          : new GatewayError('upstream.stream_cut', { failureCause: 'closed' }),
         isCommitted ? Outcome.PARTIAL : Outcome.UPSTREAM_FAILURE,
       );
     },

@@ -11,6 +11,7 @@ import type { Stage } from '../pipeline.ts';
 export const readJsonRequest: Stage = async (exchange, next) => {
   expectModelCall(exchange);
   checkContentType(exchange);
+  const startedAt = performance.now();
   const body = await exchange.arrival.readBody();
   exchange.subject.body = body;
   const parsed =
@@ -18,6 +19,7 @@ export const readJsonRequest: Stage = async (exchange, next) => {
       ? parseJsonBody(body)
       : await inTurn(ownerOf(exchange), body.length, () => parseJsonBody(body));
   noteRequest(exchange, parsed);
+  exchange.progress.readingMs = performance.now() - startedAt;
   return next();
 };
 
@@ -32,10 +34,12 @@ const readFormRequest: Stage = async (exchange, next) => {
   if (type === undefined || !/^multipart\/form-data\b/i.test(type))
     return readJsonRequest(exchange, next);
   checkEncoding(exchange);
+  const startedAt = performance.now();
   const body = await exchange.arrival.readBody('form');
   exchange.subject.body = body;
   exchange.subject.form = await inTurn(ownerOf(exchange), body.length, () => parseForm(body, type));
   noteRequest(exchange, formFields(exchange.subject.form));
+  exchange.progress.readingMs = performance.now() - startedAt;
   return next();
 };
 
@@ -115,9 +119,11 @@ export const readProxyRequest: Stage = async (exchange, next) => {
     length <= inspectBytesMax &&
     exchange.arrival.headers['content-encoding'] === undefined
   ) {
+    const startedAt = performance.now();
     const body = await exchange.arrival.readBody();
     exchange.subject.body = body;
     await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
+    exchange.progress.readingMs = performance.now() - startedAt;
   }
   return next();
 };

@@ -23,7 +23,9 @@ export function lookInCache({ cache, ...parts }: LookInCacheParts): Step {
     async run(visit, next) {
       const { body } = visit.exchange.subject;
       const owner = visit.exchange.bundle?.source.workspaceId ?? '';
+      const startedAt = performance.now();
       const looking = await inTurn(owner, body?.length ?? 0, () => lookUp(visit, cache));
+      visit.cacheMs = performance.now() - startedAt;
       if (looking === undefined) return next(visit);
       visit.cacheStatus = looking.status;
       if (looking.reply !== undefined) return answerKept(visit, looking, looking.reply, parts);

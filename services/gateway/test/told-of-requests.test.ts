@@ -1,0 +1,211 @@
+import { createServer as createHttpsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import type { usage } from '@sluice/proto-stubs';
+import { hang, json, sequence, sse, testCertificate } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type DnsServer, startDns } from './outbound/dns-server.ts';
+import { type Records, readRecords } from './records.ts';
+import { type CallOptions, chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
+
+/** What a request leaves in the ledger, and what its reply says of it. */
+let scenario: Scenario;
+let records: Records;
+let dns: DnsServer;
+const selfSigned = createHttpsServer({
+  key: testCertificate('self-signed-key'),
+  cert: testCertificate('self-signed'),
+});
+const resetting = createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+let portNobodyHas = 0;
+const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port;
+
+beforeAll(async () => {
+  for (const server of [selfSigned, resetting])
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const gone = createTcpServer();
+  await new Promise<void>((ready) => gone.listen(0, '127.0.0.1', ready));
+  portNobodyHas = portOf(gone);
+  await new Promise((done) => gone.close(done));
+  dns = await startDns(() => []);
+  scenario = await startScenario({
+    nats: true,
+    environment: { gateway: { DNS_SERVERS: `127.0.0.1:${dns.port}` } },
+  });
+  records = await readRecords(scenario.stack.nats?.url ?? '');
+});
+afterAll(async () => {
+  await records.close();
+  await scenario.stop();
+  dns.close();
+  for (const server of [selfSigned, resetting]) server.close();
+});
+
+async function told(options: CallOptions, count: number) {
+  const response = await scenario.chat(options);
+  const body = await response.text();
+  const header = (name: string) => response.headers.get(name);
+  const of = await records.of(header('x-service-request-id') ?? '', count);
+  return { status: response.status, body, header, records: of };
+}
+
+const retrying = (attempts: number, over: object = {}) => ({
+  'x-service-config': JSON.stringify({ retry: { attempts }, ...over }),
+});
+
+const idOf = ({ id, entryId }: usage.UsageRecord) =>
+  Buffer.from(entryId.length === 0 ? id : entryId).toString('hex');
+
+describe('the records of a request', () => {
+  it('share an entry for each target with its retries, and the time at which the request arrived', async () => {
+    scenario.upstream.handle(
+      sequence(json(503, {}), json(503, {}), json(503, {}), json(200, chatReply)),
+    );
+    const target = {
+      provider: 'openai',
+      api_key: 'sk',
+      custom_host: `${scenario.upstream.url}/v1`,
+    };
+    const config = {
+      strategy: { mode: 'fallback', on_status_codes: [503] },
+      targets: [
+        { ...target, retry: { attempts: 1 } },
+        { ...target, retry: { attempts: 1 } },
+      ],
+    };
+    const { records: all, header } = await told(
+      { host: null, headers: { 'x-service-config': JSON.stringify(config) } },
+      4,
+    );
+    expect(all.map(({ statusCode }) => statusCode)).toEqual([503, 503, 503, 200]);
+    const [a, b, c, d] = all.map(idOf);
+    expect([a, c]).toEqual([b, d]);
+    expect(a).not.toBe(c);
+    expect(new Set(all.map(({ createdAtMs }) => createdAtMs)).size).toBe(1);
+    expect(header('x-service-attempts')).toBe('4');
+    for (const one of all) {
+      expect(one.attemptMs).toBeGreaterThan(0);
+      expect(one.entryMs).toBeGreaterThanOrEqual(one.attemptMs);
+      expect(one.latencyMs).toBeGreaterThanOrEqual(one.entryMs);
+    }
+    expect(all[1]?.entryMs).toBeGreaterThanOrEqual(
+      (all[0]?.attemptMs ?? 0) + (all[1]?.attemptMs ?? 0),
+    );
+  });
+
+  it('tell what the gateway took, which client asked, and which gateway it was', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const { records: all } = await told(
+      {
+        headers: {
+          'x-stainless-runtime': 'node',
+          'x-stainless-runtime-version': 'v24.1.0',
+          'x-stainless-package-version': '6'.repeat(200),
+        },
+      },
+      1,
+    );
+    expect(all).toMatchObject([
+      {
+        runtime: 'node',
+        runtimeVersion: 'v24.1.0',
+        sdkVersion: '6'.repeat(64),
+        gatewayVersion: '0.1.0',
+        cacheProcessingMs: 0,
+        failureCause: '',
+      },
+    ]);
+    const { requestParsingMs, preProcessingMs, responseParsingMs, latencyMs, attemptMs } =
+      all[0] as usage.UsageRecord;
+    for (const part of [requestParsingMs, preProcessingMs, responseParsingMs])
+      expect(part).toBeGreaterThan(0);
+    expect(requestParsingMs + preProcessingMs + attemptMs).toBeLessThanOrEqual(latencyMs + 0.001);
+
+    const plain = await told({ headers: { 'user-agent': 'curl/8.5.0 (any) x/1' } }, 1);
+    expect(plain.records).toMatchObject([{ runtime: 'curl', runtimeVersion: '8.5.0' }]);
+  });
+
+  it('name the cache that answered', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const body = { ...chatBody, user: 'of the cache' };
+    const headers = { 'x-service-config': JSON.stringify({ cache: { mode: 'simple' } }) };
+    await told({ body, headers }, 1);
+    const { records: all, header } = await told({ body, headers }, 1);
+    expect(all).toMatchObject([{ cacheStatus: 'HIT', cacheType: 'simple', attemptMs: 0 }]);
+    expect(all[0]?.cacheProcessingMs).toBeGreaterThan(0);
+    expect([header('x-service-cost'), header('x-service-attempts')]).toEqual(['0', '0']);
+  });
+
+  it.each([
+    ['dns', 'http://nowhere.example.com/v1', 503, 'its name was not found'],
+    ['refused', () => `http://127.0.0.1:${portNobodyHas}/v1`, 503, 'it refused the connection'],
+    [
+      'tls_self_signed',
+      () => `https://localhost:${portOf(selfSigned)}/v1`,
+      503,
+      'signed by itself',
+    ],
+    ['reset', () => `http://127.0.0.1:${portOf(resetting)}/v1`, 502, 'reset the connection'],
+    ['timeout', () => `${scenario.upstream.url}/v1`, 408, '300 ms'],
+  ])('and its reply say why nobody answered: %s', async (failureCause, host, status, words) => {
+    scenario.upstream.handle(hang());
+    const url = typeof host === 'string' ? host : host();
+    const answer = await told(
+      { host: url, headers: { 'x-service-request-timeout': '300', ...retrying(1) } },
+      1,
+    );
+    expect(answer.status).toBe(status);
+    expect(answer.body).toContain(words);
+    expect(answer.body).not.toContain(new URL(url).host);
+    for (const one of answer.records) expect(one.failureCause).toBe(failureCause);
+    expect(answer.header('x-service-attempts')).toBe(String(answer.records.length));
+  });
+
+  it('say why an answer was not told to its end', async () => {
+    const events = [{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, '[DONE]'];
+    scenario.upstream.handle(sse(events, { cutAfter: 1 }));
+    const { records: all } = await told({ body: { ...chatBody, stream: true } }, 1);
+    expect(all).toMatchObject([{ errorCode: 'upstream.stream_cut', responseParsingMs: 0 }]);
+    expect(['reset', 'closed']).toContain(all[0]?.failureCause);
+  });
+});
+
+describe('a reply', () => {
+  it('says what it cost in US cents, which provider was asked and under which id it can be looked up', async () => {
+    scenario.upstream.handle(json(200, chatReply, { 'x-request-id': 'req_of_the_provider' }));
+    const { header, records: all } = await told({}, 1);
+    expect(Number(header('x-service-cost'))).toBeCloseTo(Number(all[0]?.costNanoUsd) / 1e7, 7);
+    expect(Number(header('x-service-cost'))).toBeGreaterThan(0);
+    expect(header('x-service-provider-slug')).toBeNull();
+    expect(header('x-request-id')).toBe(header('x-service-request-id'));
+    expect(header('x-service-upstream-request-id')).toBe('req_of_the_provider');
+    expect(header('request-id')).toBeNull();
+  });
+
+  it('of a saved provider names it, also when it is an error', async () => {
+    const headers = { 'x-service-provider': '@demo' };
+    const good = await told({ host: null, headers }, 1);
+    expect([good.status, good.header('x-service-provider-slug')]).toEqual([200, 'demo']);
+    const config = { provider: '@demo', custom_host: `http://127.0.0.1:${portNobodyHas}/v1` };
+    const bad = await told(
+      { host: null, headers: { 'x-service-config': JSON.stringify(config) } },
+      1,
+    );
+    expect(bad.status).toBeGreaterThanOrEqual(400);
+    expect(bad.header('x-service-provider-slug')).toBe('demo');
+    expect(bad.header('x-request-id')).toBe(bad.header('x-service-request-id'));
+  });
+
+  it('to an Anthropic client has the id under the name that it reads', async () => {
+    const response = await scenario.call('/v1/messages', { rawBody: '{' });
+    await response.text();
+    expect(response.status).toBe(400);
+    expect(response.headers.get('request-id')).toBe(response.headers.get('x-service-request-id'));
+  });
+
+  it('that is a stream has no cost yet', async () => {
+    const events = [{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, '[DONE]'];
+    scenario.upstream.handle(sse(events));
+    const { header } = await told({ body: { ...chatBody, stream: true } }, 1);
+    expect([header('x-service-cost'), header('x-service-attempts')]).toEqual([null, '1']);
+  });
+});
