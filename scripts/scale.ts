@@ -3,18 +3,11 @@
  * and a million keys, killed and started again. Some minutes, on the loopback
  * interface, with a Postgres of its own. Ends with 1 when an aim of docs/scale.md is missed.
  */
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  freePort,
-  type PostgresSettings,
-  postgresSpec,
-  postgresUrl,
-  startProcess,
-} from '@sluice/stack';
+import { postgresSpec, postgresUrl, startProcess, throwawayPostgres } from '@sluice/stack';
 import { measureScale } from './scale/measure-scale.ts';
 import { aimsOf } from './scale/verdict.ts';
 
@@ -30,15 +23,7 @@ const { values } = parseArgs({
 });
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-scale-'));
-// Postgres may run as another user, who must be able to pass.
-await chmod(folder, 0o711);
-const settings: PostgresSettings = {
-  dataDir: join(folder, 'postgres'),
-  port: await freePort(),
-  user: 'postgres',
-  password: randomBytes(16).toString('hex'),
-  durable: false,
-};
+const settings = await throwawayPostgres(folder);
 const postgres = await startProcess(postgresSpec(settings));
 try {
   const figures = await measureScale({

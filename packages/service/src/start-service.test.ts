@@ -43,6 +43,13 @@ describe('startService', () => {
     expect(notes).toEqual(['drain a', 'drain b', 'stop b', 'stop a']);
   });
 
+  it('shows how many events its log lost', async () => {
+    const service = await startService({ env, logger, wire: () => [] });
+    const answer = await fetch(`http://127.0.0.1:${service.ports.metrics_port}/metrics`);
+    expect(await answer.text()).toMatch(/^event_log_lines_dropped\{.*\} 0$/m);
+    await service.stop();
+  });
+
   it('lets go of what was opened when a part cannot start, that part too, and says which fault it was', async () => {
     const notes: string[] = [];
     const fault = new Error('no database');

@@ -1,4 +1,4 @@
-import { createMetrics, type Logger, type Metrics } from '@sluice/telemetry';
+import { createMetrics, droppedEvents, type Logger, type Metrics } from '@sluice/telemetry';
 import { metricsPart } from './metrics-part.ts';
 import type { Part, Ports } from './part.ts';
 import { type StopDeadlines, stopParts } from './stop-parts.ts';
@@ -55,7 +55,7 @@ export async function startService<E extends ServiceEnv>(
   const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
   const stopped = aborting(stopping);
   const wired = await Promise.race([wire(env, { logger, metrics }), stopped]);
-  const parts = [...metricsParts(env, metrics), ...(wired ?? [])];
+  const parts = [eventLog(logger), ...metricsParts(env, metrics), ...(wired ?? [])];
   for (const part of parts) observe(metrics, part);
 
   const begun: Part[] = [];
@@ -90,6 +90,20 @@ function aborting(signal: AbortSignal): Promise<undefined> {
 function metricsParts(env: ServiceEnv, metrics: Metrics): Part[] {
   if (env.ENABLE_PROMETHEUS !== true || env.METRICS_PORT === undefined) return [];
   return [metricsPart({ metrics, host: env.HOST, port: env.METRICS_PORT })];
+}
+
+/** It writes by itself; this shows what it could not. */
+function eventLog(logger: Logger): Part {
+  return {
+    name: 'event-log',
+    gauges: () => [
+      {
+        name: 'event_log_lines_dropped',
+        help: 'Lines of the event log that were dropped since the start: nobody read them in time',
+        read: () => droppedEvents(logger),
+      },
+    ],
+  };
 }
 
 function observe(metrics: Metrics, part: Part): void {

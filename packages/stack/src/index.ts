@@ -20,6 +20,7 @@ export {
   type PostgresSettings,
   postgresSpec,
   postgresUrl,
+  throwawayPostgres,
 } from './postgres-settings.ts';
 export {
   demoUpstreamSpec,

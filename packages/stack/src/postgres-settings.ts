@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { ProcessSpec } from './managed-process.ts';
 import { baseEnvironment } from './managed-process.ts';
+import { freePort } from './ports.ts';
 import type { SluiceSecrets } from './sluice-settings.ts';
 
 export interface PostgresSettings {
@@ -24,6 +27,19 @@ export function installedPostgres(installation: {
     user: 'sluice',
     password: installation.secrets.postgres_password,
     durable: true,
+  };
+}
+
+/** One on a free port that flushes nothing to disk, for who deletes the folder when done. */
+export async function throwawayPostgres(folder: string): Promise<PostgresSettings> {
+  // Postgres may run as another user, who must be able to pass.
+  await chmod(folder, 0o711);
+  return {
+    dataDir: join(folder, 'data'),
+    port: await freePort(),
+    user: 'postgres',
+    password: randomBytes(16).toString('hex'),
+    durable: false,
   };
 }
 

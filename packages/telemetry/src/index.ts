@@ -1,5 +1,5 @@
 /** Logs, their field names and redaction, and metrics. Loggers are created once per service and handed down. */
-export { createLogger, flushLogger, type Logger, logsAt } from './logger.ts';
+export { createLogger, droppedEvents, flushLogger, type Logger, logsAt } from './logger.ts';
 export { createMetrics, type Metrics, metricsLinesMax } from './metrics.ts';
 export { RequestLog, type RequestLogOptions } from './request-log.ts';
 export {

@@ -21,7 +21,14 @@ const redactedPaths = [
  * for its user. Messages are constant sentences, variables are fields.
  */
 export function createLogger(options: { service: string; level: string }): Logger {
-  return pino(
+  // Without a least length nothing waits for the write under way when the log is flushed.
+  const destination = pino.destination({
+    fd: 2,
+    sync: false,
+    minLength: 1,
+    maxLength: heldBytesMax,
+  });
+  const logger = pino(
     {
       level: options.level,
       base: { service: options.service },
@@ -29,9 +36,17 @@ export function createLogger(options: { service: string; level: string }): Logge
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
-    // Without a least length nothing waits for the write under way when the log is flushed.
-    pino.destination({ fd: 2, sync: false, minLength: 1, maxLength: heldBytesMax }),
+    destination,
   );
+  destination.on('drop', () => dropped.set(logger, droppedEvents(logger) + 1));
+  return logger;
+}
+
+const dropped = new WeakMap<Logger, number>();
+
+/** Events of this logger and its children that were lost since the start, because nobody read them in time. */
+export function droppedEvents(logger: Logger): number {
+  return dropped.get(logger) ?? 0;
 }
 
 /** What waits for a reader that is too slow; what comes on top is dropped. */

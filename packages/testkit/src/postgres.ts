@@ -1,13 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import {
-  freePort,
-  type PostgresSettings,
-  postgresSpec,
-  postgresUrl,
-  startProcess,
-} from '@sluice/stack';
+import { rm } from 'node:fs/promises';
+import { postgresSpec, postgresUrl, startProcess, throwawayPostgres } from '@sluice/stack';
 import { Client } from 'pg';
 import { temporaryFolder } from './run-folder.ts';
 
@@ -25,15 +18,7 @@ export interface TestPostgres {
 /** A real server in a temporary folder, on a port of its own, that forgets everything when stopped. */
 export async function startPostgres(): Promise<TestPostgres> {
   const folder = await temporaryFolder('postgres');
-  // Postgres may run as another user, who must be able to pass.
-  await chmod(folder, 0o711);
-  const settings: PostgresSettings = {
-    dataDir: join(folder, 'data'),
-    port: await freePort(),
-    user: 'postgres',
-    password: randomBytes(16).toString('hex'),
-    durable: false,
-  };
+  const settings = await throwawayPostgres(folder);
   let server = await startProcess(postgresSpec(settings));
   const url = postgresUrl(settings);
   return {

@@ -20,6 +20,13 @@ export function requestLogPart(env: Env, logger: Logger) {
       : undefined;
   const part: Part = {
     name: 'request-log',
+    gauges: () => [
+      {
+        name: 'request_log_lines_dropped',
+        help: 'Lines of the request log that were dropped since the start: nobody read them in time',
+        read: () => requestLog?.dropped ?? 0,
+      },
+    ],
     stop: (deadlineMs) => requestLog?.flush(Math.min(flushMs, deadlineMs)),
   };
   return { requestLog, part };
