@@ -7,6 +7,7 @@ import type { Logger } from '@sluice/telemetry';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Env } from '../settings.ts';
 import { createGrpcSink } from '../usage/grpc-sink.ts';
+import { Life } from '../usage/life.ts';
 import { createNatsSink } from '../usage/nats-sink.ts';
 import { Outbox } from '../usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from '../usage/publisher.ts';
@@ -21,19 +22,41 @@ export interface LedgerParts {
 
 /** What each attempt leaves: noted on disk before and after it, and sent to the data service. */
 export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
-  const outbox = new Outbox({ dir: join(env.DATA_DIR, 'outbox'), bytesMax: env.OUTBOX_BYTES_MAX });
+  const dir = join(env.DATA_DIR, 'outbox');
+  const losses = { damagedRanges: 0, refusedRecords: 0 };
+  const outbox = new Outbox({
+    dir,
+    bytesMax: env.OUTBOX_BYTES_MAX,
+    onLoss(loss) {
+      if (loss.kind === 'damage') losses.damagedRanges++;
+      else losses.refusedRecords += loss.records;
+      logger.error({ loss, dir }, lossMessages[loss.kind]);
+    },
+  });
+  const recorder = new UsageRecorder(outbox, { replicaId, gatewayVersion: manifest.version });
+  const life = new Life({ outbox, numbers: recorder.numbers, replicaId, dir });
   const sink = createSink(env, replicaId, peer);
-  const publisher = new UsagePublisher({ outbox, sink, logger, batchMax: 500, lingerMs: 50 });
+  const publisher = new UsagePublisher({
+    outbox,
+    life,
+    sink,
+    logger,
+    batchMax: 500,
+    lingerMs: 50,
+    aliveEveryMs: 10_000,
+  });
   const part: Part = {
     name: 'ledger',
     start() {
       const lost = outbox.recover((begin) => Buffer.concat([begin, UsageRecorder.lostSuffix()]));
       if (lost > 0)
         logger.warn({ attempts: lost }, 'attempts were cut off by the last end of this gateway');
+      life.begin();
       publisher.start();
     },
     async stop(deadlineMs) {
       try {
+        life.end();
         await publisher.stop(Math.min(publishMs, deadlineMs));
       } finally {
         outbox.close();
@@ -50,11 +73,25 @@ export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
         help: '1 while usage records cannot be sent',
         read: () => Number(publisher.failing),
       },
+      {
+        name: 'sluice_outbox_damaged_ranges',
+        help: 'Places in the outbox that could not be read since the start; the segments are in outbox/damaged',
+        read: () => losses.damagedRanges,
+      },
+      {
+        name: 'sluice_outbox_dropped_records',
+        help: 'Usage records since the start that the disk refused and memory had no room for',
+        read: () => losses.refusedRecords,
+      },
     ],
   };
-  const recorder = new UsageRecorder(outbox, { replicaId, gatewayVersion: manifest.version });
   return { recorder, notes: outbox, part };
 }
+
+const lossMessages = {
+  damage: 'a part of the outbox cannot be read, its usage records are lost',
+  refused: 'the disk refuses usage records and memory is full, they are lost',
+} as const;
 
 /** What is not sent by then is sent after the next start. */
 const publishMs = 5000;

@@ -46,7 +46,7 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
         records: batch.records,
       });
       await js.publish(options.subject, body, {
-        msgID: `${options.replicaId}:${batch.from.segment}:${batch.from.offset}:${batch.next.offset}`,
+        msgID: `${options.replicaId}:${batch.id}`,
       });
     },
     async close() {

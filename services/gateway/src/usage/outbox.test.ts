@@ -3,18 +3,20 @@ import {
   copyFileSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   truncateSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { usage } from '@sluice/proto-stubs';
 import { readEntry } from '@sluice/usage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Outbox, OutboxFullError } from './outbox.ts';
+import { Outbox, OutboxFullError, type OutboxLoss } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
 let dir: string;
@@ -281,5 +283,101 @@ describe('a disk that refuses', () => {
     );
     await outbox.end(uuidV7(1), payload('next'));
     expect(contents(outbox)).toEqual(['next']);
+  });
+});
+
+describe('a damaged outbox', () => {
+  /** As a record begins: with the id that its header carries. */
+  const record = (id: Buffer, text: string) =>
+    Buffer.concat([Buffer.from([0x0a, 0x10]), id, payload(text)]);
+  const textOf = (bytes: Uint8Array) => Buffer.from(bytes.subarray(18)).toString();
+  const entryBytes = 25 + 18 + 'record 000'.length;
+
+  /** A segment of a hundred records, one byte of it changed; what is read of it. */
+  function readDamaged(at: number) {
+    const losses: OutboxLoss[] = [];
+    const first = open();
+    const ids = Array.from({ length: 100 }, () => uuidV7(1));
+    for (const [index, id] of ids.entries())
+      first.end(id, record(id, `record ${String(index).padStart(3, '0')}`));
+    first.close();
+    const path = join(dir, '0000000002.log');
+    const bytes = readFileSync(path);
+    bytes[at] = bytes[at]! ^ 0x55;
+    writeFileSync(path, bytes);
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3, onLoss: (loss) => losses.push(loss) });
+    outbox.recover((begin) => begin);
+    const next = uuidV7(1);
+    void outbox.end(next, record(next, 'of the next life'));
+    outbox.flush();
+    const texts: string[] = [];
+    for (let batch = outbox.read(30); batch !== undefined; batch = outbox.read(30)) {
+      texts.push(...batch.records.map(textOf));
+      outbox.acknowledge(batch.next);
+    }
+    outbox.close();
+    return { texts, losses };
+  }
+
+  it('loses the damaged record only, whichever byte it is, tells once where, and keeps the segment', () => {
+    for (const byte of Array.from({ length: entryBytes }, (_, index) => index)) {
+      const { texts, losses } = readDamaged(40 * entryBytes + byte);
+      expect(texts, `byte ${byte}`).toHaveLength(100);
+      expect(texts).not.toContain('record 040');
+      expect(losses).toEqual([
+        { kind: 'damage', segment: 2, from: 40 * entryBytes, to: 41 * entryBytes },
+      ]);
+      expect(readdirSync(join(dir, 'damaged'))).toEqual(['0000000002.log']);
+      rmSync(dir, { recursive: true });
+    }
+  });
+
+  it('still knows the attempts that began behind the damage', () => {
+    const first = open();
+    const [id, begun] = [uuidV7(1), uuidV7(1)];
+    first.end(id, record(id, 'a'));
+    first.begin(begun, record(begun, 'begun'));
+    first.close();
+    const path = join(dir, '0000000002.log');
+    const bytes = readFileSync(path);
+    bytes[30] = 0;
+    writeFileSync(path, bytes);
+    expect(open().recover((begin) => begin)).toBe(1);
+  });
+
+  it('is not searched for long, whatever its records hold', () => {
+    // Each 43 bytes of this look like a record of four megabytes.
+    const id = uuidV7(1);
+    const fake = Buffer.concat([
+      Buffer.from([0, 0, 0x40, 0, 1, 1, 1, 1, 2]),
+      id,
+      Buffer.from([0x0a, 0x10]),
+      id,
+    ]);
+    const first = open();
+    first.end(id, Buffer.concat(Array.from({ length: 180_000 }, () => fake)));
+    first.end(id, record(id, 'behind'));
+    first.close();
+    const path = join(dir, '0000000002.log');
+    const bytes = readFileSync(path);
+    bytes[2] = bytes[2]! ^ 0x55;
+    writeFileSync(path, bytes);
+    const startedAt = process.cpuUsage();
+    expect(() => open().recover((begin) => begin)).not.toThrow();
+    expect(process.cpuUsage(startedAt).user / 1000).toBeLessThan(1500);
+  });
+
+  it('tells of records that the disk refuses and memory has no room for', async () => {
+    const losses: OutboxLoss[] = [];
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3, onLoss: (loss) => losses.push(loss) });
+    symlinkSync('/dev/full', join(dir, '0000000003.log'));
+    await outbox.end(uuidV7(1), Buffer.alloc(8 * 1024 * 1024));
+    const refused = Array.from({ length: 3 }, () =>
+      outbox.end(uuidV7(1), Buffer.alloc(7 * 1024 * 1024)),
+    );
+    await expect(refused[0]).rejects.toThrow('ENOSPC');
+    expect(losses).toEqual([{ kind: 'refused', records: 1, bytes: 7 * 1024 * 1024 + 25 }]);
+    outbox.close();
+    rmSync(join(dir, '0000000003.log'));
   });
 });

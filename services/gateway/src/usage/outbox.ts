@@ -16,6 +16,13 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { usage } from '@sluice/proto-stubs';
 import { type EntryKind, encodeEntry } from '@sluice/usage';
+import {
+  type Entry,
+  entriesOf,
+  entryBytesMax,
+  findEntryAfterDamage,
+  headerBytes,
+} from './outbox-entries.ts';
 
 /**
  * The outbox: an append-only log on disk between the request path and the
@@ -29,7 +36,8 @@ import { type EntryKind, encodeEntry } from '@sluice/usage';
  * other kinds are facts of their own, with the numbers of `EntryKind`, and go
  * to the ledger also when only another release knows them. `cursor.json` says up to where the ledger has acknowledged. An
  * attempt that began and never ended was lost with the process: `recover`
- * hands it back so that it, too, leaves its one record.
+ * hands it back so that it, too, leaves its one record. What cannot be read is
+ * passed over up to the next whole entry, told, and its segment kept in `damaged/`.
  *
  * A note goes before the entry that it belongs to and holds once that is there,
  * too; it never leaves the gateway. The last one of its key is kept until it is
@@ -41,13 +49,13 @@ const kindNote = 255;
 /** Of a note that belongs to no entry. */
 const noId = Buffer.alloc(16);
 const kindAttempt = usage.EntryKind.ATTEMPT;
-const headerBytes = 25;
 const segmentBytesMax = 8 * 1024 * 1024;
-const entryBytesMax = 16 * 1024 * 1024;
 const payloadBytesMax = entryBytesMax - headerBytes;
 const readBytes = 256 * 1024;
 /** Records kept in memory while the disk refuses them. */
 const refusedBytesMax = 16 * 1024 * 1024;
+/** Segments with damage that are kept. */
+const damagedFilesMax = 10;
 
 export interface OutboxPosition {
   segment: number;
@@ -69,6 +77,19 @@ export interface OutboxNote {
 }
 
 export class OutboxFullError extends Error {}
+
+/** What is lost for good, told once. */
+export type OutboxLoss =
+  /** Bytes of a segment that are no whole entries; the file is kept in `damaged/`. */
+  | { kind: 'damage'; segment: number; from: number; to: number }
+  /** Records that the disk refused and memory had no room for. */
+  | { kind: 'refused'; records: number; bytes: number };
+
+export interface OutboxOptions {
+  dir: string;
+  bytesMax: number;
+  onLoss?: (loss: OutboxLoss) => void;
+}
 
 export class Outbox {
   readonly #dir: string;
@@ -110,9 +131,14 @@ export class Outbox {
   #readBuffer = Buffer.allocUnsafe(readBytes);
   #readDescriptor: { segment: number; fd: number } | undefined;
 
-  constructor(options: { dir: string; bytesMax: number }) {
-    this.#dir = options.dir;
-    this.#bytesMax = options.bytesMax;
+  readonly #onLoss: (loss: OutboxLoss) => void;
+  /** Damage that has been told, by where it begins in each segment. */
+  readonly #damage = new Map<number, Set<number>>();
+
+  constructor({ dir, bytesMax, onLoss = () => {} }: OutboxOptions) {
+    this.#dir = dir;
+    this.#bytesMax = bytesMax;
+    this.#onLoss = onLoss;
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     const existing = this.#segments();
     for (const number of existing) {
@@ -214,14 +240,21 @@ export class Outbox {
   /** Records the disk has refused are written with the next ones; begins are not, since their attempts are not made. */
   #keepRecords(total: number): void {
     let used = 0;
+    const dropped = { records: 0, bytes: 0 };
     for (const entry of entriesOf(this.#pending.subarray(0, total))) {
       const start = entry.end - headerBytes - entry.payload.length;
-      if (entry.kind === kindBegin || used + entry.end - start > refusedBytesMax) continue;
+      if (entry.kind === kindBegin) continue;
+      if (used + entry.end - start > refusedBytesMax) {
+        dropped.records++;
+        dropped.bytes += entry.end - start;
+        continue;
+      }
       this.#pending.copyWithin(used, start, entry.end);
       used += entry.end - start;
     }
     this.#pendingBytesUsed = used;
     this.#refusedBytes = used;
+    if (dropped.records > 0) this.#onLoss({ kind: 'refused', ...dropped });
   }
 
   /** Calls back after every stored record. */
@@ -238,16 +271,22 @@ export class Outbox {
     const begun = new Map<string, Buffer>();
     for (const segment of this.#segments()) {
       if (segment === this.#segment) continue;
-      let noted: { id: string; payload: Buffer } | undefined;
-      for (const entry of entriesOf(readFileSync(this.#path(segment)))) {
-        const id = entry.id.toString('latin1');
-        if (entry.kind === kindNote) {
-          noted = { id, payload: entry.payload };
-          if (!entry.id.equals(noId)) continue;
-        } else if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
-        else if (entry.kind === kindAttempt) begun.delete(id);
-        if (noted?.id === id) this.#recall(noted.payload, segment);
-        noted = undefined;
+      const bytes = readFileSync(this.#path(segment));
+      let at: number | undefined = 0;
+      while (at !== undefined) {
+        let noted: { id: string; payload: Buffer } | undefined;
+        for (const entry of entriesOf(bytes, at)) {
+          at = entry.end;
+          const id = entry.id.toString('latin1');
+          if (entry.kind === kindNote) {
+            noted = { id, payload: entry.payload };
+            if (!entry.id.equals(noId)) continue;
+          } else if (entry.kind === kindBegin) begun.set(id, Buffer.from(entry.payload));
+          else if (entry.kind === kindAttempt) begun.delete(id);
+          if (noted?.id === id) this.#recall(noted.payload, segment);
+          noted = undefined;
+        }
+        at = this.#afterDamage(segment, at, bytes);
       }
     }
     for (const [id, payload] of begun)
@@ -291,7 +330,8 @@ export class Outbox {
       if (number >= position.segment || number === this.#segment) break;
       this.#carryForward(number);
       this.saveCursor();
-      rmSync(this.#path(number), { force: true });
+      if (this.#damage.delete(number)) this.#setAside(number);
+      else rmSync(this.#path(number), { force: true });
       this.#bytes -= this.#sizes.get(number) ?? 0;
       this.#sizes.delete(number);
     }
@@ -414,12 +454,46 @@ export class Outbox {
       if (!isOwn(entry)) records.push(encodeEntry(entry.kind, entry.payload));
       if (records.length >= recordsMax) break;
     }
-    // Nothing readable at this place: a torn or damaged tail. The rest of the segment is given up.
-    if (consumed === 0)
+    if (consumed === 0) {
+      const rest = this.#readBytes(position, size - position.offset);
+      const offset = this.#afterDamage(position.segment, 0, rest, position.offset);
+      if (offset !== undefined)
+        return { records, next: { segment: position.segment, offset: position.offset + offset } };
       return position.segment >= this.#segment
         ? { records, next: position }
         : { records, next: { segment: this.#following(position.segment), offset: 0 } };
+    }
     return { records, next: { segment: position.segment, offset: position.offset + consumed } };
+  }
+
+  /**
+   * Where entries go on in the bytes of a segment after `at`, where none can be read;
+   * undefined = nowhere. `bytes` begin at `offset`. An end that was cut while it was
+   * written is no damage: nobody was told that it is stored.
+   */
+  #afterDamage(segment: number, at: number, bytes: Buffer, offset = 0): number | undefined {
+    if (at >= bytes.length) return undefined;
+    const found = findEntryAfterDamage(bytes.subarray(at));
+    if (found === undefined && at + headerBytes > bytes.length) return undefined;
+    if (found === undefined && at + headerBytes + bytes.readUInt32LE(at) > bytes.length)
+      return undefined;
+    const to = found === undefined ? bytes.length : at + found;
+    const told = this.#damage.get(segment) ?? new Set<number>();
+    if (!told.has(offset + at)) {
+      this.#damage.set(segment, told.add(offset + at));
+      this.#onLoss({ kind: 'damage', segment, from: offset + at, to: offset + to });
+    }
+    return found === undefined ? undefined : to;
+  }
+
+  /** For who wants to look at what could not be read. The oldest make room. */
+  #setAside(segment: number): void {
+    const folder = join(this.#dir, 'damaged');
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const kept = readdirSync(folder).sort();
+    for (const name of kept.slice(0, Math.max(0, kept.length + 1 - damagedFilesMax)))
+      rmSync(join(folder, name), { force: true });
+    renameSync(this.#path(segment), join(folder, `${String(segment).padStart(10, '0')}.log`));
   }
 
   #readBytes(position: OutboxPosition, length: number): Buffer {
@@ -466,31 +540,7 @@ export class Outbox {
   }
 }
 
-interface Entry {
-  kind: number;
-  id: Buffer;
-  payload: Buffer;
-  end: number;
-}
-
 /** It never leaves the gateway. */
 function isOwn({ kind }: Entry): boolean {
   return kind === kindBegin || kind === kindNote;
-}
-
-/** Whole, undamaged entries from the start; stops at the first that is not. */
-function* entriesOf(bytes: Buffer): Generator<Entry> {
-  let at = 0;
-  while (at + headerBytes <= bytes.length) {
-    const end = at + headerBytes + bytes.readUInt32LE(at);
-    if (end > bytes.length) return;
-    if (crc32(bytes.subarray(at + 8, end)) !== bytes.readUInt32LE(at + 4)) return;
-    yield {
-      kind: bytes[at + 8] ?? 0,
-      id: bytes.subarray(at + 9, at + 25),
-      payload: bytes.subarray(at + headerBytes, end),
-      end,
-    };
-    at = end;
-  }
 }

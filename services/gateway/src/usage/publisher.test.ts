@@ -1,9 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fromBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import { readEntry } from '@sluice/usage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Life } from './life.ts';
 import { Outbox } from './outbox.ts';
 import { UsagePublisher, type UsageSink } from './publisher.ts';
+import { SequenceNumbers } from './sequence-numbers.ts';
 import { uuidV7 } from './uuid.ts';
 
 let dir: string;
@@ -24,6 +29,7 @@ const logger = { warn: () => {}, info: () => {} } as never;
 function ledger() {
   const taken: string[] = [];
   const sizes: number[] = [];
+  const lives: usage.Life[] = [];
   const state = { fails: 0, hangs: false, closed: false, attempts: 0 };
   const sink: UsageSink = {
     name: 'test',
@@ -34,30 +40,50 @@ function ledger() {
         state.fails--;
         throw new Error('away');
       }
-      sizes.push(batch.records.length);
-      taken.push(...batch.records.map((record) => Buffer.from(record).toString()));
+      const entries = batch.records.map(readEntry);
+      const records = entries.filter(({ kind }) => kind !== usage.EntryKind.LIFE);
+      sizes.push(records.length);
+      taken.push(...records.map(({ body }) => Buffer.from(body).toString()));
+      for (const { kind, body } of entries)
+        if (kind === usage.EntryKind.LIFE)
+          lives.push(fromBinary(usage.LifeSchema, Buffer.from(body)));
     },
     async close() {
       state.closed = true;
     },
   };
-  return { sink, taken, sizes, state };
+  return { sink, taken, sizes, lives, state };
 }
 
-function publish(sink: UsageSink, batchMax = 3): UsagePublisher {
-  publisher = new UsagePublisher({ outbox, sink, logger, batchMax, lingerMs: 1 });
+let numbers: SequenceNumbers;
+let life: Life;
+beforeEach(() => {
+  numbers = new SequenceNumbers();
+  life = new Life({ outbox, numbers, replicaId: 'me', dir });
+});
+
+function publish(sink: UsageSink, batchMax = 3, aliveEveryMs = 10_000): UsagePublisher {
+  publisher = new UsagePublisher({
+    outbox,
+    life,
+    sink,
+    logger,
+    batchMax,
+    lingerMs: 1,
+    aliveEveryMs,
+  });
   publisher.start();
   return publisher;
 }
 const add = (text: string) => outbox.end(uuidV7(1), Buffer.from(text));
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+const texts = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 describe('UsagePublisher', () => {
   it('sends everything once, in order, in batches', async () => {
     const { sink, taken, sizes } = ledger();
     publish(sink);
-    for (const text of numbers(10)) await add(text);
-    await expect.poll(() => taken).toEqual(numbers(10));
+    for (const text of texts(10)) await add(text);
+    await expect.poll(() => taken).toEqual(texts(10));
     expect(Math.max(...sizes)).toBeLessThanOrEqual(3);
     expect(outbox.hasMore).toBe(false);
   });
@@ -66,10 +92,10 @@ describe('UsagePublisher', () => {
     const { sink, taken, state } = ledger();
     state.fails = 3;
     const tested = publish(sink);
-    for (const text of numbers(7)) await add(text);
+    for (const text of texts(7)) await add(text);
     await expect.poll(() => state.attempts).toBeGreaterThan(1);
     expect(tested.failing).toBe(true);
-    await expect.poll(() => taken, { timeout: 5000 }).toEqual(numbers(7));
+    await expect.poll(() => taken, { timeout: 5000 }).toEqual(texts(7));
     expect(tested.failing).toBe(false);
   });
 
@@ -77,16 +103,16 @@ describe('UsagePublisher', () => {
     const { sink, state } = ledger();
     state.fails = Number.POSITIVE_INFINITY;
     publish(sink);
-    for (const text of numbers(200)) await add(text);
+    for (const text of texts(200)) await add(text);
     expect(state.attempts).toBeLessThan(5);
   });
 
   it('an orderly stop sends what is left', async () => {
     const { sink, taken, state } = ledger();
     const tested = publish(sink);
-    for (const text of numbers(5)) await add(text);
+    for (const text of texts(5)) await add(text);
     await tested.stop(1000);
-    expect(taken).toEqual(numbers(5));
+    expect(taken).toEqual(texts(5));
     expect(state.closed).toBe(true);
   });
 
@@ -111,5 +137,84 @@ describe('UsagePublisher', () => {
     await add('late');
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(taken).toEqual([]);
+  });
+});
+
+describe('Life', () => {
+  const { BEGUN, ALIVE, ENDED } = usage.LifeState;
+  const told = ({ replicaId, state, sequence, completeTo }: usage.Life) => ({
+    replicaId,
+    state,
+    sequence: Number(sequence),
+    completeTo: Number(completeTo),
+  });
+
+  it('tells its beginning at once, and that it lives when there is nothing to send', async () => {
+    const { sink, lives } = ledger();
+    publish(sink, 3, 20);
+    await expect.poll(() => lives.length).toBeGreaterThan(2);
+    expect(lives.slice(0, 2).map(told)).toEqual([
+      { replicaId: 'me', state: BEGUN, sequence: 0, completeTo: 0 },
+      { replicaId: 'me', state: ALIVE, sequence: 0, completeTo: 0 },
+    ]);
+  });
+
+  it('tells with each batch how many it has recorded, sent or not, and up to where all were sent', async () => {
+    const { sink, lives, state } = ledger();
+    state.fails = 1;
+    for (const _ of texts(5)) {
+      numbers.take();
+      await add('record');
+    }
+    const open = numbers.open();
+    publish(sink, 3, 20);
+    await expect.poll(() => lives.length, { timeout: 5000 }).toBeGreaterThan(3);
+    expect(lives.slice(0, 3).map(told)).toEqual([
+      { replicaId: 'me', state: BEGUN, sequence: 6, completeTo: 0 },
+      { replicaId: 'me', state: ALIVE, sequence: 6, completeTo: 0 },
+      { replicaId: 'me', state: ALIVE, sequence: 6, completeTo: 5 },
+    ]);
+    numbers.close(open);
+    await expect.poll(() => Number(lives.at(-1)?.completeTo)).toBe(6);
+  });
+
+  it('tells its end behind its records, also when the ledger comes back with the next life', async () => {
+    const { sink, state } = ledger();
+    state.fails = Number.POSITIVE_INFINITY;
+    life.begin();
+    publish(sink);
+    numbers.take();
+    await add('a');
+    life.end();
+    await publisher?.stop(50);
+    outbox.close();
+
+    outbox = new Outbox({ dir, bytesMax: 1024 ** 3 });
+    life = new Life({ outbox, numbers: new SequenceNumbers(), replicaId: 'next', dir });
+    life.begin();
+    const { sink: back, taken, lives } = ledger();
+    publish(back);
+    await expect.poll(() => lives.length).toBeGreaterThan(1);
+    expect(taken).toEqual(['a']);
+    expect(told(lives[0]!)).toEqual({ replicaId: 'me', state: ENDED, sequence: 1, completeTo: 1 });
+    expect(told(lives[1]!)).toEqual({
+      replicaId: 'next',
+      state: BEGUN,
+      sequence: 0,
+      completeTo: 0,
+    });
+  });
+
+  it('tells the end of a life that was killed, of which the next sends the records', async () => {
+    life.begin();
+    await add('a');
+    const { sink, taken, lives } = ledger();
+    const next = new Life({ outbox, numbers: new SequenceNumbers(), replicaId: 'next', dir });
+    next.begin();
+    life = next;
+    publish(sink);
+    await expect.poll(() => lives.length).toBeGreaterThan(1);
+    expect(taken).toEqual(['a']);
+    expect(told(lives[0]!)).toEqual({ replicaId: 'me', state: ENDED, sequence: 0, completeTo: 0 });
   });
 });

@@ -1,21 +1,32 @@
 import type { Logger } from '@sluice/telemetry';
-import type { Outbox, OutboxBatch } from './outbox.ts';
+import type { Life } from './life.ts';
+import type { Outbox } from './outbox.ts';
+
+export interface UsageBatch {
+  /** The same for the same entries of a life, should they be sent again. */
+  id: string;
+  /** Entries as they travel; valid until the promise of `send` ends. */
+  records: Uint8Array[];
+}
 
 /** Where batches go. `send` resolves once the ledger's side has them for good. */
 export interface UsageSink {
   readonly name: string;
-  send(batch: OutboxBatch): Promise<void>;
+  send(batch: UsageBatch): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface PublisherOptions {
   outbox: Outbox;
+  life: Pick<Life, 'write' | 'sentTo' | 'tell' | 'told'>;
   sink: UsageSink;
   logger: Logger;
   /** Records in one batch. */
   batchMax: number;
   /** How long the first record of a batch waits for company. */
   lingerMs: number;
+  /** How often the ledger hears of this replica when there is nothing to send. */
+  aliveEveryMs: number;
 }
 
 /**
@@ -26,6 +37,7 @@ export interface PublisherOptions {
 export class UsagePublisher {
   readonly #options: PublisherOptions;
   #timer: NodeJS.Timeout | undefined;
+  #aliveTimer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
   #stopping = false;
   #stopped = false;
@@ -40,7 +52,12 @@ export class UsagePublisher {
   }
 
   start(): void {
+    const { aliveEveryMs } = this.#options;
     this.#schedule(0);
+    this.#aliveTimer = setInterval(() => {
+      if (Date.now() - this.lastAcknowledgedAtMs >= aliveEveryMs) this.#schedule(0);
+    }, aliveEveryMs);
+    this.#aliveTimer.unref();
   }
 
   get failing(): boolean {
@@ -51,6 +68,7 @@ export class UsagePublisher {
   async stop(deadlineMs: number): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
+    clearInterval(this.#aliveTimer);
     this.#timer = undefined;
     const deadline = new Deadline(deadlineMs);
     // A batch that is still on its way uses the outbox's memory: no second one beside it.
@@ -67,35 +85,51 @@ export class UsagePublisher {
   #schedule(delayMs: number): void {
     if (this.#stopping || this.#timer !== undefined || this.#running !== undefined) return;
     this.#timer = setTimeout(() => {
-      this.#timer = undefined;
       this.#running = this.#drain().finally(() => {
         this.#running = undefined;
         if (this.#failures > 0)
           this.#schedule(Math.min(5000, 100 * 2 ** Math.min(this.#failures, 6)));
         else if (this.#options.outbox.hasMore) this.#schedule(this.#options.lingerMs);
       });
+      // Only now: what is written while the batch is cut must not ask for another beside it.
+      this.#timer = undefined;
     }, delayMs);
+  }
+
+  async #send(id: string, records: Uint8Array[]): Promise<void> {
+    const { life, logger, sink } = this.#options;
+    // What is only told of this replica is new each time.
+    const name = records.length > 0 ? id : `${id}:${Date.now()}`;
+    await sink.send({ id: name, records: [...records, life.tell()] });
+    life.told();
+    this.lastAcknowledgedAtMs = Date.now();
+    if (this.#failures > 0) logger.info({ sink: sink.name }, 'usage records flow again');
+    this.#failures = 0;
   }
 
   /** Until the outbox is empty or a batch fails. Never rejects. */
   async #drain(): Promise<void> {
-    const { outbox, sink, logger, batchMax } = this.#options;
+    const { outbox, life, logger, sink, batchMax, aliveEveryMs } = this.#options;
     try {
-      for (
-        let batch = outbox.read(batchMax);
-        batch !== undefined && !this.#stopped;
-        batch = outbox.read(batchMax)
-      ) {
-        await sink.send(batch);
-        outbox.acknowledge(batch.next);
-        this.lastAcknowledgedAtMs = Date.now();
-        if (this.#failures > 0) logger.info({ sink: sink.name }, 'usage records flow again');
-        this.#failures = 0;
+      while (!this.#stopped) {
+        const completeTo = life.write();
+        const batch = outbox.read(batchMax);
+        if (batch === undefined) {
+          life.sentTo(completeTo);
+          if (Date.now() - this.lastAcknowledgedAtMs >= aliveEveryMs) await this.#send('alive', []);
+          return;
+        }
+        const { from, next, records } = batch;
+        await this.#send(`${from.segment}:${from.offset}:${next.offset}`, records);
+        outbox.acknowledge(next);
         if (this.lastAcknowledgedAtMs - this.#cursorSavedAt > 500) {
           outbox.saveCursor();
           this.#cursorSavedAt = this.lastAcknowledgedAtMs;
         }
-        if (batch.records.length < batchMax) return;
+        if (records.length < batchMax) {
+          life.sentTo(completeTo);
+          return;
+        }
       }
     } catch (error) {
       this.#failures++;

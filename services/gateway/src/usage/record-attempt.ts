@@ -35,7 +35,7 @@ export function recordAttempt(
     const least = prompt && usedBy(prompt);
     try {
       const lost = asLost(record, prompt, reservation);
-      await recorder.begin(lost, reservation?.noteBegin(least));
+      await recorder.begin(record, lost, reservation?.noteBegin(least));
     } catch (error) {
       reservation?.noteEnd(least);
       throw new GatewayError('gateway.ledger_full', { cause: error });

@@ -9,6 +9,7 @@ import type { Visit, VisitNotes } from '../exchange/visit.ts';
 import { addClient } from './add-client.ts';
 import { addCounts } from './add-counts.ts';
 import type { Outbox, OutboxNote } from './outbox.ts';
+import { SequenceNumbers } from './sequence-numbers.ts';
 import { uuidV7 } from './uuid.ts';
 
 const { Outcome } = usage;
@@ -25,7 +26,7 @@ export class UsageRecorder {
   readonly #replicaId: string;
   readonly #gatewayVersion: string;
   readonly #encoder = new RecordEncoder();
-  #sequence = 0;
+  readonly numbers = new SequenceNumbers();
 
   constructor(outbox: Outbox, { replicaId, gatewayVersion }: RecordedBy) {
     this.#outbox = outbox;
@@ -34,12 +35,21 @@ export class UsageRecorder {
   }
 
   /**
-   * From here on exactly one record of this id follows.
+   * From here on exactly one record of this id follows; `lost` is what it is should
+   * this process die.
    * @param note what is to be settled, should that record be `lost`
    * @throws when it cannot be noted
    */
-  begin(record: UsageRecord, note?: OutboxNote): Promise<void> {
-    return this.#outbox.begin(record.id, this.#encoder.encode(record), note);
+  async begin(record: UsageRecord, lost: UsageRecord, note?: OutboxNote): Promise<void> {
+    const number = this.numbers.open();
+    record.sequence = number;
+    lost.sequence = number;
+    try {
+      await this.#outbox.begin(lost.id, this.#encoder.encode(lost), note);
+    } catch (error) {
+      this.numbers.giveBack(number);
+      throw error;
+    }
   }
 
   /** A request, or one target of it, that never got as far as an attempt. */
@@ -106,6 +116,8 @@ export class UsageRecorder {
 
   /** @param note what is to be settled with it, should this process die before it is */
   store(record: UsageRecord, note?: OutboxNote): Promise<void> {
+    if (record.sequence === 0) record.sequence = this.numbers.take();
+    else this.numbers.close(record.sequence);
     return this.#outbox.end(record.id, this.#encoder.encode(record), note);
   }
 
@@ -126,7 +138,6 @@ export class UsageRecorder {
     record.spanName = caller.spanName;
     record.replicaId = this.#replicaId;
     record.gatewayVersion = this.#gatewayVersion;
-    record.sequence = ++this.#sequence;
     record.createdAtMs = arrival.startedAtMs;
     record.organisationId = key?.source.organisationId ?? '';
     record.workspaceId = key?.source.workspaceId ?? '';

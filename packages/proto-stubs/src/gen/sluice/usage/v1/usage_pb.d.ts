@@ -289,7 +289,7 @@ export declare const FeedbackSchema: GenMessage<Feedback>;
 
 /**
  * The body of an entry of kind LIFE. A replica has a new name with each start:
- * its life. Numbers up to `sequence` were taken; those that no record carries are lost.
+ * its life, whose records are numbered from 1.
  *
  * @generated from message sluice.usage.v1.Life
  */
@@ -305,6 +305,9 @@ export declare type Life = Message<"sluice.usage.v1.Life"> & {
   state: LifeState;
 
   /**
+   * Numbers up to this one stand on its disk: those that no record carries, once
+   * the life has ended, are lost. 0 = not known by who tells of another's end.
+   *
    * @generated from field: uint64 sequence = 3;
    */
   sequence: bigint;
@@ -315,6 +318,13 @@ export declare type Life = Message<"sluice.usage.v1.Life"> & {
    * @generated from field: int64 at_ms = 4;
    */
   atMs: bigint;
+
+  /**
+   * Numbers up to this one were sent: those that no record carries are lost.
+   *
+   * @generated from field: uint64 complete_to = 5;
+   */
+  completeTo: bigint;
 };
 
 /**
