@@ -10,7 +10,9 @@ export function ingestMetrics(metrics: Metrics) {
       'usage_rows_stored_total',
       'Rows inserted, by table. Copies of a record count each time they arrive.',
       {
-        labels: { table: new Set(['usage_records', 'usage_adjustments', 'usage_rejects']) },
+        labels: {
+          table: new Set(['usage_records', 'usage_adjustments', 'usage_rejects', 'replica_lives']),
+        },
         seriesMax: 20,
       },
     ),
@@ -31,7 +33,7 @@ export function ingestMetrics(metrics: Metrics) {
     sequenceGaps: addGauges(
       metrics.registry,
       'usage_sequence_gaps',
-      'Records missing between the first and the last of a replica in the last seven days.',
+      'Records that a replica heard of in the last seven days made and the ledger does not have.',
       // A replica has a new name with each start of its gateway.
       { label: 'replica_id', seriesMax: 100 },
     ),

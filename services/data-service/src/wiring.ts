@@ -14,6 +14,7 @@ import { createGapGauge } from './gap-gauge.ts';
 import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
 import { analyticsHandlers } from './rpc/analytics.ts';
+import { ledgerHandlers } from './rpc/ledger.ts';
 import { usageHandlers } from './rpc/usage.ts';
 import type { Env } from './settings.ts';
 import { createUsageSink } from './sinks/usage-sink.ts';
@@ -67,6 +68,7 @@ export async function wire(
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),
         served(analytics.AnalyticsService, analyticsHandlers(client)),
+        served(analytics.LedgerService, ledgerHandlers(client, nowMs)),
       ],
     }),
     // Before the schema, which may wait for ClickHouse: health checks are answered meanwhile.

@@ -4,13 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import { createLogger, createMetrics } from '@sluice/telemetry';
 import { encodeEntry } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applySchema, schemaFolder } from '../src/clickhouse/apply-schema.ts';
-import { createGapGauge } from '../src/gap-gauge.ts';
-import { ingestMetrics } from '../src/metrics.ts';
-import { findSequenceGaps } from '../src/queries/sequence-gaps.ts';
 import { usageRow } from '../src/sinks/usage-row.gen.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { encodedRecord } from './usage-records.ts';
@@ -174,71 +170,5 @@ describe('usage_rejects', () => {
     expect(await ledger.rows('SELECT latency_ms, gateway_ms FROM usage_records')).toEqual([
       { latency_ms: 0, gateway_ms: 0 },
     ]);
-  });
-});
-
-describe('findSequenceGaps', () => {
-  const nowMs = Date.UTC(2099, 5, 1);
-  const recently = BigInt(nowMs - 3_600_000);
-  const records = (replicaId: string, sequences: number[], createdAtMs = recently) =>
-    sequences.map((sequence) =>
-      encodedRecord({ replicaId, sequence: BigInt(sequence), createdAtMs }),
-    );
-
-  it('counts what is missing between the first and the last of each replica', async () => {
-    await ledger.sink.write([
-      ...records('whole', [7, 8, 9, 9, 10]),
-      ...records('holed', [1, 2, 5, 9]),
-    ]);
-    await ledger.sink.write(records('holed', [2]));
-    expect(await findSequenceGaps(ledger.client, nowMs)).toEqual([
-      { replicaId: 'holed', missing: 5 },
-      { replicaId: 'whole', missing: 0 },
-    ]);
-  });
-
-  it('does not call a loss what may still be on its way', async () => {
-    await ledger.sink.write(records('fresh', [1, 2, 9]));
-    expect(await findSequenceGaps(ledger.client, Date.now())).toEqual([]);
-  });
-
-  it('does not call a loss what lies before the range it looks at', async () => {
-    const week = 7 * 24 * 3_600_000;
-    await ledger.sink.write([
-      ...records('old', [1, 2, 4], BigInt(nowMs - 2 * week)),
-      ...records('old', [5, 7], BigInt(nowMs - week + 60_000)),
-      ...records('old', [6, 8, 10], recently),
-    ]);
-    expect(await findSequenceGaps(ledger.client, nowMs)).toEqual([
-      { replicaId: 'old', missing: 1 },
-    ]);
-  });
-});
-
-describe('createGapGauge', () => {
-  it('shows the gaps of each replica, and computes them at most every so often', async () => {
-    const metrics = createMetrics({ app: 'test', env: 'test' });
-    let nowMs = Date.UTC(2099, 5, 1);
-    const refresh = createGapGauge({
-      client: ledger.client,
-      metrics: ingestMetrics(metrics),
-      logger: createLogger({ service: 'test', level: 'silent' }),
-      nowMs: () => nowMs,
-      everyMs: 30_000,
-    });
-    const shown = async () => {
-      await refresh();
-      const { values } = await metrics.registry.getSingleMetric('usage_sequence_gaps')!.get();
-      return values.map(({ labels, value }) => [labels.replica_id, value]);
-    };
-    const record = (sequence: bigint) =>
-      encodedRecord({ replicaId: 'r', sequence, createdAtMs: BigInt(nowMs - 3_600_000) });
-    await ledger.sink.write([record(1n), record(4n)]);
-    expect(await shown()).toEqual([['r', 2]]);
-    await ledger.sink.write([record(2n)]);
-    nowMs += 29_999;
-    expect(await shown()).toEqual([['r', 2]]);
-    nowMs += 1;
-    expect(await shown()).toEqual([['r', 1]]);
   });
 });

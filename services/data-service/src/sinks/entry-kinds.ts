@@ -3,11 +3,12 @@ import { usage } from '@sluice/proto-stubs';
 import { type EntryKind, entryKindName, type LedgerEntry } from '@sluice/usage';
 import { adjustmentRow } from './adjustment-row.ts';
 import { UnfitRecord, type UsageRow } from './column-values.ts';
+import { lifeRow } from './life-row.ts';
 import { usageRow } from './usage-row.gen.ts';
 
 /** A row and the table it goes to. */
 export interface LedgerRow {
-  table: 'usage_records' | 'usage_adjustments';
+  table: 'usage_records' | 'usage_adjustments' | 'replica_lives';
   row: UsageRow;
 }
 
@@ -20,6 +21,10 @@ const rowOf: Partial<Record<EntryKind, (body: Uint8Array) => LedgerRow>> = {
   [usage.EntryKind.ADJUSTMENT]: (body) => ({
     table: 'usage_adjustments',
     row: adjustmentRow(messageIn(usage.AdjustmentSchema, body)),
+  }),
+  [usage.EntryKind.LIFE]: (body) => ({
+    table: 'replica_lives',
+    row: lifeRow(messageIn(usage.LifeSchema, body)),
   }),
 };
 

@@ -46,6 +46,8 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
       await insertRows(client, 'usage_rejects', items);
       await insertRows(client, 'usage_records', items);
       await insertRows(client, 'usage_adjustments', items);
+      // Last: a life that says it has sent records must not be known before them.
+      await insertRows(client, 'replica_lives', items);
       stop();
       for (const { table } of items) metrics.rows.child({ table }).add(1);
     },

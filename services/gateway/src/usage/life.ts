@@ -11,7 +11,7 @@ const { EntryKind, LifeState } = usage;
 
 export interface LifeParts {
   outbox: Outbox;
-  numbers: Pick<SequenceNumbers, 'highest' | 'completeTo'>;
+  numbers: Pick<SequenceNumbers, 'highest' | 'completeTo' | 'unused'>;
   replicaId: string;
   /** Of the outbox: a file there names the life that uses it. */
   dir: string;
@@ -48,7 +48,13 @@ export class Life {
   /** Its own end, behind all its records. */
   end(): void {
     const { outbox, numbers, replicaId } = this.#parts;
-    const told = body(replicaId, LifeState.ENDED, numbers.highest, numbers.completeTo);
+    const told = body(
+      replicaId,
+      LifeState.ENDED,
+      numbers.highest,
+      numbers.completeTo,
+      numbers.unused,
+    );
     void outbox.add(EntryKind.LIFE, uuidV7(Date.now()), told).catch(noted);
     rmSync(this.#path, { force: true });
   }
@@ -72,9 +78,10 @@ export class Life {
 
   /** An entry to send beside records, as it travels. */
   tell(): Uint8Array {
+    const { replicaId, numbers } = this.#parts;
     return encodeEntry(
       EntryKind.LIFE,
-      body(this.#parts.replicaId, this.#state, this.#written, this.#sentTo),
+      body(replicaId, this.#state, this.#written, this.#sentTo, numbers.unused),
     );
   }
 
@@ -84,7 +91,16 @@ export class Life {
   }
 }
 
-function body(replicaId: string, state: usage.LifeState, sequence = 0, completeTo = 0): Uint8Array {
+/** Told of one life; more are numbers that a disk refused, of which one is known already. */
+const unusedMax = 1000;
+
+function body(
+  replicaId: string,
+  state: usage.LifeState,
+  sequence = 0,
+  completeTo = 0,
+  unused: readonly number[] = [],
+): Uint8Array {
   return toBinary(
     usage.LifeSchema,
     create(usage.LifeSchema, {
@@ -92,6 +108,7 @@ function body(replicaId: string, state: usage.LifeState, sequence = 0, completeT
       state,
       sequence: BigInt(sequence),
       completeTo: BigInt(completeTo),
+      unused: unused.slice(0, unusedMax).map(BigInt),
       atMs: BigInt(Date.now()),
     }),
   );

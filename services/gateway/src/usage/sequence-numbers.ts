@@ -35,6 +35,11 @@ export class SequenceNumbers {
     return this.#highest;
   }
 
+  /** Those that nothing is recorded under, so far. */
+  get unused(): readonly number[] {
+    return this.#givenBack;
+  }
+
   /** Every number up to this one has its record. */
   get completeTo(): number {
     let lowest = this.#highest + 1;

@@ -725,7 +725,7 @@ export declare const ListAttemptsResponseSchema: GenMessage<ListAttemptsResponse
  */
 export declare type ListGapsRequest = Message<"sluice.analytics.v1.ListGapsRequest"> & {
   /**
-   * Unix ms: only lives that ended or were last heard of since.
+   * Unix ms: only lives that were heard of since.
    *
    * @generated from field: int64 since_ms = 1;
    */
@@ -737,6 +737,8 @@ export declare type ListGapsRequest = Message<"sluice.analytics.v1.ListGapsReque
   pageSize: number;
 
   /**
+   * From 0.
+   *
    * @generated from field: uint32 current_page = 3;
    */
   currentPage: number;
@@ -753,6 +755,8 @@ export declare const ListGapsRequestSchema: GenMessage<ListGapsRequest>;
  */
 export declare type ListGapsResponse = Message<"sluice.analytics.v1.ListGapsResponse"> & {
   /**
+   * The latest life first.
+   *
    * @generated from field: repeated sluice.analytics.v1.Gap gaps = 1;
    */
   gaps: Gap[];
@@ -776,6 +780,8 @@ export declare const ListGapsResponseSchema: GenMessage<ListGapsResponse>;
  */
 export declare type Gap = Message<"sluice.analytics.v1.Gap"> & {
   /**
+   * Name of the replica and of its life: "gateway-0.1f2e3d4c".
+   *
    * @generated from field: string replica_id = 1;
    */
   replicaId: string;
@@ -791,11 +797,16 @@ export declare type Gap = Message<"sluice.analytics.v1.Gap"> & {
   toSequence: bigint;
 
   /**
-   * Unix ms: when the record before it was made, or the life began.
+   * Unix ms: when the replica last told of itself before it took the first of them; 0 = not known.
    *
    * @generated from field: int64 since_ms = 4;
    */
   sinceMs: bigint;
+
+  /**
+   * @generated from field: sluice.analytics.v1.LifeEnd life = 5;
+   */
+  life: LifeEnd;
 };
 
 /**
@@ -999,6 +1010,47 @@ export enum Group {
  * Describes the enum sluice.analytics.v1.Group.
  */
 export declare const GroupSchema: GenEnum<Group>;
+
+/**
+ * @generated from enum sluice.analytics.v1.LifeEnd
+ */
+export enum LifeEnd {
+  /**
+   * @generated from enum value: LIFE_END_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED = 0,
+
+  /**
+   * It is heard of, and says that it has sent them.
+   *
+   * @generated from enum value: LIFE_END_ALIVE = 1;
+   */
+  ALIVE = 1,
+
+  /**
+   * @generated from enum value: LIFE_END_ENDED = 2;
+   */
+  ENDED = 2,
+
+  /**
+   * It was not heard of for ten minutes: they may still be on its disk.
+   *
+   * @generated from enum value: LIFE_END_SILENT = 3;
+   */
+  SILENT = 3,
+
+  /**
+   * Of a release that does not tell.
+   *
+   * @generated from enum value: LIFE_END_UNTOLD = 4;
+   */
+  UNTOLD = 4,
+}
+
+/**
+ * Describes the enum sluice.analytics.v1.LifeEnd.
+ */
+export declare const LifeEndSchema: GenEnum<LifeEnd>;
 
 /**
  * @generated from service sluice.analytics.v1.AnalyticsService

@@ -325,6 +325,13 @@ export declare type Life = Message<"sluice.usage.v1.Life"> & {
    * @generated from field: uint64 complete_to = 5;
    */
   completeTo: bigint;
+
+  /**
+   * Numbers that nothing was recorded under, so far. At most 1,000.
+   *
+   * @generated from field: repeated uint64 unused = 6;
+   */
+  unused: bigint[];
 };
 
 /**
