@@ -12,6 +12,7 @@ import type { Ledger } from './ledger/analytics/ledger.ts';
 import { analyticsOperations } from './ledger/analytics/routes.ts';
 import { auditLogOperations } from './ledger/audit-logs/routes.ts';
 import { feedbackOperations } from './ledger/feedback/routes.ts';
+import { gapOperations } from './ledger/gaps/routes.ts';
 import { logExportOperations } from './ledger/log-exports/routes.ts';
 import {
   type AlertSettingsParts,
@@ -73,6 +74,7 @@ export function allOperations(parts: {
     ...rateLimitsPolicyOperations,
     ...usageLimitsPolicyOperations,
     ...feedbackOperations,
+    ...gapOperations(parts.ledger),
     ...guardrailOperations(parts.integrations.vault),
     ...logExportOperations,
     ...secretReferenceOperations(parts.integrations.vault),

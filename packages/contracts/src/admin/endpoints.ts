@@ -9,6 +9,7 @@ import type { GuardedEndpoint } from './kernel/endpoint.ts';
 import { analyticsEndpoints } from './ledger/analytics.ts';
 import { auditLogsEndpoints } from './ledger/audit-logs.ts';
 import { feedbackEndpoints } from './ledger/feedback.ts';
+import { gapsEndpoints } from './ledger/gaps.ts';
 import { logExportsEndpoints } from './ledger/log-exports.ts';
 import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
@@ -42,6 +43,7 @@ export const adminEndpoints = {
   ...collectionsEndpoints,
   ...configsEndpoints,
   ...feedbackEndpoints,
+  ...gapsEndpoints,
   ...guardrailsEndpoints,
   ...integrationsEndpoints,
   ...invitesEndpoints,

@@ -191,6 +191,14 @@ async function makeOrganisations(databaseUrl: string): Promise<Organisations> {
   }
 }
 
+const gap = {
+  replicaId: 'gateway-0.1f2e3d4c',
+  fromSequence: 3n,
+  toSequence: 4n,
+  sinceMs: 1735689600000n,
+  life: analytics.LifeEnd.ENDED,
+};
+
 async function startLedger(
   handlers: Partial<RpcHandlers<typeof analytics.AnalyticsService>>,
 ): Promise<RpcServer> {
@@ -201,5 +209,6 @@ async function startLedger(
     sumCounters: async () => ({}),
     ...handlers,
   });
+  server.add(analytics.LedgerService, { listGaps: async () => ({ gaps: [gap], total: 1n }) });
   return server;
 }

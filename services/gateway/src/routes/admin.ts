@@ -38,6 +38,7 @@ const adminSegments = new Set([
   'guardrails',
   'integrations',
   'labels',
+  'ledger',
   'log',
   'logs',
   'mcp-integrations',

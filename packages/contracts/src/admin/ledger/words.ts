@@ -44,6 +44,14 @@ export const ledgerWords = {
   'feedback.value': 'How good it was, from -10 to 10.',
   weight: 'How much the feedback counts, from 0 to 1.',
   feedback_ids: 'The UUIDs of the feedback.',
+  // Gaps
+  heard_since: 'Only replicas that were heard of from this time on.',
+  replica_id: 'The replica and its life: each start of a gateway has a name of its own.',
+  from_sequence: 'The first number that no record carries.',
+  to_sequence: 'The last of them.',
+  missing: 'How many records are missing.',
+  since: 'When the replica last told of itself before it made the first of them.',
+  life: 'Whether the replica lives, has ended, was not heard of for ten minutes, or is of a release that does not tell.',
   // Exports
   filters: 'Which requests are exported.',
   requested_data: 'Which fields are exported.',

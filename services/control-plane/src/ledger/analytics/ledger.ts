@@ -7,6 +7,7 @@ import type { RpcClient } from '@sluice/rpc';
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, listGroups, sumCounters } = analytics.AnalyticsService.method;
+const { listGaps } = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
 export interface Ledger {
@@ -19,6 +20,9 @@ export interface Ledger {
   sumCounters(
     request: MessageInitShape<typeof analytics.SumCountersRequestSchema>,
   ): Promise<analytics.SumCountersResponse>;
+  listGaps(
+    request: MessageInitShape<typeof analytics.ListGapsRequestSchema>,
+  ): Promise<analytics.ListGapsResponse>;
 }
 
 export function createLedger(client: RpcClient): Ledger {
@@ -26,6 +30,7 @@ export function createLedger(client: RpcClient): Ledger {
     getGraph: (request) => client.unary(getGraph, request, options).catch(translate),
     listGroups: (request) => client.unary(listGroups, request, options).catch(translate),
     sumCounters: (request) => client.unary(sumCounters, request, options).catch(translate),
+    listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
   };
 }
 

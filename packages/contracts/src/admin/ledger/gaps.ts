@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { organisationKey } from '../kernel/access.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { instantField, instantText } from '../kernel/fields.ts';
+import { pageQuery } from '../kernel/paging.ts';
+
+const gap = z.object({
+  replica_id: z.string(),
+  from_sequence: z.int(),
+  to_sequence: z.int(),
+  missing: z.int(),
+  /** Null where the replica told nothing of itself before. */
+  since: instantText.nullable(),
+  life: z.enum(['alive', 'ended', 'silent', 'untold']),
+  object: z.literal('ledger-gap'),
+});
+
+export const gapsEndpoints = {
+  'ledger.gaps': endpoint({
+    operationId: 'getLedgerGaps',
+    tag: 'Ledger',
+    method: 'get',
+    path: '/ledger/gaps',
+    access: { keys: organisationKey, scopes: ['analytics.view'] },
+    query: z
+      .object({ heard_since: instantField.optional() })
+      .and(pageQuery({ default: 100, max: 1000 })),
+    answer: z.object({
+      object: z.literal('list'),
+      total: z.int(),
+      data: z.array(gap),
+    }),
+    added: 'names the usage records that gateways made and the ledger does not have',
+  }),
+};
