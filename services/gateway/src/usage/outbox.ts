@@ -245,7 +245,7 @@ export class Outbox {
       const start = entry.end - headerBytes - entry.payload.length;
       if (entry.kind === kindBegin) continue;
       if (used + entry.end - start > refusedBytesMax) {
-        dropped.records++;
+        dropped.records += isOwn(entry) ? 0 : 1;
         dropped.bytes += entry.end - start;
         continue;
       }
