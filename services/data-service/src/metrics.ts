@@ -30,6 +30,18 @@ export function ingestMetrics(metrics: Metrics) {
       'nats_connected',
       '1 while connected to NATS; 0 also where NATS_URL is not set.',
     ),
+    streamMessages: metrics.gauge(
+      'usage_stream_messages',
+      'Messages in the NATS stream that are not stored yet.',
+    ),
+    streamAgeSeconds: metrics.gauge(
+      'usage_stream_oldest_seconds',
+      'Age of the oldest message in the NATS stream that is not stored yet; 0 = there is none.',
+    ),
+    streamDangers: metrics.gauge(
+      'usage_stream_dangers',
+      'Reasons for which the NATS stream may drop usage records that are not stored yet; the log names them.',
+    ),
     sequenceGaps: addGauges(
       metrics.registry,
       'usage_sequence_gaps',

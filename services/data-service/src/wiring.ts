@@ -10,6 +10,7 @@ import { createApp } from './app.ts';
 import { applySchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
+import { watchStream } from './consumers/watch-stream.ts';
 import { createGapGauge } from './gap-gauge.ts';
 import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
@@ -87,6 +88,16 @@ export async function wire(
           servers: natsAddresses,
           sink,
           logger,
+          watch: watchStream({
+            everyMs: 15_000,
+            nowMs,
+            logger,
+            onBacklog({ messages, ageMs, dangers }) {
+              metrics.streamMessages.set(messages);
+              metrics.streamAgeSeconds.set(ageMs / 1000);
+              metrics.streamDangers.set(dangers.length);
+            },
+          }),
           onConnected: (connected) => metrics.natsConnected.set(connected ? 1 : 0),
         });
       },

@@ -71,6 +71,8 @@ describe('the usage stream', () => {
       storage: 'file',
       retention: 'limits',
       max_age: usageStream.maxAgeMs * 1e6,
+      // Full, it refuses: what it drops no outbox has any more.
+      discard: 'new',
     });
     const consumer = await manager.consumers.info(usageStream.name, usageStream.durable);
     expect(consumer.config).toMatchObject({ ack_policy: 'explicit', max_deliver: -1 });
@@ -87,6 +89,43 @@ describe('the usage stream', () => {
     await publish(message(encodedRecord()));
     await eventually(async () => (await service.count()) === 1);
     expect((await manager.streams.info(usageStream.name)).config.max_msgs).toBe(1234);
+  });
+
+  it.each([
+    { wrong: 'a size, and drops the oldest', limits: { max_bytes: 10_000_000 }, dangers: 1 },
+    {
+      wrong: 'a size, and refuses',
+      limits: { max_bytes: 10_000_000, discard: 'new' as const },
+      dangers: 0,
+    },
+  ])(
+    'is looked at by its limits: $dangers dangers where it has $wrong',
+    async ({ limits, dangers }) => {
+      await manager.streams.add({
+        name: usageStream.name,
+        subjects: [usageStream.subject],
+        ...limits,
+      });
+      const service = await start();
+      await eventually(async () => {
+        const text = await (await fetch(`${service.httpUrl}/metrics`)).text();
+        return new RegExp(`^usage_stream_dangers\\{.*\\} ${dangers}$`, 'm').test(text);
+      });
+      expect(service.log().includes('set discard to new')).toBe(dangers > 0);
+    },
+  );
+
+  it('takes a backlog of many messages without handing one back', async () => {
+    await manager.streams.add({ name: usageStream.name, subjects: [usageStream.subject] });
+    const messages = Array.from({ length: 300 }, () => message(...many(200)));
+    await Promise.all(messages.map(publish));
+    const service = await start();
+    await streamExists();
+    await allAcknowledged();
+    const { num_redelivered } = await manager.consumers.info(usageStream.name, usageStream.durable);
+    expect(num_redelivered).toBe(0);
+    expect(service.log()).not.toContain('could not be stored');
+    expect(await service.count()).toBe(60_000);
   });
 
   it('is stored once, also when messages come twice and by both roads', async () => {

@@ -209,6 +209,8 @@ async function startLedger(
     sumCounters: async () => ({}),
     ...handlers,
   });
-  server.add(analytics.LedgerService, { listGaps: async () => ({ gaps: [gap], total: 1n }) });
+  server.add(analytics.LedgerService, {
+    listGaps: async ({ currentPage }) => ({ gaps: currentPage === 0 ? [gap] : [], total: 1n }),
+  });
   return server;
 }

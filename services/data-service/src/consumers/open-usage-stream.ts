@@ -1,7 +1,8 @@
 import {
   AckPolicy,
-  type ConsumerMessages,
+  type Consumer,
   DeliverPolicy,
+  DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
@@ -19,21 +20,13 @@ import { usageStream } from '@sluice/contracts';
 export const ackWaitMs = 5000;
 /** Handed to all replicas together at most, so that what waits for an insert is bounded. */
 const unackedMax = 2048;
-const pullMax = 512;
 
-/** Creates stream and consumer where they are absent, and starts to pull. */
-export async function openUsageStream(nats: NatsConnection): Promise<ConsumerMessages> {
+/** Creates stream and consumer where they are absent. */
+export async function openUsageStream(nats: NatsConnection): Promise<Consumer> {
   const manager = await jetstreamManager(nats, { timeout: 2000 });
   await ensureStream(manager);
   await ensureConsumer(manager);
-  const consumer = await manager.jetstream().consumers.get(usageStream.name, usageStream.durable);
-  return consumer.consume({
-    max_messages: pullMax,
-    // Heartbeats come twice in this time; when they stay away, the consumer is looked for.
-    expires: 10_000,
-    // Ending when stream or consumer vanish lets the caller come back here and create them anew.
-    abort_on_missing_resource: true,
-  });
+  return manager.jetstream().consumers.get(usageStream.name, usageStream.durable);
 }
 
 /** One that exists is taken as it is. */
@@ -44,6 +37,8 @@ async function ensureStream(manager: JetStreamManager): Promise<void> {
     subjects: [usageStream.subject],
     storage: StorageType.File,
     retention: RetentionPolicy.Limits,
+    // A full stream refuses: the outboxes keep what it does not take.
+    discard: DiscardPolicy.New,
     max_age: nanos(usageStream.maxAgeMs),
     duplicate_window: nanos(usageStream.duplicateWindowMs),
   });

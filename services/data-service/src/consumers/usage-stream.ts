@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { fromBinary } from '@bufbuild/protobuf';
-import type { ConsumerMessages, JsMsg } from '@nats-io/jetstream';
+import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { usageStream } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
@@ -9,7 +9,9 @@ import { connectNats, type NatsOptions } from './connect-nats.ts';
 import { ackWaitMs, openUsageStream } from './open-usage-stream.ts';
 
 export interface UsageStreamOptions extends NatsOptions {
-  sink: Pick<UsageSink, 'write' | 'reject'>;
+  sink: Pick<UsageSink, 'write' | 'reject' | 'size'>;
+  /** Follows what waits in the stream, as long as `stopping` allows. */
+  watch: (nats: NatsConnection, stopping: AbortSignal) => Promise<void>;
 }
 
 export interface UsageStreamConsumer {
@@ -26,6 +28,7 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
   const stopping = new AbortController();
   const underWay = new Map<JsMsg, Promise<void>>();
   let nats: NatsConnection | undefined;
+  let watched: NatsConnection | undefined;
   let messages: ConsumerMessages | undefined;
 
   async function run(): Promise<void> {
@@ -33,15 +36,28 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
       try {
         if (nats?.isClosed()) nats = undefined;
         nats ??= await connectNats(options, stopping.signal);
-        messages = await openUsageStream(nats);
-        if (stopping.signal.aborted) return;
+        const consumer = await openUsageStream(nats);
         logger.info({ stream: usageStream.name }, 'consuming usage records from NATS');
-        for await (const message of messages) take(message);
+        if (watched !== nats) void options.watch(nats, stopping.signal);
+        watched = nats;
+        await pull(consumer);
       } catch (error) {
         if (!stopping.signal.aborted)
           logger.warn({ err: error }, 'consuming from NATS was interrupted');
       }
       await delay(500, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  }
+
+  /** Asks for no more than there is room for, so that nothing is handed back. */
+  async function pull(consumer: Consumer): Promise<void> {
+    while (!stopping.signal.aborted) {
+      if (sink.size > waitingMax) {
+        await delay(20, undefined, { signal: stopping.signal }).catch(() => {});
+        continue;
+      }
+      messages = await consumer.fetch({ max_messages: pullMax, expires: pullMs });
+      for await (const message of messages) take(message);
     }
   }
 
@@ -90,6 +106,12 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
     },
   };
 }
+
+/** Messages in one pull, which hold some 500 records at most, and rows before which nothing is pulled: together less than the sink takes. */
+const pullMax = 50;
+const waitingMax = 20_000;
+/** Heartbeats come twice in this time; when they stay away, the stream is looked for. */
+const pullMs = 10_000;
 
 function recordsOf(bytes: Uint8Array): Uint8Array[] | undefined {
   try {

@@ -37,7 +37,7 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
   const batcher: Batcher<Item> = createBatcher({
     // Analytics promise to show a request within five seconds; a fifth of one still merges well.
     intervalMs: 200,
-    itemsMax: 2000,
+    itemsMax: 10_000,
     queueMax: 50_000,
     retryMinMs: 100,
     retryMaxMs: 5000,

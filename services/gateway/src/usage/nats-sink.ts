@@ -66,6 +66,8 @@ async function ensureStream(connection: NatsConnection, options: NatsSinkOptions
       subjects: [options.subject],
       storage: 'file',
       retention: 'limits',
+      // A full stream refuses, and the outbox keeps what it does not take.
+      discard: 'new',
       max_age: options.stream.maxAgeMs * 1_000_000,
       duplicate_window: options.stream.duplicateWindowMs * 1_000_000,
     });
