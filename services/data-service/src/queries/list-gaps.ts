@@ -189,7 +189,7 @@ export async function listGaps(
   nowMs: number,
 ): Promise<MessageInitShape<typeof analytics.ListGapsResponseSchema>> {
   const all = await findGaps(client, { nowMs, sinceMs: Math.max(0, Number(request.sinceMs)) });
-  const size = Math.min(request.pageSize || 100, pageSizeMax);
+  const size = Math.min(request.pageSize, pageSizeMax);
   const page = all.slice(request.currentPage * size, (request.currentPage + 1) * size);
   const times = await timesBefore(client, page);
   return {

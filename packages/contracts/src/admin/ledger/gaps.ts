@@ -24,7 +24,7 @@ export const gapsEndpoints = {
     access: { keys: organisationKey, scopes: ['analytics.view'] },
     query: z
       .object({ heard_since: instantField.optional() })
-      .and(pageQuery({ default: 100, max: 1000 })),
+      .and(pageQuery({ default: 100, min: 1, max: 1000 })),
     answer: z.object({
       object: z.literal('list'),
       total: z.int(),
