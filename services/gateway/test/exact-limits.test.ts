@@ -430,4 +430,83 @@ describe('two gateways with one Redis', () => {
       expect(passed.length).toBeGreaterThanOrEqual(18);
       expect(during.at(-1)?.answer.own('limits-degraded')).toBe('share');
     }));
+
+  /** What header, record and metric say of one answer. */
+  async function saidDegraded({ answer, rawRecords }: Asked) {
+    const metrics = await (await fetch(lab.scenario.stack.gatewayMetricsUrl)).text();
+    return {
+      header: answer.own('limits-degraded') !== null,
+      record: rawRecords.some(({ limitsDegraded }) => limitsDegraded),
+      metric: /^sluice_limits_degraded(?:\{.*\})? 1$/m.test(metrics),
+    };
+  }
+  const all = (isDegraded: boolean) => ({
+    header: isDegraded,
+    record: isDegraded,
+    metric: isDegraded,
+  });
+
+  it('wait once for a Redis that hangs, those under way then and no others, and count on', () =>
+    inTrial(lab, async (trial) => {
+      const upstream = await trial.upstream('gpt', openAiReply);
+      const { key } = await newKey(lab, { rate_limits: dailyRequests(1000) });
+      const config = upstream.target();
+      const ask = (records?: number) =>
+        trial.ask({ key, config, ...(records !== undefined && { records }) });
+      const slowOf = async (count: number) => {
+        const waits: number[] = [];
+        const worker = async () => {
+          while (waits.length < count) waits.push((await ask()).answer.elapsedMs);
+        };
+        await Promise.all([worker(), worker(), worker(), worker()]);
+        return waits.filter((ms) => ms > 90).length;
+      };
+      await eventuallyShared(ask);
+      const slowBefore = await slowOf(150);
+      const pid = lab.scenario.stack.redis?.pid ?? 0;
+      process.kill(pid, 'SIGSTOP');
+      try {
+        // Four are under way at a time; a busy machine has slow ones of its own.
+        expect(await slowOf(150)).toBeLessThanOrEqual(4 + 2 * slowBefore + 4);
+        expect(await saidDegraded(await ask(1))).toEqual(all(true));
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await eventuallyShared(ask);
+      const last = await ask(1);
+      expect(await saidDegraded(last)).toEqual(all(false));
+      // What was counted alone has arrived: each request counts once.
+      await expect
+        .poll(async () => {
+          const { answer } = await ask();
+          return 1000 - Number(answer.own('ratelimit-remaining-requests'));
+        })
+        .toBe(upstream.requests.length + 1);
+    }));
+
+  async function eventuallyShared(ask: () => Promise<Asked>): Promise<void> {
+    await expect
+      .poll(async () => (await ask()).answer.own('limits-degraded'), { timeout: 10_000 })
+      .toBeNull();
+  }
+
+  it('count on from what the ledger knows when Redis was emptied', () =>
+    inTrial(lab, async (trial) => {
+      const upstream = await trial.upstream('gpt', openAiReply);
+      const config = upstream.target();
+      const { key } = await newKey(lab, { rate_limits: dailyRequests(20) });
+      const ask = (gateway: number) => trial.ask({ key, config, gateway });
+      await eventuallyShared(() => trial.ask({ config }));
+      const before: Asked[] = [];
+      for (let index = 0; index < 10; index++) before.push(await ask(index % 2));
+      // Into the ledger.
+      await delay(3000);
+      await lab.scenario.stack.redis?.restart();
+      await delay(1500);
+      const after: Asked[] = [];
+      for (let index = 0; index < 40; index++) after.push(await ask(index % 2));
+      const passed = statuses([...before, ...after]).filter((status) => status === 200);
+      expect(passed).toHaveLength(20);
+      expect(codeOf(after.at(-1)!)).toBe('limit.rate_exceeded');
+    }));
 });
