@@ -51,19 +51,24 @@ const outcome: FieldCode = { ...number32, column: (value) => `outcomeName(${valu
 
 const metadata: FieldCode = {
   type: 'Readonly<Record<string, string>>',
-  empty: '{}',
+  empty: 'noTexts',
   write: 'pair',
   column: same,
 };
 
 const counts: FieldCode = {
-  type: 'Readonly<Record<string, number>>',
-  empty: '{}',
+  type: 'Counts',
+  empty: 'noCounts',
   write: 'count',
   column: (value) => `countsIn(${value})`,
 };
 
-const texts: FieldCode = { type: 'readonly string[]', empty: '[]', write: 'texts', column: same };
+const texts: FieldCode = {
+  type: 'readonly string[]',
+  empty: 'noList',
+  write: 'texts',
+  column: same,
+};
 
 function codeOf(field: DescField): FieldCode {
   if (field.fieldKind === 'enum' && field.enum === usage.OutcomeSchema) return outcome;
@@ -104,7 +109,7 @@ function writeLine(field: DescField, { write }: FieldCode): string {
     case 'pair':
       return entries(name, `out.pair(${number}, key, record.${name}[key] ?? '');`);
     case 'count':
-      return entries(name, `out.count(${number}, key, record.${name}[key] ?? 0);`);
+      return `out.counts(${number}, record.${name});`;
     case 'texts':
       return `for (const value of record.${name}) out.text(${number}, value);`;
     default:
@@ -120,7 +125,7 @@ function entries(name: string, write: string): string {
 
 /** `packages/usage/src/record.gen.ts`. */
 export function usageRecordSource(): string {
-  return `${head}import { ProtoWriter } from './proto-writer.ts';
+  return `${head}import { type Counts, ProtoWriter } from './proto-writer.ts';
 
 /** One attempt as the ledger keeps it. What the fields mean stands in the proto. */
 export interface UsageRecord {
@@ -128,6 +133,9 @@ ${fields.map(({ name, code }) => `  ${name}: ${code.type};`).join('\n')}
 }
 
 const noBytes = Buffer.alloc(0);
+const noTexts: UsageRecord['metadata'] = Object.freeze({});
+const noCounts: Counts = new Map();
+const noList: readonly string[] = Object.freeze([]);
 
 export function emptyRecord(): UsageRecord {
   return {

@@ -26,7 +26,7 @@ export type { MediaRule } from './estimate/media-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
 export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
-export { type Epoch, epochAt, windowEpoch } from './limits/epoch.ts';
+export { type Epoch, epochAt, epochOf, windowEpoch } from './limits/epoch.ts';
 export {
   type Counter,
   counterName,
@@ -37,6 +37,7 @@ export {
   type Limit,
   type LimitRules,
   type LimitType,
+  type NamedEpoch,
   overflowGroup,
   type Span,
   type WithoutShared,

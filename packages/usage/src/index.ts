@@ -10,4 +10,5 @@ export {
   type LedgerEntry,
   readEntry,
 } from './entry.ts';
+export type { Counts } from './proto-writer.ts';
 export { emptyRecord, RecordEncoder, type UsageRecord } from './record.gen.ts';

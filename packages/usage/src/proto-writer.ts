@@ -1,3 +1,6 @@
+/** Amounts by name: a map, since names of counters are seldom the same for long, and objects remember every name they had. */
+export type Counts = ReadonlyMap<string, number>;
+
 /**
  * Protobuf by hand, for what is written with every request: the generic
  * encoder walks descriptors and costs several times more. Values that are
@@ -51,12 +54,31 @@ export class ProtoWriter {
     this.#at += this.#buffer.write(value, this.#at, 'utf8');
   }
 
-  /** One entry of a map from texts to counts; zeros are entries too. */
-  count(field: number, key: string, value: number): void {
-    const keyLength = Buffer.byteLength(key);
-    this.#reserve(keyLength + 48);
+  /** A map from texts to counts; zeros are entries too. */
+  counts(field: number, counts: Counts): void {
+    if (counts.size === 0) return;
+    for (const [key, value] of counts) this.#count(field, key, value);
+  }
+
+  #count(field: number, key: string, value: number): void {
+    this.#reserve(key.length * 3 + 48);
     this.#tag(field, 2);
-    this.#varint(1 + varintLength(keyLength) + keyLength + 1 + varintLength(value));
+    const { length } = key;
+    const valueLength = varintLength(value);
+    // Names of counters are short and ASCII: then all lengths are known beforehand.
+    if (length <= countKeyMax) {
+      const start = this.#at;
+      this.#buffer[this.#at++] = 3 + length + valueLength;
+      this.#buffer[this.#at++] = 0x0a;
+      if (this.#shortAscii(key)) {
+        this.#buffer[this.#at++] = 0x10;
+        this.#varint(value);
+        return;
+      }
+      this.#at = start;
+    }
+    const keyLength = Buffer.byteLength(key);
+    this.#varint(2 + varintLength(keyLength) + keyLength + valueLength);
     this.#buffer[this.#at++] = 0x0a;
     this.#varint(keyLength);
     this.#at += this.#buffer.write(key, this.#at, 'utf8');
@@ -144,6 +166,8 @@ export class ProtoWriter {
 }
 
 const shortLengthMax = 40;
+/** With the largest count beside it, the length of an entry is one byte still. */
+const countKeyMax = 116;
 
 function varintLength(value: number): number {
   let length = 1;

@@ -1,5 +1,5 @@
 // Written by `npm run generate` from proto/sluice/usage/v1/usage.proto, never by hand.
-import { ProtoWriter } from './proto-writer.ts';
+import { type Counts, ProtoWriter } from './proto-writer.ts';
 
 /** One attempt as the ledger keeps it. What the fields mean stands in the proto. */
 export interface UsageRecord {
@@ -66,8 +66,8 @@ export interface UsageRecord {
   decisionJson: string;
   serviceTier: string;
   servedRegion: string;
-  units: Readonly<Record<string, number>>;
-  imagesByKind: Readonly<Record<string, number>>;
+  units: Counts;
+  imagesByKind: Counts;
   cacheReadAudioTokens: number;
   inputImageTokens: number;
   outputImageTokens: number;
@@ -77,8 +77,8 @@ export interface UsageRecord {
   avoidedCostNanoUsd: number;
   usageEstimated: boolean;
   usageImplausible: boolean;
-  countersReserved: Readonly<Record<string, number>>;
-  countersSettled: Readonly<Record<string, number>>;
+  countersReserved: Counts;
+  countersSettled: Counts;
   wouldHaveRefused: readonly string[];
   limitsDegraded: boolean;
   entryId: Buffer;
@@ -102,6 +102,9 @@ export interface UsageRecord {
 }
 
 const noBytes = Buffer.alloc(0);
+const noTexts: UsageRecord['metadata'] = Object.freeze({});
+const noCounts: Counts = new Map();
+const noList: readonly string[] = Object.freeze([]);
 
 export function emptyRecord(): UsageRecord {
   return {
@@ -164,12 +167,12 @@ export function emptyRecord(): UsageRecord {
     latencyMs: 0,
     timeToFirstByteMs: 0,
     gatewayMs: 0,
-    metadata: {},
+    metadata: noTexts,
     decisionJson: '',
     serviceTier: '',
     servedRegion: '',
-    units: {},
-    imagesByKind: {},
+    units: noCounts,
+    imagesByKind: noCounts,
     cacheReadAudioTokens: 0,
     inputImageTokens: 0,
     outputImageTokens: 0,
@@ -179,9 +182,9 @@ export function emptyRecord(): UsageRecord {
     avoidedCostNanoUsd: 0,
     usageEstimated: false,
     usageImplausible: false,
-    countersReserved: {},
-    countersSettled: {},
-    wouldHaveRefused: [],
+    countersReserved: noCounts,
+    countersSettled: noCounts,
+    wouldHaveRefused: noList,
     limitsDegraded: false,
     entryId: noBytes,
     attemptMs: 0,
@@ -274,8 +277,8 @@ export class RecordEncoder {
     out.text(71, record.decisionJson);
     out.text(72, record.serviceTier);
     out.text(73, record.servedRegion);
-    for (const key in record.units) out.count(74, key, record.units[key] ?? 0);
-    for (const key in record.imagesByKind) out.count(75, key, record.imagesByKind[key] ?? 0);
+    out.counts(74, record.units);
+    out.counts(75, record.imagesByKind);
     out.uint(76, record.cacheReadAudioTokens);
     out.uint(77, record.inputImageTokens);
     out.uint(78, record.outputImageTokens);
@@ -285,9 +288,8 @@ export class RecordEncoder {
     out.sint(82, record.avoidedCostNanoUsd);
     out.bool(83, record.usageEstimated);
     out.bool(84, record.usageImplausible);
-    for (const key in record.countersReserved)
-      out.count(85, key, record.countersReserved[key] ?? 0);
-    for (const key in record.countersSettled) out.count(86, key, record.countersSettled[key] ?? 0);
+    out.counts(85, record.countersReserved);
+    out.counts(86, record.countersSettled);
     for (const value of record.wouldHaveRefused) out.text(87, value);
     out.bool(88, record.limitsDegraded);
     out.bytes(89, record.entryId);

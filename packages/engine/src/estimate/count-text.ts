@@ -73,57 +73,80 @@ for (const [from, to, weight] of [
 ] as const)
   weights.fill(weight, from, to);
 
+/** What was read of the run that a character may go on with. */
+const states = [
+  'nothing',
+  ...['letters 1', 'letters 2', 'letters 3', 'letters 4', 'letters 5', 'letters 6', 'word'],
+  ...['capital', 'capitals', 'digits 1', 'digits 2', 'digits 3'],
+  ...['space', 'spaces', 'lines', 'mark', 'marks'],
+] as const;
+type State = (typeof states)[number];
+
+/** What one more character costs, and what was read then. */
+type Move = readonly [tokens: number, then: State];
+
+function moveOf(state: State, kind: number): Move {
+  switch (kind) {
+    case wide:
+      // By its own weight.
+      return [0, 'nothing'];
+    case lower:
+    case accented:
+      return letterAfter(state);
+    case upper:
+      return state === 'capital' || state === 'capitals' ? [0.48, 'capitals'] : [0.88, 'capital'];
+    case digit:
+      // Three are a token.
+      if (state === 'digits 1') return [0, 'digits 2'];
+      return state === 'digits 2' ? [0, 'digits 3'] : [1.05, 'digits 1'];
+    case space:
+      // A single one goes with what follows it.
+      if (state === 'spaces') return [1 / 64, 'spaces'];
+      return state === 'space' ? [1, 'spaces'] : [0, 'space'];
+    case line:
+      return [state === 'lines' ? 0 : 1, 'lines'];
+    default:
+      return state === 'mark' || state === 'marks' ? [0.45, 'marks'] : [1, 'mark'];
+  }
+}
+
+function letterAfter(state: State): Move {
+  // Of capitals before small letters the last one begins their word.
+  if (state === 'capital') return [1.05 - 0.88, 'letters 2'];
+  if (state === 'capitals') return [1.05 - 0.48, 'letters 2'];
+  if (state === 'word' || state === 'letters 6') return [0.36, 'word'];
+  const read = Number(/^letters (\d)$/.exec(state)?.[1] ?? 0);
+  return [read === 0 ? 1.05 : 0, `letters ${read + 1}` as State];
+}
+
+const kinds = 8;
+/** Costs are kept as integers of so many to a token. */
+const unit = 4096;
+
+/** By state and class: the cost, and in the last byte where the row of the next state begins. */
+const moves = Int32Array.from({ length: states.length * kinds }, (_, at) => {
+  const [tokens, then] = moveOf(states[Math.floor(at / kinds)] ?? 'nothing', at % kinds);
+  return (Math.round(tokens * unit) << 8) | (states.indexOf(then) * kinds);
+});
+
+/** One look into a table for each character: where words end is not foreseen by any processor. */
 function countRange(text: string, from: number, to: number, into: TextCount): void {
+  let cost = 0;
   let tokens = 0;
   // Of ASCII, until others are met.
   let bytes = to - from;
-  let at = from;
-  while (at < to) {
+  let state = 0;
+  for (let at = from; at < to; at++) {
     const code = text.charCodeAt(at);
-    const kind = classes[code];
-    let end = at + 1;
-    if (kind === wide) {
+    const kind = classes[code] ?? 0;
+    if (code >= 0x80) {
       tokens += weights[code] ?? 0;
       bytes += code < 0x800 || (code >= 0xd800 && code < 0xe000) ? 1 : 2;
-      at = end;
-      continue;
     }
-    if (kind === upper) {
-      while (end < to && classes[text.charCodeAt(end)] === upper) end++;
-      const next = end < to ? classes[text.charCodeAt(end)] : mark;
-      // Of capitals before small letters the last one begins their word.
-      const capitals = end - at - (next === lower || next === accented ? 1 : 0);
-      if (capitals > 0) tokens += 0.4 + capitals * 0.48;
-      at += capitals;
-      if (capitals > 0 && at === end) continue;
-      end = at + 1;
-    }
-    if (kind === upper || kind === lower || kind === accented) {
-      if (kind === accented) {
-        tokens += weights[code] ?? 0;
-        bytes++;
-      }
-      for (; end < to; end++) {
-        const next = text.charCodeAt(end);
-        const nextKind = classes[next];
-        if (nextKind === lower) continue;
-        if (nextKind !== accented) break;
-        tokens += weights[next] ?? 0;
-        bytes++;
-      }
-      const letters = end - at;
-      tokens += letters > 6 ? 1.05 + (letters - 6) * 0.36 : 1.05;
-    } else {
-      while (end < to && classes[text.charCodeAt(end)] === kind) end++;
-      const run = end - at;
-      // A single space goes with what follows it; three digits are a token.
-      if (kind === space) tokens += run > 1 ? 1 + (run >> 6) : 0;
-      else if (kind === digit) tokens += Math.ceil(run / 3) * 1.05;
-      else if (kind === line) tokens += 1;
-      else tokens += 1 + (run - 1) * 0.45;
-    }
-    at = end;
+    const move = moves[state | kind] ?? 0;
+    cost += move >> 8;
+    state = move & 0xff;
   }
-  into.tokens += tokens;
+  into.tokens += tokens + cost / unit;
   into.bytes += bytes;
 }

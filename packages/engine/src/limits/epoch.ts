@@ -1,4 +1,4 @@
-import type { Counter, GroupReset } from './limit.ts';
+import { type Counter, counterName, type GroupReset, type NamedEpoch } from './limit.ts';
 import { type Period, periodAt } from './period.ts';
 import { type RateUnit, windowMs, windowOffsetMs } from './windows.ts';
 
@@ -8,6 +8,20 @@ export interface Epoch {
   readonly startMs: number;
   /** 0 = never. */
   readonly endMs: number;
+}
+
+/** Where a counter is at a time: told anew when its epoch is another. */
+export function epochOf(counter: Counter, nowMs: number): NamedEpoch {
+  const { last } = counter;
+  if (last !== undefined && nowMs >= last.epoch.startMs && isBefore(nowMs, last.epoch)) return last;
+  const epoch = epochAt(counter, nowMs);
+  const named = { epoch, name: counterName(counter, epoch.name) };
+  counter.last = named;
+  return named;
+}
+
+function isBefore(nowMs: number, { endMs }: Epoch): boolean {
+  return endMs === 0 || nowMs < endMs;
 }
 
 /** Of a counter, at a time. */

@@ -1,3 +1,4 @@
+import type { Epoch } from './epoch.ts';
 import type { Period } from './period.ts';
 import type { RateUnit } from './windows.ts';
 
@@ -62,6 +63,14 @@ export interface Counter {
   readonly reset: GroupReset | undefined;
   /** What is limited, named for people: kind and slug, never an internal id. */
   readonly entity: string;
+  /** Where `epochOf` found it last. */
+  last?: NamedEpoch | undefined;
+}
+
+/** An epoch of one counter, with what the counter is called in it. */
+export interface NamedEpoch {
+  readonly epoch: Epoch;
+  readonly name: string;
 }
 
 /** A reset of one group, in the period that began then: later ones know nothing of it. */

@@ -124,6 +124,7 @@ export function counterOf(
     group,
     reset: policy.resets.get(group),
     entity: groupEntity(policy.groupBy, request, target),
+    last: undefined,
   };
 }
 

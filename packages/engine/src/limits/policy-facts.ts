@@ -8,6 +8,44 @@ export function fold(value: string): string {
   return value.trim().toLowerCase();
 }
 
+/**
+ * All that a request says to a key, as it stands: to a policy that looks at
+ * nothing else, requests that say the same are the same.
+ */
+export function saidTo(
+  key: string,
+  request: RequestFacts,
+  target: TargetFacts | undefined,
+): string {
+  switch (key) {
+    case 'workspace_id':
+      return part(request.workspaceId) + part(request.workspaceSlug);
+    case 'organisation_id':
+      return part(request.organisationId);
+    case 'api_key':
+      return part(request.apiKeyId) + part(request.apiKeySlug);
+    case 'endpoint_type':
+      return part(request.endpoint);
+    case 'config':
+      return part(request.configSlug);
+    case 'prompt':
+      return part(request.promptSlug);
+    case 'provider':
+    case 'virtual_key':
+    case 'model':
+      return part(target?.provider) + part(target?.providerSlug) + part(target?.model);
+    default:
+      return key.startsWith('metadata.')
+        ? part(request.metadata[key.slice('metadata.'.length)])
+        : '';
+  }
+}
+
+/** With its length before it, so that no text can be taken for two. */
+function part(value: string | undefined): string {
+  return value === undefined ? '-' : `${value.length}:${value}`;
+}
+
 /** The spellings under which a policy may name a value, folded. Empty = the request has none. */
 export function candidatesOf(
   key: string,

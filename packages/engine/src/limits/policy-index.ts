@@ -1,7 +1,7 @@
 import type { RequestFacts, TargetFacts } from '../facts.ts';
 import type { Counter } from './limit.ts';
 import { type CompiledPolicy, counterOf, type Matcher, unmetCondition } from './policies.ts';
-import { candidatesOf } from './policy-facts.ts';
+import { candidatesOf, saidTo } from './policy-facts.ts';
 
 /** What became of one policy for one request. */
 export interface PolicyMatch {
@@ -27,6 +27,10 @@ interface ByKey {
 }
 
 const metadata = 'metadata.';
+/** Counters that an index remembers; further groups are told anew with each request. */
+const rememberedMax = 256;
+/** Keys by which requests are told apart, for that. */
+const looksAtMax = 12;
 
 /**
  * The policies of one level, found by the values that one condition of each
@@ -39,6 +43,11 @@ export class PolicyIndex {
   readonly #byKey = new Map<string, ByKey>();
   readonly #metadataKeys: ReadonlyMap<string, ByKey>;
   readonly #otherKeys: readonly (readonly [string, ByKey])[];
+  /** All that any of the policies looks at; undefined = too much to be told apart by. */
+  readonly #looksAt: readonly string[] | undefined;
+  /** What requests met, by what they say to these keys. */
+  readonly #met = new Map<string, readonly Counter[]>();
+  #remembered = 0;
 
   constructor(policies: readonly CompiledPolicy[], level: CompiledPolicy['level']) {
     this.#policies = policies.filter((policy) => policy.level === level);
@@ -50,15 +59,38 @@ export class PolicyIndex {
       ),
     );
     this.#otherKeys = keys.filter(([key]) => !key.startsWith(metadata));
+    // Who is named where nothing is grouped by: the workspace.
+    const looksAt = new Set(['workspace_id']);
+    for (const { matchers, groupBy } of this.#policies) {
+      for (const { key } of matchers) looksAt.add(key);
+      for (const key of groupBy) looksAt.add(key);
+    }
+    if (looksAt.size <= looksAtMax) this.#looksAt = [...looksAt];
   }
 
   get isEmpty(): boolean {
     return this.#policies.length === 0;
   }
 
-  /** Counters of those that apply, in the order of the policies. */
-  match(request: RequestFacts, target?: TargetFacts): Counter[] {
-    if (this.#policies.length === 0) return [];
+  /** Counters of those that apply, in the order of the policies. The same objects for requests that say the same. */
+  match(request: RequestFacts, target?: TargetFacts): readonly Counter[] {
+    if (this.#policies.length === 0) return noCounters;
+    if (this.#looksAt === undefined) return this.#find(request, target);
+    let said = '';
+    for (const key of this.#looksAt) said += saidTo(key, request, target);
+    const known = this.#met.get(said);
+    if (known !== undefined) return known;
+    const counters = this.#find(request, target);
+    if (this.#remembered + counters.length >= rememberedMax) {
+      this.#met.clear();
+      this.#remembered = 0;
+    }
+    this.#met.set(said, counters);
+    this.#remembered += counters.length + 1;
+    return counters;
+  }
+
+  #find(request: RequestFacts, target: TargetFacts | undefined): Counter[] {
     const met: Placed[] = [];
     const tryAll = (placed: readonly Placed[]) => {
       for (const each of placed)
@@ -112,6 +144,8 @@ export class PolicyIndex {
     }
   }
 }
+
+const noCounters: readonly Counter[] = Object.freeze([]);
 
 function look(
   { exact, under, present }: ByKey,

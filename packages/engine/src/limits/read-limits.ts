@@ -72,6 +72,7 @@ export function entityCounters(limits: readonly Limit[]): Counter[] {
     group: '',
     reset: undefined,
     entity: entityText(limit.holder.kind, limit.holder.name),
+    last: undefined,
   }));
 }
 

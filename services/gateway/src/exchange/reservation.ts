@@ -1,4 +1,5 @@
 import type { Counter, Epoch } from '@sluice/engine';
+import type { Counts } from '@sluice/usage';
 
 /** What a request will use at most, as far as can be told before it is sent. Integers from 0. */
 export interface Estimate {
@@ -6,7 +7,7 @@ export interface Estimate {
   readonly tokens: number;
   readonly costNanoUsd: number;
   /** The same where answers come to what those of the model came to so far; absent = it is not known. */
-  readonly observed?: Used;
+  readonly observed?: Used | undefined;
   /** No price is known: its cost is not counted. */
   readonly isUnpriced?: boolean;
 }
@@ -46,10 +47,7 @@ export interface CounterState {
   readonly alone: AloneRule | undefined;
 }
 
-/** Amounts by name of the counter. */
-export type Counts = Readonly<Record<string, number>>;
-
-/** What a record tells of its attempt's counters. */
+/** What a record tells of its attempt's counters, by their names. */
 export interface CountsOfRecord {
   readonly reserved: Counts;
   readonly settled: Counts;

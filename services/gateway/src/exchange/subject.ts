@@ -1,4 +1,5 @@
 import type { EndpointOperation, NamedOperation } from '@sluice/contracts';
+import type { MediaRule, RequestSize } from '@sluice/engine';
 import type { FormPart, JsonObject } from '@sluice/providers';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
 
@@ -27,6 +28,8 @@ export interface ModelCall extends Asked {
   json: JsonObject | undefined;
   /** The parts of a multipart body; `json` has its text fields then. */
   form: readonly FormPart[] | undefined;
+  /** How much there is to read in it, as it was measured last: for one target it may have been changed. */
+  measured: { json: JsonObject; rule: MediaRule; size: RequestSize } | undefined;
   /** As the caller wrote it. */
   model: string;
   wantsStream: boolean;
@@ -63,6 +66,7 @@ export function modelCall(
     body: undefined,
     json: undefined,
     form: undefined,
+    measured: undefined,
     model: '',
     wantsStream: false,
     prompt: undefined,

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Counter, Limit, LimitType } from '@sluice/engine';
+import type { Counts } from '@sluice/usage';
 import type {
   CountsOfRecord,
   Estimate,
@@ -27,26 +28,26 @@ export function wantsOf(
   estimate: Estimate,
   raises: readonly Want[] = [],
 ): Wants {
-  const want = (counter: Counter): Want => ({
-    counter,
-    amount: amountFor(counter.limit, estimate),
-    isSoft: false,
-  });
-  return {
-    id,
-    counters: [...ofRequest.map(want), ...raises, ...ofTarget.map(want)],
-    ofRequest: ofRequest.length,
-  };
+  const counters: Want[] = [];
+  for (const counter of ofRequest) counters.push(wantOf(counter, estimate));
+  if (raises.length > 0) counters.push(...raises);
+  for (const counter of ofTarget) counters.push(wantOf(counter, estimate));
+  return { id, counters, ofRequest: ofRequest.length };
+}
+
+function wantOf(counter: Counter, estimate: Estimate): Want {
+  return { counter, amount: amountFor(counter.limit, estimate), isSoft: false };
 }
 
 function amountFor({ type, rules }: Limit, estimate: Estimate): number {
   if (type !== 'requests' && rules.estimatesByObserved && estimate.observed !== undefined)
-    return amountIn(type, { requests: 0, ...estimate.observed });
-  return amountIn(type, estimate);
+    return usedIn(type, estimate.observed);
+  return type === 'requests' ? estimate.requests : usedIn(type, estimate);
 }
 
-export function amountIn(type: LimitType, { requests, tokens, costNanoUsd }: Estimate): number {
-  return type === 'requests' ? requests : type === 'tokens' ? tokens : costNanoUsd;
+/** Requests are none. */
+function usedIn(type: LimitType, used: Used): number {
+  return type === 'tokens' ? used.tokens : type === 'cost' ? used.costNanoUsd : 0;
 }
 
 const nothingUsed: Used = Object.freeze({ tokens: 0, costNanoUsd: 0 });
@@ -55,9 +56,9 @@ const nothingUsed: Used = Object.freeze({ tokens: 0, costNanoUsd: 0 });
 class HeldPart {
   readonly holds: readonly Hold[];
   /** For calls beside and after the first; what all used stands at `holds`. */
-  readonly more: Hold[] = [];
+  #more: readonly Hold[] = noHolds;
   /** Those of them that are for later targets, which may use more than the first. */
-  readonly #raises: Hold[] = [];
+  #raises: readonly Hold[] = noHolds;
   /** The request counts: something was sent, or answered. */
   counts = false;
   /** What calls used so far. */
@@ -68,8 +69,8 @@ class HeldPart {
   #leastCostNanoUsd = 0;
   #callsNoted = 0;
   #isOver = false;
-  /** Told to records so far. */
-  readonly #told = new Map<Hold, { reserved: number; settled: number }>();
+  /** Told to records so far, reserved and settled of each hold in turn; undefined = nothing. */
+  #told: number[] | undefined = undefined;
 
   constructor(holds: readonly Hold[]) {
     this.holds = holds;
@@ -78,10 +79,11 @@ class HeldPart {
   /** What a call of such an estimate needs beside what is held, after those that were made. */
   missingFor(estimate: Estimate): Want[] {
     const wants: Want[] = [];
-    for (const hold of this.holds) {
+    for (const [at, hold] of this.holds.entries()) {
       const { counter } = hold;
       if (counter.limit.type === 'requests') continue;
-      let amount = this.#actual(hold) + amountFor(counter.limit, estimate) - hold.held - hold.short;
+      const used = this.#actual(at, hold, undefined);
+      let amount = used + amountFor(counter.limit, estimate) - hold.held - hold.short;
       for (const raise of this.#raises)
         if (raise.counter === counter) amount -= raise.held + raise.short;
       // The request was let in: only where all of it must fit is a target too much.
@@ -91,8 +93,8 @@ class HeldPart {
   }
 
   raise(holds: readonly Hold[]): void {
-    this.#raises.push(...holds);
-    this.more.push(...holds);
+    this.#raises = [...this.#raises, ...holds];
+    this.addHolds(holds);
   }
 
   post(store: LimitStore, scope: string, actual: Used): void {
@@ -100,8 +102,7 @@ class HeldPart {
     this.#costNanoUsd += actual.costNanoUsd;
     if (!this.#isOver || this.holds.length === 0) return;
     // Told after the end: counted where it was held.
-    const added = { requests: 0, ...actual };
-    const amounts = this.holds.map(({ counter }) => amountIn(counter.limit.type, added));
+    const amounts = this.holds.map(({ counter }) => usedIn(counter.limit.type, actual));
     store.add(scope, this.holds, amounts);
   }
 
@@ -117,41 +118,55 @@ class HeldPart {
     this.#leastCostNanoUsd += sign * costNanoUsd;
   }
 
-  /** What ends it by what the ledger will say, should nothing more be noted. */
-  noted(store: LimitStore): SettlingEnd[] {
+  /** Adds what ends it by what the ledger will say, should nothing more be noted. */
+  noted(store: LimitStore, ends: SettlingEnd[]): void {
     const least = { tokens: this.#leastTokens, costNanoUsd: this.#leastCostNanoUsd };
-    const ends = [
-      ...this.more.map((hold) => store.noteOf({ hold, actual: 0 })),
-      ...this.holds.map((hold) => store.noteOf({ hold, actual: this.#actual(hold, least) })),
-    ];
-    return ends.filter((end) => end !== undefined);
+    for (const [at, hold] of this.#all.entries()) {
+      const end = store.noteOf({ hold, actual: this.#actual(at, hold, least) });
+      if (end !== undefined) ends.push(end);
+    }
   }
 
-  end(): EndedHold[] {
-    if (this.#isOver) return [];
+  /** What a further call would have to hold as well. */
+  again(): Counter[] {
+    return this.holds.flatMap(({ counter }) => (counter.limit.type === 'requests' ? [] : counter));
+  }
+
+  addHolds(more: readonly Hold[]): void {
+    this.#more = [...this.#more, ...more];
+  }
+
+  /** Once; adds what becomes of each hold. */
+  end(ends: EndedHold[]): void {
+    if (this.#isOver) return;
     this.#isOver = true;
-    const ends: EndedHold[] = this.more.map((hold) => ({ hold, actual: 0 }));
-    for (const hold of this.holds) {
-      const actual = this.#actual(hold);
+    for (const [at, hold] of this.#all.entries()) {
+      const actual = this.#actual(at, hold, undefined);
       // Requests are counted when they are taken.
       if (hold.counter.limit.type !== 'requests' || actual !== hold.held)
         ends.push({ hold, actual });
     }
-    return ends;
   }
 
   /** Adds what was not told yet; @param more used by a call that is not posted */
-  tell(reserved: Record<string, number>, settled: Record<string, number>, more?: Used): void {
-    for (const hold of [...this.holds, ...this.more]) {
-      const told = this.#told.get(hold);
-      const actual = this.more.includes(hold) ? 0 : this.#actual(hold, more);
-      add(reserved, hold.name, hold.held - (told?.reserved ?? 0));
-      add(settled, hold.name, actual - (told?.settled ?? 0));
-      if (more === undefined) this.#told.set(hold, { reserved: hold.held, settled: actual });
+  tell(reserved: Map<string, number>, settled: Map<string, number>, more?: Used): void {
+    const told = this.#told;
+    const telling: number[] | undefined = more === undefined ? [] : undefined;
+    for (const [at, hold] of this.#all.entries()) {
+      const actual = this.#actual(at, hold, more);
+      add(reserved, hold.name, hold.held - (told?.[2 * at] ?? 0));
+      add(settled, hold.name, actual - (told?.[2 * at + 1] ?? 0));
+      telling?.push(hold.held, actual);
     }
+    if (telling !== undefined) this.#told = telling;
   }
 
-  #actual({ counter, held }: Hold, more?: Used): number {
+  get #all(): readonly Hold[] {
+    return this.#more.length === 0 ? this.holds : [...this.holds, ...this.#more];
+  }
+
+  #actual(at: number, { counter, held }: Hold, more: Used | undefined): number {
+    if (at >= this.holds.length) return 0;
     switch (counter.limit.type) {
       case 'requests':
         return this.counts || more !== undefined ? held : 0;
@@ -163,8 +178,10 @@ class HeldPart {
   }
 }
 
-function add(counts: Record<string, number>, name: string, more: number): void {
-  if (more > 0) counts[name] = (counts[name] ?? 0) + more;
+const noHolds: readonly Hold[] = Object.freeze([]);
+
+function add(counts: Map<string, number>, name: string, more: number): void {
+  if (more > 0) counts.set(name, (counts.get(name) ?? 0) + more);
 }
 
 /**
@@ -199,18 +216,21 @@ export class RequestHolds {
   }
 
   /** The target asked last; what the one before held is settled with its last call. */
-  visit(target: HeldPart): void {
+  visit(target: HeldPart | undefined): void {
     const before = this.#targets.at(-1);
-    this.#targets.push(target);
+    if (target !== undefined) this.#targets.push(target);
     // What is told in one record with a later part is settled after that is written.
     if (before === undefined || before.hasNoted) return;
-    const ends = before.end();
+    const ends: EndedHold[] = [];
+    before.end(ends);
     if (ends.length > 0) this.store.end(this.scope, ends);
   }
 
   /** @param id one of its own among all reservations */
   note(id: string): SettlingNote | undefined {
-    const ends = [this.part, ...this.#targets].flatMap((part) => part.noted(this.store));
+    const ends: SettlingEnd[] = [];
+    this.part.noted(this.store, ends);
+    for (const target of this.#targets) target.noted(this.store, ends);
     if (ends.length === 0) return undefined;
     this.#noteKey ??= id;
     return settlingNote(this.#noteKey, this.scope, ends);
@@ -253,7 +273,9 @@ export class RequestHolds {
   #endIfOver(): void {
     if (!this.#isClosed || this.#open > 0) return;
     this.#openOnes?.delete(this);
-    const ends = [this.part, ...this.#targets].flatMap((part) => part.end());
+    const ends: EndedHold[] = [];
+    this.part.end(ends);
+    for (const target of this.#targets) target.end(ends);
     if (ends.length > 0 || this.#noteKey !== undefined)
       this.store.end(this.scope, ends, this.#noteKey);
   }
@@ -265,7 +287,8 @@ export class HeldReservation implements Reservation {
   readonly states: readonly Hold[];
   readonly refusedBy: Hold | undefined;
   readonly #holds: RequestHolds;
-  readonly #target: HeldPart;
+  /** Undefined where nothing of the target's is held. */
+  readonly #target: HeldPart | undefined;
   readonly #estimate: Estimate;
 
   /** @param ofTarget so many of the states, the last, are the target's */
@@ -280,20 +303,24 @@ export class HeldReservation implements Reservation {
     this.#holds = holds;
     this.#estimate = estimate;
     this.refusedBy = states[refusedAt];
-    const targets = ofTarget === 0 ? [] : states.slice(-ofTarget);
-    this.states = [...holds.part.holds, ...targets];
-    this.#target = new HeldPart(this.refusedBy === undefined ? targets : []);
+    this.states = holds.states;
+    if (ofTarget > 0) {
+      const targets = states.slice(-ofTarget);
+      this.states = [...holds.states, ...targets];
+      if (this.refusedBy === undefined) this.#target = new HeldPart(targets);
+    }
     holds.visit(this.#target);
   }
 
   begin(): void {
     this.#holds.begin();
-    this.#target.counts = true;
+    if (this.#target !== undefined) this.#target.counts = true;
   }
 
   post(actual: Used): void {
+    const { store, scope } = this.#holds;
     this.#holds.post(actual);
-    this.#target.post(this.#holds.store, this.#holds.scope, actual);
+    this.#target?.post(store, scope, actual);
   }
 
   finish(): void {
@@ -302,20 +329,14 @@ export class HeldReservation implements Reservation {
 
   async extend(): Promise<boolean> {
     const { store, scope, part } = this.#holds;
-    const again = (each: HeldPart) =>
-      each.holds.filter(({ counter }) => counter.limit.type !== 'requests');
-    const [request, target] = [again(part), again(this.#target)];
-    const wants = wantsOf(
-      newReservationId(),
-      [...request, ...target].map(({ counter }) => counter),
-      [],
-      this.#estimate,
-    );
+    const request = part.again();
+    const target = this.#target?.again() ?? [];
+    const wants = wantsOf(newReservationId(), [...request, ...target], [], this.#estimate);
     if (wants.counters.length === 0) return true;
     const { refusedAt, states } = await store.take(scope, wants);
     if (refusedAt >= 0) return false;
-    part.more.push(...states.slice(0, request.length));
-    this.#target.more.push(...states.slice(request.length));
+    part.addHolds(states.slice(0, request.length));
+    this.#target?.addHolds(states.slice(request.length));
     return true;
   }
 
@@ -329,21 +350,21 @@ export class HeldReservation implements Reservation {
 
   noteBegin(least: Used = nothingUsed): SettlingNote | undefined {
     this.#holds.part.noteCall(least, 1);
-    this.#target.noteCall(least, 1);
+    this.#target?.noteCall(least, 1);
     return this.#holds.note(this.id);
   }
 
   noteEnd(least: Used = nothingUsed): SettlingNote | undefined {
     this.#holds.part.noteCall(least, -1);
-    this.#target.noteCall(least, -1);
+    this.#target?.noteCall(least, -1);
     return this.#holds.note(this.id);
   }
 
-  #counts(more?: Used): CountsOfRecord {
-    const reserved: Record<string, number> = {};
-    const settled: Record<string, number> = {};
+  #counts(more?: Used): { reserved: Counts; settled: Counts } {
+    const reserved = new Map<string, number>();
+    const settled = new Map<string, number>();
     this.#holds.part.tell(reserved, settled, more);
-    this.#target.tell(reserved, settled, more);
+    this.#target?.tell(reserved, settled, more);
     return { reserved, settled };
   }
 }

@@ -1,7 +1,8 @@
-import { type Counter, counterName, epochAt } from '@sluice/engine';
+import { type Counter, epochOf } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import type { AskedBudget } from './leases.ts';
 import { type ChangedCounter, leftOf, type ToldCounter } from './limit-store.ts';
+import { ScopedMap } from './scoped-map.ts';
 
 /** A counter that others may give back to, or raise, is asked about again after so long. */
 const spentForMs = 1000;
@@ -26,19 +27,18 @@ interface Known extends Told {
  * the control plane, and for the time when the shared ones cannot be asked.
  */
 export class KnownCounters {
-  readonly #known = new Map<string, Known>();
+  readonly #known = new ScopedMap<Known>();
   readonly #changed = new Set<Told>();
   /** Those that had nothing left, and until when that is taken for true. */
-  readonly #spentUntil = new Map<string, number>();
+  readonly #spentUntil = new ScopedMap<number>();
 
   note(scope: string, state: CounterState, nowMs: number): void {
-    const key = `${scope}|${state.name}`;
     const isBudget = state.counter.limit.span.kind === 'budget';
-    let known = this.#known.get(key);
+    let known = this.#known.get(scope, state.name);
     if (known === undefined) {
       if (this.#known.size >= keptMax) this.#makeRoom(nowMs);
       known = { scope, state, isChanged: false, amount: 0, askedAtMs: 0 };
-      this.#known.set(key, known);
+      this.#known.set(scope, state.name, known);
     } else if (known.state.posted === state.posted && known.state.pending === state.pending) {
       known.state = state;
       return;
@@ -68,10 +68,7 @@ export class KnownCounters {
   noteSpent(scope: string, { name, resetAtMs }: CounterState, nowMs: number): void {
     if (this.#spentUntil.size >= keptMax) this.#spentUntil.clear();
     const untilMs = nowMs + spentForMs;
-    this.#spentUntil.set(
-      `${scope}|${name}`,
-      resetAtMs === 0 ? untilMs : Math.min(resetAtMs, untilMs),
-    );
+    this.#spentUntil.set(scope, name, resetAtMs === 0 ? untilMs : Math.min(resetAtMs, untilMs));
   }
 
   /** The first of the counters that was spent a moment ago, and still is by its limit of now. */
@@ -79,19 +76,19 @@ export class KnownCounters {
     if (this.#spentUntil.size === 0) return undefined;
     for (const counter of counters) {
       if (counter.limit.rules.isShadow) continue;
-      const key = `${scope}|${counterName(counter, epochAt(counter, nowMs).name)}`;
-      const untilMs = this.#spentUntil.get(key);
+      const { name } = epochOf(counter, nowMs);
+      const untilMs = this.#spentUntil.get(scope, name);
       if (untilMs === undefined) continue;
-      const state = this.#known.get(key)?.state;
+      const state = this.get(scope, name);
       if (untilMs > nowMs && state !== undefined && state.posted >= counter.limit.value)
         return { ...state, counter, remaining: 0 };
-      this.#spentUntil.delete(key);
+      this.#spentUntil.delete(scope, name);
     }
     return undefined;
   }
 
   get(scope: string, name: string): CounterState | undefined {
-    return this.#known.get(`${scope}|${name}`)?.state;
+    return this.#known.get(scope, name)?.state;
   }
 
   takeChanged(max: number): ChangedCounter[] {
@@ -107,7 +104,7 @@ export class KnownCounters {
 
   /** Budgets that requests asked for since, and that are leased where they cannot be asked. */
   *leasable(sinceMs: number): Iterable<AskedBudget> {
-    for (const { scope, state, amount, askedAtMs } of this.#known.values()) {
+    for (const [, , { scope, state, amount, askedAtMs }] of this.#known) {
       const { span, rules, type } = state.counter.limit;
       if (askedAtMs < sinceMs || span.kind === 'rate' || type === 'requests') continue;
       if (rules.withoutShared === 'lease' && !rules.isShadow) yield { scope, state, amount };
@@ -116,16 +113,15 @@ export class KnownCounters {
 
   /** Counters of which something was held when they were last heard of. */
   *pending(): Iterable<{ scope: string; state: CounterState }> {
-    for (const { scope, state } of this.#known.values())
-      if (state.pending > 0) yield { scope, state };
+    for (const [, , { scope, state }] of this.#known) if (state.pending > 0) yield { scope, state };
   }
 
   #makeRoom(nowMs: number): void {
-    for (const [key, { state }] of this.#known)
-      if (state.resetAtMs !== 0 && state.resetAtMs <= nowMs) this.#known.delete(key);
-    for (const [key, { isChanged }] of this.#known) {
+    for (const [scope, name, { state }] of this.#known)
+      if (state.resetAtMs !== 0 && state.resetAtMs <= nowMs) this.#known.delete(scope, name);
+    for (const [scope, name, { isChanged }] of this.#known) {
       if (this.#known.size < keptMax * 0.9) return;
-      if (!isChanged) this.#known.delete(key);
+      if (!isChanged) this.#known.delete(scope, name);
     }
   }
 }

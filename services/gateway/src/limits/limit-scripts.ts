@@ -45,16 +45,18 @@ end
  * What is left is what nobody has used, holds, or may use beyond what is held: so
  * a limit is overshot by no more than what one request is estimated to use.
  *
- * KEYS  the mark; for each counter its hash and its set, and of a group those of
- *       the group that all share for which there is no room, and the number of groups
+ * KEYS  the mark; for each counter its hash, and its set unless it counts requests; of a group that may be new the
+ *       same of the group that all share for which there is no room, and the number of groups
  * ARGV  now or "", known mark, "take" or "peek", reservation, ms until it must be
  *       renewed, groups of a policy at most, number of counters of the request;
- *       for each counter in one, with spaces between (each argument costs): flags, limit, what is asked for, what must be left,
- *       start and end of its epoch, when it may be forgotten
- * flags q: requests, g: of a group, n: refuses nothing, l: a lease, which is never used beyond what is held, s: in shadow mode, k: what was lost of it is known
- * reply { "ok", now, refused index or 0, then for each counter posted, held, over, taken, bits }
+ *       all counters in one, seven words of each (each argument costs): flags, limit, what is asked for, what must
+ *       be left, start and end of its epoch, when it may be forgotten
+ * flags -: none, q: requests, g: of a group, o: of one that is known to have a counter, n: refuses nothing, l: a
+ *       lease, which is never used beyond what is held, s: in shadow mode, k: what was lost of it is known
+ * reply { "ok", now, refused index or 0, all counters in one, five words of each: posted, held, over, taken, bits }
  *       bits 1: counted in the shared group, 2: would have refused
- *       or { "clock", now }, { "mark", now, mark or false }, { "lost", now, index… }
+ *       or { "clock", now }, { "mark", now, mark or false }, { "lost", now, index… }, { "new", now, index… }: of these
+ *       groups there is no counter after all
  */
 export const takeScript = sharedScript<(string | number | null)[]>(`${shared}
 local now = timeOf(ARGV[1])
@@ -62,23 +64,26 @@ local mark = redis.call('GET', KEYS[1])
 if mark ~= ARGV[2] then return { 'mark', now, mark } end
 local since = tonumber(string.match(mark, '^%d+'))
 local takes, id, groupsMax, ofRequest = ARGV[3] == 'take', ARGV[4], tonumber(ARGV[6]), tonumber(ARGV[7])
-local key, found, lost, refused = 2, {}, {}, 0
-local words = '^(%S*) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)$'
-for i = 1, #ARGV - 7 do
-  local flags, limit, asked, needed, from, to, keep = string.match(ARGV[i + 7], words)
+local i, key, found, lost, new, refused = 0, 2, {}, {}, {}, 0
+local words = '(%S+) (%S+) (%S+) (%S+) (%S+) (%S+) (%S+)'
+for flags, limit, asked, needed, from, to, keep in string.gmatch(ARGV[8] or '', words) do
+  i = i + 1
   limit, asked, needed, from, to = tonumber(limit), tonumber(asked), tonumber(needed), tonumber(from), tonumber(to)
   if now < from or (to > 0 and now >= to) then return { 'clock', now } end
   local counter = { flags = flags, asked = asked, bits = 0, keep = keep, hash = KEYS[key], held = KEYS[key + 1] }
+  local size = string.find(flags, 'q', 1, true) and 1 or 2
   local grouped = string.find(flags, 'g', 1, true)
   local posted, pending, over, isNew = counts(counter.hash)
   if isNew and grouped then
-    counter.groups = KEYS[key + 4]
+    counter.groups = KEYS[key + 2 * size]
     if tonumber(redis.call('GET', counter.groups) or 0) >= groupsMax then
-      counter.hash, counter.held, counter.groups, counter.bits = KEYS[key + 2], KEYS[key + 3], nil, 1
+      counter.hash, counter.held, counter.groups, counter.bits = KEYS[key + size], KEYS[key + size + 1], nil, 1
       posted, pending, over, isNew = counts(counter.hash)
     end
+  elseif isNew and string.find(flags, 'o', 1, true) then
+    new[#new + 1] = i
   end
-  key = key + (grouped and 5 or 2)
+  key = key + (grouped and 2 * size + 1 or size)
   if isNew and takes and from < since and counter.bits == 0 and not string.find(flags, 'k', 1, true) then
     lost[#lost + 1] = i
   end
@@ -97,13 +102,14 @@ for i = 1, #ARGV - 7 do
   counter.posted, counter.pending, counter.over, counter.left, counter.isNew = posted, pending, over, left, isNew
   found[i] = counter
 end
+if #new > 0 then return { 'new', now, unpack(new) } end
 if #lost > 0 then return { 'lost', now, unpack(lost) } end
 local last = #found
 if not takes or (refused > 0 and refused <= ofRequest) then last = 0 elseif refused > 0 then last = ofRequest end
-local reply = { 'ok', now, refused }
-for i = 1, #found do
-  local counter, taken = found[i], 0
-  if i <= last then
+local reply = {}
+for at = 1, #found do
+  local counter, taken = found[at], 0
+  if at <= last then
     taken = counter.asked
     if counter.isNew then
       redis.call('HSET', counter.hash, 'p', 0)
@@ -128,18 +134,16 @@ for i = 1, #found do
       counter.pending, counter.over = counter.pending + taken, counter.over + short
     end
   end
-  local base = 3 + (i - 1) * 5
-  reply[base + 1], reply[base + 2], reply[base + 3] = counter.posted, counter.pending, counter.over
-  reply[base + 4], reply[base + 5] = taken, counter.bits
+  reply[at] = string.format('%.0f %.0f %.0f %.0f %d', counter.posted, counter.pending, counter.over, taken, counter.bits)
 end
-return reply`);
+return { 'ok', now, refused, table.concat(reply, ' ') }`);
 
 /**
  * What becomes of counters after they were asked; each line is done once however
  * often it is sent.
  *
  * KEYS  the mark; for each line the hash and the set of its counter
- * ARGV  now or "", known mark; for each line in one, with spaces between, what, and three words:
+ * ARGV  now or "", known mark; all lines in one, with spaces between: of each what, and three words:
  *       "end" member, actual, -: what was held goes back, what was used is posted
  *       "add" id, amount, when it may be forgotten
  *       "least" -, posted, when it may be forgotten: not less than that was used
@@ -151,9 +155,10 @@ export const settleScript = sharedScript<number[]>(`${shared}
 local now = timeOf(ARGV[1])
 local reply = {}
 if redis.call('GET', KEYS[1]) ~= ARGV[2] then return reply end
-for i = 1, (#KEYS - 1) / 2 do
+local i = 0
+for what, one, two, keep in string.gmatch(ARGV[3], '(%S+) (%S+) (%S+) (%S+)') do
+  i = i + 1
   local hash, held = KEYS[2 * i], KEYS[2 * i + 1]
-  local what, one, two, keep = string.match(ARGV[i + 2], '^(%S+) (%S+) (%S+) (%S+)$')
   local posted, _, _, isNew = counts(hash)
   if what == 'end' then
     if not isNew then

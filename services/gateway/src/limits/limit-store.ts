@@ -94,6 +94,28 @@ export function leftOf(value: number, { posted, pending, overshoot }: Counted): 
 /** How far a counter is. */
 export type Counted = Pick<CounterState, 'posted' | 'pending' | 'overshoot'>;
 
+/** Where a counter is after something of it was settled. */
+export function settledState(
+  { counter, epoch, name, resetAtMs, isOverflow, alone }: CounterState,
+  counted: Counted,
+): CounterState {
+  const { posted, pending, overshoot } = counted;
+  return {
+    counter,
+    epoch,
+    name,
+    posted,
+    pending,
+    overshoot,
+    remaining: Math.max(0, leftOf(counter.limit.value, counted)),
+    resetAtMs,
+    held: 0,
+    wouldRefuse: false,
+    isOverflow,
+    alone,
+  };
+}
+
 /** What must be left for a want to be met. */
 export function neededFor({ counter, amount, isSoft }: Want): number {
   if (isSoft) return Number.NEGATIVE_INFINITY;

@@ -1,6 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { open, rename } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
+import { ScopedMap } from './scoped-map.ts';
 
 /** How far one counter is. */
 export interface Count {
@@ -24,7 +25,7 @@ const graceMs = 60_000;
 
 /** The counts of a gateway by name, and their file. */
 export class MemoryCounts {
-  readonly #counts = new Map<string, Count>();
+  readonly #counts = new ScopedMap<Count>();
   readonly #pools = new Map<string, Pool>();
   /** Counts of groups, by organisation. */
   readonly #groupsOf = new Map<string, number>();
@@ -56,7 +57,7 @@ export class MemoryCounts {
   }
 
   get(scope: string, name: string): Count | undefined {
-    return this.#counts.get(`${scope}|${name}`);
+    return this.#counts.get(scope, name);
   }
 
   /** How many groups a policy has in an epoch. */
@@ -79,7 +80,7 @@ export class MemoryCounts {
       endsAtMs,
       pool: pool === undefined ? undefined : this.#join(scope, `${scope}|${pool}`),
     };
-    this.#counts.set(`${scope}|${name}`, count);
+    this.#counts.set(scope, name, count);
     return count;
   }
 
@@ -109,12 +110,11 @@ export class MemoryCounts {
     return pool;
   }
 
-  #remove(key: string, { pool }: Count): void {
-    this.#counts.delete(key);
+  #remove(scope: string, name: string, { pool }: Count): void {
+    this.#counts.delete(scope, name);
     if (pool === undefined) return;
     this.#groups--;
     if (--pool.groups === 0) this.#pools.delete(pool.name);
-    const [scope] = splitKey(key);
     const left = (this.#groupsOf.get(scope) ?? 1) - 1;
     if (left === 0) this.#groupsOf.delete(scope);
     else this.#groupsOf.set(scope, left);
@@ -131,8 +131,8 @@ export class MemoryCounts {
     this.#isSweeping = true;
     void (async () => {
       let looked = 0;
-      for (const [key, count] of this.#counts) {
-        if (this.#isOver(count, this.#now())) this.#remove(key, count);
+      for (const [scope, name, count] of this.#counts) {
+        if (this.#isOver(count, this.#now())) this.#remove(scope, name, count);
         if (++looked % rowsInOneGo === 0) await turn();
       }
       this.#isSweeping = false;
@@ -148,7 +148,7 @@ export class MemoryCounts {
         let rows = '';
         let inRows = 0;
         for (const entry of this.#counts) {
-          if (this.#isOver(entry[1], this.#now())) {
+          if (this.#isOver(entry[2], this.#now())) {
             this.#remove(...entry);
             continue;
           }
@@ -193,8 +193,8 @@ export class MemoryCounts {
 /** So many are written down in well under a millisecond. */
 const rowsInOneGo = 500;
 
-function rowOf([key, { posted, endsAtMs, pool }]: [string, Count]): string {
-  const row = [key, posted, endsAtMs];
+function rowOf([scope, name, { posted, endsAtMs, pool }]: [string, string, Count]): string {
+  const row = [`${scope}|${name}`, posted, endsAtMs];
   const ofPool = pool === undefined ? [] : [splitKey(pool.name)[1]];
   return `${JSON.stringify([...row, ...ofPool])}\n`;
 }

@@ -1,4 +1,4 @@
-import { type Counter, counterName, type Epoch, epochAt, overflowGroup } from '@sluice/engine';
+import { type Counter, counterName, type Epoch, epochOf, overflowGroup } from '@sluice/engine';
 import type { AloneRule, CounterState } from '../exchange/reservation.ts';
 import { KnownCounters } from './known-counters.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type LimitStore,
   leftOf,
   neededFor,
+  settledState,
   type Taken,
   type Want,
   type Wants,
@@ -43,15 +44,73 @@ interface DrainedCount {
   readonly state: CounterState;
 }
 
-/** A counter found for a want, before anything is taken. */
-interface Found {
-  readonly want: Want;
+/** What a want found, and what was taken for it then. */
+class MemoryHold implements Hold {
+  readonly id: string;
+  readonly counter: Counter;
   readonly epoch: Epoch;
+  readonly name: string;
+  readonly resetAtMs: number;
+  readonly isOverflow: boolean;
+  readonly alone: AloneRule | undefined;
+  posted = 0;
+  pending = 0;
+  overshoot = 0;
+  remaining = 0;
+  held = 0;
+  short = 0;
+  wouldRefuse = false;
+  /** Of which something was taken, until it is ended. */
+  by: MemoryLimits | undefined = undefined;
+  readonly want: Want;
+  count: Count | undefined;
+  /** Of a group without a count: where it would be one of so many. */
+  readonly pool: string | undefined;
+  /** So much of the limit may be used here. */
+  readonly allowed: number;
+
+  constructor(id: string, want: Want, epoch: Epoch, place: Place, allowed: Allowance) {
+    this.id = id;
+    this.counter = want.counter;
+    this.epoch = epoch;
+    this.name = place.name;
+    this.resetAtMs = epoch.endMs;
+    this.isOverflow = place.isOverflow;
+    this.alone = allowed.rule;
+    this.want = want;
+    this.count = place.count;
+    this.pool = place.pool;
+    this.allowed = allowed.value;
+    this.look();
+  }
+
+  get isShort(): boolean {
+    return this.room < neededFor(this.want);
+  }
+
+  get room(): number {
+    const { count, allowed } = this;
+    return count === undefined ? allowed : leftOf(allowed, count);
+  }
+
+  /** Says how far the counter is now. */
+  look(): void {
+    const { count } = this;
+    if (count !== undefined) {
+      this.posted = count.posted;
+      this.pending = count.pending;
+      this.overshoot = count.overshoot;
+    }
+    this.remaining = Math.max(0, this.room);
+  }
+}
+
+/** Where a want is counted. */
+interface Place {
   readonly name: string;
   readonly count: Count | undefined;
   readonly pool: string | undefined;
   readonly isOverflow: boolean;
-  readonly allowed: Allowance;
 }
 
 /**
@@ -64,8 +123,6 @@ export class MemoryLimits implements LimitStore {
   readonly settling = { lines: 0, lagMs: 0 };
   readonly #counts: MemoryCounts;
   readonly #known = new KnownCounters();
-  /** What was taken here and is not ended. */
-  readonly #open = new WeakSet<Hold>();
   /** Of whom counts are drained: the last state of each counter. */
   readonly #states: Map<string, DrainedCount> | undefined;
   readonly #groupsMax: number;
@@ -92,21 +149,29 @@ export class MemoryLimits implements LimitStore {
 
   take(scope: string, { id, counters, ofRequest }: Wants): Taken {
     const nowMs = this.#now();
-    const found = counters.map((want) => this.#find(scope, want, nowMs));
-    const refusedAt = found.findIndex(
-      (each) => !each.want.counter.limit.rules.isShadow && isShort(each),
-    );
-    if (refusedAt >= 0) this.#noteRefusal(scope, found[refusedAt], nowMs);
-    const takenUpTo =
-      refusedAt < 0 ? found.length : refusedAt < ofRequest ? 0 : Math.min(ofRequest, refusedAt);
-    const states = found.map((each, at) => this.#take(scope, each, id, at < takenUpTo, nowMs));
-    if (takenUpTo > 0) this.#counts.changed();
-    return { refusedAt, states };
+    const holds: MemoryHold[] = [];
+    let refusedAt = -1;
+    for (const want of counters) {
+      const hold = this.#find(scope, want, id, nowMs);
+      if (refusedAt < 0 && !want.counter.limit.rules.isShadow && hold.isShort)
+        refusedAt = holds.length;
+      holds.push(hold);
+    }
+    if (refusedAt >= 0) this.#noteRefusal(scope, holds[refusedAt], nowMs);
+    let left =
+      refusedAt < 0 ? holds.length : refusedAt < ofRequest ? 0 : Math.min(ofRequest, refusedAt);
+    if (left > 0) this.#counts.changed();
+    for (const hold of holds) {
+      hold.wouldRefuse = hold.counter.limit.rules.isShadow && hold.isShort;
+      if (left-- > 0) this.#take(scope, hold, nowMs);
+    }
+    return { refusedAt, states: holds };
   }
 
   end(scope: string, ends: readonly EndedHold[]): void {
     for (const { hold, actual } of ends) {
-      if (!this.#open.delete(hold)) continue;
+      if (!this.holds(hold)) continue;
+      hold.by = undefined;
       const count = this.#counts.get(scope, hold.name);
       if (count === undefined) continue;
       if (hold.counter.limit.type === 'requests') count.posted += actual - hold.held;
@@ -139,7 +204,7 @@ export class MemoryLimits implements LimitStore {
   peek(scope: string, counters: readonly Counter[]): CounterState[] {
     const nowMs = this.#now();
     return counters.map((counter) =>
-      stateOf(this.#find(scope, { counter, amount: 0, isSoft: false }, nowMs)),
+      this.#find(scope, { counter, amount: 0, isSoft: false }, '', nowMs),
     );
   }
 
@@ -152,8 +217,8 @@ export class MemoryLimits implements LimitStore {
   }
 
   /** Whether something is held here that was taken here. */
-  holds(hold: Hold): boolean {
-    return this.#open.has(hold);
+  holds(hold: Hold): hold is MemoryHold {
+    return hold instanceof MemoryHold && hold.by === this;
   }
 
   /** What was counted; nothing is to be asked of this store any more. */
@@ -168,97 +233,63 @@ export class MemoryLimits implements LimitStore {
     return this.#counts.close();
   }
 
-  #find(scope: string, want: Want, nowMs: number): Found {
+  #find(scope: string, want: Want, id: string, nowMs: number): MemoryHold {
     const { counter } = want;
-    const epoch = epochAt(counter, nowMs);
-    let name = counterName(counter, epoch.name);
-    let count = this.#counts.get(scope, name);
-    let pool: string | undefined;
-    let isOverflow = false;
-    if (counter.group !== '' && count === undefined) {
-      pool = `${counter.limit.id}@${epoch.name}`;
-      isOverflow =
-        this.#counts.groupsIn(scope, pool) >= this.#groupsMax ||
-        !this.#counts.hasRoomFor(scope, allGroupsMax);
-      if (isOverflow) {
-        pool = undefined;
-        name = counterName({ limit: counter.limit, group: overflowGroup }, epoch.name);
-        count = this.#counts.get(scope, name);
-      }
-    }
-    const allowed = this.#allows?.(scope, counter, name) ?? {
+    const { epoch, name } = epochOf(counter, nowMs);
+    const count = this.#counts.get(scope, name);
+    const place =
+      count === undefined && counter.group !== ''
+        ? this.#placeOfGroup(scope, counter, epoch, name)
+        : { name, count, pool: undefined, isOverflow: false };
+    const allowed = this.#allows?.(scope, counter, place.name) ?? {
       value: counter.limit.value,
       rule: undefined,
     };
-    return { want, epoch, name, count, pool, isOverflow, allowed };
+    return new MemoryHold(id, want, epoch, place, allowed);
   }
 
-  #take(scope: string, found: Found, id: string, isTaken: boolean, nowMs: number): Hold {
-    const { want, epoch, name, pool, allowed } = found;
-    const { type, rules } = want.counter.limit;
-    const room = roomOf(found.count, allowed);
-    const wouldRefuse = rules.isShadow && isShort(found);
-    if (!isTaken) return { ...stateOf(found), id, short: 0, wouldRefuse };
-    const count = found.count ?? this.#counts.add(scope, name, epoch.endMs, pool);
-    const held =
+  /** Of a group that has no count yet. */
+  #placeOfGroup(scope: string, { limit }: Counter, epoch: Epoch, name: string): Place {
+    const pool = `${limit.id}@${epoch.name}`;
+    const hasRoom =
+      this.#counts.groupsIn(scope, pool) < this.#groupsMax &&
+      this.#counts.hasRoomFor(scope, allGroupsMax);
+    if (hasRoom) return { name, count: undefined, pool, isOverflow: false };
+    const shared = counterName({ limit, group: overflowGroup }, epoch.name);
+    const count = this.#counts.get(scope, shared);
+    return { name: shared, count, pool: undefined, isOverflow: true };
+  }
+
+  #take(scope: string, hold: MemoryHold, nowMs: number): void {
+    const { want, name, epoch, pool } = hold;
+    const { type, rules, span } = want.counter.limit;
+    const room = hold.room;
+    hold.count ??= this.#counts.add(scope, name, epoch.endMs, pool);
+    const { count } = hold;
+    hold.held =
       type === 'requests' || rules.isShadow
         ? want.amount
         : Math.min(want.amount, Math.max(0, room));
-    const short = want.amount - held;
-    if (type === 'requests') count.posted += held;
+    hold.short = want.amount - hold.held;
+    if (type === 'requests') count.posted += hold.held;
     else {
-      count.pending += held;
-      count.overshoot += short;
+      count.pending += hold.held;
+      count.overshoot += hold.short;
     }
-    const state = { ...stateOf({ ...found, count }), id, held, short, wouldRefuse };
-    this.#open.add(state);
-    this.#states?.set(`${scope}|${name}`, { scope, state });
-    if (want.counter.limit.span.kind === 'budget') this.#known.note(scope, state, nowMs);
-    return state;
+    hold.look();
+    hold.by = this;
+    this.#states?.set(`${scope}|${name}`, { scope, state: hold });
+    if (span.kind === 'budget') this.#known.note(scope, hold, nowMs);
   }
 
-  #noteRefusal(scope: string, refused: Found | undefined, nowMs: number): void {
-    if (refused?.count === undefined || refused.allowed.rule !== undefined) return;
-    const state = stateOf(refused);
-    this.#known.note(scope, state, nowMs);
-    if (state.posted >= state.counter.limit.value) this.#known.noteSpent(scope, state, nowMs);
+  #noteRefusal(scope: string, refused: MemoryHold | undefined, nowMs: number): void {
+    if (refused?.count === undefined || refused.alone !== undefined) return;
+    this.#known.note(scope, refused, nowMs);
+    if (refused.posted >= refused.counter.limit.value) this.#known.noteSpent(scope, refused, nowMs);
   }
 
-  #note(scope: string, state: CounterState, { posted, pending, overshoot }: Count): void {
-    if (state.counter.limit.span.kind === 'rate') return;
-    const remaining = Math.max(
-      0,
-      leftOf(state.counter.limit.value, { posted, pending, overshoot }),
-    );
-    this.#known.note(
-      scope,
-      { ...state, posted, pending, overshoot, remaining, held: 0, wouldRefuse: false },
-      this.#now(),
-    );
+  #note(scope: string, state: CounterState, count: Count): void {
+    if (state.counter.limit.span.kind === 'budget')
+      this.#known.note(scope, settledState(state, count), this.#now());
   }
-}
-
-function roomOf(count: Count | undefined, { value }: Allowance): number {
-  return count === undefined ? value : leftOf(value, count);
-}
-
-function isShort({ want, count, allowed }: Found): boolean {
-  return roomOf(count, allowed) < neededFor(want);
-}
-
-function stateOf({ want, epoch, name, count, isOverflow, allowed }: Found): CounterState {
-  return {
-    counter: want.counter,
-    epoch,
-    name,
-    posted: count?.posted ?? 0,
-    pending: count?.pending ?? 0,
-    overshoot: count?.overshoot ?? 0,
-    remaining: Math.max(0, roomOf(count, allowed)),
-    resetAtMs: epoch.endMs,
-    held: 0,
-    wouldRefuse: false,
-    isOverflow,
-    alone: allowed.rule,
-  };
 }

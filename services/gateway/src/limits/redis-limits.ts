@@ -1,7 +1,8 @@
-import { type Counter, counterName, epochAt, overflowGroup } from '@sluice/engine';
+import { type Counter, epochOf } from '@sluice/engine';
 import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
+import { type CounterPlace, CounterPlaces } from './counter-places.ts';
 import { KnownCounters } from './known-counters.ts';
 import { Leases, leaseMs } from './leases.ts';
 import { type LimitMarks, SharedMarks, type SumCounters } from './limit-marks.ts';
@@ -19,7 +20,7 @@ import {
 } from './limit-store.ts';
 import { type Replicas, shareOf } from './live-replicas.ts';
 import { type Allowance, limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
-import { keepUntilMs, type Line, SettleQueue } from './settle-queue.ts';
+import { type Line, SettleQueue } from './settle-queue.ts';
 import {
   readSettlingNote,
   type SettlingEnd,
@@ -71,6 +72,7 @@ export class RedisLimits implements LimitStore {
   #shiftMs = 0;
   readonly #notes: SettlingNotes | undefined;
   #alone: MemoryLimits;
+  readonly #places = new CounterPlaces();
   /** What is held of shared counters, and when that was last said. */
   readonly #held = new Map<Hold, { scope: string; saidAtMs: number }>();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -253,7 +255,7 @@ export class RedisLimits implements LimitStore {
     const restored = new Set<string>();
     for (let tries = 0; tries < triesMax; tries++) {
       const nowMs = this.#nowMs();
-      const asked = wants.counters.map((want) => this.#asked(want, nowMs));
+      const asked = wants.counters.map((want) => this.#asked(scope, want, nowMs));
       const reply = await this.#run(scope, wants, asked, { mode, restored });
       if (reply === undefined) return undefined;
       const [what, redisMs] = reply;
@@ -269,19 +271,24 @@ export class RedisLimits implements LimitStore {
         );
         if (!isKnown) return undefined;
         this.#forgetHeld(scope);
+        for (const { place } of asked) place.hasCounter = false;
       } else if (what === 'lost') {
         const lost = reply.slice(2).flatMap((at) => asked[Number(at) - 1] ?? []);
         if (!(await this.#restore(scope, lost))) return undefined;
         for (const { name } of lost) restored.add(name);
+      } else if (what === 'new') {
+        for (const at of reply.slice(2)) {
+          const one = asked[Number(at) - 1];
+          if (one !== undefined) one.place.hasCounter = false;
+        }
       }
     }
     return undefined;
   }
 
-  #asked(want: Want, nowMs: number): Asked {
-    const { counter } = want;
-    const epoch = epochAt(counter, nowMs);
-    return { want, epoch, name: counterName(counter, epoch.name) };
+  #asked(scope: string, want: Want, nowMs: number): Asked {
+    const { epoch, name } = epochOf(want.counter, nowMs);
+    return { want, epoch, name, place: this.#places.of(scope, want.counter, epoch, name) };
   }
 
   async #run(
@@ -292,6 +299,8 @@ export class RedisLimits implements LimitStore {
   ): Promise<(string | number | null)[] | undefined> {
     const mark = sharedKeys.limitMark(scope);
     const keys = [mark];
+    let lines = '';
+    for (const each of asked) lines += pushKeys(each, { mode, restored }, keys);
     const args: (string | number)[] = [
       this.#now?.() ?? '',
       this.#marks.of(scope),
@@ -300,8 +309,8 @@ export class RedisLimits implements LimitStore {
       mode === 'lease' ? leaseMs : this.#expiryMs,
       this.#groupsMax,
       wants.ofRequest,
+      lines,
     ];
-    for (const each of asked) pushCounter(scope, each, { mode, restored }, keys, args);
     let isLate = false;
     try {
       return await this.#part.call(mark, (redis) => {
@@ -347,24 +356,23 @@ export class RedisLimits implements LimitStore {
   ): Taken {
     const nowMs = this.#nowMs();
     const refusedAt = Number(reply[2]) - 1;
-    const states = asked.map(({ want, epoch, name }, index): Hold => {
-      const at = 3 + index * 5;
-      const [posted, pending, overshoot, held, bits] = reply.slice(at, at + 5).map(Number) as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
+    const told = String(reply[3]).split(' ');
+    const states: Hold[] = [];
+    for (const { want, epoch, name, place } of asked) {
+      const at = 5 * states.length;
+      const posted = Number(told[at]);
+      const pending = Number(told[at + 1]);
+      const overshoot = Number(told[at + 2]);
+      const held = Number(told[at + 3]);
+      const bits = Number(told[at + 4]);
       const { counter } = want;
       const isOverflow = (bits & 1) !== 0;
-      return {
+      place.hasCounter = posted + pending + held > 0 && !isOverflow;
+      states.push({
         id: wants.id,
         counter,
         epoch,
-        name: isOverflow
-          ? counterName({ limit: counter.limit, group: overflowGroup }, epoch.name)
-          : name,
+        name: isOverflow ? place.sharedName : name,
         posted,
         pending,
         overshoot,
@@ -375,8 +383,8 @@ export class RedisLimits implements LimitStore {
         wouldRefuse: (bits & 2) !== 0,
         isOverflow,
         alone: undefined,
-      };
-    });
+      });
+    }
     if (mode === 'peek') return { refusedAt: -1, states };
     if (mode === 'lease') {
       for (const state of states) this.#known.note(scope, { ...state, held: 0 }, nowMs);
@@ -502,38 +510,30 @@ interface Asked {
   readonly want: Want;
   readonly epoch: CounterState['epoch'];
   readonly name: string;
+  readonly place: CounterPlace;
 }
 
-function pushCounter(
-  scope: string,
-  asked: Asked,
+/** Adds the keys of a counter; returns its line for the script. */
+function pushKeys(
+  { want, name, place }: Asked,
   { mode, restored }: AskOptions,
   keys: string[],
-  args: (string | number)[],
-): void {
-  const { want, epoch, name } = asked;
-  const { limit, group } = want.counter;
-  const isRequests = limit.type === 'requests';
-  let flags = isRequests ? 'q' : '';
-  if (limit.rules.isShadow) flags += 's';
+): string {
+  const { hasCounter, ofGroup } = place;
+  keys.push(...place.keys);
+  let flags = place.flags;
+  if (ofGroup !== undefined) {
+    if (hasCounter) flags += 'o';
+    else {
+      flags += 'g';
+      keys.push(...ofGroup);
+    }
+  }
   if (want.isSoft) flags += 'n';
   if (mode === 'lease') flags += 'l';
   if (restored.has(name)) flags += 'k';
-  keys.push(sharedKeys.limit(scope, name), sharedKeys.limitHeld(scope, name));
-  if (group !== '') {
-    flags += 'g';
-    const shared = counterName({ limit, group: overflowGroup }, epoch.name);
-    keys.push(
-      sharedKeys.limit(scope, shared),
-      sharedKeys.limitHeld(scope, shared),
-      sharedKeys.limitGroups(scope, `${limit.id}@${epoch.name}`),
-    );
-  }
   const needed = want.isSoft ? 0 : neededFor(want);
-  const keep = keepUntilMs({ epoch, counter: want.counter });
-  args.push(
-    `${flags} ${limit.value} ${want.amount} ${needed} ${epoch.startMs} ${epoch.endMs} ${keep}`,
-  );
+  return `${flags} ${want.counter.limit.value} ${want.amount} ${needed} ${place.times} `;
 }
 
 /** Those of the states of which something was taken. */

@@ -1,6 +1,7 @@
-import type { Counter, LimitType } from '@sluice/engine';
+import type { Counter, Limit, LimitType } from '@sluice/engine';
 import { type ErrorCode, GatewayError } from '@sluice/errors';
 import type { LimitCheck } from '../exchange/limits.ts';
+import type { ReplyHeaders } from '../exchange/reply.ts';
 import type { CounterState } from '../exchange/reservation.ts';
 
 const unitWords: Readonly<Record<string, string>> = {
@@ -94,22 +95,41 @@ export function limitHeaders(
   nowMs: number,
 ): Record<string, string> {
   const headers: Record<string, string> = {};
-  const tightest = new Map<string, CounterState>();
-  let alone: string | undefined;
-  const shadows: string[] = [];
-  for (const state of states) {
-    const { limit, entity } = state.counter;
-    if (state.wouldRefuse) shadows.push(limit.holder.name === '' ? entity : limit.holder.name);
-    alone ??= state.alone;
-    if (limit.rules.isShadow) continue;
-    const kind = `${limit.span.kind === 'rate' ? 'ratelimit' : 'budget'} ${limit.type}`;
-    const known = tightest.get(kind);
-    if (known === undefined || leftBeside(state) < leftBeside(known)) tightest.set(kind, state);
-  }
-  for (const [kind, state] of tightest) addRemaining(headers, kind, state, nowMs);
-  if (alone !== undefined) headers['x-service-limits-degraded'] = alone;
-  if (shadows.length > 0) headers['x-service-limits-would-refuse'] = listText(shadows);
+  addLimitHeaders(headers, states, nowMs);
   return headers;
+}
+
+/** As `limitHeaders`, to headers that there are. */
+export function addLimitHeaders(
+  headers: ReplyHeaders,
+  states: readonly CounterState[],
+  nowMs: number,
+): void {
+  for (const names of headerNames) {
+    let tightest: CounterState | undefined;
+    for (const state of states) {
+      const { limit } = state.counter;
+      if (limit.span.kind !== names.span || limit.type !== names.type) continue;
+      if (limit.rules.isShadow) continue;
+      if (tightest === undefined || leftBeside(state) < leftBeside(tightest)) tightest = state;
+    }
+    if (tightest !== undefined) addRemaining(headers, names, tightest, nowMs);
+  }
+  addJudgements(headers, states);
+}
+
+function addJudgements(headers: ReplyHeaders, states: readonly CounterState[]): void {
+  let alone: string | undefined;
+  let shadows: string[] | undefined;
+  for (const { counter, wouldRefuse, alone: rule } of states) {
+    alone ??= rule;
+    if (!wouldRefuse) continue;
+    const { name } = counter.limit.holder;
+    shadows ??= [];
+    shadows.push(name === '' ? counter.entity : name);
+  }
+  if (alone !== undefined) headers['x-service-limits-degraded'] = alone;
+  if (shadows !== undefined) headers['x-service-limits-would-refuse'] = listText(shadows);
 }
 
 /**
@@ -120,21 +140,39 @@ function leftBeside({ counter, remaining, held }: CounterState): number {
   return counter.limit.type === 'requests' ? remaining : remaining + held;
 }
 
+interface HeaderNames {
+  readonly span: Limit['span']['kind'];
+  readonly type: LimitType;
+  readonly limit: string;
+  readonly remaining: string;
+  readonly reset: string;
+}
+
+const headerNames: readonly HeaderNames[] = (['rate', 'budget'] as const).flatMap((span) =>
+  (['requests', 'tokens', 'cost'] as const).map((type) => {
+    const family = `x-service-${span === 'rate' ? 'ratelimit' : 'budget'}`;
+    return {
+      span,
+      type,
+      limit: `${family}-limit-${type}`,
+      remaining: `${family}-remaining-${type}`,
+      reset: `${family}-reset-${type}`,
+    };
+  }),
+);
+
 function addRemaining(
-  headers: Record<string, string>,
-  kind: string,
+  headers: ReplyHeaders,
+  names: HeaderNames,
   state: CounterState,
   nowMs: number,
 ): void {
   const { counter, resetAtMs } = state;
-  const { type, value } = counter.limit;
-  const [family] = kind.split(' ');
-  const text = (amount: number) => (type === 'cost' ? dollars(amount) : String(amount));
-  const name = (what: string) => `x-service-${family}-${what}-${type}`;
-  headers[name('limit')] = text(value);
-  headers[name('remaining')] = text(Math.max(0, leftBeside(state)));
+  const text = names.type === 'cost' ? dollars : String;
+  headers[names.limit] = text(counter.limit.value);
+  headers[names.remaining] = text(Math.max(0, leftBeside(state)));
   const resetS = secondsTo(resetAtMs, nowMs);
-  if (resetS !== undefined) headers[name('reset')] = String(resetS);
+  if (resetS !== undefined) headers[names.reset] = String(resetS);
 }
 
 const namesMax = 20;

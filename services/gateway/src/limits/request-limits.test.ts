@@ -279,10 +279,13 @@ describe('what a request asks its limits', () => {
     reservation?.begin();
     reservation?.post({ tokens: 12, costNanoUsd: 0 });
     const first = reservation?.takeCounts();
-    expect(first?.reserved).toMatchObject({ [tokens]: 30, [grant]: 1 });
-    expect(first?.settled).toMatchObject({ [tokens]: 12, [grant]: 1 });
+    expect([first?.reserved.get(tokens), first?.reserved.get(grant)]).toEqual([30, 1]);
+    expect([first?.settled.get(tokens), first?.settled.get(grant)]).toEqual([12, 1]);
     reservation?.post({ tokens: 5, costNanoUsd: 0 });
-    expect(reservation?.takeCounts()).toEqual({ reserved: {}, settled: { [tokens]: 5 } });
+    expect(reservation?.takeCounts()).toEqual({
+      reserved: new Map(),
+      settled: new Map([[tokens, 5]]),
+    });
   });
 });
 

@@ -101,10 +101,10 @@ export class RequestLimits implements LimitsOfRequest {
     // What requests are counted by needs no look at this one.
     const isMeasured = ofRequest.some(isOfUse) || ofTarget.some(isOfUse) || holdsUse(holds);
     const estimate = isMeasured ? estimating() : oneRequest;
-    if (estimate.isUnpriced === true) {
-      const held = holds?.states.map(({ counter }) => counter) ?? noCounters;
-      this.#refuseUnpriced([...held, ...ofRequest, ...ofTarget]);
-    }
+    if (holds !== undefined)
+      for (const { counter } of holds.states) refuseUnpriced(counter, estimate);
+    for (const counter of ofRequest) refuseUnpriced(counter, estimate);
+    for (const counter of ofTarget) refuseUnpriced(counter, estimate);
     const raises = holds === undefined || !isMeasured ? noWants : holds.part.missingFor(estimate);
     if (ofRequest.length + raises.length + ofTarget.length === 0) {
       if (holds === undefined || holds.states.length === 0) return undefined;
@@ -182,10 +182,10 @@ export class RequestLimits implements LimitsOfRequest {
     this.#holds ??= new RequestHolds(
       this.#store,
       this.#scope,
-      states.slice(0, ofRequest),
+      ofRequest === states.length ? states : states.slice(0, ofRequest),
       this.#watch?.open,
     );
-    if (refused === undefined)
+    if (refused === undefined && states.length > ofRequest + ofTarget)
       this.#holds.part.raise(states.slice(ofRequest, states.length - ofTarget));
     return new HeldReservation(id, this.#holds, taken, ofTarget, estimate);
   }
@@ -194,16 +194,6 @@ export class RequestLimits implements LimitsOfRequest {
     this.isRefused = true;
     this.#watch?.metrics.refused(state.counter);
     throw limitError(state, Date.now());
-  }
-
-  #refuseUnpriced(counters: readonly Counter[]): void {
-    const strict = counters.find(
-      ({ limit }) => limit.type === 'cost' && limit.rules.refusesUnpriced && !limit.rules.isShadow,
-    );
-    if (strict === undefined) return;
-    throw new GatewayError('limit.unpriced', {
-      message: `No price is known of this model, and the budget of ${strict.entity} takes none without.`,
-    });
   }
 
   /** Once the body is read: it may say who the end user is. */
@@ -249,6 +239,15 @@ function holdsUse(holds: RequestHolds | undefined): boolean {
   return holds?.states.some(({ counter }) => isOfUse(counter)) === true;
 }
 
+/** Of an estimate prices are looked up where somebody asks for them. */
+function refuseUnpriced({ limit, entity }: Counter, estimate: Estimate): void {
+  if (limit.type !== 'cost' || !limit.rules.refusesUnpriced || limit.rules.isShadow) return;
+  if (estimate.isUnpriced !== true) return;
+  throw new GatewayError('limit.unpriced', {
+    message: `No price is known of this model, and the budget of ${entity} takes none without.`,
+  });
+}
+
 const noStates: readonly CounterState[] = Object.freeze([]);
 const noCounters: readonly Counter[] = Object.freeze([]);
 const noWants: readonly Want[] = Object.freeze([]);
@@ -260,5 +259,7 @@ function countersOf(
   facts: RequestFacts,
   target?: TargetFacts,
 ): readonly Counter[] {
-  return policies.isEmpty ? own : [...own, ...policies.match(facts, target)];
+  if (policies.isEmpty) return own;
+  const met = policies.match(facts, target);
+  return own.length === 0 ? met : met.length === 0 ? own : [...own, ...met];
 }

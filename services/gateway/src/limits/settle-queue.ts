@@ -3,7 +3,7 @@ import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart } from '../redis/shared-store.ts';
 import { settleScript } from './limit-scripts.ts';
-import { type Counted, leftOf } from './limit-store.ts';
+import { type Counted, settledState } from './limit-store.ts';
 
 /** What becomes of one counter. */
 export interface Line {
@@ -139,12 +139,13 @@ export class SettleQueue {
     const { part, now, markOf } = this.#parts;
     const mark = sharedKeys.limitMark(scope);
     const keys = [mark];
-    const args: (string | number)[] = [now(), markOf(scope)];
+    let text = '';
     for (const { name, state, what, id, amount } of lines) {
       keys.push(sharedKeys.limit(scope, name), sharedKeys.limitHeld(scope, name));
       const keep = state === undefined ? 0 : keepUntilMs(state);
-      args.push(`${what} ${id === '' ? '-' : id} ${amount} ${keep}`);
+      text += `${what} ${id === '' ? '-' : id} ${amount} ${keep} `;
     }
+    const args = [now(), markOf(scope), text];
     try {
       return await part.call(mark, (redis) => settleScript.run(redis, keys, args));
     } catch {
@@ -155,12 +156,13 @@ export class SettleQueue {
 
   #tell(scope: string, lines: readonly Line[], reply: readonly number[]): void {
     for (const [index, { state, what, onArrived }] of lines.entries()) {
-      const [posted = -1, pending = 0, overshoot = 0] = reply.slice(3 * index, 3 * index + 3);
+      const posted = reply[3 * index] ?? -1;
+      const pending = reply[3 * index + 1] ?? 0;
+      const overshoot = reply[3 * index + 2] ?? 0;
       const counted = { posted, pending, overshoot };
       onArrived?.(posted < 0 ? undefined : counted);
       if (posted < 0 || what === 'renew' || state === undefined) continue;
-      const remaining = Math.max(0, leftOf(state.counter.limit.value, counted));
-      this.#parts.onSettled(scope, { ...state, ...counted, remaining });
+      this.#parts.onSettled(scope, settledState(state, counted));
     }
   }
 }

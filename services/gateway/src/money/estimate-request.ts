@@ -1,8 +1,8 @@
 import type { JsonObject } from '@sluice/contracts';
-import type { Estimate } from '../exchange/reservation.ts';
+import type { Estimate, Used } from '../exchange/reservation.ts';
 import type { ModelCall } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import type { UseEstimates } from './estimate-use.ts';
+import type { EstimatedUse, UseEstimates } from './estimate-use.ts';
 import type { PriceList } from './price-list.ts';
 
 /** What a request will use at most at one target, for its limits. */
@@ -16,21 +16,47 @@ export type EstimateRequest = (
 export function estimateRequest(estimates: UseEstimates, prices: PriceList): EstimateRequest {
   return (subject, target, json) => {
     const use = estimates.of(subject, target, json);
-    const { inputTokens, outputTokens, observedOutputTokens, units } = use;
-    const tokens = { inputTokens, outputTokens };
-    const cost = prices.estimate(target, tokens, units);
-    const estimate: Estimate = {
-      requests: 1,
-      tokens: Math.max(1, inputTokens + outputTokens),
-      costNanoUsd: Math.max(1, cost ?? 1),
-      isUnpriced: cost === undefined,
-    };
-    if (observedOutputTokens === outputTokens) return estimate;
-    const likely = { inputTokens, outputTokens: observedOutputTokens };
-    const observed = {
-      tokens: Math.max(1, inputTokens + observedOutputTokens),
-      costNanoUsd: Math.max(1, prices.estimate(target, likely, units) ?? 1),
-    };
-    return { ...estimate, observed };
+    const cost = (outputTokens: number) =>
+      prices.estimate(target, { inputTokens: use.inputTokens, outputTokens }, use.units);
+    return new EstimateOfUse(use, cost);
   };
+}
+
+/** Prices are looked up when they are asked for: most limits count no cost. */
+class EstimateOfUse implements Estimate {
+  readonly requests = 1;
+  readonly tokens: number;
+  readonly #use: EstimatedUse;
+  readonly #costOf: (outputTokens: number) => number | undefined;
+  #cost: number | undefined;
+  #isPriced = false;
+
+  constructor(use: EstimatedUse, costOf: (outputTokens: number) => number | undefined) {
+    this.tokens = Math.max(1, use.inputTokens + use.outputTokens);
+    this.#use = use;
+    this.#costOf = costOf;
+  }
+
+  get costNanoUsd(): number {
+    return Math.max(1, this.#price() ?? 1);
+  }
+
+  get isUnpriced(): boolean {
+    return this.#price() === undefined;
+  }
+
+  get observed(): Used | undefined {
+    const { inputTokens, outputTokens, observedOutputTokens } = this.#use;
+    if (observedOutputTokens === outputTokens) return undefined;
+    return {
+      tokens: Math.max(1, inputTokens + observedOutputTokens),
+      costNanoUsd: Math.max(1, this.#costOf(observedOutputTokens) ?? 1),
+    };
+  }
+
+  #price(): number | undefined {
+    if (!this.#isPriced) this.#cost = this.#costOf(this.#use.outputTokens);
+    this.#isPriced = true;
+    return this.#cost;
+  }
 }

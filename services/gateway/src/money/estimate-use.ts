@@ -33,7 +33,6 @@ export class UseEstimates {
   readonly #observed: ObservedModels;
   /** 0 = nothing is known. */
   readonly #outputMaxes = new Map<string, number>();
-  readonly #sizes = new WeakMap<JsonObject, { rule: MediaRule; size: RequestSize }>();
 
   readonly #overrides: ModelOverrides | undefined;
 
@@ -49,7 +48,7 @@ export class UseEstimates {
     const bytes = subject.body?.length ?? 0;
     // What flows through unread has no text that could be counted.
     if (json === undefined) return unread(bytes);
-    const size = this.#sizeOf(json, bytes, mediaRuleOf(entry.id, servedModel));
+    const size = sizeOf(subject, json, mediaRuleOf(entry.id, servedModel));
     const model = modelKeyOf(target);
     const most = this.#outputMaxOf(servedModel);
     const answers = subject.operation.uses === 'text' ? size.answers : 0;
@@ -73,9 +72,10 @@ export class UseEstimates {
   }
 
   /** Of a request that was estimated: its text before the ratio of the model; undefined = it would teach nothing. */
-  teaches({ json }: ModelCall): number | undefined {
-    const size = json === undefined ? undefined : this.#sizes.get(json)?.size;
-    return size === undefined || size.isOpen || size.mediaTokens > 0 ? undefined : size.textTokens;
+  teaches({ json, measured }: ModelCall): number | undefined {
+    if (measured === undefined || measured.json !== json) return undefined;
+    const { isOpen, mediaTokens, textTokens } = measured.size;
+    return isOpen || mediaTokens > 0 ? undefined : textTokens;
   }
 
   /** What the model can say at most. Callers name models: few are remembered. */
@@ -87,14 +87,14 @@ export class UseEstimates {
     this.#outputMaxes.set(model, most ?? 0);
     return most;
   }
+}
 
-  #sizeOf(json: JsonObject, bytes: number, rule: MediaRule): RequestSize {
-    const known = this.#sizes.get(json);
-    if (known?.rule === rule) return known.size;
-    const size = measureRequest(json, bytes, rule);
-    this.#sizes.set(json, { rule, size });
-    return size;
-  }
+function sizeOf(subject: ModelCall, json: JsonObject, rule: MediaRule): RequestSize {
+  const { measured } = subject;
+  if (measured?.json === json && measured.rule === rule) return measured.size;
+  const size = measureRequest(json, subject.body?.length ?? 0, rule);
+  subject.measured = { json, rule, size };
+  return size;
 }
 
 export type NamedTarget = Pick<Target, 'entry' | 'servedModel' | 'customHost'>;

@@ -1,5 +1,5 @@
-import type { UsageRecord } from '@sluice/usage';
-import type { Counts, Reservation } from '../exchange/reservation.ts';
+import type { Counts, UsageRecord } from '@sluice/usage';
+import type { Reservation } from '../exchange/reservation.ts';
 
 /** What the limits of a request have counted of it since the record before, and what they said. */
 export function addCounts(record: UsageRecord, reservation: Reservation | undefined): void {
@@ -20,10 +20,8 @@ export function noteJudgements(record: UsageRecord, { states }: Reservation): vo
 }
 
 function sum(before: Counts, more: Counts): Counts {
-  let all: Record<string, number> | undefined;
-  for (const name in before) {
-    all ??= { ...more };
-    all[name] = (all[name] ?? 0) + (before[name] ?? 0);
-  }
-  return all ?? more;
+  if (before.size === 0) return more;
+  const all = new Map(more);
+  for (const [name, amount] of before) all.set(name, (all.get(name) ?? 0) + amount);
+  return all;
 }

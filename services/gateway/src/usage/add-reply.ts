@@ -1,6 +1,6 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import { type CountedUnit, unitKeys } from '@sluice/pricing';
-import type { UsageRecord } from '@sluice/usage';
+import type { Counts, UsageRecord } from '@sluice/usage';
 import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 
@@ -90,12 +90,8 @@ const namedUnits: readonly (readonly [NamedUnit, string])[] = (
   ] as const
 ).map((unit) => [unit, unitKeys[unit][0] ?? unit]);
 
-function added(
-  counts: Readonly<Record<string, number>>,
-  name: string,
-  count: number,
-): Record<string, number> {
-  return { ...counts, [name]: (counts[name] ?? 0) + count };
+function added(counts: Counts, name: string, count: number): Counts {
+  return new Map(counts).set(name, (counts.get(name) ?? 0) + count);
 }
 
 /** A vendor's count of what comes in wholes; the record has no place for parts of one. */

@@ -8,7 +8,7 @@ import {
   limitStatesOf,
 } from '../../exchange/exchange.ts';
 import { discard, type Reply } from '../../exchange/reply.ts';
-import { limitHeaders } from '../../limits/refusal.ts';
+import { addLimitHeaders } from '../../limits/refusal.ts';
 import { type PlanDeps, planRequest } from '../../routing/plan-request.ts';
 import { type RecoverParts, RecoverStream } from '../../visit/recover-stream.ts';
 import type { TargetAnswer } from '../../visit/step.ts';
@@ -80,8 +80,7 @@ function answer(exchange: Exchange, { reply, error }: TargetAnswer): Reply {
   if (exchange.progress.stoppedBy !== undefined)
     reply.headers[stoppedHeader] = exchange.progress.stoppedBy;
   const states = limitStatesOf(exchange);
-  if (states.length > 0)
-    Object.assign(reply.headers, limitHeaders(states, exchange.arrival.startedAtMs));
+  if (states.length > 0) addLimitHeaders(reply.headers, states, exchange.arrival.startedAtMs);
   return reply;
 }
 
