@@ -20,6 +20,20 @@ const conversation = {
 };
 
 export const unaryRequest = JSON.stringify(conversation);
+
+const paragraph = `The committee met on Tuesday to review the quarterly report, which shows (among other things) a 14.5 % rise in net revenue; “café” sales fell. ${sentence}`;
+
+/** A conversation of 10 kB. */
+export const longRequest = JSON.stringify({
+  ...conversation,
+  messages: [
+    { role: 'system', content: paragraph.repeat(6) },
+    ...Array.from({ length: 19 }, (_, turn) => ({
+      role: turn % 2 === 0 ? 'user' : 'assistant',
+      content: paragraph.repeat(2).slice(turn * 4),
+    })),
+  ],
+});
 /** In `user` of a streamed request, followed by the ms between two events. */
 export const paceMark = 'bench-every-';
 export const streamRequest = (everyMs: number): string =>

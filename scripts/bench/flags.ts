@@ -12,6 +12,7 @@ export const measurementNames = [
   'rss',
   'cold',
   'admin',
+  'limits',
   'routing',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

@@ -7,6 +7,7 @@ import { measureAdminLists } from './measure/admin-lists.ts';
 import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
+import { measureLimits } from './measure/limits.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
 import { measureOpenStreams } from './measure/open-streams.ts';
 import { measureRouting } from './measure/routing.ts';
@@ -75,6 +76,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('rss', () => measureLoadedMemory(bench));
   await measure('open', () => measureOpenStreams(bench));
   await measure('admin', () => measureAdminLists(bench));
+  await measure('limits', () => measureLimits(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   return figures;

@@ -6,6 +6,7 @@ import { buildGateway } from '../build.ts';
 import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
 import { openCrowdedWorkspace } from './crowded-workspace.ts';
+import { openLimitedWorkspaces } from './limited-workspaces.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
 
@@ -85,6 +86,7 @@ export async function startWholeSluice(
           databaseUrl: sluice.databaseUrl,
           upstreamOrigin,
         }),
+      openLimitedWorkspaces: () => openLimitedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openCrowdedWorkspace: () =>
         openCrowdedWorkspace({ baseUrl, adminKey, databaseUrl: sluice.databaseUrl }),
       async restart() {

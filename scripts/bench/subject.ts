@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageEventBytes, messageReply, unaryRequest } from './canned.ts';
 import { pinned } from './cores.ts';
 import type { CrowdedWorkspace } from './crowded-workspace.ts';
+import type { LimitedPlaces } from './limited-workspaces.ts';
 import { startPart } from './parts.ts';
 import type { RoutingPlaces } from './routing-workspace.ts';
 import type { Place } from './workbench.ts';
@@ -27,6 +28,8 @@ export interface Subject {
   readonly translated?: Pick<Place, 'url' | 'headers' | 'replies'>;
   /** Fills a workspace with configs, for what routing by them costs. */
   openRoutingWorkspace?(): Promise<RoutingPlaces>;
+  /** Opens workspaces that differ in their limits alone. */
+  openLimitedWorkspaces?(): Promise<LimitedPlaces>;
   /** Fills a workspace with keys, for what a list of them costs. */
   openCrowdedWorkspace?(): Promise<CrowdedWorkspace>;
   /** Where its metrics are read. */

@@ -15,5 +15,9 @@ export const targets = {
   openStreamKb: 40,
   coldStartS: 0.4,
   planUs: 10,
+  matchUs: 20,
+  estimateUs: 30,
+  /** Of the same request where nothing is limited. */
+  limitedCpuRatio: 1.1,
   adminPageMs: 200,
 } as const;

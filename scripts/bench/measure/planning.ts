@@ -8,6 +8,7 @@ import {
 } from '@sluice/engine';
 import type { Figure } from '../figure.ts';
 import { targets } from '../targets.ts';
+import { timeWork } from '../time-work.ts';
 import { median } from '../workbench.ts';
 
 /** What planning a request costs, in this process: nothing is sent. */
@@ -19,7 +20,7 @@ export function measurePlanning(quick: boolean): Figure[] {
   return [
     figure(
       'plan, typical',
-      time(quick, () => planRoutes(typical, facts, state)),
+      timeWork(quick, () => planRoutes(typical, facts, state)),
       {
         ...judged,
         note: `${typical.targets.length} targets, 3 strategies`,
@@ -27,7 +28,7 @@ export function measurePlanning(quick: boolean): Figure[] {
     ),
     figure(
       'plan, 1,000 targets, 10 open',
-      time(quick, () => planRoutes(wide, facts, someOpen)),
+      timeWork(quick, () => planRoutes(wide, facts, someOpen)),
       {
         ...judged,
         note: 'load balance',
@@ -35,7 +36,7 @@ export function measurePlanning(quick: boolean): Figure[] {
     ),
     figure(
       'parse and compile an inline config',
-      time(quick, () => compile(JSON.parse(text))),
+      timeWork(quick, () => compile(JSON.parse(text))),
       { note: `${text.length} characters` },
     ),
   ];
@@ -44,25 +45,6 @@ export function measurePlanning(quick: boolean): Figure[] {
 function figure(name: string, rounds: number[], more: Partial<Figure>): Figure {
   return { subject: 'engine', figure: name, unit: 'µs', measured: median(rounds), rounds, ...more };
 }
-
-/** µs per call, for each of some rounds; the first calls only warm up. */
-function time(quick: boolean, work: () => unknown): number[] {
-  const roundMs = quick ? 100 : 400;
-  spin(work, roundMs);
-  return Array.from({ length: 9 }, () => spin(work, roundMs));
-}
-
-function spin(work: () => unknown, forMs: number): number {
-  const startedAt = performance.now();
-  let calls = 0;
-  let elapsedMs = 0;
-  for (; elapsedMs < forMs; elapsedMs = performance.now() - startedAt)
-    for (let more = 0; more < 100; more += 1, calls += 1) results[calls & 7] = work();
-  return (elapsedMs * 1000) / calls;
-}
-
-/** Kept, so that no compiler finds the work to be without effect. */
-const results: unknown[] = Array.from({ length: 8 });
 
 function compile(document: unknown): CompiledConfig {
   const parsed = parseConfigDocument(document, 'ignore', storedConfigCaps);

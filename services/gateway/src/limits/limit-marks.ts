@@ -153,6 +153,8 @@ export class SharedMarks implements LimitMarks {
   }
 
   #keep(scope: string, mark: string): void {
+    // What the ledger said before it was emptied is not what is to be known of it now.
+    if (this.#known.get(scope) !== mark) this.#asked.clear();
     this.#known.set(scope, mark);
     const { path } = this.#parts;
     if (path === undefined) return;

@@ -43,8 +43,9 @@ const modelsMax = 1000;
 const smallestRead = 50;
 const kept = 128;
 const enough = 20;
-/** Sorted again after so many. */
+/** Sorted again after so many; once as many are kept as there is room for, after more. */
 const sortedEvery = 16;
+const sortedEveryFull = 64;
 /** A vocabulary needs no more than three times the tokens of another; an answer that says so counts something else. */
 const ratioMin = 0.5;
 const ratioMax = 3;
@@ -60,17 +61,21 @@ class Observed {
 
   addRatio(ratio: number): void {
     this.#ratios[this.#ratioCount++ % kept] = Math.min(ratioMax, Math.max(ratioMin, ratio));
-    if (this.#ratioCount < enough || this.#ratioCount % sortedEvery !== 0) return;
+    if (!isDue(this.#ratioCount)) return;
     this.ratio = quantile(this.#ratios.subarray(0, Math.min(kept, this.#ratioCount)), 0.99);
   }
 
   addOutput(tokens: number): void {
     this.#outputs[this.#outputCount++ % kept] = tokens;
-    if (this.#outputCount < enough || this.#outputCount % sortedEvery !== 0) return;
+    if (!isDue(this.#outputCount)) return;
     const known = this.#outputs.subarray(0, Math.min(kept, this.#outputCount));
     this.outputHigh = quantile(known, 0.99);
     this.outputUsual = quantile(known, 0.5);
   }
+}
+
+function isDue(count: number): boolean {
+  return count >= enough && count % (count > kept ? sortedEveryFull : sortedEvery) === 0;
 }
 
 function quantile(values: Float32Array | Float64Array, share: number): number {
