@@ -3,6 +3,7 @@ import { eventually, type SpawnedServer, startRedis } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import { estimate, redisLimits } from '../../test/limits.ts';
+import { keepStringsFast } from '../redis/keep-strings-fast.ts';
 import type { RedisLimits } from './redis-limits.ts';
 import { RequestLimits } from './request-limits.ts';
 
@@ -26,6 +27,8 @@ let server: SpawnedServer;
 let limits: RedisLimits;
 let close: () => Promise<void>;
 beforeAll(async () => {
+  // As the gateway does.
+  keepStringsFast();
   server = await startRedis();
   ({ limits, close } = redisLimits(server.url));
   await eventually(() => limits.isShared);
