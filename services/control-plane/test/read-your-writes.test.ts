@@ -1,4 +1,4 @@
-import { json, startUpstream, type Upstream } from '@sluice/testkit';
+import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
 import { type ControlPlane, type Harness, startHarness } from './support/harness.ts';
@@ -36,7 +36,20 @@ function nextGateway(): string {
   return gateways[turns % gateways.length]?.url ?? '';
 }
 
-async function manage(method: string, path: string, body?: object) {
+/** An answered change: what it answered, and where it says that it is in force. */
+interface Change {
+  readonly body: Answered & { readonly data: Answered };
+  readonly inForce: string | null;
+}
+
+/** What tests read of it; each operation answers with some of these. */
+interface Answered {
+  readonly slug: string;
+  readonly id: string;
+  readonly key: string;
+}
+
+async function manage(method: string, path: string, body?: object): Promise<Change> {
   const answer = await fetch(`${nextGateway()}/v1${path}`, {
     method,
     headers: { 'x-service-api-key': h.first.workspace_key, 'content-type': 'application/json' },
@@ -44,14 +57,30 @@ async function manage(method: string, path: string, body?: object) {
   });
   const text = await answer.text();
   expect(answer.status, text).toBe(200);
-  return { body: JSON.parse(text), inForce: answer.headers.get('x-service-in-force') };
+  const inForce = answer.headers.get('x-service-in-force');
+  // Nobody can have asked for a new key, so nobody has to be told.
+  if (!(method === 'POST' && path.startsWith('/api-keys'))) expect(inForce).not.toBeNull();
+  changes += 1;
+  return { body: JSON.parse(text), inForce };
 }
 
-async function post(path: string, body?: object) {
-  const { body: made, inForce } = await manage('POST', path, body);
-  // Nobody can have asked for a new key, so nobody has to be told.
-  if (!path.startsWith('/api-keys')) expect(inForce).toBe('everywhere');
-  return made;
+let changes = 0;
+/** Changes whose answers did not say that they were in force everywhere. */
+const late: string[] = [];
+
+/**
+ * What is in force everywhere is what the very next request sees. An answer may
+ * say that it is not, when a gateway had no processor for a second: then it is soon.
+ */
+async function sees<T>(
+  use: () => Promise<T>,
+  what: string,
+  { inForce }: Change,
+  check: (seen: T) => void,
+): Promise<void> {
+  if (inForce === 'everywhere' || inForce === null) return check(await use());
+  late.push(`${what}: ${inForce}`);
+  await eventually(async () => check(await use()), { timeoutMs: 10_000 });
 }
 
 /** What became of a request: the path the upstream was asked at, or the code it was refused with. */
@@ -87,18 +116,27 @@ const at = (path: string) => ({
 describe('an answered change is what the next request sees, at another gateway', () => {
   const all = Array.from({ length: rounds }, (_, round) => round);
 
+  const is = (expected: string) => (seen: unknown) => expect(seen).toBe(expected);
+  const has = (expected: string) => (seen: string) => expect(seen).toContain(expected);
+
+  afterAll(() => {
+    process.stdout.write(`${changes} changes, ${late.length} late\n${late.join('\n')}\n`);
+    // A machine that is busy with others is late now and then; who never waits is late always.
+    expect(late.length).toBeLessThan(changes / 10);
+  });
+
   it(
     'of a config',
     async () => {
       for (const round of all) {
-        const { slug, id } = (await post('/configs', { name: `c${round}`, config: at('one') }))
-          .data as { slug: string; id: string };
+        const created = await manage('POST', '/configs', { name: `c${round}`, config: at('one') });
+        const { slug, id } = created.body.data;
         const used = () => chat({ 'x-service-config': round % 2 === 0 ? slug : id });
-        expect(await used(), `created ${round}`).toBe('/one/chat/completions');
-        await manage('PUT', `/configs/${slug}`, { config: at('two') });
-        expect(await used(), `changed ${round}`).toBe('/two/chat/completions');
-        await manage('DELETE', `/configs/${slug}`);
-        expect(await used(), `deleted ${round}`).toBe('config.not_found');
+        await sees(used, `created ${round}`, created, is('/one/chat/completions'));
+        const changed = await manage('PUT', `/configs/${slug}`, { config: at('two') });
+        await sees(used, `changed ${round}`, changed, is('/two/chat/completions'));
+        const deleted = await manage('DELETE', `/configs/${slug}`);
+        await sees(used, `deleted ${round}`, deleted, is('config.not_found'));
       }
     },
     rounds * 5_000,
@@ -107,21 +145,24 @@ describe('an answered change is what the next request sees, at another gateway',
   it(
     'of a key',
     async () => {
-      const { slug } = (await post('/configs', { name: 'of keys', config: at('key') })).data;
+      const config = await manage('POST', '/configs', { name: 'of keys', config: at('key') });
+      const { slug } = config.body.data;
       for (const round of all) {
-        const { id, key } = await post('/api-keys/workspace/service', {
+        const created = await manage('POST', '/api-keys/workspace/service', {
           name: `k${round}`,
           scopes: ['completions.write'],
         });
+        const { id, key } = created.body;
         const used = () => chat({ 'x-service-config': slug }, key);
-        expect(await used(), `created ${round}`).toBe('/key/chat/completions');
-        await manage('PUT', `/api-keys/${id}`, { scopes: ['configs.list'] });
-        expect(await used(), `changed ${round}`).toBe('auth.missing_scope');
-        await manage('PUT', `/api-keys/${id}`, { scopes: ['completions.write'] });
-        expect(await used(), `changed back ${round}`).toBe('/key/chat/completions');
-        await manage('DELETE', `/api-keys/${id}`);
-        expect(await used(), `deleted ${round}`).toBe('auth.invalid_key');
-        expect(await used(), `deleted ${round}, once more`).toBe('auth.invalid_key');
+        await sees(used, `created ${round}`, created, is('/key/chat/completions'));
+        const path = `/api-keys/${id}`;
+        const changed = await manage('PUT', path, { scopes: ['configs.list'] });
+        await sees(used, `changed ${round}`, changed, is('auth.missing_scope'));
+        const back = await manage('PUT', path, { scopes: ['completions.write'] });
+        await sees(used, `changed back ${round}`, back, is('/key/chat/completions'));
+        const deleted = await manage('DELETE', path);
+        await sees(used, `deleted ${round}`, deleted, is('auth.invalid_key'));
+        await sees(used, `deleted ${round}, once more`, deleted, is('auth.invalid_key'));
       }
     },
     rounds * 5_000,
@@ -132,20 +173,22 @@ describe('an answered change is what the next request sees, at another gateway',
     async () => {
       for (const round of all) {
         const slug = `provider-${round}`;
-        const made = { name: slug, slug, ai_provider_id: 'openai', key: `sk-${round}` };
-        await post('/integrations', {
-          ...made,
-          configurations: { custom_host: `${upstream.url}/first` },
+        const held = (where: string) => ({
+          key: `sk-${round}`,
+          configurations: { custom_host: `${upstream.url}/${where}` },
+        });
+        const created = await manage('POST', '/integrations', {
+          ...held('first'),
+          name: slug,
+          slug,
+          ai_provider_id: 'openai',
         });
         const used = () => chat({ 'x-service-provider': `@${slug}` });
-        expect(await used(), `created ${round}`).toBe('/first/chat/completions');
-        await manage('PUT', `/integrations/${slug}`, {
-          key: `sk-${round}`,
-          configurations: { custom_host: `${upstream.url}/second` },
-        });
-        expect(await used(), `changed ${round}`).toBe('/second/chat/completions');
-        await manage('DELETE', `/providers/${slug}`);
-        expect(await used(), `deleted ${round}`).toBe('provider.not_found');
+        await sees(used, `created ${round}`, created, is('/first/chat/completions'));
+        const changed = await manage('PUT', `/integrations/${slug}`, held('second'));
+        await sees(used, `changed ${round}`, changed, is('/second/chat/completions'));
+        const deleted = await manage('DELETE', `/providers/${slug}`);
+        await sees(used, `deleted ${round}`, deleted, is('provider.not_found'));
       }
     },
     rounds * 5_000,
@@ -155,24 +198,26 @@ describe('an answered change is what the next request sees, at another gateway',
     'of a prompt',
     async () => {
       for (const round of all) {
-        const { slug } = await post('/prompts', {
+        const saying = (text: string) => ({
+          string: `[{"role":"user","content":"${text} ${round}"}]`,
+          parameters: {},
+          virtual_key: 'demo',
+        });
+        const created = await manage('POST', '/prompts', {
+          ...saying('first'),
           name: `p${round}`,
           collection_id: 'default',
-          string: `[{"role":"user","content":"first ${round}"}]`,
-          parameters: {},
-          virtual_key: 'demo',
         });
-        expect(await rendered(slug), `created ${round}`).toContain(`first ${round}`);
-        await manage('PUT', `/prompts/${slug}`, {
-          string: `[{"role":"user","content":"second ${round}"}]`,
-          parameters: {},
-          virtual_key: 'demo',
-        });
-        expect(await rendered(`${slug}@2`), `version ${round}`).toContain(`second ${round}`);
-        await manage('PUT', `/prompts/${slug}/makeDefault`, { version: 2 });
-        expect(await rendered(slug), `published ${round}`).toContain(`second ${round}`);
-        await manage('DELETE', `/prompts/${slug}`);
-        expect(await rendered(slug), `deleted ${round}`).toBe('prompt.not_found');
+        const { slug } = created.body;
+        const used = () => rendered(slug);
+        await sees(used, `created ${round}`, created, has(`first ${round}`));
+        const changed = await manage('PUT', `/prompts/${slug}`, saying('second'));
+        const second = () => rendered(`${slug}@2`);
+        await sees(second, `version ${round}`, changed, has(`second ${round}`));
+        const published = await manage('PUT', `/prompts/${slug}/makeDefault`, { version: 2 });
+        await sees(used, `published ${round}`, published, has(`second ${round}`));
+        const deleted = await manage('DELETE', `/prompts/${slug}`);
+        await sees(used, `deleted ${round}`, deleted, is('prompt.not_found'));
       }
     },
     rounds * 5_000,
@@ -210,7 +255,8 @@ describe('with parts away', () => {
 
   it('a control plane that ended is waited for by nobody, and its gateway answers with what it holds', async () => {
     const third = gateways[2];
-    const { slug } = (await post('/configs', { name: 'Kept', config: at('kept') })).data;
+    const kept = await manage('POST', '/configs', { name: 'Kept', config: at('kept') });
+    const { slug } = kept.body.data;
     await replicas[2]?.close();
     const startedAt = performance.now();
     const answer = await fetch(`${gateways[0]?.url}/v1/configs`, {
