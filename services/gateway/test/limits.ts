@@ -101,17 +101,33 @@ export function take(
 
 const logger = createLogger({ service: 'test', level: 'silent' });
 
+export interface RedisGateway {
+  readonly limits: RedisLimits;
+  /** Its connection breaks, and nothing that it sends arrives. */
+  leave(): void;
+  comeBack(): void;
+  close(): Promise<void>;
+}
+
 /** A gateway's connection to a Redis, and the limits on it. */
-export function redisLimits(
-  url: string,
-  options: Partial<RedisLimitsOptions> = {},
-): { limits: RedisLimits; close: () => Promise<void> } {
+export function redisLimits(url: string, options: Partial<RedisLimitsOptions> = {}): RedisGateway {
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: () => 100,
   });
   client.on('error', () => {});
+  let isAway = false;
+  const unlessAway = (name: 'evalsha' | 'eval' | 'set') => {
+    const send = client[name] as (...args: unknown[]) => Promise<unknown>;
+    return (...args: unknown[]) =>
+      isAway ? Promise.reject(new Error('away')) : send.apply(client, args);
+  };
+  Object.assign(client, {
+    evalsha: unlessAway('evalsha'),
+    eval: unlessAway('eval'),
+    set: unlessAway('set'),
+  });
   const limits = new RedisLimits({
     store: new SharedStore({ client, logger }),
     timeoutMs: 2000,
@@ -119,6 +135,14 @@ export function redisLimits(
   });
   return {
     limits,
+    leave() {
+      isAway = true;
+      client.emit('close');
+    },
+    comeBack() {
+      isAway = false;
+      client.emit('ready');
+    },
     async close() {
       await limits.close();
       client.disconnect();

@@ -46,18 +46,30 @@ interface Fleet {
   /** It dies, and comes back without what it knew. */
   crash(replica: number): Promise<void>;
   settled(): Promise<void>;
+  /** What gateways share is away from all of them; absent = they share nothing. */
+  leave?(): void;
+  comeBack?(): Promise<void>;
   close(): Promise<void>;
   /** What a gateway that is gone held is free at once: nobody else knew of it. */
   readonly forgetsAtOnce: boolean;
 }
 
 async function redisFleet(clock: Clock): Promise<Fleet> {
-  const open = async () => {
-    const opened = redisLimits(server.url, { now: () => clock.nowMs, expiryMs, timeoutMs: 10_000 });
-    await eventually(() => opened.limits.isShared);
+  let isAway = false;
+  const open = async (index: number) => {
+    const opened = redisLimits(server.url, {
+      now: () => clock.nowMs,
+      expiryMs,
+      timeoutMs: 10_000,
+      replicas: () => ({ index, count: replicaCount }),
+    });
+    if (isAway) opened.leave();
+    else await eventually(() => opened.limits.isShared);
     return opened;
   };
-  const replicas = await Promise.all(Array.from({ length: replicaCount }, open));
+  const replicas = await Promise.all(
+    Array.from({ length: replicaCount }, (_, index) => open(index)),
+  );
   const gone: typeof replicas = [];
   const at = (replica: number) => replicas[replica]!;
   return {
@@ -67,7 +79,20 @@ async function redisFleet(clock: Clock): Promise<Fleet> {
     renew: (replica) => at(replica).limits.renew(),
     async crash(replica) {
       gone.push(at(replica));
-      replicas[replica] = await open();
+      replicas[replica] = await open(replica);
+    },
+    leave() {
+      isAway = true;
+      for (const replica of replicas) replica.leave();
+    },
+    async comeBack() {
+      isAway = false;
+      for (const each of replicas) each.comeBack();
+      for (const { limits } of replicas) {
+        await eventually(() => limits.isShared);
+        // As it does from time to time.
+        await limits.refresh();
+      }
     },
     async settled() {
       while (replicas.some(({ limits }) => limits.settling.lines > 0)) await delay(1);
@@ -103,7 +128,14 @@ interface ModelHold {
   readonly epoch: string;
   readonly replica: number;
   readonly life: number;
+  readonly isAlone: boolean;
   expiresAtMs: number;
+}
+
+/** What one gateway counted while there was nobody to ask, and posts later. */
+interface CountedAlone {
+  readonly each: ModelHold;
+  readonly posted: number;
 }
 
 interface ModelCounter {
@@ -156,9 +188,13 @@ interface World {
   /** Of requests under way, each ended once. */
   readonly open: ModelHold[][];
   readonly lives: number[];
+  /** The shared counters cannot be asked. */
+  isAway: boolean;
+  readonly countedAlone: CountedAlone[];
 }
 
-async function check({ fleet, model, counters, clock }: World): Promise<void> {
+async function check({ fleet, model, counters, clock, isAway }: World): Promise<void> {
+  if (isAway) return;
   await fleet.settled();
   for (let replica = 0; replica < fleet.count; replica++) {
     const states = await fleet.store(replica).peek('org', counters);
@@ -200,6 +236,10 @@ const taking = fc
     command(`take(${replica}, [${which}], ${amount})`, async (world) => {
       const { fleet, model, clock, counters } = world;
       const at = replica % fleet.count;
+      if (world.isAway) {
+        await takeAlone(world, at, which, amount);
+        return;
+      }
       const wanted = which.map((index) => counters[index]!);
       const left = wanted.map(
         (counter) =>
@@ -222,7 +262,7 @@ const taking = fc
         const epoch = epochAt(counter, clock.nowMs).name;
         const life = world.lives[at]!;
         const expiresAtMs = fleet.forgetsAtOnce ? Number.POSITIVE_INFINITY : clock.nowMs + expiryMs;
-        return [{ hold, counter, epoch, replica: at, life, expiresAtMs }];
+        return [{ hold, counter, epoch, replica: at, life, isAlone: false, expiresAtMs }];
       });
       for (const each of holds) {
         const counter = model.of(each.counter);
@@ -257,6 +297,11 @@ const ending = fc
         const counter = model.of(each.counter, each.epoch);
         const isRequests = each.counter.limit.type === 'requests';
         if (isRequests && isForgotten(each, clock)) continue;
+        if (each.isAlone && world.isAway) {
+          const posted = isRequests ? actual - each.hold.held : actual;
+          world.countedAlone.push({ each, posted });
+          continue;
+        }
         counter.posted += isRequests ? actual - each.hold.held : actual;
         counter.held.delete(each);
       }
@@ -275,6 +320,8 @@ const passing = fc
   })
   .map(({ ms, asleep }) =>
     command(`pass(${ms}, asleep ${asleep})`, async (world) => {
+      // Whether who was away had time to say that it is here depends on who asks first on return.
+      if (world.isAway) return;
       const { clock, fleet, open, lives } = world;
       for (let left = ms; left > 0; ) {
         const step = Math.min(left, expiryMs / 3);
@@ -300,7 +347,9 @@ const passing = fc
 const crashing = fc.nat(replicaCount - 1).map((replica) =>
   command(`crash(${replica})`, async (world) => {
     const at = replica % world.fleet.count;
-    await world.fleet.settled();
+    if (!world.isAway) await world.fleet.settled();
+    // What it had on its way while there was nobody to take it is lost with it.
+    else if (world.fleet.store(at).settling.lines > 0) return;
     await world.fleet.crash(at);
     world.lives[at]!++;
     if (!world.fleet.forgetsAtOnce) return;
@@ -311,12 +360,78 @@ const crashing = fc.nat(replicaCount - 1).map((replica) =>
   }),
 );
 
+/** A few of them at a time: each takes a while. */
+const leaving = fc.constant(
+  command('leave', async (world) => {
+    if (world.isAway || world.fleet.leave === undefined) return;
+    await world.fleet.settled();
+    world.fleet.leave();
+    world.isAway = true;
+  }),
+);
+
+const comingBack = fc.constant(command('come back', comeBack));
+
+async function comeBack(world: World): Promise<void> {
+  if (!world.isAway) return;
+  world.isAway = false;
+  await world.fleet.comeBack?.();
+  await world.fleet.settled();
+  for (const { each, posted } of world.countedAlone.splice(0)) {
+    // What a gateway counted alone and died with, nobody knows.
+    if (world.lives[each.replica] !== each.life) continue;
+    world.model.of(each.counter, each.epoch).posted += posted;
+  }
+}
+
+/** By the rule of each limit; what several together take of one is no more than the limit. */
+async function takeAlone(
+  world: World,
+  at: number,
+  which: readonly number[],
+  amount: number,
+): Promise<void> {
+  const wanted = which.map((index) => world.counters[index]!);
+  const amounts = { tokens: amount, costNanoUsd: amount };
+  const { refusedAt, states } = await take(world.fleet.store(at), wanted, amounts);
+  for (const [index, { alone }] of states.entries())
+    expect(alone).toBe(wanted[index]!.limit.rules.withoutShared);
+  const refusing = wanted.findIndex(({ limit }) =>
+    ['lease', 'refuse'].includes(limit.rules.withoutShared),
+  );
+  if (refusing >= 0) expect(refusedAt).toBeLessThanOrEqual(refusing);
+  if (refusing >= 0) expect(refusedAt).toBeGreaterThanOrEqual(0);
+  if (wanted.every(({ limit }) => limit.rules.withoutShared === 'allow'))
+    expect(refusedAt).toBe(-1);
+  if (refusedAt >= 0) return;
+  const life = world.lives[at]!;
+  const holds = states.map((hold, index): ModelHold => {
+    const counter = wanted[index]!;
+    const epoch = epochAt(counter, world.clock.nowMs).name;
+    return { hold, counter, epoch, replica: at, life, isAlone: true, expiresAtMs: 0 };
+  });
+  for (const each of holds) {
+    if (each.counter.limit.type === 'requests')
+      world.countedAlone.push({ each, posted: each.hold.held });
+    const { limit } = each.counter;
+    if (limit.rules.withoutShared !== 'share') continue;
+    const ofAll = world.open
+      .flat()
+      .concat(holds)
+      .filter(({ isAlone, counter }) => isAlone && counter === each.counter)
+      .filter(({ replica, life: lived }) => world.lives[replica] === lived);
+    expect(sum(ofAll, ({ hold }) => hold.held)).toBeLessThanOrEqual(limit.value);
+  }
+  world.open.push(holds);
+}
+
 function exampleCounters(): Counter[] {
+  const period = { nextResetAtMs: Date.UTC(2041, 0) };
   return [
     exampleCounter({ value: 5, unit: 'rpm' }),
     exampleCounter({ type: 'tokens', value: 100, unit: 'rpm' }),
-    exampleCounter({ type: 'cost', value: 300, period: {} }),
-    exampleCounter({ type: 'tokens', value: 200, period: {}, rules: { isStrict: true } }),
+    exampleCounter({ type: 'cost', value: 300, period, rules: { withoutShared: 'allow' } }),
+    exampleCounter({ type: 'tokens', value: 200, period, rules: { isStrict: true } }),
   ];
 }
 
@@ -327,10 +442,10 @@ describe.each([
   it('end once each, and what is used, held and left is the limit, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.commands([taking, taking, ending, ending, passing, crashing], {
-          maxCommands: 40,
-          size: 'max',
-        }),
+        fc.commands(
+          [taking, taking, taking, ending, ending, ending, passing, crashing, leaving, comingBack],
+          { maxCommands: 40, size: 'max' },
+        ),
         async (commands) => {
           const clock = { nowMs: beginningMs };
           const fleet = await openFleet(clock);
@@ -342,9 +457,13 @@ describe.each([
             counters: exampleCounters(),
             open: [],
             lives: [0, 0, 0],
+            isAway: false,
+            countedAlone: [],
           };
           try {
             await fc.asyncModelRun(() => ({ model: world, real: world }), commands);
+            await comeBack(world);
+            await check(world);
             await staysWithinBound(world);
           } finally {
             await fleet.close();

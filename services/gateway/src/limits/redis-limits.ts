@@ -71,8 +71,12 @@ export class RedisLimits implements LimitStore {
   /** Add to our time to have that of Redis. */
   #shiftMs = 0;
   readonly #notes: SettlingNotes | undefined;
+  /** Lines of which is to be found out whether Redis still knows their counters. */
+  #linesInDoubt = 0;
   #alone: MemoryLimits;
   readonly #places = new CounterPlaces();
+  /** Of what was taken alone; of those taken there is a member that ends once. */
+  readonly #endedAlone = new WeakSet<Hold>();
   /** What is held of shared counters, and when that was last said. */
   readonly #held = new Map<Hold, { scope: string; saidAtMs: number }>();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -112,7 +116,12 @@ export class RedisLimits implements LimitStore {
       part: this.#part,
       now: () => this.#now?.() ?? '',
       markOf: (scope) => this.#marks.of(scope),
-      onOtherMark: (scope, lines) => void this.#afterLoss(scope, lines),
+      onOtherMark: (scope, lines) => {
+        this.#linesInDoubt += lines.length;
+        void this.#afterLoss(scope, lines).finally(() => {
+          this.#linesInDoubt -= lines.length;
+        });
+      },
       onSettled: (scope, state) => this.#known.note(scope, state, this.#nowMs()),
     });
   }
@@ -137,7 +146,7 @@ export class RedisLimits implements LimitStore {
 
   /** For metrics. */
   get settling(): { readonly lines: number; readonly lagMs: number } {
-    return { lines: this.#queue.size, lagMs: this.#queue.lagMs };
+    return { lines: this.#queue.size + this.#linesInDoubt, lagMs: this.#queue.lagMs };
   }
 
   take(scope: string, wants: Wants): Taken | Promise<Taken> {
@@ -204,8 +213,9 @@ export class RedisLimits implements LimitStore {
     }
   }
 
-  /** Looks at counters of which something is held, also when nobody asks for them any more. */
+  /** Looks at counters of which something is held, and posts what was counted alone, also when nobody asks any more. */
   async refresh(): Promise<void> {
+    if (this.#part.isUsable) this.#postAlone();
     const byScope = Map.groupBy(this.#known.pending(), ({ scope }) => scope);
     for (const [scope, known] of byScope) {
       const counters = known.slice(0, refreshedInOneGo).map(({ state }) => state.counter);
@@ -475,6 +485,8 @@ export class RedisLimits implements LimitStore {
 
   #endAlone(scope: string, ended: EndedHold): void {
     const { hold, actual } = ended;
+    if (this.#endedAlone.has(hold)) return;
+    this.#endedAlone.add(hold);
     // Counted alone, and posted since: what is new goes the same way.
     if (!this.#alone.holds(hold)) {
       const more = hold.counter.limit.type === 'requests' ? actual - hold.held : actual;
