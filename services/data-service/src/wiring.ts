@@ -7,7 +7,7 @@ import { serverTls } from '@sluice/rpc';
 import { httpPart, type Part, rpcPart, type ServiceTools, served } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import { createApp } from './app.ts';
-import { applySchema, schemaFolder } from './clickhouse/apply-schema.ts';
+import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
 import { watchStream } from './consumers/watch-stream.ts';
@@ -77,7 +77,11 @@ export async function wire(
     {
       name: 'schema',
       async start(stopping) {
-        hasSchema = await applySchemaForEver(client, logger, stopping);
+        hasSchema = await waitForSchema(client, {
+          isOwn: env.CLICKHOUSE_URL === undefined,
+          logger,
+          stopping,
+        });
       },
     },
     {
@@ -106,21 +110,31 @@ export async function wire(
   ];
 }
 
-/** Applies the schema, however long ClickHouse takes to answer; false when it was stopped before that. */
-async function applySchemaForEver(
+/**
+ * Waits for the schema, however long it takes; false when it was stopped before
+ * that. The embedded engine's folder takes one process only, so this one applies
+ * it there; a server is brought up to date by `npm run migrate`, and never from here.
+ */
+async function waitForSchema(
   client: ClickHouseClient,
-  logger: Logger,
-  stopping: AbortSignal,
+  { isOwn, logger, stopping }: { isOwn: boolean; logger: Logger; stopping: AbortSignal },
 ): Promise<boolean> {
+  let told = '';
   while (!stopping.aborted) {
     try {
-      const applied = await applySchema(client, schemaFolder);
-      if (applied.length > 0) logger.info({ files: applied }, 'applied schema files');
-      return true;
+      const files = await (isOwn ? applySchema : missingSchema)(client, schemaFolder);
+      if (isOwn && files.length > 0) logger.info({ files }, 'applied schema files');
+      if (isOwn || files.length === 0) return true;
+      if (told !== files.join())
+        logger.warn(
+          { files },
+          'the ledger lacks parts of its schema: waiting for `npm run migrate`',
+        );
+      told = files.join();
     } catch (error) {
-      logger.warn({ err: error }, 'the schema could not be applied and will be tried again');
-      await delay(1000, undefined, { signal: stopping }).catch(() => {});
+      logger.warn({ err: error }, 'the schema could not be looked at and will be tried again');
     }
+    await delay(1000, undefined, { signal: stopping }).catch(() => {});
   }
   return false;
 }

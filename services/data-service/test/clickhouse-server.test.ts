@@ -1,5 +1,6 @@
 import { eventually } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { migrateClickHouse } from '../src/migrate.ts';
 import { type ClickHouseFront, startClickHouseFront } from './clickhouse-front.ts';
 import { type RunningService, runService } from './running-service.ts';
 import { encodedRecord } from './usage-records.ts';
@@ -16,7 +17,21 @@ afterEach(async () => {
 });
 
 describe('with a ClickHouse server', () => {
-  it('applies the schema there, stores, and answers; without the embedded engine in its memory', async () => {
+  it('waits for the schema and alters nothing; once it is there it starts', async () => {
+    const starting = runService({ CLICKHOUSE_URL: clickHouse.url });
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const { steps: missing } = await migrateClickHouse(clickHouse.url, true);
+    expect(missing).toContain('0001_usage_records.sql');
+    // Two at once.
+    const applied = await Promise.all([1, 2].map(() => migrateClickHouse(clickHouse.url, false)));
+    expect(applied.some(({ steps }) => steps.length === missing.length)).toBe(true);
+    expect((await migrateClickHouse(clickHouse.url, true)).steps).toEqual([]);
+    service = await starting;
+    await service.write([encodedRecord({ organisationId: 'migrated' })]);
+    expect(await service.count({ organisationId: 'migrated' })).toBe(1);
+  });
+
+  it('stores and answers there, without the embedded engine in its memory', async () => {
     service = await runService({ CLICKHOUSE_URL: clickHouse.url });
     const text = "tab\t ' \\ {organisation_id:String} 💥";
     await service.write([encodedRecord({ organisationId: 'server', metadata: { [text]: text } })]);

@@ -8,30 +8,56 @@ export const schemaFolder = join(import.meta.dirname, '../../schema');
 
 /**
  * Applies the numbered files that this database has not seen, in order, and
- * returns their names. Each holds one statement that may run twice, because two
- * replicas can start at once. An applied file that changed since is an error.
+ * returns their names. Each holds one statement that may run twice: what was cut
+ * off goes on, and two that start at once do no harm. An applied file that changed since is an error.
  */
 export async function applySchema(client: ClickHouseClient, folder: string): Promise<string[]> {
   await client.command({ query: ownTable });
-  const seen = await appliedDigests(client);
-  const names = (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
-  const applied: string[] = [];
-  for (const name of names) {
-    const query = await readFile(join(folder, name), 'utf8');
-    const digest = createHash('sha256').update(query).digest('hex');
-    const known = seen.get(name);
-    if (known === digest) continue;
-    if (known !== undefined)
-      throw new Error(`${name} was applied with other content; add a new file instead.`);
+  const missing = await filesToApply(client, folder);
+  for (const { name, query, digest } of missing) {
     await client.command({ query });
     await client.insert({
       table: 'schema_files',
       values: [{ name, digest }],
       format: 'JSONEachRow',
     });
-    applied.push(name);
   }
-  return applied;
+  return missing.map(({ name }) => name);
+}
+
+/** The files that this database lacks; changes nothing. Those of a later release do not count. */
+export async function missingSchema(client: ClickHouseClient, folder: string): Promise<string[]> {
+  const found = await client.query({ query: 'EXISTS TABLE schema_files', format: 'JSONEachRow' });
+  const [row] = await found.json<{ result: number }>();
+  if (row?.result !== 1) return (await readSchema(folder)).map(({ name }) => name);
+  return (await filesToApply(client, folder)).map(({ name }) => name);
+}
+
+interface SchemaFile {
+  name: string;
+  query: string;
+  digest: string;
+}
+
+async function filesToApply(client: ClickHouseClient, folder: string): Promise<SchemaFile[]> {
+  const seen = await appliedDigests(client);
+  const files = await readSchema(folder);
+  return files.filter(({ name, digest }) => {
+    const known = seen.get(name);
+    if (known !== undefined && known !== digest)
+      throw new Error(`${name} was applied with other content; add a new file instead.`);
+    return known === undefined;
+  });
+}
+
+async function readSchema(folder: string): Promise<SchemaFile[]> {
+  const names = (await readdir(folder)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  return Promise.all(
+    names.map(async (name) => {
+      const query = await readFile(join(folder, name), 'utf8');
+      return { name, query, digest: createHash('sha256').update(query).digest('hex') };
+    }),
+  );
 }
 
 const ownTable = `

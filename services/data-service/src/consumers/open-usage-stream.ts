@@ -29,6 +29,16 @@ export async function openUsageStream(nats: NatsConnection): Promise<Consumer> {
   return manager.jetstream().consumers.get(usageStream.name, usageStream.durable);
 }
 
+/** Whether both are there. */
+export async function usageStreamExists(nats: NatsConnection): Promise<boolean> {
+  const manager = await jetstreamManager(nats, { timeout: 2000 });
+  const { name, durable } = usageStream;
+  return (
+    (await exists(manager.streams.info(name))) &&
+    (await exists(manager.consumers.info(name, durable)))
+  );
+}
+
 /** One that exists is taken as it is. */
 async function ensureStream(manager: JetStreamManager): Promise<void> {
   if (await exists(manager.streams.info(usageStream.name))) return;

@@ -30,41 +30,66 @@ export async function applyMigrations(
   databaseUrl: string,
   folder: string = migrationsFolder,
 ): Promise<string[]> {
+  return inDatabase(databaseUrl, async (client) => {
+    // Another replica may be migrating; longer than this and something is wrong.
+    await client.query("SET lock_timeout = '120s'");
+    await client.query('SELECT pg_advisory_lock($1)', [lockId]);
+    await client.query(journal);
+    const migrations = await migrationsToApply(client, folder);
+    for (const migration of migrations) await run(client, migration);
+    return migrations.map(({ name }) => name);
+  });
+}
+
+/** The migrations that the database lacks; changes nothing. @throws as applyMigrations does */
+export async function missingMigrations(
+  databaseUrl: string,
+  folder: string = migrationsFolder,
+): Promise<string[]> {
+  return inDatabase(databaseUrl, async (client) => {
+    const found = await client.query<{ journal: string | null }>(
+      `SELECT to_regclass('"_prisma_migrations"')::text AS journal`,
+    );
+    const isNew = found.rows[0]?.journal === null;
+    const migrations = isNew
+      ? await readMigrations(folder)
+      : await migrationsToApply(client, folder);
+    return migrations.map(({ name }) => name);
+  });
+}
+
+async function inDatabase<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
-    connectionString: databaseUrl,
+    connectionString: url,
     connectionTimeoutMillis: 10_000,
     application_name: 'sluice-migrations',
   });
   await client.connect();
   try {
-    // Another replica may be migrating; longer than this and something is wrong.
-    await client.query("SET lock_timeout = '120s'");
-    await client.query('SELECT pg_advisory_lock($1)', [lockId]);
-    await client.query(journal);
-    const known = await client.query<{ migration_name: string; checksum: string }>(
-      'SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
-    );
-    const checksums = new Map(known.rows.map((row) => [row.migration_name, row.checksum]));
-    const migrations = await readMigrations(folder);
-    for (const name of checksums.keys())
-      if (!migrations.some((migration) => migration.name === name))
-        throw new Error(
-          `The database knows migration ${name}, this release does not: it is older than the database.`,
-        );
-    const applied: string[] = [];
-    for (const migration of migrations) {
-      const checksum = checksums.get(migration.name);
-      if (checksum === migration.checksum) continue;
-      if (checksum !== undefined)
-        throw new Error(`Migration ${migration.name} was edited after it was applied.`);
-      await run(client, migration);
-      applied.push(migration.name);
-    }
-    return applied;
+    return await work(client);
   } finally {
     // Ending the session releases the lock.
     await client.end();
   }
+}
+
+async function migrationsToApply(client: Client, folder: string): Promise<Migration[]> {
+  const known = await client.query<{ migration_name: string; checksum: string }>(
+    'SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+  );
+  const checksums = new Map(known.rows.map((row) => [row.migration_name, row.checksum]));
+  const migrations = await readMigrations(folder);
+  for (const name of checksums.keys())
+    if (!migrations.some((migration) => migration.name === name))
+      throw new Error(
+        `The database knows migration ${name}, this release does not: it is older than the database.`,
+      );
+  return migrations.filter((migration) => {
+    const checksum = checksums.get(migration.name);
+    if (checksum !== undefined && checksum !== migration.checksum)
+      throw new Error(`Migration ${migration.name} was edited after it was applied.`);
+    return checksum === undefined;
+  });
 }
 
 interface Migration {

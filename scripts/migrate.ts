@@ -1,0 +1,64 @@
+/**
+ * `npm run migrate [-- --check]`: brings Postgres, ClickHouse and NATS to this
+ * release, before its services start. Which of them there are is told by
+ * DATABASE_URL, CLICKHOUSE_URL and NATS_URL.
+ */
+import { parseArgs } from 'node:util';
+import { applyMigrations, missingMigrations } from '@sluice/control-plane/migrate';
+import { type MigratedStore, migrateClickHouse, migrateNats } from '@sluice/data-service/migrate';
+import { defineSettings, optionalText } from '@sluice/env';
+
+const help = `Usage: npm run migrate [-- --check]
+
+  --check    change nothing; ends with 1 when something is missing
+
+Reads DATABASE_URL, CLICKHOUSE_URL and NATS_URL; what is not set is left alone.
+The embedded engine of npm start is brought up to date by the data service.
+`;
+
+/** As the services read them: a value may be a file. */
+const settings = defineSettings({
+  Stores: {
+    DATABASE_URL: optionalText('Postgres'),
+    CLICKHOUSE_URL: optionalText('ClickHouse'),
+    NATS_URL: optionalText('NATS'),
+  },
+});
+
+process.exitCode = await main().catch((error: Error) => {
+  process.stderr.write(`${error.message}\n`);
+  return 2;
+});
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
+  });
+  if (values.help === true) {
+    process.stdout.write(help);
+    return 0;
+  }
+  const isCheck = values.check === true;
+  const { DATABASE_URL, CLICKHOUSE_URL, NATS_URL } = settings.readEnv(process.env);
+  const stores: MigratedStore[] = [];
+  const told = (store: MigratedStore) => {
+    stores.push(store);
+    process.stdout.write(lineOf(store, isCheck));
+  };
+  if (DATABASE_URL !== undefined) {
+    const steps = await (isCheck ? missingMigrations : applyMigrations)(DATABASE_URL);
+    told({ store: 'Postgres', steps });
+  }
+  if (CLICKHOUSE_URL !== undefined) told(await migrateClickHouse(CLICKHOUSE_URL, isCheck));
+  if (NATS_URL !== undefined) told(await migrateNats(NATS_URL, isCheck));
+  if (stores.length === 0) {
+    process.stderr.write(help);
+    return 2;
+  }
+  return isCheck && stores.some(({ steps }) => steps.length > 0) ? 1 : 0;
+}
+
+function lineOf({ store, steps }: MigratedStore, isCheck: boolean): string {
+  if (steps.length === 0) return `${store}: up to date\n`;
+  return `${store}: ${isCheck ? 'lacks' : 'applied'} ${steps.join(', ')}\n`;
+}

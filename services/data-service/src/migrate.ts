@@ -1,0 +1,34 @@
+import { connect } from '@nats-io/transport-node';
+import { parseNatsAddresses } from '@sluice/contracts';
+import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
+import { connectClickHouse } from './clickhouse/connect.ts';
+import { openUsageStream, usageStreamExists } from './consumers/open-usage-stream.ts';
+
+/** What a store lacked, or lacks where it was only looked at. */
+export interface MigratedStore {
+  store: string;
+  steps: readonly string[];
+}
+
+/** Brings the ledger on a ClickHouse server to this release; with `isCheck` it only says what is missing. */
+export async function migrateClickHouse(url: string, isCheck: boolean): Promise<MigratedStore> {
+  const { client, close } = await connectClickHouse({ url });
+  try {
+    const steps = await (isCheck ? missingSchema : applySchema)(client, schemaFolder);
+    return { store: 'ClickHouse', steps };
+  } finally {
+    await close();
+  }
+}
+
+/** Makes the stream of usage records and its consumer where they are absent. */
+export async function migrateNats(addresses: string, isCheck: boolean): Promise<MigratedStore> {
+  const nats = await connect({ ...parseNatsAddresses(addresses), name: 'sluice-migrate' });
+  try {
+    const exists = await usageStreamExists(nats);
+    if (!exists && !isCheck) await openUsageStream(nats);
+    return { store: 'NATS', steps: exists ? [] : ['stream and consumer of usage records'] };
+  } finally {
+    await nats.close();
+  }
+}
