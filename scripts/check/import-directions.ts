@@ -71,7 +71,9 @@ function faultOf(
 const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/admin': 'services/control-plane',
   '@sluice/contracts/checks': 'packages/guardrails',
+  '@sluice/control-plane/migrate': 'scripts',
   '@sluice/control-plane/settings': 'scripts',
+  '@sluice/data-service/migrate': 'scripts',
   '@sluice/data-service/settings': 'scripts',
   '@sluice/gateway/config-sync': 'scripts',
   '@sluice/gateway/settings': 'scripts',

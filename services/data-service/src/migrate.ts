@@ -1,8 +1,6 @@
-import { connect } from '@nats-io/transport-node';
-import { parseNatsAddresses } from '@sluice/contracts';
 import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
-import { openUsageStream, usageStreamExists } from './consumers/open-usage-stream.ts';
+import { ensureUsageStream } from './consumers/ensure-usage-stream.ts';
 
 /** What a store lacked, or lacks where it was only looked at. */
 export interface MigratedStore {
@@ -23,12 +21,6 @@ export async function migrateClickHouse(url: string, isCheck: boolean): Promise<
 
 /** Makes the stream of usage records and its consumer where they are absent. */
 export async function migrateNats(addresses: string, isCheck: boolean): Promise<MigratedStore> {
-  const nats = await connect({ ...parseNatsAddresses(addresses), name: 'sluice-migrate' });
-  try {
-    const exists = await usageStreamExists(nats);
-    if (!exists && !isCheck) await openUsageStream(nats);
-    return { store: 'NATS', steps: exists ? [] : ['stream and consumer of usage records'] };
-  } finally {
-    await nats.close();
-  }
+  const existed = await ensureUsageStream(addresses, isCheck);
+  return { store: 'NATS', steps: existed ? [] : ['stream and consumer of usage records'] };
 }
