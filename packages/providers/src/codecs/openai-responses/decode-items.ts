@@ -18,7 +18,7 @@ export function decodeInput(input: JsonValue | undefined, dropped: string[]): Ch
     return [{ role: 'user', parts: [{ type: 'text', text: input }], path: 'input' }];
   const items = arrayOf(input);
   if (items === undefined) throw invalidField('input', 'must be a string or a list of items');
-  const turns = new Turns();
+  const turns = new Turns(items);
   for (const [index, value] of items.entries()) {
     const path = `input[${index}]`;
     const item = objectOf(value);
@@ -45,6 +45,11 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
         turns.add([part], path);
       break;
     }
+    // Without a result it was the provider's own to answer, as xAI's search.
+    case 'custom_tool_call':
+      if (turns.isAnswered(item)) decodeFurther(item, path, turns, dropped);
+      else dropped.push(path);
+      break;
     case 'function_call_output':
     case 'custom_tool_call_output':
       turns.push({ role: 'tool', parts: [callOutput(item, path, dropped)], path });
@@ -125,6 +130,17 @@ class Turns {
   #open: ChatMessage | undefined;
   /** Call ids by the ids of their items, which the results of an older tool name instead. */
   #calls = new Map<string, string>();
+  readonly #items: JsonValue[];
+  #answered: Set<JsonValue | undefined> | undefined;
+
+  constructor(items: JsonValue[]) {
+    this.#items = items;
+  }
+
+  isAnswered(call: JsonObject): boolean {
+    this.#answered ??= new Set(this.#items.map(answeredCall));
+    return this.#answered.has(call.call_id);
+  }
 
   push(message: ChatMessage): void {
     this.#open = undefined;
@@ -152,6 +168,13 @@ class Turns {
     if (last?.type === 'text' || last?.type === 'tool-call' || last?.type === 'image')
       last.signature = signature;
   }
+}
+
+/** Some results of custom tools come as those of functions. */
+function answeredCall(value: JsonValue): JsonValue | undefined {
+  const { type, call_id } = objectOf(value) ?? {};
+  const isResult = type === 'custom_tool_call_output' || type === 'function_call_output';
+  return isResult ? call_id : undefined;
 }
 
 function hasEnded({ parts }: ChatMessage): boolean {

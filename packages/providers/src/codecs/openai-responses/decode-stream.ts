@@ -1,4 +1,4 @@
-import type { ChatStreamEvent, JsonObject } from '@sluice/contracts';
+import type { ChatStreamEvent, JsonObject, JsonValue } from '@sluice/contracts';
 import type { SseEvent } from '../../framing/sse.ts';
 import {
   arrayOf,
@@ -12,6 +12,7 @@ import { invalidStreamType } from '../../translation/native-stream.ts';
 import type { StreamDecoder } from '../chat-codec.ts';
 import { customArguments } from '../custom-tools.ts';
 import { readBill } from './bill.ts';
+import { isCallersOwn } from './callers-own.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf, thoughtSeparator } from './sealed-thinking.ts';
@@ -30,6 +31,7 @@ interface Call {
  */
 export class ResponsesStreamDecoder implements StreamDecoder {
   #hasStarted = false;
+  #tools: JsonValue | undefined;
   #blocks = new Map<string, number>();
   /** Parts of messages of which something was told. */
   #told = new Set<string>();
@@ -101,6 +103,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #start(response: JsonObject): ChatStreamEvent[] {
     if (this.#hasStarted) return [];
     this.#hasStarted = true;
+    this.#tools = response.tools;
     return [
       {
         type: 'reply-start',
@@ -123,8 +126,9 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #itemAdded(at: number, item: JsonObject): ChatStreamEvent[] {
     switch (item.type) {
       case 'function_call':
-      case 'custom_tool_call':
         return this.#callStart(at, item);
+      case 'custom_tool_call':
+        return isCallersOwn(item, this.#tools) ? this.#callStart(at, item) : [];
       case 'reasoning':
         return [{ type: 'thinking-start', choice: 0, block: this.#block(`${at}`) }];
       case 'message':
@@ -183,6 +187,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       }
       // Its pieces are no JSON: the arguments are made of the whole.
       case 'custom_tool_call': {
+        if (!isCallersOwn(item, this.#tools)) return [this.#foreign(at, item)];
         const start = this.#callStart(at, item);
         return [...start, ...this.#arguments(at, customArguments(stringOf(item.input) ?? ''))];
       }
@@ -191,13 +196,17 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'message':
         return this.#messageDone(at, item);
       default: {
-        const block = this.#block(`${at}`);
         const picture = decodePicture(item);
-        if (picture !== undefined)
-          return [{ type: 'image', choice: 0, block, source: picture.source }];
-        return [{ type: 'foreign-part', choice: 0, block, format: formatName, value: item }];
+        if (picture === undefined) return [this.#foreign(at, item)];
+        const block = this.#block(`${at}`);
+        return [{ type: 'image', choice: 0, block, source: picture.source }];
       }
     }
+  }
+
+  #foreign(at: number, value: JsonObject): ChatStreamEvent {
+    const block = this.#block(`${at}`);
+    return { type: 'foreign-part', choice: 0, block, format: formatName, value };
   }
 
   #thoughtDone(at: number, item: JsonObject): ChatStreamEvent[] {

@@ -1,7 +1,8 @@
-import type { ChatPart, ChatReply, JsonObject } from '@sluice/contracts';
+import type { ChatPart, ChatReply, JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import { customArguments } from '../custom-tools.ts';
+import { isCallersOwn } from './callers-own.ts';
 import { faultOf } from './errors.ts';
 import { decodePicture } from './pictures.ts';
 import { signatureOf, thoughtOf } from './sealed-thinking.ts';
@@ -15,7 +16,7 @@ export function decodeReply(body: JsonObject): ChatReply | undefined {
   const output = arrayOf(body.output);
   if (output === undefined) return undefined;
   if (body.status === 'failed') throw failure(body);
-  const parts = output.flatMap((item) => decodeItem(objectOf(item) ?? {}));
+  const parts = output.flatMap((item) => decodeItem(objectOf(item) ?? {}, body.tools));
   const usage = saidIn(body.usage);
   const logprobs = logprobsOf(output.map((item) => objectOf(item) ?? {}));
   return compact<ChatReply>({
@@ -48,7 +49,7 @@ function failure(body: JsonObject): GatewayError {
   );
 }
 
-function decodeItem(item: JsonObject): ChatPart[] {
+function decodeItem(item: JsonObject, tools: JsonValue | undefined): ChatPart[] {
   switch (item.type) {
     case 'message':
       return (arrayOf(item.content) ?? []).map((part) => decodePart(objectOf(part) ?? {}));
@@ -68,6 +69,7 @@ function decodeItem(item: JsonObject): ChatPart[] {
         },
       ];
     case 'custom_tool_call':
+      if (!isCallersOwn(item, tools)) return [foreign(item)];
       return [
         {
           type: 'tool-call',
@@ -77,13 +79,17 @@ function decodeItem(item: JsonObject): ChatPart[] {
         },
       ];
     default:
-      return [decodePicture(item) ?? { type: 'foreign', format: formatName, value: item }];
+      return [decodePicture(item) ?? foreign(item)];
   }
+}
+
+function foreign(value: JsonObject): ChatPart {
+  return { type: 'foreign', format: formatName, value };
 }
 
 function decodePart(part: JsonObject): ChatPart {
   if (part.type === 'refusal') return { type: 'refusal', text: stringOf(part.refusal) ?? '' };
-  if (part.type !== 'output_text') return { type: 'foreign', format: formatName, value: part };
+  if (part.type !== 'output_text') return foreign(part);
   const annotations = (arrayOf(part.annotations) ?? []) as JsonObject[];
   const text = stringOf(part.text) ?? '';
   return annotations.length === 0

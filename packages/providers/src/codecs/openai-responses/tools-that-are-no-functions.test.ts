@@ -66,6 +66,11 @@ function streamed(tools: JsonObject[], name: string, args: string): JsonObject[]
   return [...parseSseEvents(out)].map(({ data }) => JSON.parse(data));
 }
 
+function responsesOnly(provider: typeof chatOnly): typeof chatOnly {
+  const { createModelResponse } = provider.endpoints;
+  return { ...provider, endpoints: { createModelResponse: createModelResponse! } };
+}
+
 function itemsOf(events: JsonObject[]): JsonObject[] {
   const last = events.at(-1)?.response as { output: JsonObject[] } | undefined;
   return last?.output ?? [];
@@ -320,23 +325,80 @@ describe('tools that providers run', () => {
   });
 
   it('are those of OpenAI for a caller of messages', () => {
-    const responsesOnly = {
-      ...findProvider('openai')!,
-      endpoints: { createModelResponse: findProvider('openai')!.endpoints.createModelResponse! },
-    };
+    const openai = responsesOnly(findProvider('openai')!);
     const request = {
       model: 'm',
       max_tokens: 64,
       messages: [{ role: 'user', content: 'x' }],
       tools: [{ type: 'web_search_20250305', name: 'web_search', allowed_domains: ['a.example'] }],
     };
-    const { body, dropped } = findTranslation(responsesOnly, 'messages').encode(
+    const { body, dropped } = findTranslation(openai, 'messages').encode(
       request,
-      contextFor(responsesOnly, true, { model: 'm', request }),
+      contextFor(openai, true, { model: 'm', request }),
     );
     expect(body?.tools).toEqual([
       { type: 'web_search', filters: { allowed_domains: ['a.example'] } },
     ]);
     expect(dropped).toEqual([]);
+  });
+
+  it('are never told as calls to answer, though xAI tells its search as calls of custom tools', () => {
+    const call = (name: string) => ({
+      type: 'custom_tool_call',
+      id: `ctc_${name}`,
+      call_id: `xs_${name}`,
+      name,
+      input: '{"query":"news"}',
+      status: 'completed',
+    });
+    const answer = {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'Here', annotations: [] }],
+    };
+    const response = {
+      id: 'resp_1',
+      model: 'm',
+      status: 'completed',
+      tools: [{ type: 'x_search' }, custom],
+      output: [call('x_keyword_search'), call('apply_patch'), answer],
+    };
+    const events = [
+      { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+      ...response.output.flatMap((item, output_index) => [
+        { type: 'response.output_item.added', output_index, item: { ...item, content: [] } },
+        { type: 'response.output_item.done', output_index, item },
+      ]),
+      { type: 'response.completed', response },
+    ];
+    const xai = findProvider('x-ai')!;
+    const request = { model: 'm', max_tokens: 64, messages: [{ role: 'user', content: 'x' }] };
+    const translation = findTranslation(responsesOnly(xai), 'messages');
+    const context = contextFor(xai, true, { model: 'm', request });
+    const whole = translation.decode(Buffer.from(JSON.stringify(response)), context, okHead);
+    const blocks: JsonObject[] = JSON.parse(String(whole.body)).content;
+    expect(blocks.map(({ type, name }) => name ?? type)).toEqual(['apply_patch', 'text']);
+
+    const bytes = Buffer.from(
+      events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''),
+    );
+    const { bytes: out } = play(translation.openStream(context, request), bytes, [bytes.length]);
+    const calls = [...parseSseEvents(out)]
+      .map(({ data }) => JSON.parse(data))
+      .filter(({ content_block }) => content_block?.type === 'tool_use');
+    expect(calls.map(({ content_block }) => content_block.name)).toEqual(['apply_patch']);
+  });
+
+  it('mean nothing to the next provider, whatever kind of item they left', () => {
+    const input: JsonObject[] = [
+      { role: 'user', content: 'x' },
+      { type: 'custom_tool_call', call_id: 'xs_1', name: 'x_keyword_search', input: '{}' },
+      { role: 'assistant', content: 'Here' },
+      { role: 'user', content: 'Thanks' },
+    ];
+    const { body, dropped } = ask(chatOnly, { input });
+    expect(body?.messages).toMatchObject([{ role: 'user' }, { content: 'Here' }, { role: 'user' }]);
+    expect(JSON.stringify(body)).not.toContain('x_keyword_search');
+    expect(dropped).toEqual(['input[1]']);
   });
 });
