@@ -32,6 +32,7 @@ function decodeBlock(block: JsonObject, path: string): ChatPart {
         type: 'text' as const,
         text: stringOf(block.text) ?? '',
         citations,
+        // Another vendor's: answers of older gateways carry it here.
         signature: stringOf(block.thought_signature),
         ...cache,
       });
@@ -58,7 +59,6 @@ function decodeBlock(block: JsonObject, path: string): ChatPart {
         id: stringOf(block.id) ?? '',
         name: stringOf(block.name) ?? '',
         arguments: JSON.stringify(block.input ?? {}),
-        // Another vendor's, which non-strict replies carry.
         signature: stringOf(block.thought_signature),
         ...cache,
       });

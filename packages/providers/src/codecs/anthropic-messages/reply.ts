@@ -102,11 +102,6 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
   };
 }
 
-/** How a text is signed that no thought stands before. */
-function signatureField(signature: string | undefined): JsonObject {
-  return signature === undefined ? {} : { thought_signature: signature };
-}
-
 function encodeContent(parts: ChatPart[]): JsonObject[] {
   const blocks: JsonObject[] = [];
   for (const part of parts) {
@@ -114,7 +109,7 @@ function encodeContent(parts: ChatPart[]): JsonObject[] {
       blocks.push({ type: 'thinking', thinking: part.text, signature: part.signature ?? '' });
     else if (part.type === 'redacted-thinking')
       blocks.push({ type: 'redacted_thinking', data: part.data });
-    else if (part.type === 'text') blocks.push(encodeText(part, blocks.at(-1)));
+    else if (part.type === 'text') blocks.push(...encodeText(part, blocks.at(-1)));
     else if (part.type === 'refusal') blocks.push({ type: 'text', text: part.text });
     else if (part.type === 'tool-call') {
       if (part.signature !== undefined) signCall(part.signature, blocks);
@@ -125,13 +120,18 @@ function encodeContent(parts: ChatPart[]): JsonObject[] {
   return blocks;
 }
 
-function encodeText(part: TextPart, before: JsonObject | undefined): JsonObject {
+/** With its proof in the thought before; where there is none, in an empty one behind, as streams tell it. */
+function encodeText(part: TextPart, before: JsonObject | undefined): JsonObject[] {
   const citations = shownCitations(part.citations);
   const text = { type: 'text', text: part.text, ...(citations.length > 0 && { citations }) };
-  if (part.signature === undefined) return text;
-  if (!isUnsigned(before)) return { ...text, ...signatureField(part.signature) };
+  if (part.signature === undefined) return [text];
+  if (!isUnsigned(before)) return [text, proofAlone(markProof('geminiTold', part.signature))];
   before.signature = markProof('geminiText', part.signature);
-  return text;
+  return [text];
+}
+
+function proofAlone(signature: string): JsonObject {
+  return { type: 'thinking', thinking: '', signature };
 }
 
 /** Clients give thoughts back as they got them, and of calls only what the format knows. */
@@ -139,7 +139,7 @@ function signCall(signature: string, blocks: JsonObject[]): void {
   const proof = markProof('geminiCall', signature);
   const before = blocks.at(-1);
   if (isUnsigned(before)) before.signature = proof;
-  else blocks.push({ type: 'thinking', thinking: '', signature: proof });
+  else blocks.push(proofAlone(proof));
 }
 
 function isUnsigned(block: JsonObject | undefined): block is JsonObject {

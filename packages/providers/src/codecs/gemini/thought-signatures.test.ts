@@ -140,6 +140,18 @@ describe.each(callers)('a turn of Gemini’s, told to callers of $name by defaul
     expect(contents[1]!.parts).toEqual([{ text: 'Rain.', thoughtSignature: signature }]);
   });
 
+  it('comes back with the signatures of a text and of the call behind it', () => {
+    const both: JsonObject[] = [
+      { text: 'Let me see.', thoughtSignature: 'dGV4dA==' },
+      { functionCall: { name: 'f', args: {} }, thoughtSignature: signature },
+    ];
+    const { contents } = back(whole(both));
+    expect(contents[1]!.parts.map(({ thoughtSignature }) => thoughtSignature)).toEqual([
+      'dGV4dA==',
+      signature,
+    ]);
+  });
+
   it('is not signed to any other provider', () => {
     const next = { model: 'm', ...caller.next(whole(parts)) };
     for (const id of ['anthropic', 'openai', 'cohere', 'bedrock']) {
@@ -156,6 +168,18 @@ describe.each(callers)('a turn of Gemini’s, told to callers of $name by defaul
       expect(JSON.stringify(body)).not.toContain(signature);
     }
   });
+});
+
+it('tells callers of messages the signature of a text in no field that their clients do not know', () => {
+  const call = findTranslation(google, 'messages');
+  const context = contextFor(google, true, { model });
+  const bytes = Buffer.from(
+    JSON.stringify(replyOf([{ text: 'Rain.', thoughtSignature: signature }])),
+  );
+  expect(JSON.parse(String(call.decode(bytes, context, okHead).body)).content).toEqual([
+    { type: 'text', text: 'Rain.' },
+    { type: 'thinking', thinking: '', signature: `google:told:${signature}` },
+  ]);
 });
 
 it('reads the signature that a caller got from Google itself, in either spelling', () => {
