@@ -100,7 +100,7 @@ export {
   type StreamableFormatOf,
 } from './operations/operations.ts';
 export { type RequestType, requestTypes } from './operations/request-types.ts';
-export type { ReplyBill, ReplyUnits } from './reply-bill.ts';
+export type { ChargedTokens, ReplyBill, ReplyUnits } from './reply-bill.ts';
 export {
   mayGrantRole,
   type OrganisationRole,

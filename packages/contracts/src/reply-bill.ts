@@ -1,3 +1,5 @@
+import type { ChatUsage } from './chat.ts';
+
 /** What of a reply is charged by other units than tokens. Absent = none, or nobody counted. */
 export interface ReplyUnits {
   searchUnits?: number;
@@ -22,6 +24,9 @@ export interface ReplyUnits {
   searchContext?: string;
 }
 
+/** Kinds that are not named are none. */
+export type ChargedTokens = Pick<ChatUsage, 'inputTokens' | 'outputTokens'> & Partial<ChatUsage>;
+
 /** What beside its tokens decides what a reply costs. Absent = the provider did not say. */
 export interface ReplyBill {
   /** As the call was served, not as it was asked for: `standard`, `batch`, `flex`, `priority`, `fast` … */
@@ -29,7 +34,7 @@ export interface ReplyBill {
   servedRegion?: string;
   units?: ReplyUnits;
   /** Where the provider charges for other counts than those of the reply. */
-  chargedTokens?: { inputTokens: number; outputTokens: number };
+  chargedTokens?: ChargedTokens;
   /** What the provider itself says it costs. */
   providerCostNanoUsd?: number;
 }

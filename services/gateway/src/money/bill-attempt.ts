@@ -45,12 +45,11 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
     return facts.units === undefined ? undefined : asTold(facts);
   }
   const estimate = () => estimateOfCall(ended.call, estimates);
-  const bounds = boundsOf(ended.call, told, estimate);
   const { chargedTokens } = facts;
   const isImplausible =
-    boundedUsage(told, bounds).isImplausible ||
+    !isPossible(told, ended.call, estimate) ||
     (chargedTokens !== undefined &&
-      boundedUsage({ ...noUsage, ...chargedTokens }, bounds).isImplausible);
+      !isPossible({ ...noUsage, ...chargedTokens }, ended.call, estimate));
   if (isImplausible) {
     const { inputTokens, outputTokens } = estimate();
     return { ...estimated(facts, { ...noUsage, inputTokens, outputTokens }), isImplausible };
@@ -59,6 +58,10 @@ function billOfTokens(ended: EndedAttempt, estimates: UseEstimates): Bill | unde
   // A stream that was cut told what it had counted by then.
   const usage = usageOf(ended, estimates, told);
   return usage === told ? asTold(facts) : estimated(facts, usage);
+}
+
+function isPossible(counts: Usage, call: PreparedCall, estimate: () => EstimatedUse): boolean {
+  return !boundedUsage(counts, boundsOf(call, counts, estimate)).isImplausible;
 }
 
 function asTold(facts: ReplyFacts): Bill {

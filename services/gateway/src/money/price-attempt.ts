@@ -21,8 +21,8 @@ function priceOf({ call, bill }: EndedAttempt, prices: PriceList) {
 
 /** What a reply with such facts costs; undefined = no price is known, or there is nothing to charge. */
 export function priceReply(facts: ReplyFacts, target: Target, prices: PriceList, atMs: number) {
-  const { units, chargedTokens } = facts;
-  const tokens = chargedTokens === undefined ? facts.usage : charged(chargedTokens, facts.usage);
+  const { units } = facts;
+  const tokens = tokensCharged(facts);
   if (tokens === undefined && units === undefined) return undefined;
   const asked = clipped(target.servedModel);
   const answering = clipped(facts.model ?? '');
@@ -39,14 +39,8 @@ export function priceReply(facts: ReplyFacts, target: Target, prices: PriceList,
   return prices.price(target, counted, { ...serving, model: asked });
 }
 
-/** What a provider charges for is never more than it counted. */
-function charged(
-  { inputTokens, outputTokens }: NonNullable<ReplyFacts['chargedTokens']>,
-  counted: ReplyFacts['usage'],
-): NonNullable<ReplyFacts['usage']> {
-  return {
-    ...noUsage,
-    inputTokens: Math.min(inputTokens, counted?.inputTokens ?? 0),
-    outputTokens: Math.min(outputTokens, counted?.outputTokens ?? 0),
-  };
+/** Fewer than were counted where some are free, more where some were used beside the answer. */
+function tokensCharged({ usage, chargedTokens }: ReplyFacts): ReplyFacts['usage'] {
+  if (usage === undefined || chargedTokens === undefined) return usage;
+  return { ...noUsage, ...chargedTokens };
 }

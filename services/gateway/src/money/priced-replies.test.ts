@@ -330,8 +330,34 @@ const cases: Readonly<Record<string, Case>> = {
         { type: 'message', input_tokens: 162, output_tokens: 11 },
       ],
     }),
-    tokens: { inputTokens: 99_357, outputTokens: 92 },
+    tokens: { inputTokens: 162, outputTokens: 11 },
+    facts: { chargedTokens: { inputTokens: 99_357, outputTokens: 92 } },
     nanoUsd: 99_357 * 5000 + 92 * 25_000,
+  },
+  'Anthropic: what shortened the conversation read and wrote the cache': {
+    provider: 'anthropic',
+    endpoint: 'messages',
+    model: 'claude-opus-4-6',
+    reply: message({
+      input_tokens: 100,
+      cache_read_input_tokens: 1000,
+      output_tokens: 11,
+      iterations: [
+        {
+          type: 'compaction',
+          input_tokens: 300,
+          cache_read_input_tokens: 9000,
+          cache_creation_input_tokens: 500,
+          output_tokens: 80,
+        },
+        { type: 'message', input_tokens: 100, cache_read_input_tokens: 1000, output_tokens: 11 },
+      ],
+    }),
+    tokens: { inputTokens: 1100, cacheReadTokens: 1000, cacheWriteTokens: 0, outputTokens: 11 },
+    facts: {
+      chargedTokens: { inputTokens: 10_900, cacheReadTokens: 10_000, cacheWriteTokens: 500 },
+    },
+    nanoUsd: 400 * 5000 + 10_000 * 500 + 500 * 6250 + 91 * 25_000,
   },
   'Anthropic: counts of a stream grow, and begin with one': {
     provider: 'anthropic',

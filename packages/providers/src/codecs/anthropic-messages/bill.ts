@@ -1,7 +1,8 @@
-import type { JsonObject, ReplyBill } from '@sluice/contracts';
+import type { ChargedTokens, JsonObject, ReplyBill } from '@sluice/contracts';
 import { countedUnits } from '../../bills/counted-units.ts';
 import { servedTierOf } from '../../bills/served-tier.ts';
-import { compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { decodeUsage } from './wire.ts';
 
 /**
  * What the usage of a message says of its price beside tokens. Fast calls are told
@@ -12,6 +13,7 @@ export function readBill(usage: JsonObject): ReplyBill {
   return compact<ReplyBill>({
     servedTier: usage.speed === 'fast' ? 'fast' : servedTierOf(usage.service_tier),
     servedRegion: regionOf(usage.inference_geo),
+    chargedTokens: chargedTokens(usage),
     units:
       tools === undefined
         ? undefined
@@ -20,6 +22,22 @@ export function readBill(usage: JsonObject): ReplyBill {
             codeExecutions: tools.code_execution_requests,
           }),
   });
+}
+
+/** What shortened the conversation is charged, and not among the counts of the message. */
+function chargedTokens(usage: JsonObject): ChargedTokens | undefined {
+  const steps = (arrayOf(usage.iterations) ?? []).map((value) => objectOf(value) ?? {});
+  const shortenings = steps.filter(({ type }) => type === 'compaction');
+  if (shortenings.length === 0) return undefined;
+  const charged = decodeUsage(usage);
+  for (const counts of shortenings.map(decodeUsage)) {
+    charged.inputTokens += counts.inputTokens;
+    charged.outputTokens += counts.outputTokens;
+    charged.cacheReadTokens += counts.cacheReadTokens;
+    charged.cacheWriteTokens += counts.cacheWriteTokens;
+    charged.cacheWrite1hTokens += counts.cacheWrite1hTokens;
+  }
+  return charged;
 }
 
 function regionOf(value: unknown): string | undefined {

@@ -3,7 +3,7 @@
  * https://docs.claude.com/en/api/messages
  */
 import type { ChatUsage, FinishReason, JsonObject } from '@sluice/contracts';
-import { arrayOf, countOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { countOf, objectOf, stringOf } from '../../json/json-access.ts';
 
 export const formatName = 'anthropic-messages';
 
@@ -39,22 +39,6 @@ export function encodeStopReason(reason: FinishReason): string {
 
 /** The wire counts cached input apart from `input_tokens`; our input includes it. */
 export function decodeUsage(usage: JsonObject): ChatUsage {
-  const total = countsOf(usage);
-  for (const value of arrayOf(usage.iterations) ?? []) {
-    const step = objectOf(value);
-    // What shortened the conversation is charged, and not among the counts of the message.
-    if (step?.type !== 'compaction') continue;
-    const counts = countsOf(step);
-    total.inputTokens += counts.inputTokens;
-    total.outputTokens += counts.outputTokens;
-    total.cacheReadTokens += counts.cacheReadTokens;
-    total.cacheWriteTokens += counts.cacheWriteTokens;
-    total.cacheWrite1hTokens += counts.cacheWrite1hTokens;
-  }
-  return total;
-}
-
-function countsOf(usage: JsonObject): ChatUsage {
   const read = countOf(usage.cache_read_input_tokens);
   const written = countOf(usage.cache_creation_input_tokens);
   const hour = countOf(objectOf(usage.cache_creation)?.ephemeral_1h_input_tokens);
