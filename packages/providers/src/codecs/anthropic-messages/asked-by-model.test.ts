@@ -367,3 +367,35 @@ describe('the tools that were offered', () => {
     expect(offered('claude-opus-4-8')).toEqual({ names: ['a'], dropped: ['tools[1]'] });
   });
 });
+
+describe('documents', () => {
+  const send = (media_type: string, data = 'YSxiCjEsMg==') => {
+    const file_data = `data:${media_type};base64,${data}`;
+    const content = [{ type: 'input_file', filename: 'd', file_data }];
+    const { messages } = askResponses('claude-sonnet-4-6', { input: [{ role: 'user', content }] });
+    return (messages as { content: JsonObject[] }[])[0]!.content;
+  };
+
+  it.each([
+    'text/csv',
+    'text/plain',
+    'text/html; charset=utf-8',
+    'application/json',
+    'image/svg+xml',
+  ])('of the type %s are plain text, the only kind of text that is taken', (type) => {
+    const source = { type: 'text', media_type: 'text/plain', data: 'a,b\n1,2' };
+    expect(send(type)).toEqual([{ type: 'document', title: 'd', source }]);
+  });
+
+  it('that are PDFs or pictures go as they are', () => {
+    expect(send('application/pdf')).toMatchObject([
+      { type: 'document', source: { type: 'base64' } },
+    ]);
+    expect(send('image/png')).toMatchObject([{ type: 'image', source: { type: 'base64' } }]);
+  });
+
+  it('that Claude cannot read are refused by their type', () => {
+    const office = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+    expect(() => send(office)).toThrow(`holds a document of the type ${office}`);
+  });
+});

@@ -5,6 +5,7 @@ import type {
   FilePart,
   ImagePart,
   JsonObject,
+  MediaSource,
   ToolCallPart,
   ToolResultPart,
 } from '@sluice/contracts';
@@ -130,7 +131,7 @@ function encodePart(
       return part.text.trim() === '' ? empty : { type: 'text', text: part.text };
     case 'image':
     case 'file':
-      return encodeMedia(part, out);
+      return encodeMedia(part, message.path, out);
     case 'tool-call':
       return encodeToolCall(part, message);
     case 'tool-result':
@@ -161,30 +162,49 @@ function marked(block: JsonObject, cacheControl: CacheControl | undefined): Json
   return cacheControl === undefined ? block : { ...block, cache_control: { ...cacheControl } };
 }
 
-function encodeMedia(part: ImagePart | FilePart, out: EncodedMessages): JsonObject {
-  const block: JsonObject = { type: part.type === 'image' ? 'image' : 'document', source: {} };
+function encodeMedia(part: ImagePart | FilePart, path: string, out: EncodedMessages): JsonObject {
   const { source } = part;
+  if (source.kind === 'file-id') out.usesFiles = true;
+  if (part.type === 'image' || isPicture(source))
+    return marked({ type: 'image', source: encodeSource(source) }, part.cacheControl);
+  const block: JsonObject = { type: 'document', source: encodeSource(readable(source, path)) };
+  if (part.filename !== undefined) block.title = part.filename;
+  if (part.context !== undefined) block.context = part.context;
+  if (part.citable !== undefined) block.citations = { enabled: part.citable };
+  return marked(block, part.cacheControl);
+}
+
+function isPicture(source: MediaSource): boolean {
+  return source.kind === 'base64' && /^image\/(?!svg)/.test(source.mediaType);
+}
+
+/** Documents are PDFs or plain text: other kinds of text are told as plain, all else cannot be read. */
+function readable(source: MediaSource, path: string): MediaSource {
+  if (source.kind !== 'base64') return source;
+  const { mediaType, data } = source;
+  if (mediaType === 'application/pdf') return source;
+  if (!textTypes.test(mediaType))
+    throw invalidField(
+      path,
+      `holds a document of the type ${mediaType}, which this provider does not take`,
+    );
+  return { kind: 'text', mediaType, text: Buffer.from(data, 'base64').toString('utf8') };
+}
+
+const textTypes =
+  /^(?:text\/.*|(?:.*\+|application\/)(?:json|xml|yaml|x-yaml|toml|javascript|sql|x-sh|x-ndjson))(?:;.*)?$/i;
+
+function encodeSource(source: MediaSource): JsonObject {
   switch (source.kind) {
     case 'base64':
-      block.source = { type: 'base64', media_type: source.mediaType, data: source.data };
-      break;
+      return { type: 'base64', media_type: source.mediaType, data: source.data };
     case 'url':
-      block.source = { type: 'url', url: source.url };
-      break;
+      return { type: 'url', url: source.url };
     case 'text':
-      block.source = { type: 'text', media_type: source.mediaType, data: source.text };
-      break;
+      return { type: 'text', media_type: 'text/plain', data: source.text };
     case 'file-id':
-      block.source = { type: 'file', file_id: source.fileId };
-      out.usesFiles = true;
-      break;
+      return { type: 'file', file_id: source.fileId };
   }
-  if (part.type === 'file') {
-    if (part.filename !== undefined) block.title = part.filename;
-    if (part.context !== undefined) block.context = part.context;
-    if (part.citable !== undefined) block.citations = { enabled: part.citable };
-  }
-  return marked(block, part.cacheControl);
 }
 
 function encodeToolCall(part: ToolCallPart, message: ChatMessage): JsonObject {
