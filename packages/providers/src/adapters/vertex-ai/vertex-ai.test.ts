@@ -265,6 +265,23 @@ describe('Claude', () => {
     });
   });
 
+  it('is asked for an effort and for a schema in `output_config`, of translated calls too', () => {
+    const schema = { type: 'object', properties: {}, additionalProperties: false };
+    const chat = {
+      model: 'anthropic.claude-opus-4-6',
+      messages: [{ role: 'user', content: 'Hi' }],
+      reasoning_effort: 'low',
+      response_format: { type: 'json_schema', json_schema: { name: 's', schema } },
+    };
+    const call = findTranslation(vertexAi, 'chatComplete', contextOf(chat));
+    const { body: sent, dropped } = call.encode(chat, contextOf(chat));
+    expect(sent?.output_config).toMatchObject({
+      effort: 'low',
+      format: { type: 'json_schema', schema: { type: 'object' } },
+    });
+    expect(dropped).toEqual([]);
+  });
+
   it('takes chat translated, and is known by its name behind the publisher', () => {
     const chat = {
       model: 'anthropic.claude-sonnet-4-5@20250929',

@@ -145,6 +145,15 @@ describe('what else is said of a request that was changed', () => {
     expect(ask('gpt-5.6', { metadata: { user_id: 'u'.repeat(159) } }).dropped).toEqual([]);
   });
 
+  it('tells users of long names apart within 64 characters, each by the same word every time', () => {
+    const userOf = (user_id: string) => ask('gpt-4.1', { metadata: { user_id } }).body?.user;
+    const long = `user_${'a'.repeat(154)}`;
+    expect(userOf(long)).toMatch(/^.{1,64}$/);
+    expect(userOf(long)).toBe(userOf(long));
+    expect(userOf(`${long}1`)).not.toBe(userOf(`${long}2`));
+    expect(userOf('u'.repeat(64))).toBe('u'.repeat(64));
+  });
+
   it('asks a model that reasons for its encrypted reasoning, and another not', () => {
     const include = ['reasoning.encrypted_content'];
     expect(ask('gpt-5.6', { tools: [tool] }).body).toMatchObject({ include, store: false });
