@@ -13,7 +13,7 @@ export function fittedBy(
   edits: MemberEdits,
   dropped: readonly string[],
 ): FittedRequest | undefined {
-  return dropped.length === 0 ? undefined : { edits, dropped };
+  return Object.keys(edits).length === 0 ? undefined : { edits, dropped };
 }
 
 export function withEdits(body: JsonObject, edits: MemberEdits): JsonObject {

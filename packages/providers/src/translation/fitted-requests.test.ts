@@ -87,6 +87,40 @@ describe('a native request to Claude', () => {
       ).toBeUndefined();
   });
 
+  it('is told not to think at Bedrock, where a call is demanded of a model that thinks by itself', () => {
+    const demand = { tool_choice: { type: 'any' } };
+    const ask = (id: string, model: string, more: JsonObject = {}) =>
+      sent(id, 'messages', asked(model, { ...demand, ...more }));
+    const { body, dropped } = ask('bedrock', 'us.anthropic.claude-opus-5');
+    expect(body).toMatchObject({ thinking: { type: 'disabled' }, ...demand });
+    expect(dropped).toEqual([]);
+    const adaptive = { thinking: { type: 'adaptive' } };
+    const thinking = ask('bedrock', 'us.anthropic.claude-opus-5', adaptive);
+    expect(thinking.body).toMatchObject({ thinking: { type: 'disabled' }, ...demand });
+    expect(thinking.dropped).toEqual(['thinking']);
+    expect(ask('bedrock', 'us.anthropic.claude-opus-5-5').dropped).toEqual(['tool_choice']);
+    expect(ask('anthropic', 'claude-opus-5').body).toBeUndefined();
+  });
+
+  it('begins no thread where clouds run the model themselves, and goes on with none', () => {
+    const thread = { type: 'create' };
+    const going = { type: 'continue', previous_message_id: 'msg_1' };
+    for (const [id, model] of [
+      ['bedrock', 'us.anthropic.claude-opus-5-5'],
+      ['vertex-ai', 'anthropic.claude-opus-5-5'],
+      ['vertex-ai', 'anthropic.claude-opus-9'],
+    ] as const) {
+      const { body, dropped } = sent(id, 'messages', asked(model, { thread }));
+      expect(body).not.toHaveProperty('thread');
+      expect(dropped).toEqual(['thread']);
+      expect(() => sent(id, 'messages', asked(model, { thread: going }))).toThrow(
+        expect.objectContaining({ code: 'request.thread_not_found' }),
+      );
+    }
+    const own = asked('claude-opus-5-5', { thread: going });
+    expect(sent('anthropic', 'messages', own).body).toBeUndefined();
+  });
+
   it('is counted as it would be sent', () => {
     const body = {
       model: 'claude-opus-4-7',

@@ -7,7 +7,6 @@ import type {
   JsonValue,
   ToolChoice,
 } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
 import { invalidField } from '../../json/invalid-field.ts';
 import {
   arrayOf,
@@ -20,6 +19,7 @@ import {
 import { openProof } from '../proofs.ts';
 import { readReasoning } from '../read-reasoning.ts';
 import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
+import { forgetThread } from './forget-thread.ts';
 import { formatName } from './wire.ts';
 
 const knownMembers = new Set(
@@ -27,18 +27,10 @@ const knownMembers = new Set(
   thinking output_config metadata service_tier cache_control thread`.split(/\s+/),
 );
 
-/** Threads are kept by Anthropic: who begins one is served without, who goes on with one is asked for all of it. */
-function refuseThread(thread: JsonObject | undefined, dropped: string[]): void {
-  if (thread === undefined) return;
-  if (thread.type === 'continue')
-    throw new GatewayError('request.thread_not_found', { field: 'body.thread' });
-  dropped.push('thread');
-}
-
 /** Wire → model. */
 export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped: string[] } {
   const dropped: string[] = [];
-  refuseThread(objectOf(body.thread), dropped);
+  forgetThread(objectOf(body.thread), dropped);
   const model = stringOf(body.model);
   if (model === undefined) throw invalidField('model', 'must be a string');
   const messages = arrayOf(body.messages);

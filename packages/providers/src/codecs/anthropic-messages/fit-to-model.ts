@@ -1,9 +1,10 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext } from '../../contract.ts';
-import { numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { type ClaudeFacts, factsOfListedClaude } from '../../models/claude.ts';
 import { type FittedRequest, fittedBy } from '../../translation/fitted-request.ts';
 import { effortOfBudget, isAbove, nearestEffort } from './efforts.ts';
+import { forgetThread } from './forget-thread.ts';
 import { encodeSampling } from './sampling.ts';
 import { mayDemandCall } from './tool-choice.ts';
 
@@ -16,13 +17,19 @@ export function fitToModel(body: JsonObject, context: CallContext): FittedReques
   if (!asksOfModel(body)) return undefined;
   const name = stringOf(body.model) ?? context.model;
   const facts = factsOfListedClaude(name, context.modelOverrides);
-  if (facts === undefined) return undefined;
-  const fitting = new Fitting(body, facts);
-  fitting.think();
-  fitting.sample();
-  fitting.choose();
+  const fitting = new Fitting(body);
+  if (keepsNoThreads.has(context.provider.id)) fitting.forget();
+  if (facts !== undefined) {
+    if (facts.forcedWithoutThinkingAt?.includes(context.provider.id)) fitting.unthink(facts);
+    fitting.think(facts);
+    fitting.sample(facts);
+    fitting.choose(facts);
+  }
   return fittedBy(fitting.edits, fitting.dropped);
 }
+
+/** Claude as clouds run it themselves: https://platform.claude.com/docs/en/build-with-claude/message-threads */
+const keepsNoThreads: ReadonlySet<string> = new Set(['bedrock', 'vertex-ai']);
 
 function asksOfModel(body: JsonObject): boolean {
   return (
@@ -31,7 +38,8 @@ function asksOfModel(body: JsonObject): boolean {
     body.tool_choice !== undefined ||
     body.temperature !== undefined ||
     body.top_p !== undefined ||
-    body.top_k !== undefined
+    body.top_k !== undefined ||
+    body.thread !== undefined
   );
 }
 
@@ -39,28 +47,43 @@ class Fitting {
   readonly edits: Record<string, JsonValue | undefined> = {};
   readonly dropped: string[] = [];
   #body: JsonObject;
-  #facts: ClaudeFacts;
   /** How the model is told to think, after all. */
   #type: string | undefined;
 
-  constructor(body: JsonObject, facts: ClaudeFacts) {
+  constructor(body: JsonObject) {
     this.#body = body;
-    this.#facts = facts;
   }
 
-  think(): void {
+  forget(): void {
+    if (this.#body.thread === undefined) return;
+    forgetThread(objectOf(this.#body.thread), this.dropped);
+    this.edits.thread = undefined;
+  }
+
+  /** Where a model that thinks by itself is not made to call a tool unless it is told not to think. */
+  unthink({ thinking: { types } }: ClaudeFacts): void {
+    const { thinking, tools } = this.#body;
+    const isDemanded = demandsCall(this.#body) && (arrayOf(tools) ?? []).length > 0;
+    if (!isDemanded || !isOf(types, 'disabled')) return;
+    if (objectOf(thinking)?.type === 'disabled') return;
+    if (thinking !== undefined) this.dropped.push('thinking');
+    this.edits.thinking = { type: 'disabled' };
+    this.#body = { ...this.#body, thinking: this.edits.thinking };
+  }
+
+  think({ thinking: known, efforts }: ClaudeFacts): void {
     const thinking = objectOf(this.#body.thinking);
     const effort = stringOf(objectOf(this.#body.output_config)?.effort);
     this.#type = stringOf(thinking?.type);
-    const { types, offUpTo } = this.#facts.thinking;
+    const { types, offUpTo } = known;
     const isTaken = this.#type === undefined || isOf(types, this.#type);
-    const meant = isTaken || thinking === undefined ? undefined : this.#thinkAsTaken(thinking);
+    const meant =
+      isTaken || thinking === undefined ? undefined : this.#thinkAsTaken(thinking, types);
     let fitting = effort ?? meant;
     const isOff = this.#type === 'disabled' || this.#type === 'between_tools';
     if (isOff && effort !== undefined && offUpTo !== undefined && isAbove(effort, offUpTo))
       fitting = offUpTo;
     // A word that nobody knows is the provider's to judge.
-    const { efforts } = this.#facts;
     if (fitting !== undefined && !efforts.includes(fitting))
       fitting = efforts.length === 0 ? undefined : (nearestEffort(fitting, efforts) ?? fitting);
     if (fitting === effort) return;
@@ -71,8 +94,10 @@ class Fitting {
   }
 
   /** Another way of thinking in place of one that is refused; returns the effort that a budget stands for. */
-  #thinkAsTaken({ type, budget_tokens, display }: JsonObject): string | undefined {
-    const { types } = this.#facts.thinking;
+  #thinkAsTaken(
+    { type, budget_tokens, display }: JsonObject,
+    types: readonly string[],
+  ): string | undefined {
     if (type === 'enabled' && types.includes('adaptive')) {
       this.#tell({ type: 'adaptive', ...(display === undefined ? {} : { display }) });
       this.dropped.push('thinking.budget_tokens');
@@ -91,29 +116,32 @@ class Fitting {
     this.#type = stringOf(thinking?.type);
   }
 
-  sample(): void {
+  sample(facts: ClaudeFacts): void {
     const { temperature, top_p, top_k } = this.#body;
     const asked = {
       temperature: numberOf(temperature),
       topP: numberOf(top_p),
       topK: numberOf(top_k),
     };
-    const type = this.#type ?? this.#facts.thinking.default;
+    const type = this.#type ?? facts.thinking.default;
     const isThinking = type === 'enabled' || type === 'adaptive';
     const refused: string[] = [];
-    encodeSampling(asked, this.#facts, isThinking, refused);
+    encodeSampling(asked, facts, isThinking, refused);
     for (const name of refused) this.edits[name] = undefined;
     this.dropped.push(...refused);
   }
 
-  choose(): void {
-    const choice = objectOf(this.#body.tool_choice);
-    if (choice?.type !== 'any' && choice?.type !== 'tool') return;
-    if (mayDemandCall(this.#facts, this.#type)) return;
-    const { name: _, ...rest } = choice;
+  choose(facts: ClaudeFacts): void {
+    if (!demandsCall(this.#body) || mayDemandCall(facts, this.#type)) return;
+    const { name: _, ...rest } = objectOf(this.#body.tool_choice) ?? {};
     this.edits.tool_choice = { ...rest, type: 'auto' };
     this.dropped.push('tool_choice');
   }
+}
+
+function demandsCall({ tool_choice }: JsonObject): boolean {
+  const type = objectOf(tool_choice)?.type;
+  return type === 'any' || type === 'tool';
 }
 
 function isOf(types: readonly string[], type: string): boolean {
