@@ -355,7 +355,12 @@ const cases: Readonly<Record<string, Case>> = {
     }),
     tokens: { inputTokens: 1100, cacheReadTokens: 1000, cacheWriteTokens: 0, outputTokens: 11 },
     facts: {
-      chargedTokens: { inputTokens: 10_900, cacheReadTokens: 10_000, cacheWriteTokens: 500 },
+      chargedTokens: {
+        inputTokens: 10_900,
+        cacheReadTokens: 10_000,
+        cacheWriteTokens: 500,
+        outputTokens: 91,
+      },
     },
     nanoUsd: 400 * 5000 + 10_000 * 500 + 500 * 6250 + 91 * 25_000,
   },
