@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
+  ascending,
   bytesSecret,
   csv,
   defineSettings,
@@ -109,4 +110,21 @@ describe('settings as data', () => {
     const again = { A: integer('how many', 3) };
     expect(() => defineSettings({ First: again, Second: again })).toThrow('A stands in two');
   });
+});
+
+describe('ascending numbers', () => {
+  const spec = ascending('limits', [1, 2.5, 10]);
+
+  it('are read in their order, and are the default when nothing is set', () => {
+    expect(spec.parse(' 0.5, 7 ,1e3')).toEqual([0.5, 7, 1000]);
+    expect(spec.parse(undefined)).toEqual([1, 2.5, 10]);
+    expect(spec.parse('')).toEqual([1, 2.5, 10]);
+  });
+
+  it.each(['1,1', '2,1', '0', '-1,2', '1,,2', '1,x', '1,Infinity', '1,2,3,4'])(
+    'are refused as %s',
+    (raw) => {
+      expect(() => spec.parse(raw)).toThrow('must be 3 numbers above 0 at most');
+    },
+  );
 });

@@ -149,6 +149,22 @@ export function csv(about: string): Setting<readonly string[] | undefined> {
   );
 }
 
+/** Ascending numbers, separated by commas; not more than the default has, since each costs. */
+export function ascending(about: string, fallback: readonly number[]): Setting<readonly number[]> {
+  return setting('list', about, { fallback: fallback.join(', ') }, (raw) => {
+    if (raw === undefined || raw.trim() === '') return fallback;
+    const values = raw.split(',').map((item) => (item.trim() === '' ? Number.NaN : Number(item)));
+    const isAscending = values.every(
+      (value, at) => Number.isFinite(value) && value > (values[at - 1] ?? 0),
+    );
+    if (!isAscending || values.length > fallback.length)
+      throw new SettingFault(
+        `must be ${fallback.length} numbers above 0 at most, ascending, separated by commas`,
+      );
+    return values;
+  });
+}
+
 /** A comma-separated list of UUIDs, in lower case; an empty one is as good as none. */
 export function uuids(about: string): Setting<readonly string[] | undefined> {
   return setting('uuids', about, {}, (raw) => {

@@ -4,6 +4,7 @@
  * together, and secrets never appear in the report.
  */
 export {
+  ascending,
   bool,
   bytesSecret,
   csv,

@@ -1,4 +1,4 @@
-import { bool, integer, oneOf, text } from './define-settings.ts';
+import { ascending, bool, integer, oneOf, text } from './define-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -17,6 +17,10 @@ export function processSettings(defaults: { name: string; drainMs: number }) {
       defaults.drainMs,
       0,
       timerMsMax,
+    ),
+    PROMETHEUS_GC_BUCKETS: ascending(
+      'upper limits of `node_gc_duration_seconds`, s',
+      [0.001, 0.01, 0.1, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 6000],
     ),
   };
 }

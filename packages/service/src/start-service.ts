@@ -13,6 +13,7 @@ export interface ServiceEnv {
   readonly ENABLE_PROMETHEUS?: boolean;
   /** Undefined: the service shows its metrics on another port. */
   readonly METRICS_PORT?: number;
+  readonly PROMETHEUS_GC_BUCKETS?: readonly number[];
 }
 
 /** What a service is built with, beside what it was told. */
@@ -52,7 +53,11 @@ export async function startService<E extends ServiceEnv>(
   options: StartServiceOptions<E>,
 ): Promise<RunningService> {
   const { env, logger, wire, stopping = new AbortController().signal } = options;
-  const metrics = createMetrics({ app: env.SERVICE_NAME, env: env.NODE_ENV });
+  const metrics = createMetrics({
+    app: env.SERVICE_NAME,
+    env: env.NODE_ENV,
+    gcBuckets: env.PROMETHEUS_GC_BUCKETS,
+  });
   const stopped = aborting(stopping);
   const wired = await Promise.race([wire(env, { logger, metrics }), stopped]);
   const parts = [eventLog(logger), ...metricsParts(env, metrics), ...(wired ?? [])];

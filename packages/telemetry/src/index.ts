@@ -6,8 +6,11 @@ export {
   addCounter,
   addGauges,
   addHistogram,
+  addSums,
   type CounterChild,
+  FirstValues,
   type HistogramChild,
+  type LabelValues,
   otherLabel,
   type SeriesBounds,
 } from './series.ts';

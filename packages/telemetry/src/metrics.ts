@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { observeGc } from './observe-gc.ts';
 
 export interface Metrics {
   readonly registry: Registry;
@@ -17,10 +18,18 @@ export const metricsLinesMax = 2000;
  * A registry of its own with runtime metrics (prefix `node_`) and the labels app and env on everything.
  * Metrics with labels of their own are made by `addCounter` and `addHistogram`, which bound them.
  */
-export function createMetrics(options: { app: string; env: string }): Metrics {
+export function createMetrics(options: {
+  app: string;
+  env: string;
+  /** Upper limits of `node_gc_duration_seconds`, ascending. */
+  gcBuckets?: readonly number[];
+}): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ app: options.app, env: options.env });
   collectDefaultMetrics({ register: registry, prefix: 'node_' });
+  // Ours has the published name, and buckets of its own.
+  registry.removeSingleMetric('node_nodejs_gc_duration_seconds');
+  observeGc(registry, options.gcBuckets);
   const registers = [registry];
   return {
     registry,

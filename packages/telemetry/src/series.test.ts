@@ -1,6 +1,7 @@
 import { Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
-import { addCounter, addHistogram } from './series.ts';
+import { createMetrics } from './metrics.ts';
+import { addCounter, addHistogram, addSums, FirstValues } from './series.ts';
 
 const lines = (text: string) => text.split('\n').filter((line) => line !== '');
 
@@ -77,5 +78,51 @@ describe('the series of a metric', () => {
       'seen{code="200",kind="b"} 1',
       'seen{code="other",kind="other"} 4',
     ]);
+  });
+});
+
+describe('addSums', () => {
+  it('tells one sum as a gauge and as a counter', async () => {
+    const registry = new Registry();
+    const bounds = { labels: { code: new Set(['200']) }, seriesMax: 1 };
+    addSums(registry, { gauge: 'cost', counter: 'cost_total' }, 'how much', bounds)
+      .child({ code: '200' })
+      .add(1.5);
+    expect(lines(await registry.metrics())).toEqual([
+      '# HELP cost how much',
+      '# TYPE cost gauge',
+      'cost{code="200"} 1.5',
+      '# HELP cost_total how much',
+      '# TYPE cost_total counter',
+      'cost_total{code="200"} 1.5',
+    ]);
+  });
+});
+
+describe('FirstValues', () => {
+  it('tells apart the first values that come, and no further ones', () => {
+    const values = new FirstValues(2);
+    expect(['a', 'b', 'c', 'a', 'b', 'c'].map((value) => values.has(value))).toEqual([
+      ...[true, true, false],
+      ...[true, true, false],
+    ]);
+  });
+});
+
+describe('the runtime’s metrics', () => {
+  it('have collections of garbage under the published name, with the buckets asked for', async () => {
+    const { registry } = createMetrics({ app: 'x', env: 'y', gcBuckets: [0.5, 600] });
+    const read = async () => lines(await registry.metrics());
+    await expect
+      .poll(async () => {
+        // Enough for the young generation to be collected.
+        Array.from({ length: 2_000_000 }, (_, index) => ({ index }));
+        return (await read()).some((line) => line.startsWith('node_gc_duration_seconds_count{'));
+      })
+      .toBe(true);
+    const buckets = (await read()).filter((line) => line.startsWith('node_gc_duration_seconds_b'));
+    const limits = new Set(buckets.map((line) => /le="(.*?)"/.exec(line)?.[1]));
+    expect([...limits]).toEqual(['0.5', '600', '+Inf']);
+    expect((await read()).join('\n')).not.toContain('nodejs_gc');
   });
 });

@@ -22,9 +22,31 @@ type Labels = Readonly<Record<string, string>>;
  */
 export interface SeriesBounds<L extends string = string> {
   /** The values that each label may have; any other is `other`. */
-  readonly labels: Readonly<Record<L, ReadonlySet<string>>>;
+  readonly labels: Readonly<Record<L, LabelValues>>;
   /** Further series are counted in one, whose labels all are `other`. */
   readonly seriesMax: number;
+}
+
+/** Which values of a label are told apart. */
+export interface LabelValues {
+  has(value: string): boolean;
+}
+
+/** Of values that nobody can list the first so many, in the order in which they come. */
+export class FirstValues implements LabelValues {
+  readonly #seen = new Set<string>();
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  has(value: string): boolean {
+    if (this.#seen.has(value)) return true;
+    if (this.#seen.size >= this.#max) return false;
+    this.#seen.add(value);
+    return true;
+  }
 }
 
 /** What is counted without being told apart. */
@@ -44,6 +66,23 @@ export function addCounter<L extends string = never>(
   register(registry, name, help, 'counter', () =>
     family.all().map(({ labels, total }) => ({ labels, value: total })),
   );
+  return family;
+}
+
+/**
+ * Adds one sum under two names: a gauge, as it was published once, and a counter,
+ * whose `rate()` is right when the service starts again.
+ */
+export function addSums<L extends string>(
+  registry: Registry,
+  names: { gauge: string; counter: string },
+  help: string,
+  bounds: SeriesBounds<L>,
+): { child(labels: Readonly<Record<L, string>>): CounterChild } {
+  const family = new Family(bounds, (labels) => new CounterSeries(labels));
+  const read = () => family.all().map(({ labels, total }) => ({ labels, value: total }));
+  register(registry, names.gauge, help, 'gauge', read);
+  register(registry, names.counter, help, 'counter', read);
   return family;
 }
 

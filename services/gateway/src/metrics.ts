@@ -4,12 +4,19 @@ import { providerIds } from '@sluice/providers';
 import {
   addCounter,
   addHistogram,
+  addSums,
   type Metrics,
+  type SeriesBounds,
   statusLabel,
   statusLabels,
 } from '@sluice/telemetry';
+import type { Exchange } from './exchange/exchange.ts';
 import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
 import type { LimitWatch } from './limits/limit-watch.ts';
+import type { LabelledRequest, OptInLabel } from './opt-in-labels.ts';
+
+/** What is measured of a request beside what was answered. */
+export type MeasuredRequest = LabelledRequest & Pick<Exchange, 'progress'>;
 
 export interface GatewayMetrics {
   observeRequest(
@@ -20,16 +27,16 @@ export interface GatewayMetrics {
     latencyMs: number,
     summary: ReplySummary | undefined,
     cacheStatus: CacheStatus,
+    request: MeasuredRequest,
   ): void;
 }
 
-const secondBuckets = [
-  0.1, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 3000,
-];
-const msBuckets = [
-  0.1, 1, 2, 5, 10, 30, 50, 75, 100, 150, 200, 350, 500, 1000, 2500, 5000, 10_000, 50_000, 100_000,
-  300_000, 500_000, 10_000_000,
-];
+export interface GatewayMetricsOptions {
+  /** Upper limits of histograms, ascending. */
+  readonly msBuckets: readonly number[];
+  readonly secondBuckets: readonly number[];
+  readonly optIn: readonly OptInLabel[];
+}
 
 /** Labels that requests have, each from a list that no caller and no upstream adds to. */
 const requestLabels = {
@@ -43,50 +50,112 @@ const requestLabels = {
 } as const;
 
 /**
- * The request's metrics, under the published names. Series are made once and
- * kept. Together they stay below `metricsLinesMax` lines, most of which a
- * histogram takes: it has 22 to 26 a series, so only the counter of requests has every label.
+ * How many series each metric has. A service shows `metricsLinesMax` lines at most,
+ * and this is how they are divided: a histogram takes 22 or 25 a series, so that
+ * only the counter of requests has every label; and about 300 are left to the runtime
+ * and the gauges of the gateway's parts.
  */
-export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
+const seriesMax = {
+  requests: 300,
+  /** Told under four names. */
+  sums: 55,
+  httpDuration: 8,
+  upstream: 11,
+  own: 5,
+  /** Of stream or not, and of cache states: all there are. */
+  stream: 2,
+  cacheStatus: 3,
+} as const;
+
+/** The request's metrics, under the published names. Series are made once and kept. */
+export function createGatewayMetrics(
+  { registry }: Metrics,
+  { msBuckets, secondBuckets, optIn }: GatewayMetricsOptions,
+): GatewayMetrics {
   const { endpoint, provider, stream, cacheStatus } = requestLabels;
-  const count = addCounter(registry, 'request_count', 'Requests answered', {
-    labels: requestLabels,
-    seriesMax: 480,
+  const chosen = Object.fromEntries(optIn.map(({ name, values }) => [name, values]));
+  const count = addCounter<string>(registry, 'request_count', 'Requests answered', {
+    labels: { ...requestLabels, ...chosen },
+    seriesMax: seriesMax.requests,
   });
+  const sumBounds = {
+    labels: { endpoint, provider, stream, cacheStatus, ...chosen },
+    seriesMax: seriesMax.sums,
+  };
+  const tokens = addSums<string>(
+    registry,
+    { gauge: 'llm_token_sum', counter: 'llm_token_sum_total' },
+    'Tokens, input and output',
+    sumBounds,
+  );
+  const cost = addSums<string>(
+    registry,
+    { gauge: 'llm_cost_sum', counter: 'llm_cost_sum_total' },
+    'Cost in USD',
+    sumBounds,
+  );
   const duration = addHistogram(
     registry,
     'http_request_duration_seconds',
     'From arrival to the end of the answer',
     secondBuckets,
-    { labels: { endpoint, stream }, seriesMax: 11 },
+    { labels: { endpoint, stream }, seriesMax: seriesMax.httpDuration },
   );
-  const upstream = addHistogram(
-    registry,
+  const ms = <L extends string = never>(name: string, help: string, bounds?: SeriesBounds<L>) =>
+    addHistogram(registry, name, help, msBuckets, bounds);
+  const upstream = ms(
     'llm_request_duration_milliseconds',
     'From the call of the provider to its last byte',
-    msBuckets,
-    { labels: { provider, stream }, seriesMax: 15 },
+    { labels: { provider, stream }, seriesMax: seriesMax.upstream },
   );
-  const own = addHistogram(
-    registry,
-    'service_processing_time_excluding_last_byte_ms',
-    'Time of the gateway itself',
-    msBuckets,
-    { labels: { endpoint }, seriesMax: 7 },
+  const own = ms('service_processing_time_excluding_last_byte_ms', 'Time of the gateway itself', {
+    labels: { endpoint },
+    seriesMax: seriesMax.own,
+  });
+  const byStream = { labels: { stream }, seriesMax: seriesMax.stream };
+  const whole = ms(
+    'service_request_duration_milliseconds',
+    'From arrival to the end of the answer',
+    byStream,
   );
-  const byProvider = { labels: { endpoint, provider, stream, cacheStatus }, seriesMax: 120 };
-  const tokens = addCounter(registry, 'llm_token_sum', 'Tokens, input and output', byProvider);
-  const cost = addCounter(registry, 'llm_cost_sum', 'Cost in USD', byProvider);
+  const lastByte = ms(
+    'llm_last_byte_diff_duration_milliseconds',
+    'From the first byte of the provider’s answer to its last',
+    byStream,
+  );
+  const cache = ms('llm_cache_processing_duration_milliseconds', 'Looking into the cache', {
+    labels: { cacheStatus },
+    seriesMax: seriesMax.cacheStatus,
+  });
+  const authentication = ms(
+    'authentication_duration_milliseconds',
+    'From arrival until it is known who calls',
+  ).child({});
+  const limitCheck = ms(
+    'api_key_rate_limit_check_duration_milliseconds',
+    'Asking all limits of a request',
+  ).child({});
+  const before = ms(
+    'pre_request_processing_duration_milliseconds',
+    'What was done before the first call, reading the request and looking into the cache apart',
+  ).child({});
+  const after = ms(
+    'post_request_processing_duration_milliseconds',
+    'What was done with an answer that was read whole',
+  ).child({});
 
   /** One look-up a request; what comes when it is full is looked up in each metric. */
   const kept = new Map<string, ReturnType<typeof findSeries>>();
-  const findSeries = (labels: Record<keyof typeof requestLabels, string>, asked: boolean) => ({
+  const findSeries = (labels: RequestLabels, asked: boolean) => ({
     count: count.child(labels),
     duration: duration.child(labels),
+    whole: whole.child(labels),
+    cache: labels.cacheStatus === 'disabled' ? undefined : cache.child(labels),
     ofCall: asked
       ? {
           upstream: upstream.child(labels),
           own: own.child(labels),
+          lastByte: lastByte.child(labels),
           tokens: tokens.child(labels),
           cost: cost.child(labels),
         }
@@ -94,28 +163,47 @@ export function createGatewayMetrics({ registry }: Metrics): GatewayMetrics {
   });
 
   return {
-    observeRequest(method, endpoint, status, stream, latencyMs, summary, cacheStatus) {
+    observeRequest(method, endpoint, status, stream, latencyMs, summary, cacheStatus, request) {
       const code = statusLabel(status);
       const provider = summary?.provider ?? '';
+      const model = summary?.model ?? '';
       const asked = summary !== undefined;
-      const key = `${method} ${endpoint} ${code} ${provider} ${stream} ${cacheStatus} ${asked}`;
+      let key = `${method} ${endpoint} ${code} ${provider} ${stream} ${cacheStatus} ${asked}`;
+      for (const label of optIn) key += `\n${label.read(request, model)}`;
       let series = kept.get(key);
       if (series === undefined) {
-        const labels = { method, endpoint, code, provider, stream: String(stream) };
-        series = findSeries({ ...labels, cacheStatus: cacheStatus.toLowerCase() }, asked);
+        series = findSeries(
+          {
+            ...{ method, endpoint, code, provider, stream: String(stream) },
+            cacheStatus: cacheStatus.toLowerCase(),
+            ...Object.fromEntries(optIn.map((label) => [label.name, label.read(request, model)])),
+          },
+          asked,
+        );
         if (kept.size < keptMax) kept.set(key, series);
       }
       series.count.add(1);
       series.duration.observe(latencyMs / 1000);
+      series.whole.observe(latencyMs);
+      const { authenticationMs, limitsMs, cacheMs, preProcessingMs } = request.progress;
+      if (authenticationMs > 0) authentication.observe(authenticationMs);
+      if (limitsMs > 0) limitCheck.observe(limitsMs);
+      if (cacheMs > 0) series.cache?.observe(cacheMs);
+      if (preProcessingMs > 0) before.observe(preProcessingMs);
       const { ofCall } = series;
       if (ofCall === undefined || summary === undefined) return;
       ofCall.upstream.observe(summary.upstreamMs);
       ofCall.own.observe(Math.max(0, latencyMs - summary.upstreamMs));
+      if (summary.lastByteMs > 0) ofCall.lastByte.observe(summary.lastByteMs);
+      if (summary.responseParsingMs > 0) after.observe(summary.responseParsingMs);
       ofCall.tokens.add(summary.inputTokens + summary.outputTokens);
       ofCall.cost.add(summary.costNanoUsd / 1e9);
     },
   };
 }
+
+type RequestLabels = Readonly<Record<keyof typeof requestLabels, string>> &
+  Readonly<Record<string, string>>;
 
 const keptMax = 4096;
 
@@ -151,7 +239,7 @@ export function createRoutingMetrics({ registry }: Metrics) {
     registry,
     'sluice_adapted_requests',
     'Requests repeated without a parameter that the provider refused by name',
-    { labels: { provider: requestLabels.provider, parameter: adaptedParameters }, seriesMax: 60 },
+    { labels: { provider: requestLabels.provider, parameter: adaptedParameters }, seriesMax: 40 },
   );
   return {
     /** Parameters of no great fame are counted together, as `other`. */

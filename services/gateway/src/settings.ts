@@ -17,6 +17,7 @@ import {
   uuids,
 } from '@sluice/env';
 import { cloudSettings } from './cloud-settings.ts';
+import { prometheusSettings } from './prometheus-settings.ts';
 import { redisSettings } from './redis/redis-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
@@ -35,6 +36,7 @@ export const settings = defineSettings({
       'name of this gateway in usage records; default: made once and kept in DATA_DIR',
     ),
   },
+  Prometheus: prometheusSettings,
   'On disk': {
     DATA_DIR: text('folder of the outbox, the snapshot and the counters'),
     SNAPSHOT_KEY: bytesSecret('encrypts the snapshot on disk', 32),

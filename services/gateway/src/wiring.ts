@@ -33,6 +33,7 @@ import { likelyUse } from './money/likely-use.ts';
 import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
+import { optInLabels } from './opt-in-labels.ts';
 import { createCache } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
 import { createCounterClient } from './parts/counter-client.ts';
@@ -243,7 +244,11 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const app = createApp({
     logger,
     readArrival,
-    metrics: createGatewayMetrics(metrics),
+    metrics: createGatewayMetrics(metrics, {
+      msBuckets: env.PROMETHEUS_HISTOGRAM_BUCKETS,
+      secondBuckets: env.PROMETHEUS_HTTP_DURATION_BUCKETS,
+      optIn: optInLabels(env),
+    }),
     bodyBytesMax: { json: env.REQUEST_BODY_BYTES_MAX, form: env.FORM_BODY_BYTES_MAX },
     slowBodies: new SlowBodies({
       bytesPerSecondMin: env.REQUEST_BODY_RATE_MIN,

@@ -9,8 +9,16 @@ export class Progress {
   refusals = 0;
   /** Calls, refused targets and kept answers: what the bounds of a request count. */
   tries = 0;
+  /** Until it was known who calls; 0 = it never was. */
+  authenticationMs = 0;
   /** What reading the request took. */
   readingMs = 0;
+  /** What asking its limits took, over all its targets; 0 = nothing limits it. */
+  limitsMs = 0;
+  /** What looking into the cache took, over all its targets. */
+  cacheMs = 0;
+  /** What else was done before the first call; 0 = there was none. */
+  preProcessingMs = 0;
   /** Waited because providers asked to. */
   waitedMs = 0;
   /** What calls cost so far, in nano-USD, as far as that is known. */

@@ -74,6 +74,10 @@ export interface ReplySummary {
   costNanoUsd: number;
   costKnown: boolean;
   upstreamMs: number;
+  /** From the first byte of the answer to its last; 0 = nothing arrived. */
+  lastByteMs: number;
+  /** What was done with an answer when it was there; 0 = it was not read whole. */
+  responseParsingMs: number;
 }
 
 const noVerdicts: readonly HookVerdict[] = [];

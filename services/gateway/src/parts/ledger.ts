@@ -69,6 +69,14 @@ export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
         read: () => outbox.pendingBytes,
       },
       {
+        name: 'sluice_outbox_oldest_seconds',
+        help: 'Age of the oldest usage record that the ledger does not have; 0 = it has all',
+        read: () => {
+          const { oldestUnsentAtMs } = publisher;
+          return oldestUnsentAtMs === 0 ? 0 : (Date.now() - oldestUnsentAtMs) / 1000;
+        },
+      },
+      {
         name: 'sluice_outbox_failing',
         help: '1 while usage records cannot be sent',
         read: () => Number(publisher.failing),

@@ -248,6 +248,7 @@ function observe(exchange: Exchange, status: number, errorCode: string, deps: Se
     latencyMs,
     summary,
     visit?.cacheStatus ?? 'DISABLED',
+    exchange,
   );
   if (deps.requestLog === undefined) return;
   deps.requestLog.add({

@@ -23,6 +23,7 @@ import {
   findEntryAfterDamage,
   headerBytes,
 } from './outbox-entries.ts';
+import { uuidTimeMs } from './uuid.ts';
 
 /**
  * The outbox: an append-only log on disk between the request path and the
@@ -67,6 +68,8 @@ export interface OutboxBatch {
   records: Uint8Array[];
   from: OutboxPosition;
   next: OutboxPosition;
+  /** Unix ms of the first of them; 0 = it says none. */
+  firstAtMs: number;
 }
 
 /** What another life of this gateway is to know, should this one end before it is forgotten. */
@@ -435,11 +438,7 @@ export class Outbox {
     this.flush();
   }
 
-  #readFrom(
-    position: OutboxPosition,
-    size: number,
-    recordsMax: number,
-  ): { records: Uint8Array[]; next: OutboxPosition } {
+  #readFrom(position: OutboxPosition, size: number, recordsMax: number): Omit<OutboxBatch, 'from'> {
     const length = Math.min(size - position.offset, readBytes);
     let bytes = this.#readBytes(position, length);
     if (bytes.length >= 4) {
@@ -449,8 +448,10 @@ export class Outbox {
     }
     const records: Uint8Array[] = [];
     let consumed = 0;
+    let firstAtMs = 0;
     for (const entry of entriesOf(bytes)) {
       consumed = entry.end;
+      if (firstAtMs === 0 && entry.kind === kindAttempt) firstAtMs = uuidTimeMs(entry.id);
       if (!isOwn(entry)) records.push(encodeEntry(entry.kind, entry.payload));
       if (records.length >= recordsMax) break;
     }
@@ -458,12 +459,17 @@ export class Outbox {
       const rest = this.#readBytes(position, size - position.offset);
       const offset = this.#afterDamage(position.segment, 0, rest, position.offset);
       if (offset !== undefined)
-        return { records, next: { segment: position.segment, offset: position.offset + offset } };
+        return {
+          records,
+          next: { segment: position.segment, offset: position.offset + offset },
+          firstAtMs,
+        };
       return position.segment >= this.#segment
-        ? { records, next: position }
-        : { records, next: { segment: this.#following(position.segment), offset: 0 } };
+        ? { records, next: position, firstAtMs }
+        : { records, next: { segment: this.#following(position.segment), offset: 0 }, firstAtMs };
     }
-    return { records, next: { segment: position.segment, offset: position.offset + consumed } };
+    const next = { segment: position.segment, offset: position.offset + consumed };
+    return { records, next, firstAtMs };
   }
 
   /**

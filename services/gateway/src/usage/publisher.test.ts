@@ -30,16 +30,23 @@ function ledger() {
   const taken: string[] = [];
   const sizes: number[] = [];
   const lives: usage.Life[] = [];
-  const state = { fails: 0, hangs: false, closed: false, attempts: 0 };
+  const state = {
+    fails: 0,
+    failsAfter: Number.POSITIVE_INFINITY,
+    hangs: false,
+    closed: false,
+    attempts: 0,
+  };
   const sink: UsageSink = {
     name: 'test',
     async send(batch) {
       state.attempts++;
       if (state.hangs) await new Promise(() => {});
-      if (state.fails > 0) {
+      if (state.fails > 0 || state.failsAfter <= 0) {
         state.fails--;
         throw new Error('away');
       }
+      state.failsAfter--;
       const entries = batch.records.map(readEntry);
       const records = entries.filter(({ kind }) => kind !== usage.EntryKind.LIFE);
       sizes.push(records.length);
@@ -105,6 +112,21 @@ describe('UsagePublisher', () => {
     publish(sink);
     for (const text of texts(200)) await add(text);
     expect(state.attempts).toBeLessThan(5);
+  });
+
+  it('tells how old the oldest record is that the ledger does not have', async () => {
+    const { sink, taken, state } = ledger();
+    state.fails = Number.POSITIVE_INFINITY;
+    const publisher = publish(sink, 2);
+    expect(publisher.oldestUnsentAtMs).toBe(0);
+    for (const atMs of [1000, 2000, 3000]) void outbox.end(uuidV7(atMs), Buffer.from(String(atMs)));
+    await expect.poll(() => publisher.oldestUnsentAtMs).toBe(1000);
+    state.fails = 0;
+    state.failsAfter = 1;
+    await expect.poll(() => publisher.oldestUnsentAtMs, { timeout: 10_000 }).toBe(3000);
+    state.failsAfter = Number.POSITIVE_INFINITY;
+    await expect.poll(() => taken.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => publisher.oldestUnsentAtMs).toBe(0);
   });
 
   it('an orderly stop sends what is left', async () => {

@@ -43,6 +43,8 @@ export class UsagePublisher {
   #stopped = false;
   #failures = 0;
   #cursorSavedAt = 0;
+  /** Of the oldest record that the ledger does not have, Unix ms; 0 = it has all. */
+  oldestUnsentAtMs = 0;
   /** When the ledger last took a batch, Unix ms; 0 = never. */
   lastAcknowledgedAtMs = 0;
 
@@ -115,11 +117,13 @@ export class UsagePublisher {
         const completeTo = life.write();
         const batch = outbox.read(batchMax);
         if (batch === undefined) {
+          this.oldestUnsentAtMs = 0;
           life.sentTo(completeTo);
           if (Date.now() - this.lastAcknowledgedAtMs >= aliveEveryMs) await this.#send('alive', []);
           return;
         }
-        const { from, next, records } = batch;
+        const { from, next, records, firstAtMs } = batch;
+        this.oldestUnsentAtMs = firstAtMs;
         await this.#send(`${from.segment}:${from.offset}:${next.offset}`, records);
         outbox.acknowledge(next);
         if (this.lastAcknowledgedAtMs - this.#cursorSavedAt > 500) {
@@ -127,6 +131,7 @@ export class UsagePublisher {
           this.#cursorSavedAt = this.lastAcknowledgedAtMs;
         }
         if (records.length < batchMax) {
+          this.oldestUnsentAtMs = 0;
           life.sentTo(completeTo);
           return;
         }

@@ -8,6 +8,7 @@ import type { Reservation, Used } from '../exchange/reservation.ts';
 import type { VisitNotes } from '../exchange/visit.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
+import { replySummary } from './reply-summary.ts';
 import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
 
 /**
@@ -30,6 +31,8 @@ export function recordAttempt(
       notes.entry = { id: record.id, preProcessingMs: beforeCall(requester, notes) };
     else record.entryId = notes.entry.id;
     record.preProcessingMs = notes.entry.preProcessingMs;
+    if (requester.progress.preProcessingMs === 0)
+      requester.progress.preProcessingMs = record.preProcessingMs;
     const { reservation } = call;
     const prompt = promptOf(call);
     const least = prompt && usedBy(prompt);
@@ -118,15 +121,7 @@ function finish(
   // A cancelled second call must not stand for the one that answered.
   if (ended.errorCode !== 'request.superseded') {
     notes.failureCause = ended.failureCause;
-    notes.summary = {
-      provider: record.provider,
-      model: record.model,
-      inputTokens: record.inputTokens,
-      outputTokens: record.outputTokens,
-      costNanoUsd: record.costNanoUsd,
-      costKnown: record.costKnown,
-      upstreamMs: record.attemptMs,
-    };
+    notes.summary = replySummary(record);
   }
   return stored;
 }

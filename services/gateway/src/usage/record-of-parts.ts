@@ -7,6 +7,7 @@ import type { RecordedParts } from '../exchange/recorded-parts.ts';
 import type { Used } from '../exchange/reservation.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
+import { replySummary } from './reply-summary.ts';
 import { type UsageRecorder, withMember } from './usage-recorder.ts';
 
 const { Outcome } = usage;
@@ -83,15 +84,7 @@ export class RecordOfParts implements RecordedParts {
     } catch {
       // As above.
     }
-    notes.summary = {
-      provider: record.provider,
-      model: record.model,
-      inputTokens: record.inputTokens,
-      outputTokens: record.outputTokens,
-      costNanoUsd: record.costNanoUsd,
-      costKnown: record.costKnown,
-      upstreamMs: record.attemptMs,
-    };
+    notes.summary = replySummary(record);
     return stored;
   }
 

@@ -9,6 +9,7 @@ import type { Visit, VisitNotes } from '../exchange/visit.ts';
 import { addClient } from './add-client.ts';
 import { addCounts } from './add-counts.ts';
 import type { Outbox, OutboxNote } from './outbox.ts';
+import { replySummary } from './reply-summary.ts';
 import { SequenceNumbers } from './sequence-numbers.ts';
 import { uuidV7 } from './uuid.ts';
 
@@ -92,15 +93,8 @@ export class UsageRecorder {
     addCounts(record, visit.reservation);
     record.cacheType = 'simple';
     addUncalled(record, exchange, visit);
-    visit.summary = {
-      provider: record.provider,
-      model: record.model,
-      inputTokens: 0,
-      outputTokens: 0,
-      costNanoUsd: 0,
-      costKnown: true,
-      upstreamMs: 0,
-    };
+    visit.summary = replySummary(record);
+    visit.summary.costKnown = true;
     return this.store(record);
   }
 

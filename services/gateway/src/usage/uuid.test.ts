@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { uuidText, uuidV7 } from './uuid.ts';
+import { uuidText, uuidTimeMs, uuidV7 } from './uuid.ts';
 
 describe('uuidV7', () => {
   it('carries the time, the version and the variant, and sorts by time', () => {
@@ -7,6 +7,10 @@ describe('uuidV7', () => {
     const late = uuidText(uuidV7(1_700_000_000_001));
     expect(early).toMatch(/^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(early < late).toBe(true);
+  });
+
+  it('tells its time', () => {
+    expect(uuidTimeMs(uuidV7(1_700_000_000_000))).toBe(1_700_000_000_000);
   });
 
   it('does not repeat', () => {

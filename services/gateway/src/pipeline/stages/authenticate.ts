@@ -33,6 +33,8 @@ export function authenticate(
       key.source.metadata,
       exchange.bundle.source.metadata,
     );
+    const { progress, arrival } = exchange;
+    progress.authenticationMs = performance.now() - arrival.startedAt;
     return next();
   };
 }

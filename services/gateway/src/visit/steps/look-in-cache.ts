@@ -26,6 +26,7 @@ export function lookInCache({ cache, ...parts }: LookInCacheParts): Step {
       const startedAt = performance.now();
       const looking = await inTurn(owner, body?.length ?? 0, () => lookUp(visit, cache));
       visit.cacheMs = performance.now() - startedAt;
+      visit.exchange.progress.cacheMs += visit.cacheMs;
       if (looking === undefined) return next(visit);
       visit.cacheStatus = looking.status;
       if (looking.reply !== undefined) return answerKept(visit, looking, looking.reply, parts);

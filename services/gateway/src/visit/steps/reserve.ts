@@ -22,13 +22,14 @@ export function reserve({ estimate }: ReserveParts): Step {
     run(visit, next) {
       const { limits } = visit.exchange;
       if (limits === undefined) return next(visit);
+      const startedAt = performance.now();
       const target = targetOf(visit);
       const facts = limitFactsOf(target);
       const reserved = limits.reserve(facts, target.saved, () =>
         estimate(visit.exchange.subject, target, visit.shaped ?? visit.exchange.subject.json),
       );
-      if (reserved instanceof Promise) return reserveAndGo(visit, reserved, next);
-      note(visit, reserved);
+      if (reserved instanceof Promise) return reserveAndGo(visit, reserved, startedAt, next);
+      note(visit, reserved, startedAt);
       return next(visit);
     },
   };
@@ -37,13 +38,15 @@ export function reserve({ estimate }: ReserveParts): Step {
 async function reserveAndGo(
   visit: TargetVisit,
   reserving: Promise<Reservation | undefined>,
+  startedAt: number,
   next: Rung,
 ): Promise<TargetAnswer> {
-  note(visit, await reserving);
+  note(visit, await reserving, startedAt);
   return next(visit);
 }
 
-function note(visit: TargetVisit, reservation: Reservation | undefined): void {
+function note(visit: TargetVisit, reservation: Reservation | undefined, startedAt: number): void {
+  visit.exchange.progress.limitsMs += performance.now() - startedAt;
   if (reservation === undefined) return;
   visit.reservation = reservation;
   visit.limitStates = reservation.states;

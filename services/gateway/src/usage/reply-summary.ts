@@ -1,0 +1,18 @@
+import type { UsageRecord } from '@sluice/usage';
+import type { ReplySummary } from '../exchange/visit.ts';
+
+/** What the request's log event and metrics say of the call that gave its answer. */
+export function replySummary(record: UsageRecord): ReplySummary {
+  const { attemptMs, timeToFirstByteMs } = record;
+  return {
+    provider: record.provider,
+    model: record.model,
+    inputTokens: record.inputTokens,
+    outputTokens: record.outputTokens,
+    costNanoUsd: record.costNanoUsd,
+    costKnown: record.costKnown,
+    upstreamMs: attemptMs,
+    lastByteMs: timeToFirstByteMs === 0 ? 0 : attemptMs - timeToFirstByteMs,
+    responseParsingMs: record.responseParsingMs,
+  };
+}
