@@ -10,6 +10,8 @@ const allowed: Readonly<Record<string, string>> = {
   'packages/json/src/read-json.ts': 'counts before it parses',
   'packages/json/src/spellings-of.ts': 'one name of a few bytes',
   'packages/contracts/src/admin/ledger/analytics.ts': 'a query parameter of 8 kB',
+  'services/control-plane/src/ledger/logs/present-request.ts':
+    'a decision that a gateway described: 4 kB and 50 verdicts',
   'packages/contracts/src/admin/documents/configs.ts': 'a query parameter of 8 kB',
   'packages/contracts/src/admin/kernel/paging.ts': 'a query parameter',
   'packages/contracts/src/admin/ledger/feedback.ts': 'a text within a body that was counted',

@@ -14,6 +14,7 @@ import { auditLogOperations } from './ledger/audit-logs/routes.ts';
 import { feedbackOperations } from './ledger/feedback/routes.ts';
 import { gapOperations } from './ledger/gaps/routes.ts';
 import { logExportOperations } from './ledger/log-exports/routes.ts';
+import { logOperations } from './ledger/logs/routes.ts';
 import {
   type AlertSettingsParts,
   alertSettingsOperations,
@@ -76,7 +77,9 @@ export function allOperations(parts: {
     ...feedbackOperations,
     ...gapOperations(parts.ledger),
     ...guardrailOperations(parts.integrations.vault),
+    // After the exports, which would be the id of one.
     ...logExportOperations,
+    ...logOperations(parts.ledger),
     ...secretReferenceOperations(parts.integrations.vault),
     ...collectionOperations,
     ...labelOperations,

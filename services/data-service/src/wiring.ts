@@ -16,6 +16,7 @@ import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
 import { analyticsHandlers } from './rpc/analytics.ts';
 import { ledgerHandlers } from './rpc/ledger.ts';
+import { logHandlers } from './rpc/logs.ts';
 import { usageHandlers } from './rpc/usage.ts';
 import type { Env } from './settings.ts';
 import { createUsageSink } from './sinks/usage-sink.ts';
@@ -70,6 +71,7 @@ export async function wire(
         served(usage.UsageService, usageHandlers(sink, client)),
         served(analytics.AnalyticsService, analyticsHandlers(client)),
         served(analytics.LedgerService, ledgerHandlers(client, nowMs)),
+        served(analytics.LogService, logHandlers(client)),
       ],
     }),
     // Before the schema, which may wait for ClickHouse: health checks are answered meanwhile.

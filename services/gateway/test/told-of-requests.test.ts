@@ -1,7 +1,15 @@
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import type { usage } from '@sluice/proto-stubs';
-import { hang, json, sequence, sse, testCertificate } from '@sluice/testkit';
+import {
+  eventually,
+  hang,
+  json,
+  sequence,
+  slowHeaders,
+  sse,
+  testCertificate,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DnsServer, startDns } from './outbound/dns-server.ts';
 import { type Records, readRecords } from './records.ts';
@@ -207,5 +215,184 @@ describe('a reply', () => {
     scenario.upstream.handle(sse(events));
     const { header } = await told({ body: { ...chatBody, stream: true } }, 1);
     expect([header('x-service-cost'), header('x-service-attempts')]).toEqual([null, '1']);
+  });
+});
+
+interface Told {
+  status_code: number;
+  error?: { code: string; cause?: string; message?: string };
+  cost: number | null;
+  attempts: {
+    outcome: string;
+    status_code: number;
+    log_id: string;
+    cache_status: string;
+    error?: { code: string; cause?: string };
+  }[];
+  decision: { mode: string; choices: unknown[] } | null;
+}
+
+/** What is told of a request, at latest two seconds after its end. */
+async function requestOf(id: string, key = scenario.stack.credentials.admin_key): Promise<Told> {
+  return eventually(
+    async () => {
+      const response = await scenario.call(`/v1/requests/${id}`, {
+        method: 'GET',
+        host: null,
+        key,
+      });
+      const body = await response.json();
+      if (response.status !== 200) throw new Error(`${response.status} ${JSON.stringify(body)}`);
+      return body as Told;
+    },
+    { timeoutMs: 2000 },
+  );
+}
+
+async function toldOf(options: CallOptions): Promise<Told> {
+  const response = await scenario.chat(options);
+  await response.text().catch(() => '');
+  return requestOf(response.headers.get('x-request-id') ?? '');
+}
+
+describe('GET /v1/requests/{id}', () => {
+  const target = (host: string) => ({ provider: 'openai', api_key: 'sk', custom_host: host });
+  const inOrder = (...hosts: string[]) => ({
+    host: null,
+    headers: {
+      'x-service-config': JSON.stringify({
+        strategy: { mode: 'fallback' },
+        targets: hosts.map(target),
+      }),
+    },
+  });
+  const good = () => `${scenario.upstream.url}/v1`;
+  const bad = () => `http://127.0.0.1:${portNobodyHas}/v1`;
+
+  it('tells which targets failed before, with what, and what the request came to', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const request = await toldOf(inOrder(bad(), good()));
+    expect(request).toMatchObject({
+      status_code: 200,
+      decision: { mode: 'fallback' },
+      attempts: [
+        { status_code: 503, error: { code: 'upstream.unreachable', cause: 'refused' } },
+        { status_code: 200, outcome: 'success' },
+      ],
+    });
+    expect(request.cost).toBeGreaterThan(0);
+    expect(request).not.toHaveProperty('error');
+  });
+
+  it('tells a cut stream, and that a kept answer cost nothing', async () => {
+    const events = [{ choices: [{ index: 0, delta: { content: 'Hi' } }] }, '[DONE]'];
+    scenario.upstream.handle(sse(events, { cutAfter: 1 }));
+    const stream = await toldOf({ body: { ...chatBody, stream: true } });
+    expect(stream).toMatchObject({
+      error: { code: 'upstream.stream_cut' },
+      attempts: [{ outcome: 'partial' }],
+    });
+    scenario.upstream.handle(json(200, chatReply));
+    const headers = { 'x-service-config': JSON.stringify({ cache: { mode: 'simple' } }) };
+    const body = { ...chatBody, user: 'of the request' };
+    await toldOf({ body, headers });
+    expect(await toldOf({ body, headers })).toMatchObject({
+      cost: 0,
+      attempts: [{ cache_status: 'HIT' }],
+    });
+  });
+
+  it('tells both calls of a hedge, and by which the caller was answered', async () => {
+    scenario.upstream.handle(
+      sequence(slowHeaders(3000, json(200, chatReply)), json(200, chatReply)),
+    );
+    const config = { ...target(good()), hedge: { delay: 100, budget_percentage: 100 } };
+    const response = await scenario.chat({
+      host: null,
+      headers: { 'x-service-config': JSON.stringify(config) },
+    });
+    await response.text();
+    const request = await requestOf(response.headers.get('x-request-id') ?? '');
+    expect(request.status_code).toBe(200);
+    expect(request.attempts.map(({ error }) => error?.code).toSorted()).toEqual([
+      'request.superseded',
+      undefined,
+    ]);
+    expect(new Set(request.attempts.map(({ log_id }) => log_id)).size).toBe(1);
+  });
+
+  it.each([
+    ['a body that is none', { rawBody: '{' }, 400, 'request.malformed_json'],
+    ['a model of no provider', { host: null }, 400, 'provider.missing'],
+    [
+      'a denied input',
+      () => ({
+        headers: {
+          'x-service-config': JSON.stringify({
+            input_guardrails: [{ 'default.regexMatch': { rule: 'Hello', not: true }, deny: true }],
+          }),
+        },
+      }),
+      446,
+      'guardrail.denied',
+    ],
+  ])('tells why it was refused: %s', async (_name, options, status, code) => {
+    const request = await toldOf(typeof options === 'function' ? options() : options);
+    expect(request).toMatchObject({ status_code: status, error: { code }, attempts: [{}] });
+  });
+
+  it('is for the key that made it and for those who may see logs, and for nobody else', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const { credentials } = scenario.stack;
+    const key = async (scopes: string[]) => {
+      const made = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+        name: scopes.join(),
+        workspace_id: credentials.workspace_id,
+        scopes,
+      });
+      return made.key;
+    };
+    const [caller, other, reader] = await Promise.all([
+      key(['completions.write']),
+      key(['completions.write']),
+      key(['logs.view']),
+    ]);
+    const response = await scenario.chat({ key: caller });
+    await response.text();
+    const id = response.headers.get('x-request-id') ?? '';
+    for (const allowed of [caller, reader, credentials.admin_key]) await requestOf(id, allowed);
+    for (const path of [`/v1/requests/${id}`, `/v1/requests/${id}x`]) {
+      const refused = await scenario.call(path, { method: 'GET', host: null, key: other });
+      expect(refused.status).toBe(404);
+    }
+  });
+});
+
+describe('GET /v1/logs', () => {
+  it('lists what was asked, and each can be looked at', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const response = await scenario.chat({ headers: { 'x-service-trace-id': 'a-trace-to-find' } });
+    await response.text();
+    await requestOf(response.headers.get('x-request-id') ?? '');
+    const range = {
+      time_of_generation_min: new Date(Date.now() - 60_000).toISOString(),
+      time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
+      trace_id: 'a-trace-to-find',
+    };
+    type Log = { _id: string; metrics: Record<string, unknown> };
+    const page = await scenario.admin<{ total: number; data: Log[] }>(
+      'GET',
+      `/logs?${new URLSearchParams(range)}`,
+    );
+    expect(page.total).toBe(1);
+    const log = await scenario.admin<Log>('GET', `/logs/${page.data[0]?._id}`);
+    expect(log).toEqual(page.data[0]);
+    expect(log.metrics).toMatchObject({
+      trace_id: 'a-trace-to-find',
+      req_units: 1000,
+      res_units: 500,
+      response_status_code: 200,
+      cost: Number(response.headers.get('x-service-cost')),
+    });
   });
 });

@@ -11,6 +11,7 @@ import { auditLogsEndpoints } from './ledger/audit-logs.ts';
 import { feedbackEndpoints } from './ledger/feedback.ts';
 import { gapsEndpoints } from './ledger/gaps.ts';
 import { logExportsEndpoints } from './ledger/log-exports.ts';
+import { logsEndpoints } from './ledger/logs.ts';
 import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
 import { usageLimitsPoliciesEndpoints } from './limits/usage-limits-policies.ts';
@@ -44,6 +45,7 @@ export const adminEndpoints = {
   ...configsEndpoints,
   ...feedbackEndpoints,
   ...gapsEndpoints,
+  ...logsEndpoints,
   ...guardrailsEndpoints,
   ...integrationsEndpoints,
   ...invitesEndpoints,

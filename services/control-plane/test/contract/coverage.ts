@@ -20,7 +20,6 @@ export const leftOut: Readonly<Record<string, string>> = {
   getAnalyticsGroupsUsers: ledger,
   getAnalyticsGroupsMetadataMetadataKey: ledger,
   postLogs: ledger,
-  getLogsLogId: ledger,
   getLogsGroup: ledger,
 };
 

@@ -22,6 +22,7 @@ import {
 } from '../../src/provisioning/first-organisation.ts';
 import { type Env, settings } from '../../src/settings.ts';
 import { wire } from '../../src/wiring.ts';
+import { heldLogs } from './held-logs.ts';
 
 export const token = 'a-token-shared-by-the-services';
 const demoUpstreamUrl = 'http://127.0.0.1:8799';
@@ -69,8 +70,9 @@ export async function startHarness(
 ): Promise<Harness> {
   const clock = { offsetMs: 0 };
   const now = () => new Date(Date.now() + clock.offsetMs);
-  const ledger = options.analytics === undefined ? undefined : await startLedger(options.analytics);
   const { databaseUrl, secrets, first, other } = await organisations(options.databaseUrl);
+  const ledger =
+    options.analytics === undefined ? undefined : await startLedger(options.analytics, first);
   const env: Env = settings.readEnv({
     PORT: '0',
     GRPC_PORT: '0',
@@ -201,6 +203,7 @@ const gap = {
 
 async function startLedger(
   handlers: Partial<RpcHandlers<typeof analytics.AnalyticsService>>,
+  owner: FirstKeys,
 ): Promise<RpcServer> {
   const server = await serveRpc({ host: '127.0.0.1', port: 0, token });
   server.add(analytics.AnalyticsService, {
@@ -209,6 +212,7 @@ async function startLedger(
     sumCounters: async () => ({}),
     ...handlers,
   });
+  server.add(analytics.LogService, heldLogs(owner));
   server.add(analytics.LedgerService, {
     listGaps: async ({ currentPage }) => ({ gaps: currentPage === 0 ? [gap] : [], total: 1n }),
   });

@@ -40,6 +40,12 @@ const taken = [
 ] as const;
 
 const computed = {
+  // Of the first attempt: what an entry is called by. And of the one that it ended with.
+  log_id: {
+    row: 'id',
+    attempts: `any(if(entry_id = toUUID('00000000-0000-0000-0000-000000000000'), id, entry_id))`,
+  },
+  last_id: ofLast('id'),
   input_tokens: sumOf('input_tokens'),
   output_tokens: sumOf('output_tokens'),
   avoided_cost_nano_usd: sumOf('avoided_cost_nano_usd'),

@@ -47,6 +47,7 @@ const adminSegments = new Set([
   'policies',
   'prompts',
   'providers',
+  'requests',
   'scim',
   'secret-references',
   'virtual-keys',

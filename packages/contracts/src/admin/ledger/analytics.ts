@@ -33,7 +33,7 @@ const metadata = z
   });
 
 /** The filters that every graph and group takes: alternatives within a list, all lists together. */
-const analyticsQuery = z
+export const analyticsQuery = z
   .object({
     workspace_slug: referenceField.optional(),
     time_of_generation_min: instantField,

@@ -7,6 +7,7 @@ import type { RpcClient } from '@sluice/rpc';
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, listGroups, sumCounters } = analytics.AnalyticsService.method;
+const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { listGaps } = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
@@ -20,6 +21,15 @@ export interface Ledger {
   sumCounters(
     request: MessageInitShape<typeof analytics.SumCountersRequestSchema>,
   ): Promise<analytics.SumCountersResponse>;
+  listLogs(
+    request: MessageInitShape<typeof analytics.ListLogsRequestSchema>,
+  ): Promise<analytics.ListLogsResponse>;
+  getLog(
+    request: MessageInitShape<typeof analytics.GetLogRequestSchema>,
+  ): Promise<analytics.GetLogResponse>;
+  listAttempts(
+    request: MessageInitShape<typeof analytics.ListAttemptsRequestSchema>,
+  ): Promise<analytics.ListAttemptsResponse>;
   listGaps(
     request: MessageInitShape<typeof analytics.ListGapsRequestSchema>,
   ): Promise<analytics.ListGapsResponse>;
@@ -30,6 +40,9 @@ export function createLedger(client: RpcClient): Ledger {
     getGraph: (request) => client.unary(getGraph, request, options).catch(translate),
     listGroups: (request) => client.unary(listGroups, request, options).catch(translate),
     sumCounters: (request) => client.unary(sumCounters, request, options).catch(translate),
+    listLogs: (request) => client.unary(listLogs, request, options).catch(translate),
+    getLog: (request) => client.unary(getLog, request, options).catch(translate),
+    listAttempts: (request) => client.unary(listAttempts, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
   };
 }

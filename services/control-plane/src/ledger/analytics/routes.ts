@@ -61,7 +61,7 @@ export function analyticsOperations(ledger: Ledger) {
 }
 
 /** Workspace keys see their own workspace, organisation keys the one they name or the default one. */
-async function filterOf(call: AdminRequest, query: QueryOf<'analytics.graphs.requests'>) {
+export async function filterOf(call: AdminRequest, query: QueryOf<'analytics.graphs.requests'>) {
   const { organisationId, workspaceId } = call.caller;
   if (workspaceId !== undefined) return toFilter(query, call.caller, workspaceId);
   const workspace =

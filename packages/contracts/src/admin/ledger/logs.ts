@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import { anyKey } from '../kernel/access.ts';
+import { endpoint } from '../kernel/endpoint.ts';
+import { instantText } from '../kernel/fields.ts';
+import { commaList, queryFlag, queryInteger } from '../kernel/paging.ts';
+import { analyticsQuery } from './analytics.ts';
+
+const list = commaList().optional();
+
+const listLogsQuery = analyticsQuery.and(
+  z.object({
+    search: z.string().trim().max(512).optional(),
+    ai_model: list,
+    endpoint: list,
+    cache_status: list,
+    error_code: list,
+    is_success: queryFlag.optional(),
+    page_size: queryInteger(1, 1000).optional(),
+    cursor: z.string().max(256).optional(),
+  }),
+);
+
+const text = z.string();
+const ms = z.int();
+
+/** The published columns, by their published names. */
+const metrics = z.object({
+  id: z.uuid(),
+  organisation_id: text,
+  organisation_name: text.optional(),
+  workspace_slug: text.nullable(),
+  created_at: instantText,
+  is_success: z.boolean(),
+  ai_org: text,
+  ai_model: text,
+  req_units: z.number(),
+  res_units: z.number(),
+  total_units: z.number(),
+  cost: z.number(),
+  cost_currency: z.literal('USD'),
+  request_url: text,
+  request_method: text,
+  response_status_code: z.int(),
+  response_time: ms,
+  is_proxy_call: z.boolean(),
+  cache_status: text.nullable(),
+  cache_type: text.nullable(),
+  stream_mode: z.int().nullable(),
+  retry_success_count: z.int(),
+  trace_id: text,
+  internal_trace_id: text,
+  span_id: text,
+  span_name: text,
+  parent_span_id: text,
+  mode: text,
+  virtual_key: text,
+  source: text,
+  runtime: text,
+  runtime_version: text,
+  sdk_version: text,
+  config: text,
+  config_id: text,
+  config_version_id: text,
+  prompt_id: text,
+  prompt_slug: text,
+  prompt_version_id: text,
+  last_used_option_index: z.int(),
+  log_store_file_path_format: text.optional(),
+  // The dots are part of the published names; the two are parallel.
+  'metadata.key': z.array(text),
+  'metadata.value': z.array(text),
+  api_key_id: text,
+  request_parsing_time: ms,
+  pre_processing_time: ms,
+  cache_processing_time: ms,
+  response_parsing_time: ms,
+  gateway_processing_time: ms,
+  upstream_response_time: ms,
+});
+
+const log = z.object({
+  _id: z.uuid(),
+  request: z.object({
+    url: text,
+    method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']),
+    serviceHeaders: z.record(text, text),
+  }),
+  response: z.object({
+    status: z.int(),
+    responseTime: ms,
+    lastUsedOptionJsonPath: text,
+  }),
+  organisation_id: text,
+  created_at: instantText,
+  metrics,
+  log_format: text.optional(),
+  /** The request that it is a part of. */
+  request_id: z.uuid(),
+  error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
+});
+
+const cents = z.number();
+const counts = z.record(text, z.int());
+
+const attempt = z.object({
+  id: z.uuid(),
+  /** The same for a target and its retries. */
+  log_id: z.uuid(),
+  outcome: text,
+  status_code: z.int(),
+  error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
+  provider: text,
+  provider_slug: text.nullable(),
+  ai_model: text,
+  response_model: text.optional(),
+  option_path: text,
+  retry_count: z.int(),
+  finish_reason: text.optional(),
+  started_after: z.number(),
+  latency: z.number(),
+  first_byte_after: z.number().nullable(),
+  input_tokens: z.int(),
+  output_tokens: z.int(),
+  cache_read_tokens: z.int(),
+  cache_write_tokens: z.int(),
+  reasoning_tokens: z.int(),
+  usage_estimated: z.boolean(),
+  cost: cents.nullable(),
+  price_layer: text.optional(),
+  price_book_version: text.optional(),
+  cache_status: text,
+  cache_type: text.nullable(),
+  limits: z.object({
+    reserved: counts,
+    settled: counts,
+    would_have_refused: z.array(text),
+    degraded: z.boolean(),
+  }),
+  hooks: z.array(z.unknown()),
+});
+
+const request = z.object({
+  object: z.literal('request'),
+  id: z.uuid(),
+  trace_id: text,
+  created_at: instantText,
+  organisation_id: text,
+  workspace_id: text,
+  workspace_slug: text,
+  api_key_id: text,
+  user_id: text.nullable(),
+  method: text,
+  url: text,
+  endpoint: text,
+  stream: z.boolean(),
+  config: text.nullable(),
+  config_version_id: text.nullable(),
+  status_code: z.int(),
+  is_success: z.boolean(),
+  error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
+  response_time: z.number(),
+  /** US cents, of all attempts; null where that of one is not known. */
+  cost: cents.nullable(),
+  total_units: z.int(),
+  attempts: z.array(attempt),
+  /** There are more attempts than are shown. */
+  is_cut_off: z.boolean(),
+  decision: z.record(text, z.unknown()).nullable(),
+  metadata: z.record(text, text),
+  gateway: z.object({ replica: text, version: text }),
+});
+
+export const logsEndpoints = {
+  'logs.list': endpoint({
+    operationId: 'listLogs',
+    tag: 'Logs',
+    method: 'get',
+    path: '/logs',
+    access: { keys: anyKey, scopes: ['logs.list'] },
+    query: listLogsQuery,
+    answer: z.object({
+      object: z.literal('list'),
+      /** On the first page: up to 10,000, and whether there are more. */
+      total: z.int().optional(),
+      total_is_bound: z.boolean().optional(),
+      data: z.array(log),
+      next_cursor: z.string().nullable(),
+    }),
+    added: 'logs are looked for before one is looked at',
+  }),
+  'logs.read': endpoint({
+    operationId: 'getLogsLogId',
+    tag: 'Logs',
+    method: 'get',
+    path: '/logs/{logId}',
+    access: {
+      keys: anyKey,
+      scopes: ['logs.read', 'logs.view', 'logs.write', 'completions.write'],
+    },
+    answer: log,
+  }),
+  'requests.read': endpoint({
+    operationId: 'getRequest',
+    tag: 'Logs',
+    method: 'get',
+    path: '/requests/{requestId}',
+    access: { keys: anyKey, scopes: ['logs.read', 'logs.view', 'completions.write'] },
+    answer: request,
+    added: 'says what became of a request: who was asked, what failed and why, what it cost',
+  }),
+};

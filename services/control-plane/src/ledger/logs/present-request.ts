@@ -1,0 +1,144 @@
+import type { AnswerOf } from '@sluice/contracts/admin';
+import type { usage } from '@sluice/proto-stubs';
+import { instant } from '../../kernel/http/shapes.ts';
+import { logIdOf } from './present-log.ts';
+import { attemptMsOf, centsOf, errorOf, isSuccess, outcomeName, uuidText } from './record-parts.ts';
+
+type Request = AnswerOf<'requests.read'>;
+
+/** A request and its attempts, in the order in which they began; at least one. */
+export function presentRequest(
+  attempts: readonly [usage.UsageRecord, ...usage.UsageRecord[]],
+  isCutOff: boolean,
+): Request {
+  const [first] = attempts;
+  const last = answerOf(attempts);
+  const error = errorOf(last);
+  const isPriced = attempts.every((record) => record.costKnown || hasUsedNothing(record));
+  return {
+    object: 'request',
+    id: uuidText(first.requestId),
+    trace_id: first.traceId,
+    created_at: instant(new Date(Number(first.createdAtMs))),
+    organisation_id: first.organisationId,
+    workspace_id: first.workspaceId,
+    workspace_slug: first.workspaceSlug,
+    api_key_id: first.apiKeyId,
+    user_id: orNull(first.userId),
+    method: first.method,
+    url: first.requestUrl,
+    endpoint: first.endpoint,
+    stream: first.stream,
+    config: orNull(first.configSlug === '' ? first.configId : first.configSlug),
+    config_version_id: orNull(first.configVersionId),
+    status_code: last.statusCode,
+    is_success: isSuccess(last),
+    ...(error !== undefined && { error }),
+    response_time: rounded(Math.max(...attempts.map(({ latencyMs }) => latencyMs))),
+    cost: isPriced
+      ? centsOf(attempts.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0n))
+      : null,
+    total_units: attempts.reduce(
+      (sum, { inputTokens, outputTokens }) => sum + Number(inputTokens + outputTokens),
+      0,
+    ),
+    attempts: attempts.map(presentAttempt),
+    is_cut_off: isCutOff,
+    decision: decisionOf(last),
+    metadata: first.metadata,
+    gateway: { replica: first.replicaId, version: first.gatewayVersion },
+  };
+}
+
+/** What the caller was answered with: the last that was not cancelled for another. */
+function answerOf(
+  attempts: readonly [usage.UsageRecord, ...usage.UsageRecord[]],
+): usage.UsageRecord {
+  return (
+    attempts.findLast(({ errorCode }) => errorCode !== 'request.superseded') ??
+    attempts[attempts.length - 1] ??
+    attempts[0]
+  );
+}
+
+function presentAttempt(record: usage.UsageRecord): Request['attempts'][number] {
+  const error = errorOf(record);
+  const latency = attemptMsOf(record);
+  return {
+    id: uuidText(record.id),
+    log_id: logIdOf(record),
+    outcome: outcomeName(record.outcome),
+    status_code: record.statusCode,
+    ...(error !== undefined && { error }),
+    provider: record.provider,
+    provider_slug: orNull(record.providerSlug),
+    ai_model: record.model,
+    ...(record.responseModel !== '' && { response_model: record.responseModel }),
+    option_path: record.optionPath,
+    retry_count: record.retryCount,
+    ...(record.finishReason !== '' && { finish_reason: record.finishReason }),
+    started_after: rounded(record.gatewayMs),
+    latency: rounded(latency),
+    first_byte_after: record.timeToFirstByteMs > 0 ? rounded(record.timeToFirstByteMs) : null,
+    input_tokens: Number(record.inputTokens),
+    output_tokens: Number(record.outputTokens),
+    cache_read_tokens: Number(record.cacheReadTokens),
+    cache_write_tokens: Number(record.cacheWriteTokens),
+    reasoning_tokens: Number(record.reasoningTokens),
+    usage_estimated: record.usageEstimated,
+    cost: record.costKnown ? centsOf(record.costNanoUsd) : null,
+    ...(record.priceLayer !== '' && { price_layer: record.priceLayer }),
+    ...(record.priceBookVersion !== '' && { price_book_version: record.priceBookVersion }),
+    cache_status: record.cacheStatus,
+    cache_type: orNull(record.cacheType),
+    limits: {
+      reserved: countsOf(record.countersReserved),
+      settled: countsOf(record.countersSettled),
+      would_have_refused: record.wouldHaveRefused,
+      degraded: record.limitsDegraded,
+    },
+    hooks: hooksOf(record),
+  };
+}
+
+/** What has no price, since nothing was used: a kept answer, and what failed before it told of any tokens. */
+function hasUsedNothing(record: usage.UsageRecord): boolean {
+  const { inputTokens, outputTokens, outcome, cacheType } = record;
+  if (cacheType !== '') return true;
+  return inputTokens + outputTokens === 0n && outcomeName(outcome) !== 'success';
+}
+
+/** As `explain` shows choices. What checks came to stands with their attempt. */
+function decisionOf(record: usage.UsageRecord): Record<string, unknown> | null {
+  const decision = parsed(record);
+  if (decision === undefined) return null;
+  const { hooks: _, ...plan } = decision;
+  return plan;
+}
+
+function hooksOf(record: usage.UsageRecord): unknown[] {
+  const hooks = parsed(record)?.hooks;
+  return Array.isArray(hooks) ? hooks : [];
+}
+
+function parsed({ decisionJson }: usage.UsageRecord): Record<string, unknown> | undefined {
+  if (decisionJson === '') return undefined;
+  try {
+    return JSON.parse(decisionJson) as Record<string, unknown>;
+  } catch {
+    // Written by a release that this one does not know.
+    return undefined;
+  }
+}
+
+function countsOf(counts: Readonly<Record<string, bigint>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(counts).map(([name, count]) => [name, Number(count)]));
+}
+
+function orNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms * 100) / 100;
+}

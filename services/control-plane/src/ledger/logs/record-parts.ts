@@ -1,0 +1,46 @@
+import { failureCauses } from '@sluice/errors';
+import { usage } from '@sluice/proto-stubs';
+
+/** What several ways of showing a record have in common. */
+export function uuidText(id: Uint8Array): string {
+  const hex = Buffer.from(id).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+export function centsOf(nanoUsd: bigint): number {
+  return Number(nanoUsd) / 1e7;
+}
+
+export function isSuccess({ statusCode }: usage.UsageRecord): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+export interface ShownError {
+  code: string;
+  cause?: string;
+  message?: string;
+}
+
+/** What went wrong, with its cause in the words that the caller was given. */
+export function errorOf({ errorCode, failureCause }: usage.UsageRecord): ShownError | undefined {
+  if (errorCode === '') return undefined;
+  const message = (failureCauses as Readonly<Record<string, string>>)[failureCause];
+  return {
+    code: errorCode,
+    ...(failureCause !== '' && { cause: failureCause }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+export function outcomeName(outcome: usage.Outcome): string {
+  return (usage.Outcome[outcome] ?? `outcome_${outcome}`).toLowerCase();
+}
+
+/** Records of old releases have neither: theirs ran from the request's arrival. */
+export function entryMsOf({ entryMs, latencyMs }: usage.UsageRecord): number {
+  return entryMs > 0 ? entryMs : latencyMs;
+}
+
+export function attemptMsOf({ attemptMs, entryMs, latencyMs }: usage.UsageRecord): number {
+  return attemptMs > 0 || entryMs > 0 ? attemptMs : latencyMs;
+}

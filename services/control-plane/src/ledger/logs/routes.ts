@@ -1,0 +1,80 @@
+import type { QueryOf } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
+import type { AdminRequest } from '../../kernel/http/operation.ts';
+import { isUuid } from '../../kernel/names/ids.ts';
+import type { Ledger } from '../analytics/ledger.ts';
+import { filterOf } from '../analytics/routes.ts';
+import { presentLog } from './present-log.ts';
+import { presentRequest } from './present-request.ts';
+import { findOrganisationName } from './store.ts';
+import { whoseLogs } from './whose-logs.ts';
+
+export function logOperations(ledger: Pick<Ledger, 'listLogs' | 'getLog' | 'listAttempts'>) {
+  return {
+    ...implementAll('logs', {
+      list: async (call, { query }) => {
+        const answer = await ledger.listLogs({
+          filter: { ...(await filterOf(call, query)), ...logFilter(query) },
+          pageSize: query.page_size ?? 50,
+          cursor: query.cursor ?? '',
+        });
+        const name = await findOrganisationName(call.db, call.caller.organisationId);
+        return {
+          object: 'list',
+          ...(query.cursor === undefined && {
+            total: Number(answer.total),
+            total_is_bound: answer.totalIsBound,
+          }),
+          data: answer.entries.flatMap((entry) =>
+            entry.record === undefined ? [] : presentLog(entry, entry.record, name),
+          ),
+          next_cursor: answer.nextCursor === '' ? null : answer.nextCursor,
+        };
+      },
+      read: async (call) => {
+        const { apiKeyId, ...whose } = whoseLogs(call.caller);
+        const { entry } = await ledger.getLog({ ...whose, id: idIn(call, 'logId') });
+        const record = entry?.record;
+        if (entry === undefined || record === undefined) throw notFound();
+        if (apiKeyId !== undefined && record.apiKeyId !== apiKeyId) throw notFound();
+        const name = await findOrganisationName(call.db, call.caller.organisationId);
+        return presentLog(entry, record, name);
+      },
+    }),
+    ...implementAll('requests', {
+      read: async (call) => {
+        const { attempts, isCutOff } = await ledger.listAttempts({
+          ...whoseLogs(call.caller),
+          requestId: idIn(call, 'requestId'),
+        });
+        const [first, ...others] = attempts;
+        if (first === undefined) throw notFound();
+        return presentRequest([first, ...others], isCutOff);
+      },
+    }),
+  };
+}
+
+/** What lists of logs are filtered by beyond the filters of analytics. */
+function logFilter(query: QueryOf<'logs.list'>) {
+  return {
+    search: query.search ?? '',
+    aiModels: query.ai_model ?? [],
+    endpoints: query.endpoint ?? [],
+    cacheStatuses: query.cache_status ?? [],
+    errorCodes: query.error_code ?? [],
+    isSuccess: query.is_success,
+  };
+}
+
+/** What is no id is the id of nothing. */
+function idIn(call: AdminRequest, name: string): string {
+  const id = pathParameter(call, name);
+  if (!isUuid(id)) throw notFound();
+  return id.toLowerCase();
+}
+
+function notFound(): GatewayError {
+  return new GatewayError('admin.not_found');
+}

@@ -1,0 +1,6 @@
+import type { Database } from '../../kernel/database/client.ts';
+
+export async function findOrganisationName(db: Database, id: string): Promise<string | undefined> {
+  const organisation = await db.organisation.findUnique({ where: { id }, select: { name: true } });
+  return organisation?.name;
+}

@@ -1,0 +1,31 @@
+import { GatewayError } from '@sluice/errors';
+import type { Parameters } from '../parameters.ts';
+
+/** Text as UUIDs have it, of any version: what is none cannot be asked for. */
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** @throws GatewayError `admin.validation` when the text is no UUID */
+export function checkUuid(id: string, field: string): void {
+  if (!uuid.test(id))
+    throw new GatewayError('admin.validation', { field, message: `${field} must be a UUID.` });
+}
+
+/** The millisecond that a UUIDv7 names. */
+export function msOfId(id: string): number {
+  return Number.parseInt(id.replace('-', '').slice(0, 12), 16);
+}
+
+/** A record is of its request's arrival, its own id a little younger: how much is bounded by how long one may take. */
+export const longestRequestMs = 24 * 3_600_000;
+/** Clocks are set back at times. */
+export const clockSlipMs = 60_000;
+
+/** An id among rows that are found by its time first, as a granule's bounds tell it. */
+export function isId(column: 'id' | 'request_id', id: string, parameters: Parameters): string {
+  return `UUIDv7ToDateTime(${column}, 'UTC') = ${instant(msOfId(id), parameters)}
+    AND ${column} = toUUID(${parameters.bind('String', id)})`;
+}
+
+export function instant(ms: number, parameters: Parameters): string {
+  return `fromUnixTimestamp64Milli(${parameters.bind('Int64', ms)}, 'UTC')`;
+}

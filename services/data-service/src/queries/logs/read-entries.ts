@@ -1,0 +1,93 @@
+import { create } from '@bufbuild/protobuf';
+import type { ClickHouseClient } from '@clickhouse/client';
+import { analytics } from '@sluice/proto-stubs';
+import { ask } from '../ask.ts';
+import { entries } from '../entries.ts';
+import type { EntryColumn } from '../entry-columns.ts';
+import type { Condition } from '../filter.ts';
+import { Parameters } from '../parameters.ts';
+import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
+
+/** An entry as it is found, before its last attempt's record is read. */
+interface FoundEntry {
+  log_id: string;
+  last_id: string;
+  at: string;
+  attempts: string;
+  input_tokens: string;
+  output_tokens: string;
+  cost_nano_usd: string;
+  cost_known: boolean;
+  adjusted_nano_usd: string;
+}
+
+/** An entry with its place among all: logs are read from the newest on. */
+export interface PlacedEntry {
+  readonly logId: string;
+  readonly createdAtMs: number;
+  readonly entry: analytics.LogEntry;
+}
+
+/** As text: JSON's numbers lose digits. */
+const sums = [
+  'attempts',
+  'input_tokens',
+  'output_tokens',
+  'cost_nano_usd',
+  'adjusted_nano_usd',
+] as const satisfies readonly EntryColumn[];
+const columns: readonly EntryColumn[] = ['log_id', 'last_id', 'created_at', 'cost_known', ...sums];
+
+/** The newest entries that a condition admits: whole, each with the record of its last attempt. */
+export async function readEntries(
+  client: ClickHouseClient,
+  condition: Condition,
+  limit: number,
+): Promise<PlacedEntry[]> {
+  const found = await ask<FoundEntry>(
+    client,
+    `SELECT log_id, last_id, cost_known, toString(toUnixTimestamp64Milli(created_at)) AS at,
+       ${sums.map((name) => `toString(${name}) AS ${name}`).join(', ')}
+     FROM ${entries(condition, columns)}
+     ORDER BY created_at DESC, UUIDToNum(log_id) DESC
+     LIMIT ${limit}`,
+    condition,
+  );
+  if (found.length === 0) return [];
+  const records = await readRecords(client, found);
+  return found.flatMap((entry) => {
+    const record = records.get(entry.last_id);
+    // Gone between the two questions, by its age.
+    if (record === undefined) return [];
+    const adjusted = BigInt(entry.adjusted_nano_usd);
+    record.inputTokens = BigInt(entry.input_tokens);
+    record.outputTokens = BigInt(entry.output_tokens);
+    record.costKnown = entry.cost_known;
+    record.costNanoUsd = BigInt(entry.cost_nano_usd) - adjusted;
+    return {
+      logId: entry.log_id,
+      createdAtMs: Number(entry.at),
+      entry: create(analytics.LogEntrySchema, {
+        record,
+        attempts: Number(entry.attempts),
+        adjustedNanoUsd: adjusted,
+      }),
+    };
+  });
+}
+
+/** By their times and ids, so that only the granules that hold them are read. */
+async function readRecords(client: ClickHouseClient, found: readonly FoundEntry[]) {
+  const times = [...new Set(found.map(({ at }) => at))];
+  const parameters = new Parameters();
+  const result = await client.query({
+    query: `SELECT * FROM usage_records FINAL
+      WHERE created_at IN (${times.map((at) => `fromUnixTimestamp64Milli(${Number(at)}, 'UTC')`).join(',')})
+        AND id IN ${parameters.bindTexts(found.map(({ last_id }) => last_id))}`,
+    query_params: parameters.values,
+    clickhouse_settings: { ...rowSettings, max_execution_time: 20 },
+    format: 'JSONEachRow',
+  });
+  const rows = await result.json<StoredRow>();
+  return new Map(rows.map((row) => [row.id, recordOfRow(row)]));
+}
