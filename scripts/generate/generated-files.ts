@@ -2,10 +2,20 @@ import { modelsPage } from '../docs/models-page.ts';
 import { operationsPage } from '../docs/operations-page.ts';
 import { providerPage } from '../docs/provider-table.ts';
 import { settingsPage } from '../docs/settings-page.ts';
+import { alertsFile } from '../monitoring/alerts-file.ts';
+import { dashboardFile } from '../monitoring/dashboard-file.ts';
+import { dashboards } from '../monitoring/dashboards.ts';
 import { usageRecordSource, usageRowSource } from './usage-record.ts';
 
 /** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
+  ...Object.fromEntries(
+    Object.keys(dashboards).map((name) => [
+      `deploy/grafana/${name}.json`,
+      () => dashboardFile(name),
+    ]),
+  ),
+  'deploy/prometheus/alerts.yaml': alertsFile,
   'docs/models.md': modelsPage,
   'docs/operations.md': operationsPage,
   'docs/providers.md': providerPage,
