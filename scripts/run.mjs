@@ -39,6 +39,7 @@ const commands = {
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
+  'ledger:speed': ['scripts/ledger-speed.ts'],
   migrate: ['scripts/migrate.ts'],
   prices: ['scripts/prices.ts'],
 };

@@ -57,6 +57,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/rpc',
     'packages/service',
     'packages/telemetry',
+    'packages/usage',
   ],
   'services/data-service': [
     'packages/data-dir',

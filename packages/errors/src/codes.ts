@@ -327,6 +327,13 @@ export const errorCodes = {
     admin: 'AB04',
     text: 'Analytics cannot be reached.',
   },
+  'admin.analytics_too_large': {
+    status: 400,
+    retry: 'never',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'The question takes more time or memory than one may: ask for a shorter time.',
+  },
 
   // Ours
   'gateway.draining': {

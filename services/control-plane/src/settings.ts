@@ -66,6 +66,12 @@ export const settings = defineSettings({
   },
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
+    FEEDBACK_INTERVAL: integer(
+      'ms between looks for feedback that the ledger does not have yet; 0 = never',
+      1_000,
+      0,
+      2_147_483_647,
+    ),
     DATA_SERVICE_GRPC_URL: text(
       'host:port of the data service’s gRPC, asked for analytics',
       '127.0.0.1:8791',

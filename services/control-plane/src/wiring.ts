@@ -27,6 +27,7 @@ import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
+import { sendFeedback } from './ledger/feedback/send-feedback.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
 import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
 import { maintainLimits } from './limits/maintenance.ts';
@@ -240,6 +241,11 @@ export function wire(
             intervalMs: env.COUNTER_MAINTENANCE_INTERVAL,
             logger,
           }),
+          repeat(
+            'sending feedback to the ledger',
+            (signal) => sendFeedback({ client, ledger: ledgerClient }, signal),
+            { intervalMs: env.FEEDBACK_INTERVAL, logger },
+          ),
         );
       },
       async stop() {

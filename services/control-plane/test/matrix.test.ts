@@ -239,7 +239,7 @@ function note(title: string, caller: string, status: number): void {
 }
 
 /** Parameters of a path that name a kind, not a resource. */
-const kinds = new Set(['type', 'sub-type']);
+const kinds = new Set(['type', 'sub-type', 'groupBy', 'metadataKey']);
 
 function isAimed(path: PathValues): boolean {
   return Object.keys(path).some((name) => !kinds.has(name));

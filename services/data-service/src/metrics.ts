@@ -11,7 +11,13 @@ export function ingestMetrics(metrics: Metrics) {
       'Rows inserted, by table. Copies of a record count each time they arrive.',
       {
         labels: {
-          table: new Set(['usage_records', 'usage_adjustments', 'usage_rejects', 'replica_lives']),
+          table: new Set([
+            'usage_records',
+            'usage_adjustments',
+            'feedbacks',
+            'usage_rejects',
+            'replica_lives',
+          ]),
         },
         seriesMax: 20,
       },

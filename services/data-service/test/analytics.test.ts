@@ -171,6 +171,25 @@ describe('GetGraph', () => {
     expect(await countOf({ organisationId, ...all })).toBe(6);
   });
 
+  it('says that a question is too large, and does not call the ledger away', async () => {
+    const { client } = ledger;
+    const tight: typeof client = Object.assign(Object.create(client), {
+      query: (asked: Parameters<typeof client.query>[0]) =>
+        client.query({
+          ...asked,
+          clickhouse_settings: { ...asked.clickhouse_settings, max_rows_to_read: '1' },
+        }),
+    });
+    const request = create(analytics.GetGraphRequestSchema, {
+      graph: analytics.Graph.REQUESTS,
+      filter: dayFilter({ organisationId }),
+    });
+    await expect(analyticsHandlers(tight).getGraph(request, context)).rejects.toMatchObject({
+      code: 'admin.analytics_too_large',
+      status: 400,
+    });
+  });
+
   it('refuses a graph it does not have, and a question without an organisation', async () => {
     await expect(graph(analytics.Graph.UNSPECIFIED, {})).rejects.toMatchObject({
       code: 'admin.validation',
@@ -298,6 +317,20 @@ describe('Filter', () => {
     for (const filter of filters) expect(await countOf({ organisationId, ...filter })).toBe(0);
   });
 
+  it('takes the longest lists that callers may send', async () => {
+    const longest = (text: string) =>
+      Array.from({ length: 1000 }, (_, index) => `${text}${index}`.padEnd(512, "'\\\0"));
+    expect(
+      await countOf({
+        organisationId,
+        traceIds: ['trace-a', ...longest('t')],
+        apiKeyIds: ['key-a', ...longest('k')],
+        metadata: { team: 'red', [`${"'".repeat(4000)}`]: '\0'.repeat(4000) },
+      }),
+    ).toBe(0);
+    expect(await countOf({ organisationId, traceIds: ['trace-a', ...longest('t')] })).toBe(1);
+  });
+
   it.each(attacks)('finds %j where it was stored', async (text) => {
     await writeTwice([
       encodedRecord({
@@ -318,7 +351,7 @@ describe('Filter', () => {
       metadata: { [text]: text },
     };
     const { rows } = await models(filter);
-    expect(rows).toEqual([{ value: text, requests: 1n, cost: 0.00045 }]);
+    expect(rows).toEqual([{ value: text, requests: 1n, cost: 0.00045, values: {} }]);
   });
 });
 
@@ -343,10 +376,10 @@ describe('ListGroups', () => {
     expect(await models({ organisationId })).toEqual({
       total: 4n,
       rows: [
-        { value: 'busy', requests: 3n, cost: 3 },
-        { value: 'a', requests: 2n, cost: 2 },
-        { value: 'b', requests: 2n, cost: 2 },
-        { value: 'unpriced', requests: 1n, cost: 0 },
+        { value: 'busy', requests: 3n, cost: 3, values: {} },
+        { value: 'a', requests: 2n, cost: 2, values: {} },
+        { value: 'b', requests: 2n, cost: 2, values: {} },
+        { value: 'unpriced', requests: 1n, cost: 0, values: {} },
       ],
     });
   });

@@ -24,6 +24,7 @@ export {
 export type { Endpoint, GuardedEndpoint } from './kernel/endpoint.ts';
 export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
 export type { Page } from './kernel/paging.ts';
+export { groupColumnNames, groupNames } from './ledger/analytics.ts';
 export type { ChainFaultReason } from './ledger/audit-logs.ts';
 export { type ExportField, type ExportFilters, exportField } from './ledger/log-exports.ts';
 export type { AlertWebhook } from './limits/alert-settings.ts';

@@ -45,11 +45,11 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     'A token that is refused is recorded, whatever it was sent for.',
   ],
   [
-    /^getAnalyticsGraphs(Cost|Latency|Tokens) answer\.(summary|data_points\[\])\.(avg|p50|p90|p99): may be number$/,
-    'Averages and percentiles are seldom whole.',
+    /^getAnalytics\w+ answer\.(summary|data_points\[\]|data\[\])\.(avg\w*|p\d\d|rate|cache_speedup): may be number$/,
+    'Averages, rates and percentiles are seldom whole.',
   ],
   [
-    /^getAnalyticsGraphsCost answer\.(summary|data_points\[\])\.total: may be number$/,
+    /^getAnalytics(GraphsCost answer\.(summary|data_points\[\])\.total|\w+ answer\.(data|data_points)\[\]\.(cost|cumulative_\w+)): may be number$/,
     'Most calls cost less than a cent.',
   ],
   [

@@ -30,8 +30,8 @@ export interface Example {
   readonly names?: 'query' | 'body';
   /** A fresh resource of the default workspace, and every way to name it in the path. */
   readonly path?: (context: Context) => Promise<readonly PathValues[]>;
-  /** What the path names is a kind of resource; whose it is, the key decides. */
-  readonly pathNamesKind?: true;
+  /** What the path names is a kind of resource; whose it is, the key decides. `any`: there is none that is no kind. */
+  readonly pathNamesKind?: true | 'any';
   /** What the operation answers when nothing of that name is there; 404 unless told. */
   readonly missing?: number;
   readonly query?: (context: Context) => Readonly<Record<string, string>>;

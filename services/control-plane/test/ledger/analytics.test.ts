@@ -1,10 +1,11 @@
-import type { analytics } from '@sluice/proto-stubs';
+import { analytics } from '@sluice/proto-stubs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createPerson } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 
 let h: Harness;
 let graphRequest: analytics.GetGraphRequest | undefined;
+let summaryRequest: analytics.GetSummaryRequest | undefined;
 let groupRequest: analytics.ListGroupsRequest | undefined;
 beforeAll(async () => {
   h = await startHarness({
@@ -13,12 +14,25 @@ beforeAll(async () => {
         graphRequest = request;
         return {
           summary: { total: 3, avg: 1.5, p50: 2, p90: 3, p99: 4, other: 9 },
-          dataPoints: [{ timestampMs: 1735689600000n, values: { total: 3, avg: 1.5 } }],
+          dataPoints: [
+            {
+              timestampMs: 1735689600000n,
+              key: '429',
+              values: { total: 3, avg: 1.5, count: 5, fallback: 6, avg_weighted_feedback: -0.5 },
+              parts: [{ key: '2', value: 7 }],
+            },
+          ],
         };
+      },
+      async getSummary(request) {
+        summaryRequest = request;
+        return { values: { hits: 1, avg_latency: 2.5, total_requests: 4, cache_speedup: 50 } };
       },
       async listGroups(request) {
         groupRequest = request;
-        return { total: 12n, rows: [{ value: 'gpt-4o', requests: 7n, cost: 1.25 }] };
+        const value = request.group === analytics.Group.STATUS_CODE ? '429' : 'gpt-4o';
+        const values = { avg_tokens: 2, requests_with_feedback: 1, last_seen: 1735689600000 };
+        return { total: 12n, rows: [{ value, requests: 7n, cost: 1.25, values }] };
       },
     },
   });
@@ -44,6 +58,122 @@ describe('analytics', () => {
         object: 'analytics-graph',
       },
     ]);
+  });
+
+  const timestamp = '2025-01-01T00:00:00.000Z';
+  it.each([
+    ['users', { total: 3 }, { timestamp, total: 3 }],
+    ['users/requests', { total: 3, unique: 0, avg: 1.5 }, { timestamp, avg: 1.5 }],
+    ['errors', { total: 3 }, { timestamp, total: 3 }],
+    ['errors/rate', { rate: 0 }, { timestamp, rate: 0 }],
+    ['errors/stacks', { total: 3 }, { timestamp, stats: [{ response_status_code: 2, count: 7 }] }],
+    [
+      'errors/status-codes',
+      { total_errors: 0, unique_error_codes: 0 },
+      { status_code: 429, count: 5 },
+    ],
+    [
+      'requests/rescued',
+      { retry: 0, fallback: 0 },
+      { timestamp, retry: [{ retry_success_count: 2, count: 7 }], fallback: 6 },
+    ],
+    [
+      'cache/hit-rate',
+      { total: 3, rate: 0 },
+      {
+        timestamp,
+        simple_hits: 0,
+        semantic_hits: 0,
+        rate: 0,
+        cumulative_simple_cache_savings: 0,
+        cumulative_semantic_cache_savings: 0,
+      },
+    ],
+    ['cache/latency', {}, { timestamp, avg: 1.5 }],
+    ['feedbacks', { total: 3 }, { timestamp, total: 3 }],
+    ['feedbacks/scores', { total: 3 }, { score: 429, total: 3 }],
+    ['feedbacks/weighted', { avg: 1.5 }, { timestamp, avg: 1.5 }],
+    ['feedbacks/ai-models', {}, { ai_model: '429', total: 3, avg_weighted_feedback: -0.5 }],
+  ])('shows the graph of %s as it is published', async (name, summary, point) => {
+    const answer = await h.as(h.first.workspace_key).get(`/analytics/graphs/${name}?${range}`);
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { summary, data_points: [point], object: 'analytics-graph' },
+    ]);
+  });
+
+  it('shows the summary of the cache', async () => {
+    const answer = await h.as(h.first.workspace_key).get(`/analytics/summary/cache?${range}`);
+    expect(answer.body).toEqual({
+      summary: { hits: 1, avg_latency: 2.5, total_requests: 4, cache_speedup: 50 },
+      object: 'analytics-summary',
+    });
+    expect(summaryRequest?.filter?.workspaceIds).toEqual([h.first.workspace_id]);
+  });
+
+  const object = 'analytics-group';
+  it.each([
+    ['analytics/groups/users', { user: 'gpt-4o', requests: '7', cost: '1.25', object }],
+    [
+      'analytics/groups/metadata/a%2Fteam',
+      {
+        metadata_value: 'gpt-4o',
+        requests: 7,
+        cost: 1.25,
+        avg_tokens: 2,
+        avg_weighted_feedback: 0,
+        requests_with_feedback: 1,
+        last_seen: timestamp,
+        object,
+      },
+    ],
+    ['analytics/groups/ai_service', { ai_service: 'gpt-4o', requests: 7, object }],
+    ['analytics/groups/status_code', { status_code: 429, requests: 7, object }],
+    ['logs/groups/prompt', { prompt: 'gpt-4o', requests: 7, object }],
+  ])('lists %s as it is published', async (path, row) => {
+    const answer = await h.as(h.first.workspace_key).get(`/${path}?${range}`);
+    expect([answer.status, answer.body]).toEqual([200, { object: 'list', total: 12, data: [row] }]);
+    if (path.includes('metadata')) expect(groupRequest?.metadataKey).toBe('a/team');
+  });
+
+  it('shows the columns that are asked for, in the order that is asked for', async () => {
+    const answer = await h
+      .as(h.first.workspace_key)
+      .get(
+        `/analytics/groups/model?${range}&columns=avg_tokens,last_seen&order_by=cost&order_by_type=ASC`,
+      );
+    expect(answer.body.data).toEqual([
+      { model: 'gpt-4o', requests: 7, avg_tokens: 2, last_seen: timestamp, object },
+    ]);
+    expect(groupRequest).toMatchObject({
+      columns: ['avg_tokens', 'last_seen'],
+      orderBy: 'cost',
+      ascending: true,
+    });
+  });
+
+  it.each([
+    ['columns=cost,secret', 'query.columns[1]'],
+    ['order_by=requests;DROP TABLE usage_records', 'query.order_by'],
+    ['order_by=metadata', 'query.order_by'],
+    ['order_by_type=sideways', 'query.order_by_type'],
+  ])('refuses to list groups by %s', async (query, field) => {
+    const answer = await h
+      .as(h.first.workspace_key)
+      .get(`/analytics/groups/model?${range}&${encodeURI(query)}`);
+    expect([answer.status, answer.body.data.field]).toEqual([400, field]);
+  });
+
+  it('knows no group by what is none', async () => {
+    await h.as(h.first.workspace_key).get(`/analytics/groups/secret?${range}`).expect(404);
+  });
+
+  it('compares workspaces over all of an organisation, by slug', async () => {
+    await h.as(h.first.admin_key).get(`/analytics/groups/workspace?${range}`).expect(200);
+    expect(groupRequest?.filter?.workspaceIds).toEqual([]);
+    expect(groupRequest?.filter?.organisationId).toBe(h.first.organisation_id);
+    await h.as(h.first.workspace_key).get(`/analytics/groups/workspace?${range}`).expect(200);
+    expect(groupRequest?.filter?.workspaceIds).toEqual([h.first.workspace_id]);
   });
 
   it('shows models with their requests as text', async () => {
@@ -77,8 +207,8 @@ describe('analytics', () => {
       'prompt_slug=p',
       'ai_org_model=openai__gpt-4o',
       `metadata=${encodeURIComponent('{"_user":"u","n":1}')}`,
-      'weighted_feedback_min=-10',
-      'weighted_feedback_max=10',
+      'weighted_feedback_min=-9.5',
+      'weighted_feedback_max=0',
       'workspace_slug=ws-of-someone-else',
     ].join('&');
     await h.as(h.first.workspace_key).get(`/analytics/graphs/cost?${range}&${filters}`).expect(200);
@@ -95,6 +225,8 @@ describe('analytics', () => {
       completionTokenMax: 6n,
       costMin: 0.5,
       costMax: 7,
+      weightedFeedbackMin: -9.5,
+      weightedFeedbackMax: 0,
       statusCodes: [200, 429],
       virtualKeys: ['a', 'b'],
       configs: ['c'],
@@ -130,7 +262,7 @@ describe('analytics', () => {
     [`${range}&total_units_min=1.5`, 'query.total_units_min'],
     [`${range}&status_code=200,abc`, 'query.status_code[1]'],
     [`${range}&metadata=[]`, 'query.metadata'],
-    [`${range}&weighted_feedback_min=0`, 'query.weighted_feedback_min'],
+    [`${range}&weighted_feedback_min=-11`, 'query.weighted_feedback_min'],
   ])('refuses %s', async (query, field) => {
     const answer = await h.as(h.first.workspace_key).get(`/analytics/graphs/cost?${query}`);
     expect([answer.status, answer.body.data.errorCode, answer.body.data.field]).toEqual([
@@ -161,12 +293,23 @@ describe('analytics', () => {
     async function seen(key: string, filters = ''): Promise<(string | undefined)[]> {
       const caller = h.as(key);
       const asked: (string | undefined)[] = [];
-      for (const graph of ['requests', 'cost', 'tokens', 'latency']) {
+      for (const graph of ['requests', 'cost', 'users', 'errors/status-codes', 'feedbacks']) {
         await caller.get(`/analytics/graphs/${graph}?${range}${filters}`).expect(200);
         asked.push(graphRequest?.filter?.userId);
       }
-      await caller.get(`/analytics/groups/ai-models?${range}${filters}`).expect(200);
+      for (const group of [
+        'groups/ai-models',
+        'groups/users',
+        'groups/metadata/_user',
+        'groups/model',
+      ]) {
+        await caller.get(`/analytics/${group}?${range}${filters}`).expect(200);
+        asked.push(groupRequest?.filter?.userId);
+      }
+      await caller.get(`/logs/groups/workspace?${range}${filters}`).expect(200);
       asked.push(groupRequest?.filter?.userId);
+      await caller.get(`/analytics/summary/cache?${range}${filters}`).expect(200);
+      asked.push(summaryRequest?.filter?.userId);
       return [...new Set(asked)];
     }
     const restrict = (managersViewAllData: boolean, membersViewAllData: boolean) =>

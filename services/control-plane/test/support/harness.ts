@@ -85,6 +85,7 @@ export async function startHarness(
     // Tests that want a run ask for one.
     KEY_MAINTENANCE_INTERVAL: '0',
     COUNTER_MAINTENANCE_INTERVAL: '0',
+    FEEDBACK_INTERVAL: '0',
     ALERT_INTERVAL: '200',
     SERVICE_CLIENT_AUTH: token,
     // Port 9 is "discard": nobody listens there.
@@ -208,6 +209,7 @@ async function startLedger(
   const server = await serveRpc({ host: '127.0.0.1', port: 0, token });
   server.add(analytics.AnalyticsService, {
     getGraph: async () => ({}),
+    getSummary: async () => ({}),
     listGroups: async () => ({}),
     sumCounters: async () => ({}),
     ...handlers,

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { GatewayError } from '@sluice/errors';
 import { entries, entrySettings } from './entries.ts';
 import type { EntryColumn } from './entry-columns.ts';
 import type { Condition } from './filter.ts';
@@ -19,19 +20,47 @@ export function partialsBy(key: Key, condition: Condition, names: readonly Parti
     GROUP BY key)`;
 }
 
-export type Row = Readonly<Record<string, string | number>>;
+/** Partials of several rows as one. */
+export function mergedPartials(names: readonly PartialName[]): string {
+  return names.map((name) => `${partials[name].merge(name)} AS ${name}`).join(', ');
+}
 
-/** The rows of a question about entries. */
-export async function ask<T = Row>(
+/** What one question may take: whoever asks waits for ten seconds, and others ask as well. */
+const questionLimits = {
+  max_execution_time: 9,
+  max_memory_usage: '2000000000',
+  max_rows_to_read: '2000000000',
+} as const;
+
+/**
+ * The rows of a question about entries.
+ * @throws GatewayError `admin.analytics_too_large` where it would take more than one question may
+ */
+export async function ask<T>(
   client: ClickHouseClient,
   query: string,
   { parameters }: Condition,
 ): Promise<T[]> {
-  const result = await client.query({
-    query,
-    query_params: parameters.values,
-    clickhouse_settings: { ...entrySettings, max_execution_time: 20, max_query_size: '16777216' },
-    format: 'JSONEachRow',
-  });
-  return result.json<T>();
+  try {
+    const result = await client.query({
+      query,
+      query_params: parameters.values,
+      clickhouse_settings: { ...entrySettings, ...questionLimits, max_query_size: '16777216' },
+      format: 'JSONEachRow',
+    });
+    return await result.json<T>();
+  } catch (error) {
+    // Not by its class: the embedded engine has one of its own.
+    if (error instanceof Error && 'type' in error && tooLarge.has(error.type))
+      throw new GatewayError('admin.analytics_too_large', { cause: error });
+    throw error;
+  }
 }
+
+const tooLarge: ReadonlySet<unknown> = new Set([
+  'TIMEOUT_EXCEEDED',
+  'TOO_SLOW',
+  'TOO_MANY_ROWS',
+  'TOO_MANY_BYTES',
+  'MEMORY_LIMIT_EXCEEDED',
+]);

@@ -8,12 +8,33 @@ import type { Condition } from './filter.ts';
  * Nearly every entry is one attempt. So rows are read as they are, but for the few whose target was asked again.
  */
 export function entries(condition: Condition, wanted: readonly EntryColumn[]): string {
-  const columns = [...new Set([...wanted, ...condition.columns])];
+  const asked = [...new Set([...wanted, ...condition.columns])];
+  const isJudged = asked.some((name) => ofFeedback.has(name));
+  const columns = [
+    ...new Set([
+      ...asked.filter((name) => !ofFeedback.has(name)),
+      ...(isJudged ? (['workspace_id', 'trace_id'] as const) : []),
+    ]),
+  ];
   const table = columns.includes('is_fallback')
     ? entriesInTheirRequests(condition, columns)
     : entriesAlone(condition, columns);
+  const judged = isJudged ? withFeedback(condition, table) : table;
   const { entry } = condition;
-  return entry.length === 0 ? `(${table})` : `(SELECT * FROM (${table}) WHERE ${all(entry)})`;
+  return entry.length === 0 ? `(${judged})` : `(SELECT * FROM (${judged}) WHERE ${all(entry)})`;
+}
+
+const ofFeedback: ReadonlySet<EntryColumn> = new Set(['feedback', 'weighted_feedback']);
+
+function withFeedback({ tenant }: Condition, table: string): string {
+  return `SELECT *, if(empty(feedback), NULL, arraySum(each -> each.3, feedback)) AS weighted_feedback
+    FROM (${table}) AS entry
+    LEFT JOIN (
+      SELECT workspace_id, trace_id, groupArray((id, value, value * weight)) AS feedback
+      FROM feedbacks FINAL
+      WHERE ${all(tenant)}
+      GROUP BY workspace_id, trace_id
+    ) AS said USING (workspace_id, trace_id)`;
 }
 
 /** A first attempt is stored without an id of its entry, which is its own. */

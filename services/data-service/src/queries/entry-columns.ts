@@ -66,7 +66,11 @@ export type EntryColumn =
   | (typeof taken)[number]
   | keyof typeof computed
   /** Whether another target of the request was asked before. */
-  | 'is_fallback';
+  | 'is_fallback'
+  /** What was said of the trace: id, value, and value × weight of each. */
+  | 'feedback'
+  /** The sum of the last, NULL where nothing was said. */
+  | 'weighted_feedback';
 
 export const entrySources: Readonly<Record<string, EntrySource>> = {
   ...Object.fromEntries(taken.map((name) => [name, ofLast(name)])),

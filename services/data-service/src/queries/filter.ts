@@ -9,7 +9,9 @@ import { Parameters } from './parameters.ts';
  * of `target`: they hold for rows as for entries. Those of `entry` hold for entries only.
  */
 export interface Condition {
-  /** Organisation, workspaces and time, by the name of its column: what tables are sorted by. */
+  /** Organisation and workspaces. */
+  readonly tenant: readonly string[];
+  /** The same, and the time, by the name of its column: what tables are sorted by. */
   readonly scope: (time: string) => readonly string[];
   readonly request: readonly string[];
   readonly target: readonly string[];
@@ -39,18 +41,12 @@ export function conditionOf(filter: analytics.Filter): Condition {
     throw new GatewayError('admin.validation', { field: 'organisation_id' });
   const parameters = new Parameters();
   const { fromMs, toMs } = rangeOf(filter);
-  const workspaces =
-    filter.workspaceIds.length === 0
-      ? []
-      : [`workspace_id IN ${parameters.bindTexts(filter.workspaceIds)}`];
-  const [organisation, from, to] = [
-    parameters.bind('String', filter.organisationId),
-    parameters.bind('Int64', fromMs),
-    parameters.bind('Int64', toMs),
-  ];
+  const tenant = [`organisation_id = ${parameters.bind('String', filter.organisationId)}`];
+  if (filter.workspaceIds.length > 0)
+    tenant.push(`workspace_id IN ${parameters.bindTexts(filter.workspaceIds)}`);
+  const [from, to] = [parameters.bind('Int64', fromMs), parameters.bind('Int64', toMs)];
   const scope = (time: string) => [
-    `organisation_id = ${organisation}`,
-    ...workspaces,
+    ...tenant,
     `${time} >= fromUnixTimestamp64Milli(${from}, 'UTC')`,
     `${time} <= fromUnixTimestamp64Milli(${to}, 'UTC')`,
   ];
@@ -142,6 +138,10 @@ export function conditionOf(filter: analytics.Filter): Condition {
     filter.completionTokenMax,
   ]);
   within(['cost_nano_usd'], 'cost_nano_usd / 1e7', 'Float64', [filter.costMin, filter.costMax]);
+  within(['weighted_feedback'], 'weighted_feedback', 'Float64', [
+    filter.weightedFeedbackMin,
+    filter.weightedFeedbackMax,
+  ]);
   if (filter.search !== '') {
     const text = parameters.bind('String', filter.search);
     const found = (sql: string) => `positionCaseInsensitiveUTF8(${sql}, ${text}) > 0`;
@@ -153,5 +153,5 @@ export function conditionOf(filter: analytics.Filter): Condition {
         OR arrayExists(value -> ${found('value')}, mapValues(metadata)))`,
     );
   }
-  return { scope, ...levels, columns: [...columns], parameters };
+  return { tenant, scope, ...levels, columns: [...columns], parameters };
 }

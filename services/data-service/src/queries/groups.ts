@@ -1,57 +1,120 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { analytics } from '@sluice/proto-stubs';
-import { ask, type Key, partialsBy } from './ask.ts';
-import { conditionOf } from './filter.ts';
-import { partials, partialsIn } from './partials.ts';
+import { GatewayError } from '@sluice/errors';
+import { analytics } from '@sluice/proto-stubs';
+import { ask, type Key, mergedPartials, partialsBy } from './ask.ts';
+import { type Figures, figureColumn, figureColumns, figuresIn, groupColumns } from './figures.ts';
+import { type Condition, conditionOf } from './filter.ts';
+import { partialsIn } from './partials.ts';
 
-export interface GroupPage {
-  /** Groups in all, not on this page. */
-  total: bigint;
-  rows: { value: string; requests: bigint; cost: number }[];
+const { Group } = analytics;
+
+export interface GroupRow {
+  value: string;
+  values: Record<string, number>;
 }
 
-/** Models as callers asked for them. Requests that named none are left out. */
-export const byModel: Key = { of: ['model'], sql: 'model' };
+export interface GroupsQuestion {
+  readonly key: Key;
+  readonly condition: Condition;
+  readonly figures: Figures;
+  /** A figure. */
+  readonly orderBy: string;
+  readonly ascending: boolean;
+  readonly size: number;
+  readonly index: number;
+}
 
-/** Groups, busiest first. */
+export const modelKey: Key = { of: ['model'], sql: 'model' };
+
+/** What entries are grouped by. Those that say nothing of it are in no group. */
+const keys: Partial<Record<analytics.Group, Key>> = {
+  [Group.AI_MODELS]: modelKey,
+  [Group.MODEL]: modelKey,
+  [Group.USERS]: { of: ['end_user'], sql: 'end_user' },
+  [Group.AI_SERVICE]: { of: ['provider'], sql: 'provider' },
+  [Group.STATUS_CODE]: { of: ['status_code'], sql: 'toString(status_code)' },
+  [Group.API_KEY]: { of: ['api_key_id'], sql: 'api_key_id' },
+  [Group.CONFIG]: { of: ['config_slug'], sql: 'config_slug' },
+  [Group.WORKSPACE]: { of: ['workspace_id'], sql: 'workspace_id' },
+  [Group.PROVIDER]: { of: ['provider_slug'], sql: 'provider_slug' },
+  [Group.PROMPT]: { of: ['prompt_slug'], sql: 'prompt_slug' },
+};
+
+/** The question that is asked, once it was found to be one. */
+export function groupsQuestion(
+  request: analytics.ListGroupsRequest,
+  filter: analytics.Filter,
+): GroupsQuestion {
+  const condition = conditionOf(filter);
+  const key =
+    request.group === Group.METADATA
+      ? keyOfMetadata(condition, request.metadataKey)
+      : keys[request.group];
+  if (key === undefined) throw new GatewayError('admin.validation', { field: 'group' });
+  const orderBy = request.orderBy || 'requests';
+  const names = ['requests', 'cost', ...request.columns, orderBy];
+  const figures = Object.fromEntries(names.map((name) => [name, figureOf(name)]));
+  return {
+    key,
+    condition,
+    figures,
+    orderBy,
+    ascending: request.ascending,
+    size: Math.min(request.pageSize || pageSizeDefault, pageSizeMax),
+    index: request.currentPage,
+  };
+}
+
+const pageSizeDefault = 100;
+const pageSizeMax = 1000;
+
+function keyOfMetadata({ parameters }: Condition, name: string): Key {
+  const key = parameters.bind('String', name);
+  return {
+    of: ['metadata'],
+    // What has the key with nothing in it says nothing of it.
+    sql: `metadata[${key}]`,
+  };
+}
+
+function figureOf(name: string): string {
+  const figures: Figures = groupColumns;
+  if (!Object.hasOwn(figures, name))
+    throw new GatewayError('admin.validation', { field: 'columns' });
+  return figures[name]!;
+}
+
+/** A page of groups, and how many there are in all. One question: the first row comes with every page, for the number. */
 export async function queryGroups(
   client: ClickHouseClient,
-  key: Key,
-  filter: analytics.Filter,
-  page: { size: number; index: number },
-): Promise<GroupPage> {
-  const condition = conditionOf(filter);
-  const names = partialsIn(['requests', 'cost']);
-  const merged = names.map((name) => `${partials[name].merge(name)} AS ${name}`);
+  { key, condition, figures, orderBy, ascending, size, index }: GroupsQuestion,
+): Promise<{ total: bigint; rows: GroupRow[] }> {
+  const names = partialsIn(Object.values(figures));
   const { parameters } = condition;
-  const first = parameters.bind('UInt64', BigInt(page.size) * BigInt(page.index));
-  const size = parameters.bind('UInt32', page.size);
-  // The first row comes with every page, for the number of all.
-  const rows = await ask<Record<string, string>>(
+  const before = BigInt(size) * BigInt(index);
+  const [first, last] = [before, before + BigInt(size)].map((place) =>
+    parameters.bind('UInt64', place),
+  );
+  const rows = await ask<{ key: string; place: string; total: string }>(
     client,
     `SELECT * FROM (
-      SELECT key, requests, cost / 1e7 AS cents, count() OVER () AS total,
-        row_number() OVER (ORDER BY requests DESC, key ASC) AS place
+      SELECT key, ${figureColumns(figures)}, count() OVER () AS total,
+        row_number() OVER (ORDER BY ${figureColumn(orderBy)} ${ascending ? 'ASC' : 'DESC'}, key ASC) AS place
       FROM (
-        SELECT key, ${merged.join(', ')}
+        SELECT key, ${mergedPartials(names)}
         FROM ${partialsBy(key, condition, names)}
         WHERE key != ''
         GROUP BY key
       )
     )
-    WHERE place = 1 OR (place > ${first} AND place <= ${first} + ${size})
+    WHERE place = 1 OR (place > ${first} AND place <= ${last})
     ORDER BY place`,
     condition,
   );
-  const firstPlace = page.size * page.index;
   return {
     total: BigInt(rows[0]?.total ?? 0),
     rows: rows
-      .filter((row) => Number(row.place) > firstPlace)
-      .map((row) => ({
-        value: row.key!,
-        requests: BigInt(row.requests!),
-        cost: Number(row.cents),
-      })),
+      .filter((row) => BigInt(row.place) > before)
+      .map((row) => ({ value: row.key, values: figuresIn(row, figures) })),
   };
 }

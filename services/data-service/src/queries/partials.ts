@@ -14,8 +14,18 @@ interface Partial {
 
 const sum = (name: string) => `sum(${name})`;
 const sumMap = (name: string) => `sumMap(${name})`;
+const isHit = "cache_status IN ('HIT', 'SEMANTIC HIT')";
+// Records of old releases do not say which cache answered: there was one.
+const isSemanticHit = `(${isHit} AND (cache_type = 'semantic' OR cache_status = 'SEMANTIC HIT'))`;
+const isSimpleHit = `(${isHit} AND NOT ${isSemanticHit})`;
+const cacheColumns = ['cache_status', 'cache_type'] as const;
+const savingsOf = (hit: string) => ({
+  of: [...cacheColumns, 'avoided_cost_nano_usd'] as const,
+  from: `sumIf(avoided_cost_nano_usd, ${hit})`,
+  merge: sum,
+});
 
-export const isSuccess = 'status_code BETWEEN 200 AND 299';
+const isSuccess = 'status_code BETWEEN 200 AND 299';
 /** Requests that the gateway refused, and those whose end nobody saw, say nothing about how fast answers are. */
 const isAnswered = "outcome NOT IN ('denied', 'lost')";
 
@@ -44,6 +54,66 @@ export const partials = {
     of: ['outcome', 'latency_us'],
     from: `sumMapIf(map(${latencyBin}, toUInt64(1)), ${isAnswered})`,
     merge: sumMap,
+  },
+  successes: { of: ['status_code'], from: `countIf(${isSuccess})`, merge: sum },
+  /** What did not succeed, by status. */
+  failures: {
+    of: ['status_code'],
+    from: `sumMapIf(map(status_code, toUInt64(1)), NOT ${isSuccess})`,
+    merge: sumMap,
+  },
+  users: {
+    of: ['end_user'],
+    from: "uniqStateIf(end_user, end_user != '')",
+    merge: (name) => `uniqMerge(${name})`,
+  },
+  with_user: { of: ['end_user'], from: "countIf(end_user != '')", merge: sum },
+  /** What succeeded after retries, by their number. */
+  retried: {
+    of: ['status_code', 'retry_count'],
+    from: `sumMapIf(map(toUInt32(greatest(0, retry_count)), toUInt64(1)), ${isSuccess} AND retry_count > 0)`,
+    merge: sumMap,
+  },
+  fallbacks: {
+    of: ['status_code', 'is_fallback'],
+    from: `countIf(${isSuccess} AND is_fallback)`,
+    merge: sum,
+  },
+  simple_hits: { of: cacheColumns, from: `countIf(${isSimpleHit})`, merge: sum },
+  semantic_hits: { of: cacheColumns, from: `countIf(${isSemanticHit})`, merge: sum },
+  simple_savings: savingsOf(isSimpleHit),
+  semantic_savings: savingsOf(isSemanticHit),
+  hit_latency: {
+    of: ['cache_status', 'latency_us'],
+    from: `sumIf(latency_us, ${isHit})`,
+    merge: sum,
+  },
+  missed: {
+    of: ['cache_status', 'outcome'],
+    from: `countIf(${isAnswered} AND NOT ${isHit})`,
+    merge: sum,
+  },
+  missed_latency: {
+    of: ['cache_status', 'outcome', 'latency_us'],
+    from: `sumIf(latency_us, ${isAnswered} AND NOT ${isHit})`,
+    merge: sum,
+  },
+  /** Each once, however many entries of its trace there are. */
+  feedback: {
+    of: ['feedback'],
+    from: 'groupUniqArrayArray(feedback)',
+    merge: (name) => `groupUniqArrayArray(${name})`,
+  },
+  with_feedback: { of: ['feedback'], from: 'countIf(notEmpty(feedback))', merge: sum },
+  first_ms: {
+    of: ['created_at'],
+    from: 'min(toUnixTimestamp64Milli(created_at))',
+    merge: (name) => `min(${name})`,
+  },
+  last_ms: {
+    of: ['created_at'],
+    from: 'max(toUnixTimestamp64Milli(created_at))',
+    merge: (name) => `max(${name})`,
   },
 } as const satisfies Record<string, Partial>;
 

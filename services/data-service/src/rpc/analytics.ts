@@ -2,38 +2,41 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
-import { type Figures, graphFigures } from '../queries/figures.ts';
-import { queryGraph } from '../queries/graph.ts';
-import { byModel, queryGroups } from '../queries/groups.ts';
+import { queryFeedbackByModel } from '../queries/feedback-by-model.ts';
+import { graphs, summaries } from '../queries/figures.ts';
+import { queryGraph, querySummary } from '../queries/graph.ts';
+import { groupsQuestion, queryGroups } from '../queries/groups.ts';
 import { sumCounters } from '../queries/sum-counters.ts';
-
-const graphs: Partial<Record<analytics.Graph, Figures>> = {
-  [analytics.Graph.REQUESTS]: graphFigures.requests,
-  [analytics.Graph.COST]: graphFigures.cost,
-  [analytics.Graph.TOKENS]: graphFigures.tokens,
-  [analytics.Graph.LATENCY]: graphFigures.latency,
-};
-
-const pageSizeDefault = 100;
-const pageSizeMax = 1000;
 
 export function analyticsHandlers(
   client: ClickHouseClient,
 ): RpcHandlers<typeof analytics.AnalyticsService> {
   return {
     async getGraph(request) {
-      const figures = graphs[request.graph];
-      if (figures === undefined) throw new GatewayError('admin.validation', { field: 'graph' });
-      return queryGraph(client, figures, required(request.filter));
+      const filter = required(request.filter);
+      if (request.graph === analytics.Graph.FEEDBACKS_AI_MODELS)
+        return queryFeedbackByModel(client, filter);
+      const graph = graphs[request.graph];
+      if (graph === undefined) throw new GatewayError('admin.validation', { field: 'graph' });
+      return queryGraph(client, graph, filter);
+    },
+    async getSummary(request) {
+      const figures = summaries[request.summary];
+      if (figures === undefined) throw new GatewayError('admin.validation', { field: 'summary' });
+      return { values: await querySummary(client, figures, required(request.filter)) };
     },
     async listGroups(request) {
-      if (request.group !== analytics.Group.AI_MODELS)
-        throw new GatewayError('admin.validation', { field: 'group' });
-      const size = Math.min(request.pageSize || pageSizeDefault, pageSizeMax);
-      return queryGroups(client, byModel, required(request.filter), {
-        size,
-        index: request.currentPage,
-      });
+      const question = groupsQuestion(request, required(request.filter));
+      const { total, rows } = await queryGroups(client, question);
+      return {
+        total,
+        rows: rows.map(({ value, values }) => ({
+          value,
+          requests: BigInt(values.requests ?? 0),
+          cost: values.cost ?? 0,
+          values: Object.fromEntries(request.columns.map((name) => [name, values[name] ?? 0])),
+        })),
+      };
     },
     sumCounters: async (request) => ({ sums: await sumCounters(client, request) }),
   };

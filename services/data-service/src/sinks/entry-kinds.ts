@@ -3,12 +3,13 @@ import { usage } from '@sluice/proto-stubs';
 import { type EntryKind, entryKindName, type LedgerEntry } from '@sluice/usage';
 import { adjustmentRow } from './adjustment-row.ts';
 import { UnfitRecord, type UsageRow } from './column-values.ts';
+import { feedbackRow } from './feedback-row.ts';
 import { lifeRow } from './life-row.ts';
 import { usageRow } from './usage-row.gen.ts';
 
 /** A row and the table it goes to. */
 export interface LedgerRow {
-  table: 'usage_records' | 'usage_adjustments' | 'replica_lives';
+  table: 'usage_records' | 'usage_adjustments' | 'feedbacks' | 'replica_lives';
   row: UsageRow;
 }
 
@@ -21,6 +22,10 @@ const rowOf: Partial<Record<EntryKind, (body: Uint8Array) => LedgerRow>> = {
   [usage.EntryKind.ADJUSTMENT]: (body) => ({
     table: 'usage_adjustments',
     row: adjustmentRow(messageIn(usage.AdjustmentSchema, body)),
+  }),
+  [usage.EntryKind.FEEDBACK]: (body) => ({
+    table: 'feedbacks',
+    row: feedbackRow(messageIn(usage.FeedbackSchema, body)),
   }),
   [usage.EntryKind.LIFE]: (body) => ({
     table: 'replica_lives',

@@ -46,6 +46,7 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
       await insertRows(client, 'usage_rejects', items);
       await insertRows(client, 'usage_records', items);
       await insertRows(client, 'usage_adjustments', items);
+      await insertRows(client, 'feedbacks', items);
       // Last: a life that says it has sent records must not be known before them.
       await insertRows(client, 'replica_lives', items);
       stop();

@@ -65,63 +65,291 @@ export const analyticsQuery = z
     message: 'must not be before time_of_generation_min',
   });
 
-const analyticsGroupQuery = analyticsQuery.and(pageQuery({ default: 100, max: 1000 }));
+const pages = pageQuery({ default: 100, max: 1000 });
 
-/** A graph of these numbers: each in the summary, and at each point in time. */
-function graph<Numbers extends Record<string, z.ZodType<number>>>(
+/** What groups are ordered by, the largest first unless they say otherwise. */
+function groupQuery<const Column extends string>(columns: readonly Column[]) {
+  return analyticsQuery.and(pages).and(
+    z.object({
+      order_by: z.enum(['requests', ...columns]).optional(),
+      order_by_type: z
+        .string()
+        .toLowerCase()
+        .pipe(z.enum(['asc', 'desc']))
+        .optional(),
+    }),
+  );
+}
+
+const access = { keys: anyKey, scopes: ['analytics.view'] } as const;
+
+/** A graph: the numbers of its summary, and what its points tell, of a time unless they say of what else. */
+function graph<Summary extends z.ZodRawShape, Point extends z.ZodRawShape>(
   operationId: string,
   path: string,
-  numbers: Numbers,
+  summary: Summary,
+  point: Point,
 ) {
   return endpoint({
     operationId,
     tag: 'Analytics > Graphs',
     method: 'get',
     path: `/analytics/graphs/${path}`,
-    access: { keys: anyKey, scopes: ['analytics.view'] },
+    access,
     query: analyticsQuery,
     answer: z.object({
-      summary: z.object(numbers),
-      data_points: z.array(z.object({ timestamp: instantText, ...numbers })),
+      summary: z.object(summary),
+      data_points: z.array(z.object(point)),
       object: z.literal('analytics-graph'),
     }),
   });
 }
 
+/** The usual graph: the same numbers in its summary as at each point in time. */
+function graphOverTime<Numbers extends z.ZodRawShape>(
+  operationId: string,
+  path: string,
+  numbers: Numbers,
+) {
+  return graph(operationId, path, numbers, { timestamp: instantText, ...numbers });
+}
+
+const timestamp = instantText;
+const whole = z.int();
+const average = z.number();
+
+const rows = <Row extends z.ZodRawShape>(row: Row) =>
+  z.object({
+    object: z.literal('list'),
+    total: whole,
+    data: z.array(z.object({ ...row, object: z.literal('analytics-group') })),
+  });
+
+/** Columns of groups that are shown to who asks for them. */
+export const groupColumnNames = [
+  'cost',
+  'total_tokens',
+  'avg_tokens',
+  'avg_input_tokens',
+  'avg_output_tokens',
+  'avg_latency',
+  'p95_latency',
+  'p99_latency',
+  'success_rate',
+  'error_count',
+  'cache_hit_rate',
+  'last_seen',
+  'first_seen',
+] as const;
+
+/** What is grouped by, in the path. */
+export const groupNames = [
+  'ai_service',
+  'model',
+  'status_code',
+  'api_key',
+  'config',
+  'workspace',
+  'provider',
+  'prompt',
+] as const;
+
+const columnsQuery = commaList()
+  .pipe(z.array(z.enum(groupColumnNames)))
+  .optional();
+
+const groupBy = {
+  method: 'get',
+  pathValues: { groupBy: groupNames },
+  query: groupQuery(groupColumnNames).and(z.object({ columns: columnsQuery })),
+  answer: rows({
+    ai_service: z.string().optional(),
+    model: z.string().optional(),
+    status_code: whole.optional(),
+    api_key: z.string().optional(),
+    config: z.string().optional(),
+    workspace: z.string().optional(),
+    provider: z.string().optional(),
+    prompt: z.string().optional(),
+    requests: whole,
+    cost: average.optional(),
+    total_tokens: whole.optional(),
+    avg_tokens: average.optional(),
+    avg_input_tokens: average.optional(),
+    avg_output_tokens: average.optional(),
+    avg_latency: average.optional(),
+    p95_latency: average.optional(),
+    p99_latency: average.optional(),
+    success_rate: average.optional(),
+    error_count: whole.optional(),
+    cache_hit_rate: average.optional(),
+    last_seen: instantText.optional(),
+    first_seen: instantText.optional(),
+  }),
+} as const;
+
 export const analyticsEndpoints = {
-  'analytics.graphs.requests': graph('getAnalyticsGraphsRequests', 'requests', { total: z.int() }),
-  'analytics.graphs.cost': graph('getAnalyticsGraphsCost', 'cost', {
+  'analytics.graphs.requests': graphOverTime('getAnalyticsGraphsRequests', 'requests', {
+    total: whole,
+  }),
+  'analytics.graphs.cost': graphOverTime('getAnalyticsGraphsCost', 'cost', {
     total: z.number(),
-    avg: z.number(),
+    avg: average,
   }),
-  'analytics.graphs.latency': graph('getAnalyticsGraphsLatency', 'latency', {
-    avg: z.number(),
-    p50: z.number(),
-    p90: z.number(),
-    p99: z.number(),
+  'analytics.graphs.latency': graphOverTime('getAnalyticsGraphsLatency', 'latency', {
+    avg: average,
+    p50: average,
+    p90: average,
+    p99: average,
   }),
-  'analytics.graphs.tokens': graph('getAnalyticsGraphsTokens', 'tokens', {
-    total: z.int(),
-    avg: z.number(),
+  'analytics.graphs.tokens': graphOverTime('getAnalyticsGraphsTokens', 'tokens', {
+    total: whole,
+    avg: average,
+  }),
+  'analytics.graphs.users': graphOverTime('getAnalyticsGraphsUsers', 'users', { total: whole }),
+  'analytics.graphs.users-requests': graph(
+    'getAnalyticsGraphsUsersRequests',
+    'users/requests',
+    { total: whole, unique: whole, avg: average },
+    { timestamp, avg: average },
+  ),
+  'analytics.graphs.errors': graphOverTime('getAnalyticsGraphsErrors', 'errors', { total: whole }),
+  'analytics.graphs.errors-rate': graphOverTime('getAnalyticsGraphsErrorsRate', 'errors/rate', {
+    rate: average,
+  }),
+  'analytics.graphs.errors-stacks': graph(
+    'getAnalyticsGraphsErrorsStacks',
+    'errors/stacks',
+    { total: whole },
+    { timestamp, stats: z.array(z.object({ response_status_code: whole, count: whole })) },
+  ),
+  'analytics.graphs.errors-status-codes': graph(
+    'getAnalyticsGraphsErrorsStatusCodes',
+    'errors/status-codes',
+    { total_errors: whole, unique_error_codes: whole },
+    { status_code: whole, count: whole },
+  ),
+  'analytics.graphs.requests-rescued': graph(
+    'getAnalyticsGraphsRequestsRescued',
+    'requests/rescued',
+    { retry: whole, fallback: whole },
+    {
+      timestamp,
+      retry: z.array(z.object({ retry_success_count: whole, count: whole })),
+      fallback: whole,
+    },
+  ),
+  'analytics.graphs.cache-hit-rate': graph(
+    'getAnalyticsGraphsCacheHitRate',
+    'cache/hit-rate',
+    { total: whole, rate: average },
+    {
+      timestamp,
+      simple_hits: whole,
+      semantic_hits: whole,
+      rate: average,
+      cumulative_simple_cache_savings: z.number(),
+      cumulative_semantic_cache_savings: z.number(),
+    },
+  ),
+  'analytics.graphs.cache-latency': graph(
+    'getAnalyticsGraphsCacheLatency',
+    'cache/latency',
+    {},
+    { timestamp, avg: average },
+  ),
+  'analytics.graphs.feedbacks': graphOverTime('getAnalyticsGraphsFeedbacks', 'feedbacks', {
+    total: whole,
+  }),
+  'analytics.graphs.feedbacks-scores': graph(
+    'getAnalyticsGraphsFeedbacksScores',
+    'feedbacks/scores',
+    { total: whole },
+    { score: whole, total: whole },
+  ),
+  'analytics.graphs.feedbacks-weighted': graphOverTime(
+    'getAnalyticsGraphsFeedbacksWeighted',
+    'feedbacks/weighted',
+    { avg: average },
+  ),
+  'analytics.graphs.feedbacks-ai-models': graph(
+    'getAnalyticsGraphsFeedbacksAiModels',
+    'feedbacks/ai-models',
+    {},
+    { ai_model: z.string(), total: whole, avg_weighted_feedback: average },
+  ),
+  'analytics.summary.cache': endpoint({
+    operationId: 'getAnalyticsSummaryCache',
+    tag: 'Analytics > Summary',
+    method: 'get',
+    path: '/analytics/summary/cache',
+    access,
+    query: analyticsQuery,
+    answer: z.object({
+      summary: z.object({
+        hits: whole,
+        avg_latency: average,
+        total_requests: whole,
+        cache_speedup: average,
+      }),
+      object: z.literal('analytics-summary'),
+    }),
+  }),
+  'analytics.groups.users': endpoint({
+    operationId: 'getAnalyticsGroupsUsers',
+    tag: 'Analytics > Groups',
+    method: 'get',
+    path: '/analytics/groups/users',
+    access,
+    query: groupQuery(['cost']),
+    // Text, as published.
+    answer: rows({ user: z.string(), requests: z.string(), cost: z.string() }),
   }),
   'analytics.groups.ai-models': endpoint({
     operationId: 'getAnalyticsGroupsAiModels',
     tag: 'Analytics > Groups',
     method: 'get',
     path: '/analytics/groups/ai-models',
-    access: { keys: anyKey, scopes: ['analytics.view'] },
-    query: analyticsGroupQuery,
-    answer: z.object({
-      object: z.literal('list'),
-      total: z.int(),
-      data: z.array(
-        z.object({
-          ai_model: z.string(),
-          // Text, as published.
-          requests: z.string(),
-          object: z.literal('analytics-group'),
-        }),
-      ),
+    access,
+    query: groupQuery(['cost']),
+    // Text, as published.
+    answer: rows({ ai_model: z.string(), requests: z.string() }),
+  }),
+  'analytics.groups.metadata': endpoint({
+    operationId: 'getAnalyticsGroupsMetadataMetadataKey',
+    tag: 'Analytics > Groups',
+    method: 'get',
+    path: '/analytics/groups/metadata/{metadataKey}',
+    access,
+    query: groupQuery([
+      'cost',
+      'avg_tokens',
+      'avg_weighted_feedback',
+      'requests_with_feedback',
+      'last_seen',
+    ]),
+    answer: rows({
+      metadata_value: z.string(),
+      requests: whole,
+      cost: z.number(),
+      avg_tokens: average,
+      avg_weighted_feedback: average,
+      requests_with_feedback: whole,
+      last_seen: instantText,
     }),
+  }),
+  'analytics.groups.by': endpoint({
+    ...groupBy,
+    operationId: 'getAnalyticsGroup',
+    tag: 'Analytics > Groups',
+    path: '/analytics/groups/{groupBy}',
+    access,
+  }),
+  'analytics.log-groups.by': endpoint({
+    ...groupBy,
+    operationId: 'getLogsGroup',
+    tag: 'Logs',
+    path: '/logs/groups/{groupBy}',
+    access,
   }),
 };

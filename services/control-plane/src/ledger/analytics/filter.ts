@@ -1,21 +1,21 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { QueryOf } from '@sluice/contracts/admin';
-import { invalidField } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { Caller } from '../../kernel/access/caller.ts';
 
 type Filter = MessageInitShape<typeof analytics.FilterSchema>;
+export type AnalyticsQuery = QueryOf<'analytics.graphs.requests'>;
 
 /** The published query as the ledger's filter, within what the caller may see. */
 export function toFilter(
-  query: QueryOf<'analytics.graphs.requests'>,
+  query: AnalyticsQuery,
   caller: Caller,
-  workspaceId: string,
+  /** None = all of the organisation. */
+  workspaceIds: readonly string[],
 ): Filter {
-  refuseFeedbackFilter(query);
   return {
     organisationId: caller.organisationId,
-    workspaceIds: [workspaceId],
+    workspaceIds: [...workspaceIds],
     // An empty name is nobody's: a person that cannot be told sees nothing, not all.
     userId: caller.seesOwnDataOnly ? (caller.userId ?? '') : undefined,
     fromMs: BigInt(query.time_of_generation_min.getTime()),
@@ -28,6 +28,8 @@ export function toFilter(
     completionTokenMax: asBigInt(query.completion_token_max),
     costMin: query.cost_min,
     costMax: query.cost_max,
+    weightedFeedbackMin: query.weighted_feedback_min,
+    weightedFeedbackMax: query.weighted_feedback_max,
     statusCodes: query.status_code ?? [],
     virtualKeys: query.virtual_keys ?? [],
     configs: query.configs ?? [],
@@ -38,14 +40,6 @@ export function toFilter(
     metadata: query.metadata ?? {},
     aiOrgModels: query.ai_org_model ?? [],
   };
-}
-
-/** There is no feedback in the ledger yet: a filter that leaves something out would be a wrong answer. */
-function refuseFeedbackFilter(query: QueryOf<'analytics.graphs.requests'>): void {
-  if ((query.weighted_feedback_min ?? -10) > -10)
-    throw invalidField('query.weighted_feedback_min', 'cannot be filtered by yet');
-  if ((query.weighted_feedback_max ?? 10) < 10)
-    throw invalidField('query.weighted_feedback_max', 'cannot be filtered by yet');
 }
 
 function asBigInt(value: number | undefined): bigint | undefined {

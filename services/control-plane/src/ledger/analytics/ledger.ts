@@ -6,7 +6,7 @@ import type { RpcClient } from '@sluice/rpc';
 
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
-const { getGraph, listGroups, sumCounters } = analytics.AnalyticsService.method;
+const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { listGaps } = analytics.LedgerService.method;
 
@@ -15,6 +15,9 @@ export interface Ledger {
   getGraph(
     request: MessageInitShape<typeof analytics.GetGraphRequestSchema>,
   ): Promise<analytics.GetGraphResponse>;
+  getSummary(
+    request: MessageInitShape<typeof analytics.GetSummaryRequestSchema>,
+  ): Promise<analytics.GetSummaryResponse>;
   listGroups(
     request: MessageInitShape<typeof analytics.ListGroupsRequestSchema>,
   ): Promise<analytics.ListGroupsResponse>;
@@ -38,6 +41,7 @@ export interface Ledger {
 export function createLedger(client: RpcClient): Ledger {
   return {
     getGraph: (request) => client.unary(getGraph, request, options).catch(translate),
+    getSummary: (request) => client.unary(getSummary, request, options).catch(translate),
     listGroups: (request) => client.unary(listGroups, request, options).catch(translate),
     sumCounters: (request) => client.unary(sumCounters, request, options).catch(translate),
     listLogs: (request) => client.unary(listLogs, request, options).catch(translate),

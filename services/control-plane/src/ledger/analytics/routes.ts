@@ -1,35 +1,109 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
-import { implementAll } from '../../kernel/http/implement.ts';
+import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { instant, listEnvelope } from '../../kernel/http/shapes.ts';
 import {
   findDefaultWorkspace,
   findWorkspaceOfAnyStatus,
 } from '../../kernel/tenancy/find-workspace.ts';
-import { toFilter } from './filter.ts';
+import { type AnalyticsQuery, toFilter } from './filter.ts';
+import { nameWorkspaces, showGroup } from './groups.ts';
 import type { Ledger } from './ledger.ts';
 
-const { Graph, Group } = analytics;
+const { Graph, Group, Summary } = analytics;
+
+type GroupQuery = QueryOf<'analytics.groups.users'>;
+type GroupBy = QueryOf<'analytics.groups.by'>;
 
 export function analyticsOperations(ledger: Ledger) {
-  /** A graph, of the numbers that it shows in its summary and at each point. */
-  async function showGraph<const Name extends string>(
+  async function ask(call: AdminRequest, query: AnalyticsQuery, graph: analytics.Graph) {
+    return ledger.getGraph({ graph, filter: await filterOf(call, query) });
+  }
+
+  /** A graph, of the numbers that it shows in its summary, and of those at each point and what else is told there. */
+  async function showGraph<
+    const InSummary extends string,
+    const AtPoint extends string = InSummary,
+    More extends object = object,
+  >(
     call: AdminRequest,
-    query: QueryOf<'analytics.graphs.requests'>,
+    query: AnalyticsQuery,
     graph: analytics.Graph,
-    names: readonly Name[],
+    inSummary: readonly InSummary[],
+    atPoint: readonly AtPoint[] = inSummary as readonly string[] as readonly AtPoint[],
+    more: (point: analytics.DataPoint) => More = () => ({}) as More,
   ) {
-    const answer = await ledger.getGraph({ graph, filter: await filterOf(call, query) });
+    const { summary, dataPoints } = await ask(call, query, graph);
     return {
-      summary: pick(names, answer.summary),
-      data_points: answer.dataPoints.map((point) => ({
+      summary: pick(inSummary, summary),
+      data_points: dataPoints.map((point) => ({
         timestamp: instant(new Date(Number(point.timestampMs))),
-        ...pick(names, point.values),
+        ...pick(atPoint, point.values),
+        ...more(point),
       })),
       object: 'analytics-graph' as const,
     };
+  }
+
+  /** A graph whose points have a key and no time. */
+  async function showKeyedGraph<const InSummary extends string, Point extends object>(
+    call: AdminRequest,
+    query: AnalyticsQuery,
+    graph: analytics.Graph,
+    inSummary: readonly InSummary[],
+    pointOf: (point: analytics.DataPoint) => Point,
+  ) {
+    const { summary, dataPoints } = await ask(call, query, graph);
+    return {
+      summary: pick(inSummary, summary),
+      data_points: dataPoints.map(pointOf),
+      object: 'analytics-graph' as const,
+    };
+  }
+
+  async function listGroups<Row extends object>(
+    call: AdminRequest,
+    query: GroupQuery | QueryOf<'analytics.groups.metadata'>,
+    group: { group: analytics.Group; columns?: readonly string[]; metadataKey?: string },
+    rowOf: (row: analytics.GroupRow) => Row,
+  ) {
+    const { pageSize, currentPage, order_by, order_by_type } = query;
+    const answer = await ledger.listGroups({
+      group: group.group,
+      metadataKey: group.metadataKey,
+      columns: [...(group.columns ?? [])],
+      filter: await filterOf(call, query),
+      pageSize,
+      currentPage,
+      orderBy: order_by,
+      ascending: order_by_type === 'asc',
+    });
+    const data = answer.rows.map((row) => ({
+      ...rowOf(row),
+      object: 'analytics-group' as const,
+    }));
+    return listEnvelope(data, Number(answer.total));
+  }
+
+  async function groupBy(call: AdminRequest, query: GroupBy) {
+    const name = pathParameter(call, 'groupBy') as keyof typeof groups;
+    const { pageSize, currentPage, order_by, order_by_type, columns = [] } = query;
+    const answer = await ledger.listGroups({
+      group: groups[name],
+      columns,
+      filter: await filterOf(call, query, name === 'workspace'),
+      pageSize,
+      currentPage,
+      orderBy: order_by,
+      ascending: order_by_type === 'asc',
+    });
+    const rows = name === 'workspace' ? await nameWorkspaces(call, answer.rows) : answer.rows;
+    return listEnvelope(
+      rows.map((row) => showGroup(name, columns, row)),
+      Number(answer.total),
+    );
   }
 
   return {
@@ -39,31 +113,134 @@ export function analyticsOperations(ledger: Ledger) {
       tokens: (call, { query }) => showGraph(call, query, Graph.TOKENS, ['total', 'avg']),
       latency: (call, { query }) =>
         showGraph(call, query, Graph.LATENCY, ['avg', 'p50', 'p90', 'p99']),
+      users: (call, { query }) => showGraph(call, query, Graph.USERS, ['total']),
+      'users-requests': (call, { query }) =>
+        showGraph(call, query, Graph.USERS_REQUESTS, ['total', 'unique', 'avg'], ['avg']),
+      errors: (call, { query }) => showGraph(call, query, Graph.ERRORS, ['total']),
+      'errors-rate': (call, { query }) => showGraph(call, query, Graph.ERRORS_RATE, ['rate']),
+      'errors-stacks': (call, { query }) =>
+        showGraph(call, query, Graph.ERRORS_STACKS, ['total'], [], ({ parts }) => ({
+          stats: parts.map(({ key, value }) => ({
+            response_status_code: Number(key),
+            count: value,
+          })),
+        })),
+      'errors-status-codes': (call, { query }) =>
+        showKeyedGraph(
+          call,
+          query,
+          Graph.ERRORS_STATUS_CODES,
+          ['total_errors', 'unique_error_codes'],
+          ({ key, values }) => ({ status_code: Number(key), ...pick(['count'], values) }),
+        ),
+      'requests-rescued': (call, { query }) =>
+        showGraph(
+          call,
+          query,
+          Graph.REQUESTS_RESCUED,
+          ['retry', 'fallback'],
+          ['fallback'],
+          ({ parts }) => ({
+            retry: parts.map(({ key, value }) => ({
+              retry_success_count: Number(key),
+              count: value,
+            })),
+          }),
+        ),
+      'cache-hit-rate': (call, { query }) =>
+        showGraph(
+          call,
+          query,
+          Graph.CACHE_HIT_RATE,
+          ['total', 'rate'],
+          [
+            'simple_hits',
+            'semantic_hits',
+            'rate',
+            'cumulative_simple_cache_savings',
+            'cumulative_semantic_cache_savings',
+          ],
+        ),
+      'cache-latency': (call, { query }) =>
+        showGraph(call, query, Graph.CACHE_LATENCY, [], ['avg']),
+      feedbacks: (call, { query }) => showGraph(call, query, Graph.FEEDBACKS, ['total']),
+      'feedbacks-scores': (call, { query }) =>
+        showKeyedGraph(call, query, Graph.FEEDBACKS_SCORES, ['total'], ({ key, values }) => ({
+          score: Number(key),
+          ...pick(['total'], values),
+        })),
+      'feedbacks-weighted': (call, { query }) =>
+        showGraph(call, query, Graph.FEEDBACKS_WEIGHTED, ['avg']),
+      'feedbacks-ai-models': (call, { query }) =>
+        showKeyedGraph(call, query, Graph.FEEDBACKS_AI_MODELS, [], ({ key, values }) => ({
+          ai_model: key,
+          ...pick(['total', 'avg_weighted_feedback'], values),
+        })),
     }),
+    ...implementAll('analytics.summary', {
+      cache: async (call, { query }) => {
+        const filter = await filterOf(call, query);
+        const { values } = await ledger.getSummary({ summary: Summary.CACHE, filter });
+        const names = ['hits', 'avg_latency', 'total_requests', 'cache_speedup'] as const;
+        return { summary: pick(names, values), object: 'analytics-summary' as const };
+      },
+    }),
+    // Before `by`, for whose kind they would be taken.
     ...implementAll('analytics.groups', {
-      'ai-models': async (call, { query }) => {
-        const { pageSize, currentPage } = query;
-        const answer = await ledger.listGroups({
-          group: Group.AI_MODELS,
-          filter: await filterOf(call, query),
-          pageSize,
-          currentPage,
-        });
-        const data = answer.rows.map((row) => ({
+      users: (call, { query }) =>
+        listGroups(call, query, { group: Group.USERS }, (row) => ({
+          user: row.value,
+          requests: row.requests.toString(),
+          cost: String(row.cost),
+        })),
+      'ai-models': (call, { query }) =>
+        listGroups(call, query, { group: Group.AI_MODELS }, (row) => ({
           ai_model: row.value,
           requests: row.requests.toString(),
-          object: 'analytics-group' as const,
+        })),
+      metadata: (call, { query }) => {
+        const metadataKey = pathParameter(call, 'metadataKey');
+        const columns = [
+          'avg_tokens',
+          'avg_weighted_feedback',
+          'requests_with_feedback',
+          'last_seen',
+        ] as const;
+        return listGroups(call, query, { group: Group.METADATA, columns, metadataKey }, (row) => ({
+          metadata_value: row.value,
+          requests: Number(row.requests),
+          cost: row.cost,
+          ...pick(columns, row.values),
+          last_seen: instant(new Date(row.values.last_seen ?? 0)),
         }));
-        return listEnvelope(data, Number(answer.total));
       },
+      by: (call, { query }) => groupBy(call, query),
+    }),
+    ...implementAll('analytics.log-groups', {
+      by: (call, { query }) => groupBy(call, query),
     }),
   };
 }
 
-/** Workspace keys see their own workspace, organisation keys the one they name or the default one. */
-export async function filterOf(call: AdminRequest, query: QueryOf<'analytics.graphs.requests'>) {
+const groups = {
+  ai_service: Group.AI_SERVICE,
+  model: Group.MODEL,
+  status_code: Group.STATUS_CODE,
+  api_key: Group.API_KEY,
+  config: Group.CONFIG,
+  workspace: Group.WORKSPACE,
+  provider: Group.PROVIDER,
+  prompt: Group.PROMPT,
+} as const;
+
+/**
+ * Workspace keys see their own workspace, organisation keys the one they name or the default one: all of them,
+ * where it is workspaces that are compared.
+ */
+export async function filterOf(call: AdminRequest, query: AnalyticsQuery, ofAll = false) {
   const { organisationId, workspaceId } = call.caller;
-  if (workspaceId !== undefined) return toFilter(query, call.caller, workspaceId);
+  if (workspaceId !== undefined) return toFilter(query, call.caller, [workspaceId]);
+  if (query.workspace_slug === undefined && ofAll) return toFilter(query, call.caller, []);
   const workspace =
     query.workspace_slug === undefined
       ? await findDefaultWorkspace(call.db, organisationId)
@@ -73,7 +250,7 @@ export async function filterOf(call: AdminRequest, query: QueryOf<'analytics.gra
       field: 'query.workspace_slug',
       message: 'No such workspace.',
     });
-  return toFilter(query, call.caller, workspace.id);
+  return toFilter(query, call.caller, [workspace.id]);
 }
 
 function pick<Name extends string>(

@@ -29,6 +29,7 @@ export async function getLog(
   const ofRequest = [`request_id = toUUID(${parameters.bind('String', place.request_id)})`];
   const ofEntry = `toUUID(${parameters.bind('String', place.log_id)})`;
   const condition: Condition = {
+    tenant: tenancy,
     scope,
     request: ofRequest,
     target: [],

@@ -26,10 +26,41 @@ const filter = () => ({
 
 const asked = { callers: both, query: filter };
 
+const page = { current_page: '0', page_size: '10', order_by: 'requests', order_by_type: 'asc' };
+const askedForGroups = { callers: both, query: () => ({ ...filter(), ...page }) };
+const askedForColumns = {
+  callers: both,
+  path: async () => [{ groupBy: 'model' }],
+  pathNamesKind: true as const,
+  query: () => ({ ...filter(), ...page, columns: 'cost,p95_latency,last_seen' }),
+};
+
 export const examples: Examples = {
   'analytics.graphs.requests': asked,
   'analytics.graphs.cost': asked,
   'analytics.graphs.tokens': asked,
   'analytics.graphs.latency': asked,
-  'analytics.groups.ai-models': asked,
+  'analytics.graphs.users': asked,
+  'analytics.graphs.users-requests': asked,
+  'analytics.graphs.errors': asked,
+  'analytics.graphs.errors-rate': asked,
+  'analytics.graphs.errors-stacks': asked,
+  'analytics.graphs.errors-status-codes': asked,
+  'analytics.graphs.requests-rescued': asked,
+  'analytics.graphs.cache-hit-rate': asked,
+  'analytics.graphs.cache-latency': asked,
+  'analytics.graphs.feedbacks': asked,
+  'analytics.graphs.feedbacks-scores': asked,
+  'analytics.graphs.feedbacks-weighted': asked,
+  'analytics.graphs.feedbacks-ai-models': asked,
+  'analytics.summary.cache': asked,
+  'analytics.groups.users': askedForGroups,
+  'analytics.groups.ai-models': askedForGroups,
+  'analytics.groups.metadata': {
+    ...askedForGroups,
+    path: async () => [{ metadataKey: '_user' }],
+    pathNamesKind: 'any' as const,
+  },
+  'analytics.groups.by': askedForColumns,
+  'analytics.log-groups.by': askedForColumns,
 };

@@ -1065,6 +1065,14 @@ export declare const AnalyticsService: GenService<{
     output: typeof GetGraphResponseSchema;
   },
   /**
+   * @generated from rpc sluice.analytics.v1.AnalyticsService.GetSummary
+   */
+  getSummary: {
+    methodKind: "unary";
+    input: typeof GetSummaryRequestSchema;
+    output: typeof GetSummaryResponseSchema;
+  },
+  /**
    * @generated from rpc sluice.analytics.v1.AnalyticsService.ListGroups
    */
   listGroups: {
