@@ -158,6 +158,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     sinks: ['metrics.ts'],
     queries: [],
     clickhouse: [],
+    speed: ['clickhouse', 'rpc'],
   },
 };
 
