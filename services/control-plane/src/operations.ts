@@ -1,5 +1,6 @@
 import type { ConfigCaps } from '@sluice/contracts';
 import type { OperationId } from '@sluice/contracts/admin';
+import type { PriceBook } from '@sluice/pricing';
 import { collectionOperations } from './documents/collections/routes.ts';
 import { configOperations } from './documents/configs/routes.ts';
 import { guardrailOperations } from './documents/guardrails/routes.ts';
@@ -56,6 +57,7 @@ export function allOperations(parts: {
   authSettings: AuthSettingsParts;
   alertSettings: AlertSettingsParts;
   ledger: Ledger;
+  priceBook: PriceBook;
   configCaps: ConfigCaps;
   registries: RegistryParts;
 }): Implemented<OperationId> {
@@ -79,7 +81,7 @@ export function allOperations(parts: {
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.
     ...logExportOperations,
-    ...logOperations(parts.ledger),
+    ...logOperations(parts.ledger, parts.priceBook),
     ...secretReferenceOperations(parts.integrations.vault),
     ...collectionOperations,
     ...labelOperations,

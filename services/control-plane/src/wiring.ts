@@ -112,6 +112,7 @@ export function wire(
       authSettings: { vault, hostRules },
       alertSettings: { vault, hostRules },
       ledger,
+      priceBook,
       configCaps: {
         ...configCaps,
         rootTargetsMax: env.MAX_ROOT_CONFIG_TARGETS,

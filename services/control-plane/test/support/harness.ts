@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { analytics, config } from '@sluice/proto-stubs';
+import { analytics, config, usage } from '@sluice/proto-stubs';
 import {
   createRpcClient,
   type RpcClient,
@@ -64,6 +64,8 @@ export interface Caller {
 export async function startHarness(
   options: {
     analytics?: Partial<RpcHandlers<typeof analytics.AnalyticsService>>;
+    /** Hears of what is written to the ledger. */
+    onUsage?: (records: readonly Uint8Array[]) => void;
     /** A database of the test's own; an empty one on the shared server unless given. */
     databaseUrl?: string;
   } = {},
@@ -72,7 +74,9 @@ export async function startHarness(
   const now = () => new Date(Date.now() + clock.offsetMs);
   const { databaseUrl, secrets, first, other } = await organisations(options.databaseUrl);
   const ledger =
-    options.analytics === undefined ? undefined : await startLedger(options.analytics, first);
+    options.analytics === undefined
+      ? undefined
+      : await startLedger(options.analytics, first, options.onUsage);
   const env: Env = settings.readEnv({
     PORT: '0',
     GRPC_PORT: '0',
@@ -205,6 +209,7 @@ const gap = {
 async function startLedger(
   handlers: Partial<RpcHandlers<typeof analytics.AnalyticsService>>,
   owner: FirstKeys,
+  onUsage: ((records: readonly Uint8Array[]) => void) | undefined,
 ): Promise<RpcServer> {
   const server = await serveRpc({ host: '127.0.0.1', port: 0, token });
   server.add(analytics.AnalyticsService, {
@@ -213,6 +218,13 @@ async function startLedger(
     listGroups: async () => ({}),
     sumCounters: async () => ({}),
     ...handlers,
+  });
+  server.add(usage.UsageService, {
+    async writeUsage({ records }) {
+      onUsage?.(records);
+      return {};
+    },
+    async *listCharges() {},
   });
   server.add(analytics.LogService, heldLogs(owner));
   server.add(analytics.LedgerService, {

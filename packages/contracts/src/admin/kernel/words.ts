@@ -80,6 +80,8 @@ export const pathWords = {
   entityId: 'The UUID of the counter.',
   exportId: 'The UUID of the log export.',
   groupBy: 'What requests are grouped by.',
+  logId: 'The UUID of a log, or of one of its attempts.',
+  requestId: 'The UUID of the request, as its reply told it.',
   guardrailId: 'The guardrail, by UUID or slug.',
   inviteId: 'The UUID of the invite.',
   labelId: 'The UUID of the label.',

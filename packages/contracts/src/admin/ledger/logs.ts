@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anyKey } from '../kernel/access.ts';
+import { anyKey, workspaceKey } from '../kernel/access.ts';
 import { endpoint } from '../kernel/endpoint.ts';
 import { instantText } from '../kernel/fields.ts';
 import { commaList, queryFlag, queryInteger } from '../kernel/paging.ts';
@@ -20,6 +20,7 @@ const listLogsQuery = analyticsQuery.and(
   }),
 );
 
+const methods = ['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD'] as const;
 const text = z.string();
 const ms = z.int();
 
@@ -67,8 +68,8 @@ const metrics = z.object({
   last_used_option_index: z.int(),
   log_store_file_path_format: text.optional(),
   // The dots are part of the published names; the two are parallel.
-  'metadata.key': z.array(text),
-  'metadata.value': z.array(text),
+  'metadata.key': z.array(text).meta({ description: 'The keys of the metadata.' }),
+  'metadata.value': z.array(text).meta({ description: 'Their values, in the same order.' }),
   api_key_id: text,
   request_parsing_time: ms,
   pre_processing_time: ms,
@@ -82,7 +83,7 @@ const log = z.object({
   _id: z.uuid(),
   request: z.object({
     url: text,
-    method: z.enum(['GET', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'HEAD']),
+    method: z.enum(methods),
     serviceHeaders: z.record(text, text),
   }),
   response: z.object({
@@ -170,7 +171,60 @@ const request = z.object({
   gateway: z.object({ replica: text, version: text }),
 });
 
+const elapsed = z.int().min(0).max(86_400_000).optional();
+const sentHeaders = z.record(z.string().max(256), z.string().max(8192)).optional();
+const sentBody = z.record(z.string(), z.unknown());
+const spanText = z.string().max(512).optional();
+
+const customLog = z.object({
+  request: z.object({
+    url: z.string().min(1).max(2048),
+    method: z.string().max(16).toUpperCase().pipe(z.enum(methods)).default('POST'),
+    headers: sentHeaders,
+    body: sentBody,
+    provider: z.string().max(255).optional(),
+  }),
+  response: z.object({
+    status: z.int().min(100).max(999).default(200),
+    headers: sentHeaders,
+    body: sentBody,
+    response_time: elapsed,
+    time: elapsed,
+    streamingMode: z.boolean().default(false),
+  }),
+  // Both spellings are in use.
+  metadata: z
+    .object({
+      trace_id: spanText,
+      traceId: spanText,
+      span_id: spanText,
+      spanId: spanText,
+      span_name: spanText,
+      spanName: spanText,
+      parent_span_id: spanText,
+      parentSpanId: spanText,
+    })
+    .catchall(z.union([z.string().max(1024), z.number(), z.boolean()]))
+    .refine((metadata) => Object.keys(metadata).length <= 100, 'may hold 100 entries at most')
+    .default({}),
+});
+
 export const logsEndpoints = {
+  'logs.create': endpoint({
+    operationId: 'postLogs',
+    tag: 'Logs',
+    method: 'post',
+    path: '/logs',
+    // Both, which the operation asks for.
+    access: { keys: workspaceKey, scopes: ['logs.write', 'completions.write'] },
+    body: z.union([customLog, z.array(customLog).min(1).max(1000)]),
+    answer: z.object({
+      status: z.literal('success'),
+      message: z.string(),
+      /** In the order in which they were sent. */
+      log_ids: z.array(z.uuid()),
+    }),
+  }),
   'logs.list': endpoint({
     operationId: 'listLogs',
     tag: 'Logs',

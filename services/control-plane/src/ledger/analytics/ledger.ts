@@ -1,13 +1,14 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { status } from '@grpc/grpc-js';
 import { GatewayError } from '@sluice/errors';
-import { analytics } from '@sluice/proto-stubs';
+import { analytics, usage } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
 
 /** Somebody looks at a page: a ledger that is down is said at once. */
 const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
+const { writeUsage } = usage.UsageService.method;
 const { listGaps } = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
@@ -33,6 +34,8 @@ export interface Ledger {
   listAttempts(
     request: MessageInitShape<typeof analytics.ListAttemptsRequestSchema>,
   ): Promise<analytics.ListAttemptsResponse>;
+  /** The same records twice are once. */
+  writeUsage(request: MessageInitShape<typeof usage.WriteUsageRequestSchema>): Promise<unknown>;
   listGaps(
     request: MessageInitShape<typeof analytics.ListGapsRequestSchema>,
   ): Promise<analytics.ListGapsResponse>;
@@ -47,6 +50,7 @@ export function createLedger(client: RpcClient): Ledger {
     listLogs: (request) => client.unary(listLogs, request, options).catch(translate),
     getLog: (request) => client.unary(getLog, request, options).catch(translate),
     listAttempts: (request) => client.unary(listAttempts, request, options).catch(translate),
+    writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
   };
 }

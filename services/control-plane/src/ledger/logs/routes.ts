@@ -1,18 +1,28 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
+import type { PriceBook } from '@sluice/pricing';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import type { Ledger } from '../analytics/ledger.ts';
 import { filterOf } from '../analytics/routes.ts';
+import { insertLogs } from './insert-logs.ts';
 import { presentLog } from './present-log.ts';
 import { presentRequest } from './present-request.ts';
 import { findOrganisationName } from './store.ts';
 import { whoseLogs } from './whose-logs.ts';
 
-export function logOperations(ledger: Pick<Ledger, 'listLogs' | 'getLog' | 'listAttempts'>) {
+export function logOperations(
+  ledger: Pick<Ledger, 'listLogs' | 'getLog' | 'listAttempts' | 'writeUsage'>,
+  book: PriceBook,
+) {
   return {
     ...implementAll('logs', {
+      create: async (call, { body }) => ({
+        status: 'success',
+        message: 'Logs successfully saved',
+        log_ids: await insertLogs(call, body, { ledger, book }),
+      }),
       list: async (call, { query }) => {
         const answer = await ledger.listLogs({
           filter: { ...(await filterOf(call, query)), ...logFilter(query) },
