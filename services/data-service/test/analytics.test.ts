@@ -177,7 +177,7 @@ describe('GetGraph', () => {
       query: (asked: Parameters<typeof client.query>[0]) =>
         client.query({
           ...asked,
-          clickhouse_settings: { ...asked.clickhouse_settings, max_rows_to_read: '1' },
+          query: asked.query.replace(/max_rows_to_read = \d+/, 'max_rows_to_read = 1'),
         }),
     });
     const request = create(analytics.GetGraphRequestSchema, {
@@ -188,6 +188,15 @@ describe('GetGraph', () => {
       code: 'admin.analytics_too_large',
       status: 400,
     });
+  });
+
+  it('leaves no limit behind that what is asked or stored next would meet', async () => {
+    await countOf({ organisationId });
+    expect(
+      await ledger.rows(
+        "SELECT name FROM system.settings WHERE changed AND name IN ('max_execution_time', 'max_memory_usage', 'max_rows_to_read', 'prefer_column_name_to_alias')",
+      ),
+    ).toEqual([]);
   });
 
   it('refuses a graph it does not have, and a question without an organisation', async () => {

@@ -28,9 +28,14 @@ export function mergedPartials(names: readonly PartialName[]): string {
 /** What one question may take: whoever asks waits for ten seconds, and others ask as well. */
 const questionLimits = {
   max_execution_time: 9,
-  max_memory_usage: '2000000000',
-  max_rows_to_read: '2000000000',
+  max_memory_usage: 2_000_000_000,
+  max_rows_to_read: 2_000_000_000,
 } as const;
+
+/** In the text: what stands beside it holds for all that the embedded engine does from then on, inserts too. */
+const settings = Object.entries({ ...entrySettings, ...questionLimits })
+  .map(([name, value]) => `${name} = ${value}`)
+  .join(', ');
 
 /**
  * The rows of a question about entries.
@@ -43,9 +48,9 @@ export async function ask<T>(
 ): Promise<T[]> {
   try {
     const result = await client.query({
-      query,
+      query: `${query}\nSETTINGS ${settings}`,
       query_params: parameters.values,
-      clickhouse_settings: { ...entrySettings, ...questionLimits, max_query_size: '16777216' },
+      clickhouse_settings: { max_query_size: '16777216' },
       format: 'JSONEachRow',
     });
     return await result.json<T>();

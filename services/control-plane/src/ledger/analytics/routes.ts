@@ -63,46 +63,49 @@ export function analyticsOperations(ledger: Ledger) {
     };
   }
 
+  async function askGroups(
+    call: AdminRequest,
+    query: GroupQuery | QueryOf<'analytics.groups.metadata'> | GroupBy,
+    group: { group: analytics.Group; columns?: readonly string[]; metadataKey?: string },
+    ofAll = false,
+  ) {
+    const { pageSize, currentPage, order_by, order_by_type } = query;
+    return ledger.listGroups({
+      ...group,
+      columns: [...(group.columns ?? [])],
+      filter: await filterOf(call, query, ofAll),
+      pageSize,
+      currentPage,
+      orderBy: order_by,
+      ascending: order_by_type === 'asc',
+    });
+  }
+
   async function listGroups<Row extends object>(
     call: AdminRequest,
     query: GroupQuery | QueryOf<'analytics.groups.metadata'>,
     group: { group: analytics.Group; columns?: readonly string[]; metadataKey?: string },
     rowOf: (row: analytics.GroupRow) => Row,
   ) {
-    const { pageSize, currentPage, order_by, order_by_type } = query;
-    const answer = await ledger.listGroups({
-      group: group.group,
-      metadataKey: group.metadataKey,
-      columns: [...(group.columns ?? [])],
-      filter: await filterOf(call, query),
-      pageSize,
-      currentPage,
-      orderBy: order_by,
-      ascending: order_by_type === 'asc',
-    });
-    const data = answer.rows.map((row) => ({
-      ...rowOf(row),
-      object: 'analytics-group' as const,
-    }));
-    return listEnvelope(data, Number(answer.total));
+    const { rows, total } = await askGroups(call, query, group);
+    const data = rows.map((row) => ({ ...rowOf(row), object: 'analytics-group' as const }));
+    return listEnvelope(data, Number(total));
   }
 
   async function groupBy(call: AdminRequest, query: GroupBy) {
     const name = pathParameter(call, 'groupBy') as keyof typeof groups;
-    const { pageSize, currentPage, order_by, order_by_type, columns = [] } = query;
-    const answer = await ledger.listGroups({
-      group: groups[name],
-      columns,
-      filter: await filterOf(call, query, name === 'workspace'),
-      pageSize,
-      currentPage,
-      orderBy: order_by,
-      ascending: order_by_type === 'asc',
-    });
-    const rows = name === 'workspace' ? await nameWorkspaces(call, answer.rows) : answer.rows;
+    const { columns = [] } = query;
+    const isOfWorkspaces = name === 'workspace';
+    const { rows, total } = await askGroups(
+      call,
+      query,
+      { group: groups[name], columns },
+      isOfWorkspaces,
+    );
+    const named = isOfWorkspaces ? await nameWorkspaces(call, rows) : rows;
     return listEnvelope(
-      rows.map((row) => showGroup(name, columns, row)),
-      Number(answer.total),
+      named.map((row) => showGroup(name, columns, row)),
+      Number(total),
     );
   }
 
