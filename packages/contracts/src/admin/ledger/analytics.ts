@@ -165,7 +165,8 @@ const groupBy = {
   answer: rows({
     ai_service: z.string().optional(),
     model: z.string().optional(),
-    status_code: whole.optional(),
+    // As a parameter it says which requests are counted.
+    status_code: whole.optional().meta({ description: 'The status.' }),
     api_key: z.string().optional(),
     config: z.string().optional(),
     workspace: z.string().optional(),
