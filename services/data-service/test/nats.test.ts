@@ -126,7 +126,7 @@ describe('the usage stream', () => {
     expect(num_redelivered).toBe(0);
     expect(service.log()).not.toContain('could not be stored');
     expect(await service.count()).toBe(60_000);
-  });
+  }, 60_000);
 
   it('is stored once, also when messages come twice and by both roads', async () => {
     const service = await start();

@@ -17,12 +17,9 @@ export async function readAttempts(
     query: `SELECT * FROM usage_records FINAL
       WHERE ${where} AND created_at IN (SELECT created_at FROM usage_records WHERE ${where})
       ORDER BY UUIDv7ToDateTime(id, 'UTC'), replica_id, sequence
-      LIMIT ${attemptsMax + 1}`,
+      LIMIT ${attemptsMax + 1}
+      ${rowSettings}`,
     query_params: parameters.values,
-    clickhouse_settings: {
-      ...rowSettings,
-      max_execution_time: 20,
-    },
     format: 'JSONEachRow',
   });
   const rows = await result.json<StoredRow>();

@@ -83,9 +83,9 @@ async function readRecords(client: ClickHouseClient, found: readonly FoundEntry[
   const result = await client.query({
     query: `SELECT * FROM usage_records FINAL
       WHERE created_at IN (${times.map((at) => `fromUnixTimestamp64Milli(${Number(at)}, 'UTC')`).join(',')})
-        AND id IN ${parameters.bindTexts(found.map(({ last_id }) => last_id))}`,
+        AND id IN ${parameters.bindTexts(found.map(({ last_id }) => last_id))}
+      ${rowSettings}`,
     query_params: parameters.values,
-    clickhouse_settings: { ...rowSettings, max_execution_time: 20 },
     format: 'JSONEachRow',
   });
   const rows = await result.json<StoredRow>();
