@@ -42,7 +42,11 @@ export class Life {
       void outbox
         .add(EntryKind.LIFE, uuidV7(Date.now()), body(former, LifeState.ENDED))
         .catch(noted);
-    writeFileSync(this.#path, replicaId, { mode: 0o600 });
+    try {
+      writeFileSync(this.#path, replicaId, { mode: 0o600 });
+    } catch {
+      // A disk that refuses stops no gateway: should this life be killed, it falls silent.
+    }
   }
 
   /** Its own end, behind all its records. */
@@ -56,7 +60,11 @@ export class Life {
       numbers.unused,
     );
     void outbox.add(EntryKind.LIFE, uuidV7(Date.now()), told).catch(noted);
-    rmSync(this.#path, { force: true });
+    try {
+      rmSync(this.#path, { force: true });
+    } catch {
+      // The next life tells an end that was told already, which changes nothing.
+    }
   }
 
   /** Writes what was taken; returns up to where records are complete once all of it is sent. */

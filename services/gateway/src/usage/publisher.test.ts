@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fromBinary } from '@bufbuild/protobuf';
@@ -225,6 +225,12 @@ describe('Life', () => {
       sequence: 0,
       completeTo: 0,
     });
+  });
+
+  it('stops no gateway whose disk refuses to keep its name', async () => {
+    mkdirSync(join(dir, 'life'));
+    expect(() => life.begin()).not.toThrow();
+    expect(() => life.end()).not.toThrow();
   });
 
   it('tells the end of a life that was killed, of which the next sends the records', async () => {
