@@ -321,6 +321,11 @@ export class Outbox {
     }
   }
 
+  /** Behind what was written so far. */
+  get head(): OutboxPosition {
+    return { segment: this.#segment, offset: this.#offset };
+  }
+
   /** Whether anything may be left to send. Cheap: looks at positions only. */
   get hasMore(): boolean {
     return this.#cursor.segment < this.#segment || this.#cursor.offset < this.#offset;

@@ -200,6 +200,18 @@ describe('Life', () => {
     await expect.poll(() => Number(lives.at(-1)?.completeTo)).toBe(6);
   });
 
+  it('does not say that all was sent when a batch was short for its bytes', async () => {
+    const { sink, lives } = ledger();
+    for (const _ of texts(4)) {
+      numbers.take();
+      await add('x'.repeat(200_000));
+    }
+    publish(sink, 500, 20);
+    await expect.poll(() => Number(lives.at(-1)?.completeTo)).toBe(4);
+    const before = lives.slice(0, 4).map(({ completeTo }) => Number(completeTo));
+    expect(before).toEqual([0, 0, 0, 0]);
+  });
+
   it('tells its end behind its records, also when the ledger comes back with the next life', async () => {
     const { sink, state } = ledger();
     state.fails = Number.POSITIVE_INFINITY;

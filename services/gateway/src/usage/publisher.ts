@@ -1,6 +1,6 @@
 import type { Logger } from '@sluice/telemetry';
 import type { Life } from './life.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, OutboxPosition } from './outbox.ts';
 
 export interface UsageBatch {
   /** The same for the same entries of a life, should they be sent again. */
@@ -115,6 +115,7 @@ export class UsagePublisher {
     try {
       while (!this.#stopped) {
         const completeTo = life.write();
+        const { head } = outbox;
         const batch = outbox.read(batchMax);
         if (batch === undefined) {
           this.oldestUnsentAtMs = 0;
@@ -130,7 +131,8 @@ export class UsagePublisher {
           outbox.saveCursor();
           this.#cursorSavedAt = this.lastAcknowledgedAtMs;
         }
-        if (records.length < batchMax) {
+        // A batch may be short because its bytes are many: only its place says that all was sent.
+        if (isAtLeast(next, head)) {
           this.oldestUnsentAtMs = 0;
           life.sentTo(completeTo);
           return;
@@ -142,6 +144,13 @@ export class UsagePublisher {
         logger.warn({ sink: sink.name, err: error }, 'usage records wait in the outbox');
     }
   }
+}
+
+function isAtLeast(reached: OutboxPosition, place: OutboxPosition): boolean {
+  return (
+    reached.segment > place.segment ||
+    (reached.segment === place.segment && reached.offset >= place.offset)
+  );
 }
 
 const closeTimeoutMs = 1000;
