@@ -120,4 +120,9 @@ export {
   isWellFormedServiceKey,
   maskServiceKey,
 } from './service-key.ts';
-export { type NatsAddresses, parseNatsAddresses, usageStream } from './usage-stream.ts';
+export {
+  type NatsAddresses,
+  parseNatsAddresses,
+  usageStream,
+  usageStreamConfig,
+} from './usage-stream.ts';

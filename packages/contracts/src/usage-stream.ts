@@ -15,6 +15,18 @@ export const usageStream = {
   duplicateWindowMs: 2 * 60 * 1000,
 } as const;
 
+/** What the server is told when the stream is made; times are nanoseconds, as JetStream has them. */
+export const usageStreamConfig = {
+  name: usageStream.name,
+  subjects: [usageStream.subject] as string[],
+  storage: 'file',
+  retention: 'limits',
+  // A full stream refuses: the outboxes keep what it does not take.
+  discard: 'new',
+  max_age: usageStream.maxAgeMs * 1e6,
+  duplicate_window: usageStream.duplicateWindowMs * 1e6,
+} as const;
+
 /** What the NATS client takes; it ignores credentials within an address, hence this. */
 export interface NatsAddresses {
   servers: string[];

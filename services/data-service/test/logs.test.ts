@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { attemptsMax } from '../src/queries/logs/read-attempts.ts';
 import { logHandlers } from '../src/rpc/logs.ts';
@@ -27,11 +28,6 @@ function idAt(ms: number): Uint8Array {
   return new Uint8Array(id);
 }
 
-const text = (id: Uint8Array) =>
-  Buffer.from(id)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-
 async function write(records: readonly RecordInit[]): Promise<void> {
   await ledger.sink.write(
     records.map((record) => encodedRecord(record)),
@@ -47,10 +43,10 @@ function request(organisationId: string, atMs: number, attempts: readonly Record
     requestId,
     id: idAt(dayMs + atMs + index),
     createdAtMs: BigInt(dayMs + atMs),
-    traceId: text(requestId),
+    traceId: uuidText(requestId),
     ...attempt,
   }));
-  return { requestId: text(requestId), records, ids: records.map(({ id }) => text(id)) };
+  return { requestId: uuidText(requestId), records, ids: records.map(({ id }) => uuidText(id)) };
 }
 
 const list = (some: MessageInitShape<typeof analytics.ListLogsRequestSchema>) =>
@@ -84,7 +80,7 @@ describe('a record', () => {
     await write([record]);
     const { attempts } = await attemptsOf({
       organisationId: 'org-whole',
-      requestId: text(record.requestId),
+      requestId: uuidText(record.requestId),
     });
     expect(attempts).toEqual([record]);
   });
@@ -129,7 +125,7 @@ describe('ListLogs', () => {
     do {
       const page = await list({ filter: filter(), pageSize: 7, cursor });
       if (cursor === '') expect([page.total, page.totalIsBound]).toEqual([61n, false]);
-      seen.push(...page.entries.map(({ record }) => text(record!.id)));
+      seen.push(...page.entries.map(({ record }) => uuidText(record!.id)));
       cursor = page.nextCursor;
       pages += 1;
       if (pages === 2) await write(request(organisationId, 80_000_000, [{}]).records);
@@ -187,7 +183,7 @@ describe('GetLog', () => {
     const lost = idAt(dayMs + 5000);
     const { records } = request(organisationId, 5000, [{ entryId: lost, retryCount: 1 }]);
     await write(records);
-    const { entry } = await get({ organisationId, id: text(lost) });
+    const { entry } = await get({ organisationId, id: uuidText(lost) });
     expect(entry).toMatchObject({ attempts: 1 });
   });
 
@@ -204,7 +200,7 @@ describe('GetLog', () => {
       { userId: '' },
     ])
       expect((await get({ organisationId, id, ...allowed })).entry).toBeUndefined();
-    expect((await get({ organisationId, id: text(idAt(dayMs)) })).entry).toBeUndefined();
+    expect((await get({ organisationId, id: uuidText(idAt(dayMs)) })).entry).toBeUndefined();
     await expect(get({ organisationId, id: 'none' })).rejects.toThrow(/UUID/);
   });
 });
@@ -276,7 +272,9 @@ describe('a look-up among many rows', () => {
     expect(await read(() => get({ organisationId, id }))).toBeLessThan(150_000);
     expect(await read(() => attemptsOf({ organisationId, requestId }))).toBeLessThan(30_000);
     expect(await read(() => attemptsOf({ organisationId, traceId }))).toBeLessThan(60_000);
-    expect(await read(() => get({ organisationId, id: text(idAt(dayMs)) }))).toBeLessThan(60_000);
+    expect(await read(() => get({ organisationId, id: uuidText(idAt(dayMs)) }))).toBeLessThan(
+      60_000,
+    );
   });
 });
 

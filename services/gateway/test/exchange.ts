@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { type Endpoint, operations } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 import { type CompiledBundle, compileBundle } from '../src/compiled/compiled-bundle.ts';
 import { type ResolvedKey, resolvedKey } from '../src/compiled/resolved-key.ts';
 import { type ModelExchange, openExchange } from '../src/exchange/exchange.ts';
@@ -9,7 +10,7 @@ import type { Reply } from '../src/exchange/reply.ts';
 import { modelCall } from '../src/exchange/subject.ts';
 import { emptyTables } from '../src/held/sections/index.ts';
 import { readCallerHeaders } from '../src/http/caller-headers.ts';
-import { uuidText, uuidV7 } from '../src/usage/uuid.ts';
+import { uuidV7 } from '../src/usage/uuid.ts';
 
 export function exampleKey(over: Partial<config.Key> = {}): ResolvedKey {
   return resolvedKey(

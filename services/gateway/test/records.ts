@@ -5,6 +5,7 @@ import { connect } from '@nats-io/transport-node';
 import { usageStream } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import { eventually } from '@sluice/testkit';
+import { uuidText } from '@sluice/usage';
 
 /** Usage records as the ledger gets them: read from JetStream, beside the data service. */
 export interface Records {
@@ -31,7 +32,7 @@ export async function readRecords(url: string): Promise<Records> {
       const batch = fromBinary(usage.WriteUsageRequestSchema, message.data);
       for (const bytes of batch.records) {
         const record = fromBinary(usage.UsageRecordSchema, bytes);
-        const requestId = uuidOf(record.requestId);
+        const requestId = uuidText(record.requestId);
         byRequest.set(requestId, [...(byRequest.get(requestId) ?? []), record]);
       }
     },
@@ -46,7 +47,7 @@ export async function readRecords(url: string): Promise<Records> {
     },
     all() {
       const all = [...byRequest.values()].flat();
-      return [...new Map(all.map((record) => [uuidOf(record.id), record])).values()];
+      return [...new Map(all.map((record) => [uuidText(record.id), record])).values()];
     },
     async close() {
       await messages.close();
@@ -57,9 +58,3 @@ export async function readRecords(url: string): Promise<Records> {
 
 /** Records of one request are published together or within the publisher's linger of 50 ms. */
 const extraRecordsMs = 200;
-
-function uuidOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}

@@ -2,16 +2,13 @@ import {
   AckPolicy,
   type Consumer,
   DeliverPolicy,
-  DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
   jetstreamManager,
-  RetentionPolicy,
-  StorageType,
 } from '@nats-io/jetstream';
 import { type NatsConnection, nanos } from '@nats-io/transport-node';
-import { usageStream } from '@sluice/contracts';
+import { usageStream, usageStreamConfig } from '@sluice/contracts';
 
 /**
  * Without an acknowledgement for so long the server hands the message out
@@ -42,16 +39,7 @@ export async function usageStreamExists(nats: NatsConnection): Promise<boolean> 
 /** One that exists is taken as it is. */
 async function ensureStream(manager: JetStreamManager): Promise<void> {
   if (await exists(manager.streams.info(usageStream.name))) return;
-  await manager.streams.add({
-    name: usageStream.name,
-    subjects: [usageStream.subject],
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    // A full stream refuses: the outboxes keep what it does not take.
-    discard: DiscardPolicy.New,
-    max_age: nanos(usageStream.maxAgeMs),
-    duplicate_window: nanos(usageStream.duplicateWindowMs),
-  });
+  await manager.streams.add(usageStreamConfig);
 }
 
 async function ensureConsumer(manager: JetStreamManager): Promise<void> {

@@ -1,4 +1,5 @@
 import { usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 
 /** A row of `usage_records` as JSON; 64-bit numbers are strings, because JSON's numbers lose digits. */
 export type UsageRow = Record<
@@ -11,8 +12,7 @@ export class UnfitRecord extends Error {}
 
 export function uuid(bytes: Uint8Array, field: string): string {
   if (bytes.length !== 16) throw new UnfitRecord(`${field} is not 16 bytes`);
-  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, 16).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidText(bytes);
 }
 
 const noId = '00000000-0000-0000-0000-000000000000';

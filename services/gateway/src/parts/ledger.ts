@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { usageStream } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClientOptions } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
@@ -109,8 +108,6 @@ function createSink(env: Env, replicaId: string, peer: LedgerParts['peer']): Usa
     return createNatsSink({
       addresses: env.NATS_URL,
       replicaId,
-      subject: usageStream.subject,
-      stream: usageStream,
     });
   return createGrpcSink(
     createRpcClient(usage.UsageService, { address: env.DATA_SERVICE_GRPC_URL, ...peer }),

@@ -15,13 +15,14 @@ import {
 import { adminErrorBody, GatewayError } from '@sluice/errors';
 import { upstreamFailure } from '@sluice/outbound';
 import type { ClientTls } from '@sluice/rpc';
+import { uuidText } from '@sluice/usage';
 import { Pool } from 'undici';
 import { bodyStream, carriesBody } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { discardRest } from '../http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from '../http/header-names.ts';
 import { isAmbiguousPath, requestTarget } from '../http/request-target.ts';
-import { uuidText, uuidV7 } from '../usage/uuid.ts';
+import { uuidV7 } from '../usage/uuid.ts';
 
 /** First path segments after `/v1` that belong to the admin API. */
 const adminSegments = new Set([

@@ -9,6 +9,7 @@ import {
 } from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger, RequestLog } from '@sluice/telemetry';
+import { uuidText } from '@sluice/usage';
 import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
@@ -25,7 +26,7 @@ import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import { uuidText, uuidV7 } from '../usage/uuid.ts';
+import { uuidV7 } from '../usage/uuid.ts';
 import { errorBody, errorHeaders, headerText, nameRequest } from './error-reply.ts';
 
 export interface ServeDeps {

@@ -1,7 +1,7 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { type JetStreamClient, jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
-import { parseNatsAddresses } from '@sluice/contracts';
+import { parseNatsAddresses, usageStream, usageStreamConfig } from '@sluice/contracts';
 import { usage } from '@sluice/proto-stubs';
 import type { UsageSink } from './publisher.ts';
 
@@ -9,8 +9,6 @@ export interface NatsSinkOptions {
   /** As NATS_URL holds them: comma separated, credentials inside. */
   addresses: string;
   replicaId: string;
-  subject: string;
-  stream: { name: string; maxAgeMs: number; duplicateWindowMs: number };
 }
 
 /**
@@ -32,7 +30,7 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
       reconnectTimeWait: 500,
       timeout: 2000,
     });
-    await ensureStream(connection, options);
+    await ensureStream(connection);
     client = jetstream(connection, { timeout: 5000 });
     return client;
   }
@@ -45,7 +43,7 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
         $typeName: 'sluice.usage.v1.WriteUsageRequest',
         records: batch.records,
       });
-      await js.publish(options.subject, body, {
+      await js.publish(usageStream.subject, body, {
         msgID: `${options.replicaId}:${batch.id}`,
       });
     },
@@ -56,20 +54,11 @@ export function createNatsSink(options: NatsSinkOptions): UsageSink {
 }
 
 /** Both sides make the stream when it is missing, so that records have a place whoever starts first. */
-async function ensureStream(connection: NatsConnection, options: NatsSinkOptions): Promise<void> {
+async function ensureStream(connection: NatsConnection): Promise<void> {
   const manager = await jetstreamManager(connection, { timeout: 5000 });
   try {
-    await manager.streams.info(options.stream.name);
+    await manager.streams.info(usageStream.name);
   } catch {
-    await manager.streams.add({
-      name: options.stream.name,
-      subjects: [options.subject],
-      storage: 'file',
-      retention: 'limits',
-      // A full stream refuses, and the outbox keeps what it does not take.
-      discard: 'new',
-      max_age: options.stream.maxAgeMs * 1_000_000,
-      duplicate_window: options.stream.duplicateWindowMs * 1_000_000,
-    });
+    await manager.streams.add(usageStreamConfig);
   }
 }

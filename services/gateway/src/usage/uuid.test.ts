@@ -1,5 +1,6 @@
+import { uuidText } from '@sluice/usage';
 import { describe, expect, it } from 'vitest';
-import { uuidText, uuidTimeMs, uuidV7 } from './uuid.ts';
+import { uuidTimeMs, uuidV7 } from './uuid.ts';
 
 describe('uuidV7', () => {
   it('carries the time, the version and the variant, and sorts by time', () => {

@@ -19,12 +19,6 @@ export function uuidV7(nowMs: number): Buffer {
   return id;
 }
 
-/** The usual text form. */
-export function uuidText(id: Uint8Array): string {
-  const hex = Buffer.from(id.buffer, id.byteOffset, 16).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
-}
-
 /** When a UUIDv7 was made, Unix ms. */
 export function uuidTimeMs(id: Buffer): number {
   return id.readUIntBE(0, 6);

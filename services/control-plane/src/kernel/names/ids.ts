@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { uuidText } from '@sluice/usage';
 
 /** A UUIDv7: sorted by time of creation, so that indexes grow at one end. */
 export function newId(now: number = Date.now()): string {
@@ -6,8 +7,7 @@ export function newId(now: number = Date.now()): string {
   bytes.writeUIntBE(now, 0, 6);
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
-  const hex = bytes.toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  return uuidText(bytes);
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;

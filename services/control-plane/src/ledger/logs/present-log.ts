@@ -1,7 +1,8 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
 import type { analytics, usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
-import { attemptMsOf, centsOf, entryMsOf, errorOf, isSuccess, uuidText } from './record-parts.ts';
+import { attemptMsOf, centsOf, entryMsOf, errorOf, isSuccess } from './record-parts.ts';
 
 type Log = AnswerOf<'logs.read'>;
 

@@ -1,8 +1,9 @@
 import type { AnswerOf } from '@sluice/contracts/admin';
 import type { usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
 import { logIdOf } from './present-log.ts';
-import { attemptMsOf, centsOf, errorOf, isSuccess, outcomeName, uuidText } from './record-parts.ts';
+import { attemptMsOf, centsOf, errorOf, isSuccess, outcomeName } from './record-parts.ts';
 
 type Request = AnswerOf<'requests.read'>;
 

@@ -1,12 +1,6 @@
 import { failureCauses } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 
-/** What several ways of showing a record have in common. */
-export function uuidText(id: Uint8Array): string {
-  const hex = Buffer.from(id).toString('hex');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-}
-
 export function centsOf(nanoUsd: bigint): number {
   return Number(nanoUsd) / 1e7;
 }

@@ -1,0 +1,5 @@
+/** The usual text form of the 16 bytes that records hold. */
+export function uuidText(id: Uint8Array): string {
+  const hex = Buffer.from(id.buffer, id.byteOffset, 16).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}
