@@ -370,6 +370,46 @@ describe('GET /v1/requests/{id}', () => {
   });
 });
 
+describe('GET /v1/traces/{id}', () => {
+  it('shows the requests of a trace, each below the one around it, to those who may see them', async () => {
+    scenario.upstream.handle(json(200, chatReply));
+    const ask = async (span: string, parent?: string) => {
+      const response = await scenario.chat({
+        headers: {
+          'x-service-trace-id': 'a run of an agent',
+          'x-service-span-id': span,
+          ...(parent !== undefined && { 'x-service-parent-span-id': parent }),
+        },
+      });
+      await response.text();
+      const id = response.headers.get('x-request-id') ?? '';
+      await requestOf(id);
+      return id;
+    };
+    const outer = await ask('plan');
+    const [other, inner] = [await ask('other'), await ask('tool', 'plan')];
+    const { credentials } = scenario.stack;
+    const trace = await scenario.admin<{
+      cost: number;
+      requests: { id: string; depth: number; parent_request_id: string | null }[];
+    }>('GET', `/traces/${encodeURIComponent('a run of an agent')}`);
+    expect(trace.requests).toMatchObject([
+      { id: outer, depth: 0, parent_request_id: null },
+      { id: inner, depth: 1, parent_request_id: outer },
+      { id: other, depth: 0, parent_request_id: null },
+    ]);
+    expect(trace.cost).toBeGreaterThan(0);
+    const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'of nobody here',
+      workspace_id: credentials.workspace_id,
+      scopes: ['completions.write'],
+    });
+    const path = `/v1/traces/${encodeURIComponent('a run of an agent')}`;
+    const refused = await scenario.call(path, { method: 'GET', host: null, key });
+    expect(refused.status).toBe(404);
+  });
+});
+
 describe('GET /v1/logs', () => {
   it('lists what was asked, and each can be looked at', async () => {
     scenario.upstream.handle(json(200, chatReply));

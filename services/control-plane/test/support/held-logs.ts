@@ -3,6 +3,8 @@ import type { RpcHandlers } from '@sluice/rpc';
 
 /** The one request that the ledger of the tests holds, whoever asks for it. */
 export const heldRequestId = '0199c3a0-1234-7abc-8def-0123456789ab';
+/** The trace that it belongs to. */
+export const heldTraceId = 'a-trace';
 
 interface Owner {
   readonly organisation_id: string;
@@ -30,7 +32,9 @@ export function heldLogs(owner: Owner): RpcHandlers<typeof analytics.LogService>
         ? { entry: { record: recordOf(owner), attempts: 1 }, attempts: [] }
         : {},
     listAttempts: async (asked) =>
-      isHeld(asked, asked.requestId) ? { attempts: [recordOf(owner)] } : {},
+      isHeld(asked, asked.traceId === heldTraceId ? heldRequestId : asked.requestId)
+        ? { attempts: [recordOf(owner)] }
+        : {},
   };
 }
 
@@ -39,7 +43,7 @@ function recordOf({ organisation_id: organisationId, workspace_id: workspaceId }
   return {
     id,
     requestId: id,
-    traceId: 'a-trace',
+    traceId: heldTraceId,
     organisationId,
     workspaceId,
     createdAtMs: 1735689600000n,

@@ -51,6 +51,7 @@ const adminSegments = new Set([
   'requests',
   'scim',
   'secret-references',
+  'traces',
   'virtual-keys',
   'workspace-exclusions',
 ]);

@@ -171,6 +171,24 @@ const request = z.object({
   gateway: z.object({ replica: text, version: text }),
 });
 
+const trace = z.object({
+  object: z.literal('trace'),
+  id: text,
+  /** US cents, of all requests; null where that of one is not known. */
+  cost: cents.nullable(),
+  total_units: z.int(),
+  requests: z.array(
+    request.omit({ decision: true, is_cut_off: true }).extend({
+      depth: z.int(),
+      parent_request_id: z.uuid().nullable(),
+      span_id: text,
+      span_name: text,
+      parent_span_id: text,
+    }),
+  ),
+  is_cut_off: z.boolean(),
+});
+
 const elapsed = z.int().min(0).max(86_400_000).optional();
 const sentHeaders = z.record(z.string().max(256), z.string().max(8192)).optional();
 const sentBody = z.record(z.string(), z.unknown());
@@ -261,5 +279,14 @@ export const logsEndpoints = {
     access: { keys: anyKey, scopes: ['logs.read', 'logs.view', 'completions.write'] },
     answer: request,
     added: 'says what became of a request: who was asked, what failed and why, what it cost',
+  }),
+  'traces.read': endpoint({
+    operationId: 'getTrace',
+    tag: 'Logs',
+    method: 'get',
+    path: '/traces/{traceId}',
+    access: { keys: anyKey, scopes: ['logs.read', 'logs.view', 'completions.write'] },
+    answer: trace,
+    added: 'shows the requests of a trace as the tree that their spans make',
   }),
 };

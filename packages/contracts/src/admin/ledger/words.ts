@@ -137,6 +137,10 @@ export const ledgerWords = {
   'limits.reserved': 'What was held, by counter.',
   would_have_refused: 'Counters of limits in shadow mode that would have refused.',
   degraded: 'Some limit was judged without the counters that gateways share.',
+  'traces.requests':
+    'The requests, each after the one around it, siblings in the order in which they began.',
+  depth: 'How many requests of the trace are around it.',
+  parent_request_id: 'The request around it; null where none of the trace is.',
   'attempts.hooks': 'What the checks of the target came to.',
   decision: 'How the targets were chosen, as explain tells it.',
   is_cut_off: 'There are more attempts than are shown.',

@@ -9,6 +9,7 @@ import { filterOf } from '../analytics/routes.ts';
 import { insertLogs } from './insert-logs.ts';
 import { presentLog } from './present-log.ts';
 import { presentRequest } from './present-request.ts';
+import { presentTrace } from './present-trace.ts';
 import { findOrganisationName } from './store.ts';
 import { whoseLogs } from './whose-logs.ts';
 
@@ -61,6 +62,18 @@ export function logOperations(
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
         return presentRequest([first, ...others], isCutOff);
+      },
+    }),
+    ...implementAll('traces', {
+      read: async (call) => {
+        const traceId = pathParameter(call, 'traceId');
+        const { attempts, isCutOff } = await ledger.listAttempts({
+          ...whoseLogs(call.caller),
+          traceId,
+        });
+        const [first, ...others] = attempts;
+        if (first === undefined) throw notFound();
+        return presentTrace(traceId, [first, ...others], isCutOff);
       },
     }),
   };

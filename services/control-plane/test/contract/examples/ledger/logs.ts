@@ -1,4 +1,4 @@
-import { heldRequestId } from '../../../support/held-logs.ts';
+import { heldRequestId, heldTraceId } from '../../../support/held-logs.ts';
 import { both, type Examples, workspaceOnly } from '../../example.ts';
 import { examples as analytics } from './analytics.ts';
 
@@ -43,4 +43,5 @@ export const examples: Examples = {
   },
   'logs.read': { callers: both, path: held('logId') },
   'requests.read': { callers: both, path: held('requestId') },
+  'traces.read': { callers: both, path: async () => [{ traceId: heldTraceId }] },
 };
