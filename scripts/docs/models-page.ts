@@ -10,7 +10,8 @@ const head = `# Models
 Made from \`packages/providers/src/models/\` by \`npm run generate\`; do not edit.
 
 What models take, so that a request that can be served is not refused: what a model does not take is left out of translated requests, or said as it does take it, and named
-in \`x-service-dropped-params\` ([wire formats](wire-formats.md#what-is-left-out)). Native requests pass as they are. A model that is not listed has the row of the
+in \`x-service-dropped-params\` ([wire formats](wire-formats.md#what-is-left-out)). Native requests lose only what the very model is listed
+[to refuse](wire-formats.md#native-requests). A model that is not listed has the row of the
 version before it; \`GET /v1/models\` shows the facts of each model a workspace has.
 
 Where your models differ, or a deployment's name does not tell what it is, name a file in \`MODEL_FACTS_FILE\`, in the words that \`GET /v1/models\` shows; the first row that
@@ -27,7 +28,7 @@ matches holds, and a file that cannot be read keeps the gateway from starting:
 
 | column        | says                                                                                                                                  |
 | ------------- | ------------------------------------------------------------------------------------------------------------------------------------- |
-| sampling      | \`all\` of \`temperature\`, \`top_p\`, \`top_k\`; \`one\` of the first two; all \`unless-reasoning\`; the \`default\` alone                      |
+| sampling      | \`all\` of \`temperature\`, \`top_p\`, \`top_k\`, penalties; \`one\` of the first two; all \`unless-reasoning\`; the \`default\` alone           |
 | efforts       | words for an effort, the one of a request that names none in bold                                                                     |
 | thinking      | types that a request may name, that of a request without one in bold; \`≤\` the effort up to which it may be off; what is shown of it |
 | forced tools  | whether a call may be demanded                                                                                                        |
@@ -36,7 +37,7 @@ matches holds, and a file that cannot be read keeps the gateway from starting:
 | prefill       | the start of the answer may be given                                                                                                  |
 | bound         | a signed thought is refused when anything before it has changed                                                                       |
 | tokens        | the most of an answer, and of prompt and answer together                                                                              |
-| endpoints     | where it is served, in bold those that alone take functions beside an effort                                                          |
+| endpoints     | where it is served, in bold those that alone take functions, or take them beside an effort                                            |
 `;
 
 /** The whole page. */
@@ -87,7 +88,11 @@ function marked(words: readonly string[] | undefined, strong: string | undefined
   return (words ?? []).map((word) => (word === strong ? `**${word}**` : word)).join(', ');
 }
 
-function endpointsOf({ endpoints, toolsWithReasoningAt = [] }: ModelFacts): string {
+function endpointsOf({
+  endpoints,
+  toolsAt = [],
+  toolsWithReasoningAt = toolsAt,
+}: ModelFacts): string {
   return (endpoints ?? [])
     .map((at) => (toolsWithReasoningAt.includes(at) ? `**${at}**` : at))
     .join(', ');

@@ -23,10 +23,11 @@ afterAll(() => scenario.stop());
 
 const models = {
   'gpt-4.1': 'openai',
-  'gpt-5.6': 'openai',
+  'gpt-6.1-sol': 'openai',
   'claude-sonnet-4-5': 'anthropic',
   'claude-opus-5-5': 'anthropic',
   'gemini-3-pro-preview': 'google',
+  'gemini-3.8-flash': 'google',
   'mistral-large-latest': 'mistral-ai',
   'command-a-03-2025': 'cohere',
   'amazon.nova-lite-v1:0': 'bedrock',
@@ -59,14 +60,14 @@ function seatOf(model: Model): Seat {
 /** Its own vendor first, then those of other formats. */
 const others: Model[] = [
   'claude-opus-5-5',
-  'gemini-3-pro-preview',
+  'gemini-3.8-flash',
   'command-a-03-2025',
   'amazon.nova-lite-v1:0',
 ];
 const ofOpenAi: Model[] = ['gpt-4.1', ...others];
 const ofAnthropic: Model[] = [
   'claude-sonnet-4-5',
-  'gpt-5.6',
+  'gpt-6.1-sol',
   'gemini-3-pro-preview',
   'amazon.nova-lite-v1:0',
 ];

@@ -45,6 +45,21 @@ describe('OpenAI’s models', () => {
       'native /v1/chat/completions',
     ],
     ['chatComplete', { model: 'gpt-6-astra', tools: [fn] }, 'translated /v1/responses'],
+    ['chatComplete', { model: 'gpt-6-astra' }, 'native /v1/chat/completions'],
+    // They have no effort of `none`, so whoever asks for it is asked to reason as well.
+    ...['gpt-6-astra', 'gpt-6.1-sol', 'gpt-6.1-terra'].map(
+      (model): [Endpoint, JsonObject, string] => [
+        'chatComplete',
+        { model, tools: [fn], reasoning_effort: 'none' },
+        'translated /v1/responses',
+      ],
+    ),
+    ['chatComplete', { model: 'gpt-6-sol', tools: [fn] }, 'translated /v1/responses'],
+    [
+      'chatComplete',
+      { model: 'gpt-6-sol', tools: [fn], reasoning_effort: 'none' },
+      'native /v1/chat/completions',
+    ],
     [
       'chatComplete',
       { model: 'gpt-5.6', tools: [fn], reasoning_effort: 'none' },

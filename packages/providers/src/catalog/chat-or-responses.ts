@@ -43,7 +43,7 @@ export function needsResponses(
 }
 
 function isToolsBesideReasoning(
-  { toolsWithReasoningAt, effortDefault }: OpenAiFacts,
+  { toolsAt, toolsWithReasoningAt = toolsAt, effortDefault }: OpenAiFacts,
   request: JsonObject,
   asked: Endpoint,
   refusesNone: boolean,
@@ -55,6 +55,7 @@ function isToolsBesideReasoning(
   if (asked !== 'chatComplete') return true;
   // Custom tools are taken, and would be lost on the way.
   if (!tools.some((tool) => objectOf(tool)?.type === 'function')) return false;
+  if (toolsAt?.includes('chat') === false) return true;
   const effort = stringOf(request.reasoning_effort);
   return (effort ?? effortDefault) !== 'none' || (refusesNone && effort !== undefined);
 }

@@ -24,7 +24,7 @@ const names: [asked: string, row: string][] = [
   ['claude-mythos-preview', 'claude-mythos-preview'],
   ['claude-fable-5-1', 'claude-fable-5-1'],
   ['gpt-5.6', 'gpt-5.6'],
-  ['gpt-5.6-terra', 'gpt-5.6'],
+  ['gpt-5.6-terra', 'gpt-5.6-terra'],
   ['openai/gpt-5.5-2026-04-23', 'gpt-5.5'],
   ['prod-gpt-5.4-mini', 'gpt-5.4'],
   ['gpt-5.3-codex', 'gpt-5.2-codex'],
@@ -45,7 +45,13 @@ const names: [asked: string, row: string][] = [
   ['o3-pro', 'o1-pro'],
   ['o4-mini-deep-research', 'o3-deep-research'],
   ['openai.gpt-oss-120b-1:0', 'gpt-oss'],
-  ['gpt-6-astra', 'gpt-5.6'],
+  ['gpt-6-astra', 'gpt-6-astra'],
+  ['openai.gpt-6-1-sol', 'gpt-6.1-sol'],
+  ['gpt-6.2-sol', 'gpt-6.1-sol'],
+  ['gpt-6-luna-2026-09-22', 'gpt-6-luna'],
+  ['gpt-6.1-terra', 'gpt-6.1-terra'],
+  ['gpt-6-terra', 'gpt-5.6-terra'],
+  ['gpt-6', 'gpt-6'],
   ['meta-llama/Llama-3.3-70B-Instruct', 'llama'],
 ];
 
@@ -80,11 +86,15 @@ describe('facts of a model', () => {
     ['google/gemini-3-pro-preview', 'gemini-3-pro'],
     ['google.gemini-2.5-flash-lite-preview-09-2025', 'gemini-2.5-flash-lite'],
     ['gemini-3.7-flash', 'gemini-3.7-flash'],
-    ['gemini-4-flash', 'gemini-3.7-flash'],
+    ['gemini-4-flash', 'gemini-3.8-flash'],
+    ['gemini-3.5-flash', 'gemini-3.5-flash'],
+    ['gemini-3.6-flash', 'gemini-3.6-flash'],
+    ['gemini-3.5-flash-lite', 'gemini-3.5-flash-lite'],
+    ['gemini-3.1-flash-lite-preview', 'gemini-3.1-flash-lite'],
     ['gemini-2.0-flash-001', 'gemini-1-flash'],
     ['gemini-3-pro-image-preview', 'gemini-3-pro-image'],
     ['gemini-2.5-flash-preview-tts', 'gemini-2.5-tts'],
-    ['gemini-exp', 'gemini-3.7-flash'],
+    ['gemini-exp', 'gemini-3.8-flash'],
   ])('takes %s for %s', (name, model) => {
     expect(factsOfModel(name)?.model).toBe(model);
   });

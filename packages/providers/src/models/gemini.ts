@@ -3,7 +3,8 @@ import type { ModelFacts, ModelFamily, ModelRow, ModelVersion } from './model-fa
 import type { ModelOverrides } from './model-overrides.ts';
 
 /** Every column that decides what a request to Gemini looks like is filled in each row. */
-export type GeminiFacts = ModelFacts & Required<Pick<ModelFacts, 'efforts' | 'signsCalls'>>;
+export type GeminiFacts = ModelFacts &
+  Required<Pick<ModelFacts, 'sampling' | 'efforts' | 'signsCalls'>>;
 
 interface GeminiRow extends ModelRow {
   facts: GeminiFacts;
@@ -48,6 +49,23 @@ const third: Abilities = {
   source: `${docs}/thought-signatures`,
 };
 
+/** The effort is theirs to choose, and their last turn nobody's to begin. */
+const stricter: Abilities = {
+  ...third,
+  // Temperatures are ignored, penalties refused.
+  sampling: 'default',
+  prefill: false,
+  source: `${docs}/whats-new-gemini-3.6`,
+};
+
+const threeEight: Abilities = {
+  ...stricter,
+  efforts: ['low', 'medium', 'high'],
+  effortDefault: 'medium',
+  source:
+    'https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-3-8-flash',
+};
+
 const rows: readonly GeminiRow[] = [
   row('pro', 3, 1, { ...third, efforts: ['low', 'medium', 'high'] }),
   row('pro', 3, 0, { ...third, efforts: ['low', 'high'] }),
@@ -58,11 +76,19 @@ const rows: readonly GeminiRow[] = [
     thinkingBudget: { off: 128, min: 128, max: 32_768 },
   }),
   row('pro', 1, 0, answers),
-  row('flash', 3, 7, { ...third, efforts: ['low', 'medium', 'high'] }),
+  row('flash', 3, 8, threeEight),
+  row('flash', 3, 7, threeEight),
+  row('flash', 3, 6, { ...stricter, effortDefault: 'medium' }),
+  row('flash', 3, 5, {
+    ...third,
+    effortDefault: 'medium',
+    source: `${docs}/whats-new-gemini-3.5`,
+  }),
   row('flash', 3, 0, third),
   row('flash', 2, 5, second),
   row('flash', 1, 0, answers),
-  row('flash-lite', 3, 0, third),
+  row('flash-lite', 3, 5, { ...stricter, effortDefault: 'minimal' }),
+  row('flash-lite', 3, 1, { ...third, effortDefault: 'minimal', source: `${docs}/thinking` }),
   row('flash-lite', 2, 5, { ...second, thinkingBudget: { off: 0, min: 512, max: 24_576 } }),
   row('flash-lite', 1, 0, answers),
   row('pro-image', 3, 0, { ...answers, signsCalls: true }),

@@ -8,8 +8,9 @@ export interface ModelFacts {
   /** As its maker names it, without a date: `claude-opus-4-5`. */
   model: string;
   /**
-   * `all`; `one`: temperature or top_p, not both; `unless-reasoning`: all at the
-   * effort `none` alone; `default`: no values but the defaults.
+   * Of temperature, top_p, top_k and penalties: `all`; `one`: temperature or top_p,
+   * not both; `unless-reasoning`: all at the effort `none` alone; `default`: no values
+   * but the defaults.
    */
   sampling?: 'all' | 'one' | 'unless-reasoning' | 'default';
   /** The words it takes for an effort, the least first; empty = none. */
@@ -40,7 +41,9 @@ export interface ModelFacts {
   outputTokensMax?: number | undefined;
   /** Where its maker serves it. */
   endpoints?: readonly ModelEndpoint[];
-  /** Those of the endpoints that take functions beside an effort; absent = all of them. */
+  /** Those of the endpoints that take functions; absent = all of them. */
+  toolsAt?: readonly ModelEndpoint[];
+  /** Those that take functions beside an effort; absent = all that take functions. */
   toolsWithReasoningAt?: readonly ModelEndpoint[];
   /** Where the row comes from, and when it was read there. */
   source: string;

@@ -59,16 +59,36 @@ const fiveFive: Abilities = {
   source: 'https://github.com/charmbracelet/crush/issues/2913',
 };
 
+const fiveSix: Abilities = {
+  ...fiveFive,
+  efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
+  // https://github.com/livekit/agents/pull/7169: the older endpoint has not learnt the word.
+  effortsInChat: ['none', 'low', 'medium', 'high', 'xhigh'],
+  source: 'https://github.com/BerriAI/litellm/pull/34569',
+};
+
+const six: Abilities = {
+  ...fiveSix,
+  contextTokens: 1_050_000,
+  outputTokensMax: 128_000,
+  source: 'https://github.com/danny-avila/LibreChat/issues/16216',
+};
+
+/** They cannot be kept from reasoning, and take functions at `/responses` alone. */
+const sixAlways: Abilities = {
+  ...six,
+  sampling: 'default',
+  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+  effortsInChat: ['low', 'medium', 'high', 'xhigh'],
+  toolsAt: ['responses'],
+  source: `${docs}/guides/latest-model`,
+};
+
 const codex: Abilities = { ...reasons, ...onlyResponses };
 
 const rows: readonly OpenAiRow[] = [
-  row('gpt', 5, 6, {
-    ...fiveFive,
-    efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
-    // https://github.com/livekit/agents/pull/7169: the older endpoint has not learnt the word.
-    effortsInChat: ['none', 'low', 'medium', 'high', 'xhigh'],
-    source: 'https://github.com/BerriAI/litellm/pull/34569',
-  }),
+  row('gpt', 6, 0, sixAlways),
+  row('gpt', 5, 6, fiveSix),
   row('gpt', 5, 5, fiveFive),
   row('gpt', 5, 4, { ...fiveTwo, source: 'https://github.com/openai/openai-openapi/issues/541' }),
   row('gpt', 5, 2, fiveTwo),
@@ -77,6 +97,14 @@ const rows: readonly OpenAiRow[] = [
   row('gpt', 4, 1, talks),
   row('gpt', 4, 0, talks),
   row('gpt', 3, 5, { ...talks, structuredOutputs: false }),
+  row('astra', 6, 0, sixAlways),
+  row('sol', 6, 1, sixAlways),
+  row('sol', 6, 0, six),
+  row('sol', 5, 6, fiveSix),
+  row('terra', 6, 1, { ...six, toolsAt: ['responses'], source: `${docs}/models/gpt-6.1-terra` }),
+  row('terra', 5, 6, fiveSix),
+  row('luna', 6, 0, six),
+  row('luna', 5, 6, fiveSix),
   row('pro', 5, 2, { ...codex, efforts: ['medium', 'high', 'xhigh'] }),
   row('pro', 5, 0, { ...codex, efforts: ['high'], effortDefault: 'high' }),
   row('codex', 5, 2, { ...codex, efforts: ['low', 'medium', 'high', 'xhigh'] }),
@@ -119,7 +147,7 @@ function series(model: string, major: number, abilities: Abilities): OpenAiRow {
 }
 
 /** Words of a name that make it another line; the first that is there counts. */
-const lines = ['codex', 'pro', 'chat', 'search', 'audio'];
+const lines = ['codex', 'pro', 'chat', 'search', 'audio', 'astra', 'sol', 'terra', 'luna'];
 
 /**
  * Names come as `gpt-5.6-terra`, `gpt-5-mini-2025-08-07`, `openai/gpt-4o`,

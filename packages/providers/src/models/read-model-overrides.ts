@@ -32,6 +32,7 @@ const columns: Record<Exclude<keyof ModelFacts, 'model' | 'source' | 'checked'>,
   contextTokens: count,
   outputTokensMax: count,
   endpoints: words,
+  toolsAt: words,
   toolsWithReasoningAt: words,
 };
 

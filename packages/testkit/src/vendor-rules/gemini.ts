@@ -8,6 +8,7 @@ import type { Refusal } from './refusal.ts';
 export function refuseGemini(model: string, body: unknown): Refusal | undefined {
   const request = body as GeminiRequest;
   const message =
+    faultOfSampling(request.generationConfig, model) ??
     faultOfContents(request.contents, model) ??
     faultOfThinking(request.generationConfig?.thinkingConfig, model) ??
     faultOfTools(request);
@@ -22,7 +23,13 @@ interface GeminiRequest {
   contents?: Content[];
   tools?: { functionDeclarations?: unknown[] }[];
   toolConfig?: { functionCallingConfig?: unknown };
-  generationConfig?: { thinkingConfig?: Thinking };
+  generationConfig?: Config;
+}
+
+interface Config {
+  thinkingConfig?: Thinking;
+  frequencyPenalty?: number;
+  presencePenalty?: number;
 }
 
 interface Content {
@@ -32,8 +39,8 @@ interface Content {
 
 interface Part {
   text?: string;
-  functionCall?: { name?: string };
-  functionResponse?: { name?: string };
+  functionCall?: { name?: string; id?: string };
+  functionResponse?: { name?: string; id?: string };
   thoughtSignature?: unknown;
 }
 
@@ -54,7 +61,11 @@ function faultOfContents(contents: Content[] | undefined, model: string): string
     const told = parts.filter((part) => part.functionResponse !== undefined).length;
     if (asked !== told)
       return 'Please ensure that the number of function response parts is equal to the number of function call parts of the function call turn.';
+    if (isStricter(model) && !samePairs(before, parts))
+      return 'Function response id does not match the id of its function call.';
   }
+  if (isStricter(model) && contents.at(-1)?.role === 'model')
+    return 'Requests whose last turn is of the role model are not supported by this model.';
   return isThirdGeneration(model) ? faultOfCalls(contents) : undefined;
 }
 
@@ -81,6 +92,35 @@ function isThirdGeneration(model: string): boolean {
   return /^gemini-([3-9]|pro-latest|flash-latest)/.test(model);
 }
 
+/**
+ * Flash from 3.6, Flash-Lite from 3.5 on: https://ai.google.dev/gemini-api/docs/whats-new-gemini-3.6
+ */
+function isStricter(model: string): boolean {
+  const [, version = '0', isLite] = /^gemini-(\d\.\d)-flash(-lite)?/.exec(model) ?? [];
+  return Number(version) >= (isLite === undefined ? 3.6 : 3.5);
+}
+
+function samePairs(asked: Part[], told: Part[]): boolean {
+  const idsOf = (calls: ({ id?: string } | undefined)[]): string =>
+    calls
+      .map((call) => call?.id ?? '')
+      .sort()
+      .join();
+  const isThere = <Value>(value: Value | undefined): boolean => value !== undefined;
+  return (
+    idsOf(asked.map(({ functionCall }) => functionCall).filter(isThere)) ===
+    idsOf(told.map(({ functionResponse }) => functionResponse).filter(isThere))
+  );
+}
+
+/** Temperatures are ignored without a word; penalties are not. */
+function faultOfSampling(config: Config = {}, model: string): string | undefined {
+  const hasPenalty = [config.frequencyPenalty, config.presencePenalty].some(
+    (penalty) => (penalty ?? 0) !== 0,
+  );
+  return hasPenalty && isStricter(model) ? 'Penalty is not enabled for this model.' : undefined;
+}
+
 function faultOfThinking(thinking: Thinking | undefined, model: string): string | undefined {
   if (thinking === undefined) return undefined;
   const { thinkingBudget: budget, thinkingLevel: level } = thinking;
@@ -102,7 +142,7 @@ function noStop(model: string): string {
 }
 
 function lacksMinimal(model: string): boolean {
-  return /-pro/.test(model) || model.startsWith('gemini-3.7-flash');
+  return /-pro|^gemini-3\.[78]-flash$/.test(model);
 }
 
 function faultOfTools({ tools = [], toolConfig }: GeminiRequest): string | undefined {

@@ -11,6 +11,8 @@ export interface OpenAiRules {
   sampling: 'always' | 'unless-reasoning' | 'never';
   /** Functions beside reasoning are refused in chat completions. */
   toolsWantResponses: boolean;
+  /** So are functions beside the effort `none`. */
+  allToolsWantResponses?: boolean;
 }
 
 const talks: OpenAiRules = {
@@ -37,7 +39,28 @@ const five: OpenAiRules = {
   toolsWantResponses: true,
 };
 
+/** https://developers.openai.com/api/docs/guides/latest-model, November 2026. */
+const six: OpenAiRules = {
+  ...five,
+  effortDefault: 'medium',
+  efforts: [...five.efforts, 'max'],
+  effortsInChat: five.efforts,
+};
+
+/** They cannot be kept from reasoning. */
+const sixAlways: OpenAiRules = {
+  ...six,
+  efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
+  effortsInChat: ['low', 'medium', 'high', 'xhigh'],
+  sampling: 'never',
+};
+
 const models: readonly (readonly [start: string, rules: OpenAiRules])[] = [
+  ['gpt-6.1-terra', { ...six, allToolsWantResponses: true }],
+  ['gpt-6.1-sol', sixAlways],
+  ['gpt-6-astra', sixAlways],
+  ['gpt-6-sol', six],
+  ['gpt-6-luna', six],
   [
     'gpt-5.6',
     {

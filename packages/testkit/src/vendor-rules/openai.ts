@@ -132,7 +132,8 @@ function faultOfChatTools(
     const fault = faultOfName(recordOf(tool[tool.type]).name, `${at}.${tool.type}.name`);
     if (fault !== undefined) return fault;
   }
-  if (rules.toolsWantResponses && (effort ?? rules.effortDefault) !== 'none')
+  const reasons = (effort ?? rules.effortDefault) !== 'none';
+  if (rules.allToolsWantResponses === true || (rules.toolsWantResponses && reasons))
     return {
       message: `Function tools with reasoning_effort are not supported for ${body.model} in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.`,
       param: 'reasoning_effort',

@@ -7,6 +7,7 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, parseObject } from '../../json/json-access.ts';
+import { continuation } from '../anthropic-messages/encode-messages.ts';
 import { openProof } from '../proofs.ts';
 import { audioType, encodeSource } from './media.ts';
 import type { GeminiModel } from './models.ts';
@@ -47,6 +48,7 @@ class ContentsEncoder {
   #asked: string[] = [];
   /** Results of the open turn, each with its place among the calls. */
   #results: { place: number; part: JsonObject }[] = [];
+  #lastPath = '';
   /** What tools returned beside text, where the model takes only text of them. */
   #returned: JsonObject[] = [];
 
@@ -57,6 +59,7 @@ class ContentsEncoder {
   }
 
   add(message: ChatMessage): void {
+    this.#lastPath = message.path;
     if (message.name !== undefined) this.#dropped.push(`${message.path}.name`);
     const parts: JsonObject[] = [];
     for (const part of message.parts) {
@@ -84,11 +87,18 @@ class ContentsEncoder {
 
   finish(): EncodedContents {
     this.#closeResults();
+    this.#endWithUser();
     const contents = this.#turns.map(({ kind, parts }) => ({
       role: kind === 'model' ? 'model' : 'user',
       parts,
     }));
     return { system: this.#system, contents };
+  }
+
+  #endWithUser(): void {
+    if (this.#model.takesPrefill || this.#turns.at(-1)?.kind !== 'model') return;
+    this.#dropped.push(this.#lastPath);
+    this.#append('user', [{ text: continuation }]);
   }
 
   #append(kind: Turn['kind'], parts: JsonObject[]): void {

@@ -56,22 +56,41 @@ function droppedFields(request: ChatRequest): string[] {
 
 function encodeConfig(request: ChatRequest, model: GeminiModel, dropped: string[]): JsonObject {
   const { stop, topLogprobs } = request;
+  const sampling = model.takesSampling ? request : dropSampling(request, dropped);
   if ((stop?.length ?? 0) > stopSequencesMax) dropped.push(`stop[${stopSequencesMax}]`);
   return compact<Record<string, unknown>>({
-    temperature: request.temperature,
-    topP: request.topP,
-    topK: request.topK,
+    temperature: sampling.temperature,
+    topP: sampling.topP,
+    topK: sampling.topK,
     maxOutputTokens: request.outputTokensMax,
     stopSequences: stop?.length ? stop.slice(0, stopSequencesMax) : undefined,
     candidateCount: request.choices,
     seed: request.seed,
-    presencePenalty: request.presencePenalty,
-    frequencyPenalty: request.frequencyPenalty,
+    presencePenalty: sampling.presencePenalty,
+    frequencyPenalty: sampling.frequencyPenalty,
     responseLogprobs: request.logprobs,
     logprobs: topLogprobs === undefined ? undefined : Math.min(topLogprobs, topLogprobsMax),
     ...responseFormat(request),
     thinkingConfig: encodeThinking(request.reasoning, model, dropped),
   }) as JsonObject;
+}
+
+type Sampling = Pick<
+  ChatRequest,
+  'temperature' | 'topP' | 'topK' | 'frequencyPenalty' | 'presencePenalty'
+>;
+
+const noSampling: Sampling = {};
+
+/** Names what is missed of it; what stands for nothing is not. */
+function dropSampling(sampling: Sampling, dropped: string[]): Sampling {
+  const { temperature = 1, topP = 1, topK, frequencyPenalty = 0, presencePenalty = 0 } = sampling;
+  if (temperature !== 1) dropped.push('temperature');
+  if (topP !== 1) dropped.push('top_p');
+  if (frequencyPenalty !== 0) dropped.push('frequency_penalty');
+  if (presencePenalty !== 0) dropped.push('presence_penalty');
+  if (topK !== undefined) dropped.push('top_k');
+  return noSampling;
 }
 
 function responseFormat({ responseFormat: format }: ChatRequest): JsonObject {

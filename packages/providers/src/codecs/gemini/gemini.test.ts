@@ -1,3 +1,4 @@
+import { refuseGemini } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import {
   contextFor,
@@ -13,6 +14,7 @@ import type { JsonObject } from '../../contract.ts';
 import { ChatTranslation } from '../../translation/chat-translation.ts';
 import { findTranslation } from '../../translation/find-translation.ts';
 import { NativeTranslation } from '../../translation/native-translation.ts';
+import { continuation } from '../anthropic-messages/encode-messages.ts';
 import { gemini } from './index.ts';
 
 const google = findProvider('google')!;
@@ -128,6 +130,8 @@ describe('thinking', () => {
     ['gemini-3-flash-preview', { reasoning_effort: 'medium' }, { thinkingLevel: 'medium' }],
     ['gemini-3-flash-preview', { reasoning_effort: 'xhigh' }, { thinkingLevel: 'high' }],
     ['gemini-3-flash-preview', { thinking: budget(3000) }, { thinkingBudget: 3000 }],
+    ['gemini-3.8-flash', { reasoning_effort: 'minimal' }, { thinkingLevel: 'low' }],
+    ['gemini-3.6-flash', { reasoning_effort: 'minimal' }, { thinkingLevel: 'minimal' }],
     ['models/gemini-4-ultra', { reasoning_effort: 'low' }, { thinkingLevel: 'low' }],
   ])('%s is told %j as %j', (model, asked, told) => {
     const { includeThoughts: _, ...config } = configOf(model, asked);
@@ -151,6 +155,76 @@ describe('thinking', () => {
     expect(configOf('gemini-3-pro', { reasoning_effort: 'constructor' }).dropped).toEqual([
       'reasoning_effort',
     ]);
+  });
+});
+
+describe('models that judge more strictly', () => {
+  const call = (id: string) => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } });
+  const ask = (model: string, more: object) => {
+    const messages = [{ role: 'user', content: 'x' }];
+    const body = { model, messages, ...more } as unknown as JsonObject;
+    const { body: encoded, dropped } = chat.encode(body, contextOf(body));
+    return { encoded, dropped, refusal: refuseGemini(model, encoded) };
+  };
+  const strict = [
+    'gemini-3.6-flash',
+    'gemini-3.7-flash',
+    'gemini-3.8-flash',
+    'gemini-3.5-flash-lite',
+  ];
+
+  it.each(strict)(
+    '%s is told of no sampling, which it refuses or ignores, and names it',
+    (model) => {
+      const sampling = {
+        temperature: 0.2,
+        top_p: 0.5,
+        frequency_penalty: 1,
+        presence_penalty: 0.5,
+      };
+      const { encoded, dropped, refusal } = ask(model, { ...sampling, top_k: 4, seed: 1 });
+      expect(refusal).toBeUndefined();
+      expect(encoded?.generationConfig).toEqual({ seed: 1 });
+      expect(dropped).toEqual(Object.keys({ ...sampling, top_k: 4 }));
+    },
+  );
+
+  it.each(strict)('%s is told what stands for nothing neither, without a word', (model) => {
+    const none = { temperature: 1, top_p: 1, frequency_penalty: 0, presence_penalty: 0 };
+    const { encoded, dropped } = ask(model, none);
+    expect(encoded).not.toHaveProperty('generationConfig');
+    expect(dropped).toEqual([]);
+  });
+
+  it.each(strict)('%s is asked to go on with an answer that was begun for it', (model) => {
+    const messages = [
+      { role: 'user', content: 'Count' },
+      { role: 'assistant', content: 'One, two' },
+    ];
+    const { encoded, dropped, refusal } = ask(model, { messages });
+    expect(refusal).toBeUndefined();
+    expect(encoded?.contents).toEqual([
+      { role: 'user', parts: [{ text: 'Count' }] },
+      { role: 'model', parts: [{ text: 'One, two' }] },
+      { role: 'user', parts: [{ text: continuation }] },
+    ]);
+    expect(dropped).toEqual(['messages[1]']);
+  });
+
+  it.each(strict)('%s is told results by the ids of their calls', (model) => {
+    const messages = [
+      { role: 'user', content: 'x' },
+      { role: 'assistant', tool_calls: [call('a'), call('b')] },
+      { role: 'tool', tool_call_id: 'b', content: '2' },
+      { role: 'tool', tool_call_id: 'a', content: '1' },
+    ];
+    expect(ask(model, { messages }).refusal).toBeUndefined();
+  });
+
+  it('others are told what was asked', () => {
+    const { encoded, dropped } = ask('gemini-3.5-flash', { temperature: 0.2 });
+    expect(encoded?.generationConfig).toEqual({ temperature: 0.2 });
+    expect(dropped).toEqual([]);
   });
 });
 

@@ -11,19 +11,31 @@ export interface GeminiModel {
     | { by: 'level'; levels: readonly string[] };
   /** Calls without a signature are refused in its history, and tool results may hold images. */
   isThirdGeneration: boolean;
+  /** Temperatures and penalties may be told. */
+  takesSampling: boolean;
+  /** The last turn may be the start of the answer. */
+  takesPrefill: boolean;
 }
 
 export function geminiModel(id: string, overrides?: ModelOverrides): GeminiModel {
   const facts = factsOfGemini(id, overrides);
-  if (facts === undefined) return { thinking: { by: 'none' }, isThirdGeneration: false };
+  if (facts === undefined) return { ...unknown, thinking: { by: 'none' } };
   const { efforts, thinkingBudget: budget, signsCalls: isThirdGeneration } = facts;
+  const takes = {
+    isThirdGeneration,
+    takesSampling: facts.sampling !== 'default',
+    takesPrefill: facts.prefill !== false,
+  };
   if (budget !== undefined) {
     const { off: min, min: least, max } = budget;
-    return { thinking: { by: 'budget', min, least, max }, isThirdGeneration };
+    return { ...takes, thinking: { by: 'budget', min, least, max } };
   }
-  if (efforts.length === 0) return { thinking: { by: 'none' }, isThirdGeneration };
-  return { thinking: { by: 'level', levels: efforts }, isThirdGeneration };
+  if (efforts.length === 0) return { ...takes, thinking: { by: 'none' } };
+  return { ...takes, thinking: { by: 'level', levels: efforts } };
 }
+
+/** A model of another maker behind this format is the provider's to judge. */
+const unknown = { isThirdGeneration: false, takesSampling: true, takesPrefill: true };
 
 /** Thinking budgets for efforts, for models that are told a budget. */
 export const budgetOfEffort: ReadonlyMap<string, number> = new Map(

@@ -7,6 +7,7 @@ import type { CallContext } from '../../contract.ts';
 import { findTranslation } from '../../translation/find-translation.ts';
 
 const models = [
+  ...['gpt-6-astra', 'gpt-6-sol', 'gpt-6-luna', 'gpt-6.1-sol', 'gpt-6.1-terra'],
   ...['gpt-5.6', 'gpt-5.6-terra', 'gpt-5.5', 'gpt-5.5-pro', 'gpt-5.4', 'gpt-5.3-codex', 'gpt-5.1'],
   ...['gpt-5', 'gpt-5-mini', 'gpt-5-pro', 'gpt-5-codex', 'o3', 'o3-deep-research', 'gpt-4.1'],
 ];
