@@ -126,6 +126,13 @@ export const errorCodes = {
     type: 'not_found_error',
     detail: 'thread_not_found',
   },
+  'request.state_not_kept': {
+    status: 400,
+    retry: 'next-target',
+    text: 'The request refers to what is not kept here: send it in full.',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+  },
   'request.timeout': request(408, 'The request body arrived too slowly.', 'AB01'),
   'request.aborted': request(499, 'The caller closed the connection.'),
   'request.superseded': request(499, 'Another call of the same request answered first.'),

@@ -193,7 +193,7 @@ describe('responses over another format', () => {
     for (const way of [overChat, overAnthropic])
       await expect(ask(way)).rejects.toMatchObject({
         status: 400,
-        code: 'request.invalid_field',
+        code: 'request.state_not_kept',
         param: expect.stringContaining('previous_response_id'),
       });
     // The provider judges its own requests.
@@ -226,5 +226,40 @@ describe('responses over another format', () => {
       ],
     });
     expect(second.output_text).toContain('22 degrees');
+  });
+});
+
+describe('what another provider may have kept', () => {
+  const referring = {
+    model: 'claude-sonnet-4-5',
+    input: [
+      { role: 'user' as const, content: 'Hello' },
+      { type: 'item_reference' as const, id: 'msg_1' },
+      { role: 'user' as const, content: 'And now?' },
+    ],
+  };
+  const target = (provider: string) => ({
+    provider,
+    api_key: 'sk-upstream',
+    custom_host: `${scenario.stack.demoUpstreamUrl}/v1`,
+  });
+  const ask = (config: object) => {
+    const headers = { 'x-service-config': JSON.stringify(config) };
+    return clientFor({ name: '', model: '', headers: () => headers }).responses.create(referring);
+  };
+
+  it('is refused by the place of the reference, and with what to do', async () => {
+    await expect(ask(target('anthropic'))).rejects.toMatchObject({
+      status: 400,
+      code: 'request.state_not_kept',
+      param: 'body.input[1]',
+      message: expect.stringContaining('send the item in full'),
+    });
+  });
+
+  it('is asked of the provider that may have it, where a fallback names one', async () => {
+    const strategy = { mode: 'fallback', on_status_codes: [400] };
+    const config = { strategy, targets: [target('anthropic'), target('openai')] };
+    expect((await ask(config)).status).toBe('completed');
   });
 });

@@ -8,6 +8,7 @@ import type {
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { decodeContent } from './decode-content.ts';
+import { notKept } from './not-kept.ts';
 import { decodePicture } from './pictures.ts';
 import { openFromCaller, partSignatureOf } from './sealed-thinking.ts';
 import { decodeCall, decodeOutput } from './tool-items.ts';
@@ -60,7 +61,10 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
         dropped.push(path);
         break;
       }
-      throw invalidField(path, 'refers to an item that is stored elsewhere: send the item itself');
+      throw notKept(
+        path,
+        'refers to an item that only another provider may have: send the item in full, as clients do with `store: false`',
+      );
     default:
       decodeFurther(item, path, turns, dropped);
   }

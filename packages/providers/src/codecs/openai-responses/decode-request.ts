@@ -17,6 +17,7 @@ import {
 import { readReasoning } from '../read-reasoning.ts';
 import { decodeInput } from './decode-items.ts';
 import { decodeTools } from './decode-tools.ts';
+import { notKept } from './not-kept.ts';
 import { formatName } from './wire.ts';
 
 /** Fields that the chat model has a name for, or that mean nothing to a provider that keeps nothing. */
@@ -78,7 +79,10 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
 function refuseState(body: JsonObject): void {
   for (const field of remembered)
     if (body[field] != null)
-      throw invalidField(field, 'needs a provider that keeps responses, which this one does not');
+      throw notKept(
+        field,
+        'refers to what only another provider may have: send the conversation in full',
+      );
   if (body.background === true)
     throw invalidField('background', 'must be false: this provider answers at once or not at all');
 }

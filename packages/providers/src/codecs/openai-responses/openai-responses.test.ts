@@ -91,10 +91,6 @@ describe('requests', () => {
     ],
     [{ model: 'm', input: [{ type: 'function_call', call_id: 'c' }] }, 'input[0].name'],
     [{ model: 'm', input: [{ type: 'function_call_output', output: '' }] }, 'input[0].call_id'],
-    [{ model: 'm', input: [{ type: 'item_reference', id: 'i' }] }, 'input[0]'],
-    [{ model: 'm', input: 'x', previous_response_id: 'r' }, 'previous_response_id'],
-    [{ model: 'm', input: 'x', conversation: 'c' }, 'conversation'],
-    [{ model: 'm', prompt: { id: 'p' } }, 'prompt'],
     [{ model: 'm', input: 'x', background: true }, 'background'],
     [{ model: 'm', input: 'x', tools: [tool, { type: 'custom' }] }, 'tools[1].name'],
     [{ model: 'm', input: 'x', tools: [tool], tool_choice: {} }, 'tool_choice'],
@@ -103,6 +99,25 @@ describe('requests', () => {
       expect(() => call.encode(body as JsonObject, contextFor(anthropic))).toThrow(
         expect.objectContaining({ code: 'request.invalid_field', field: `body.${field}` }),
       );
+    expect(native.encode(body as JsonObject, contextFor(openai)).body).toBeUndefined();
+  });
+
+  it.each([
+    [{ model: 'm', input: [{ type: 'item_reference', id: 'msg_1' }] }, 'input[0]'],
+    [{ model: 'm', input: ['fc_1'].map((id) => ({ type: 'item_reference', id })) }, 'input[0]'],
+    [{ model: 'm', input: [{ type: 'item_reference' }] }, 'input[0]'],
+    [{ model: 'm', input: 'x', previous_response_id: 'r' }, 'previous_response_id'],
+    [{ model: 'm', input: 'x', conversation: 'c' }, 'conversation'],
+    [{ model: 'm', prompt: { id: 'p' } }, 'prompt'],
+  ])('asks for all of it where %j refers to what another provider keeps', (body, field) => {
+    const refused = expect.objectContaining({
+      code: 'request.state_not_kept',
+      status: 400,
+      field: `body.${field}`,
+      message: expect.stringMatching(/in full|`store: false`/),
+    });
+    for (const call of [viaChat, viaAnthropic])
+      expect(() => call.encode(body as JsonObject, contextFor(anthropic))).toThrow(refused);
     expect(native.encode(body as JsonObject, contextFor(openai)).body).toBeUndefined();
   });
 
