@@ -48,6 +48,7 @@ import { tokensPart } from './parts/tokens.ts';
 import { upstreamPart } from './parts/upstream.ts';
 import { createPipelines } from './pipeline/pipelines.ts';
 import { authenticate } from './pipeline/stages/authenticate.ts';
+import { authenticateFor } from './pipeline/stages/authenticate-for.ts';
 import { enforceLimits } from './pipeline/stages/enforce-limits.ts';
 import { findPrompt } from './pipeline/stages/find-prompt.ts';
 import { readJsonRequest, readProxyRequest, readRequest } from './pipeline/stages/read-request.ts';
@@ -234,6 +235,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     ...deadlines,
     bounds,
     authenticate: stages.authenticate,
+    authenticateFor: (keyId: string) => authenticateFor(keyId, store, jwt.tokens),
     limits: limits.limits,
     resolveConfig: stages.resolveConfig,
     plan,

@@ -588,4 +588,52 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
     const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
     expect(metrics).toMatch(/endpoint="explain"/);
   });
+
+  describe('of the key of somebody else', () => {
+    const about = (id: string, key: string) =>
+      scenario.call(`/v1/explain/chat/completions?api_key_id=${id}`, { key });
+    const admin = () => scenario.stack.credentials.admin_key;
+
+    it('tells an admin what that key would be answered, limits and all', async () => {
+      const limited = await newKey({
+        rate_limits: [{ type: 'requests', unit: 'rpm', value: 7 }],
+      });
+      const response = await about(limited.id, admin());
+      expect(response.status).toBe(200);
+      const explanation = (await response.json()) as Explanation;
+      expect(explanation.key.id).toBe(limited.id);
+      expect(explanation.limits).toMatchObject([{ remaining: 7 }]);
+      expect(explanation.plan).not.toEqual([]);
+      expect(explanation).toEqual({
+        ...(await explain({ key: limited.key })),
+        request_id: explanation.request_id,
+      });
+    });
+
+    it('says why that key would be refused', async () => {
+      const reader = await newKey({ scopes: ['logs.view'] });
+      const response = await about(reader.id, admin());
+      expect(await response.json()).toMatchObject({
+        would_fail: { code: 'auth.missing_scope', status: 403 },
+      });
+    });
+
+    it('is for those who may read the key', async () => {
+      const [asked, caller, reader] = await Promise.all([
+        newKey(),
+        newKey(),
+        newKey({ scopes: ['workspace_service_api_keys.read'] }),
+      ]);
+      expect((await about(asked.id, reader.key)).status).toBe(200);
+      const refused = await about(asked.id, caller.key);
+      expect([refused.status, (await errorOf(refused)).code]).toEqual([403, 'auth.missing_scope']);
+      for (const id of ['01a20447-776d-76a2-82b2-a3f8aa7332b1', 'no-id', '']) {
+        const unknown = await about(id, admin());
+        expect(await errorOf(unknown)).toMatchObject({
+          code: 'request.invalid_field',
+          param: 'query.api_key_id',
+        });
+      }
+    });
+  });
 });

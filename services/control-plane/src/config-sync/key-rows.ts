@@ -33,6 +33,23 @@ export interface KeyRow {
  * statement: gateways ask for many keys within moments when they come back.
  */
 export function readKeyRows(db: Database, hashes: readonly Buffer[]): Promise<KeyRow[]> {
+  return keyRowsWhere(db, Prisma.sql`s.hash = ANY(${hashes.map(bytes)}::bytea[])`);
+}
+
+/** A key by its id, with the secret that works longest. */
+export async function findKeyRow(db: Database, id: string): Promise<KeyRow | undefined> {
+  const rows = await keyRowsWhere(db, Prisma.sql`k.id = ${id}::uuid`);
+  return rows.reduce<KeyRow | undefined>(
+    (best, row) => (best === undefined || endOf(row) > endOf(best) ? row : best),
+    undefined,
+  );
+}
+
+function endOf({ secretExpiresAt }: KeyRow): number {
+  return secretExpiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+}
+
+function keyRowsWhere(db: Database, condition: Prisma.Sql): Promise<KeyRow[]> {
   return db.$queryRaw<KeyRow[]>(
     Prisma.sql`SELECT s.hash, s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type,
         k.organisation_id::text AS "organisationId", k.workspace_id::text AS "workspaceId", w.slug AS "workspaceSlug",
@@ -46,7 +63,7 @@ export function readKeyRows(db: Database, hashes: readonly Buffer[]): Promise<Ke
       LEFT JOIN configs c ON c.id = k.config_id
       LEFT JOIN users u ON u.id = k.user_id
       LEFT JOIN workspace_members m ON m.user_id = k.user_id AND m.workspace_id = k.workspace_id
-      WHERE s.hash = ANY(${hashes.map(bytes)}::bytea[]) AND w.status IS DISTINCT FROM 'archived'`,
+      WHERE ${condition} AND w.status IS DISTINCT FROM 'archived'`,
   );
 }
 

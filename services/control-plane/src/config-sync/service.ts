@@ -13,7 +13,7 @@ import { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { KeyChanges } from './key-changes.ts';
 import { keyOf } from './key-of.ts';
-import { type KeyRow, keyRowsByHash, readKeyRows } from './key-rows.ts';
+import { findKeyRow, type KeyRow, keyRowsByHash, readKeyRows } from './key-rows.ts';
 import { KnownRevisions } from './known-revisions.ts';
 import { LiveGateways } from './live-gateways.ts';
 import type { ObserveQuestion } from './metrics.ts';
@@ -78,7 +78,12 @@ export function configServiceHandlers(
   return {
     async resolveKey(request) {
       parts.observe('resolveKey');
-      const row = await keys.get(Buffer.from(request.keyHash).toString('hex'));
+      const row =
+        request.keyId === ''
+          ? await keys.get(Buffer.from(request.keyHash).toString('hex'))
+          : isUuid(request.keyId)
+            ? await findKeyRow(db, request.keyId)
+            : undefined;
       return { key: row === undefined ? undefined : keyOf(row, parts.now()) };
     },
     async resolveKeys({ keyHashes }) {

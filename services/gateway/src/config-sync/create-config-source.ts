@@ -20,6 +20,9 @@ export function createConfigSource(
     async resolveKey(hash) {
       return (await client.unary(methods.resolveKey, { keyHash: hash }, { timeoutMs })).key;
     },
+    async keyOfId(id) {
+      return (await client.unary(methods.resolveKey, { keyId: id }, { timeoutMs })).key;
+    },
     async resolveKeys(hashes) {
       try {
         const request = { keyHashes: [...hashes] };

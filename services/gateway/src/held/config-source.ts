@@ -10,6 +10,8 @@ export type Holding = MessageInitShape<typeof config.HoldingSchema>;
 /** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {
   resolveKey(hash: Buffer): Promise<config.Key | undefined>;
+  /** By its id, which is no secret: for somebody else who asks what it may do. */
+  keyOfId(id: string): Promise<config.Key | undefined>;
   /** Several at once, at most 500: by hash in hexadecimal, those that there are. */
   resolveKeys(hashes: readonly Buffer[]): Promise<ReadonlyMap<string, config.Key>>;
   /** What is different from what is held; `unchanged` when nothing is, `gone` when the workspace is. */

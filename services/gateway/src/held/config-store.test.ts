@@ -70,6 +70,10 @@ class FakeControlPlane implements ConfigSource {
     return hashServiceKey(secret, pepper).toString('hex');
   }
 
+  async keyOfId(): Promise<config.Key | undefined> {
+    return undefined;
+  }
+
   async resolveKey(hash: Buffer): Promise<config.Key | undefined> {
     this.keyCalls++;
     if (this.isAway) throw new Error('away');

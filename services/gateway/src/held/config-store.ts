@@ -4,7 +4,7 @@ import { GatewayError } from '@sluice/errors';
 import type { config } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
-import type { ResolvedKey } from '../compiled/resolved-key.ts';
+import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
 import type { ConfigSource, WatchEvent, Watching } from './config-source.ts';
 import { HeldBundles, type HeldState } from './held-bundles.ts';
 import { HeldKeys } from './held-keys.ts';
@@ -184,6 +184,17 @@ export class ConfigStore {
    */
   findKey(secret: string): Promise<ResolvedKey | undefined> {
     return this.#keys.find(secret);
+  }
+
+  /**
+   * A key by its id, which is asked for each time: only who administers keys does so.
+   * @throws GatewayError `auth.unavailable` when the control plane cannot be asked.
+   */
+  async keyOfId(id: string): Promise<ResolvedKey | undefined> {
+    const key = await this.#source.keyOfId(id).catch((error: unknown) => {
+      throw new GatewayError('auth.unavailable', { cause: error, headers: { 'retry-after': '1' } });
+    });
+    return key === undefined ? undefined : resolvedKey('', key);
   }
 
   /** The bundle of a workspace; undefined when the workspace is gone. */

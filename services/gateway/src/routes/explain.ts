@@ -15,22 +15,26 @@ import { pathnameOf, unifiedEndpoints } from './unified-endpoints.ts';
  * for. The key is checked as for the request itself; a refusal that the request
  * would meet later is part of the answer, not an error of this one.
  */
-export function createExplain(deps: ExplainDeps & { authenticate: Stage }) {
+export function createExplain(deps: DecisionDeps) {
   return decision('/v1/explain', deps, (explanation) => explanation);
 }
 
 /** `POST /v1/estimate`: of the same, what the request is likely to use, and which limits would refuse it. */
-export function createEstimate(deps: ExplainDeps & { authenticate: Stage }) {
+export function createEstimate(deps: DecisionDeps) {
   return decision('/v1/estimate', deps, estimateIn);
 }
 
-function decision(
-  path: string,
-  deps: ExplainDeps & { authenticate: Stage },
-  shown: (explanation: Explanation) => object,
-) {
-  return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> =>
-    deps.authenticate(exchange, async () => {
+export interface DecisionDeps extends ExplainDeps {
+  authenticate: Stage;
+  /** For who asks about the key of that id instead of their own. */
+  authenticateFor: (keyId: string) => Stage;
+}
+
+function decision(path: string, deps: DecisionDeps, shown: (explanation: Explanation) => object) {
+  return (exchange: Exchange, spelling: HeaderSpelling): Promise<Reply> => {
+    const keyId = new URLSearchParams(exchange.arrival.search).get('api_key_id');
+    const authenticate = keyId === null ? deps.authenticate : deps.authenticateFor(keyId);
+    return authenticate(exchange, async () => {
       const explanation = await explain(aboutTheSame(exchange, path), spelling, deps);
       return {
         kind: 'body',
@@ -39,6 +43,7 @@ function decision(
         body: Buffer.from(JSON.stringify(shown(explanation))),
       };
     });
+  };
 }
 
 /** The request that is asked about: the same arrival and who asks, and none of this one's state. */

@@ -7,6 +7,7 @@ import type { LimitStore } from '../../limits/limit-store.ts';
 import { limitRefusal } from '../../limits/refusal.ts';
 import { RequestLimits } from '../../limits/request-limits.ts';
 import type { Stage } from '../pipeline.ts';
+import { checkKey } from '../stages/authenticate.ts';
 import { readRequest } from '../stages/read-request.ts';
 import { explainedLimits } from './explain-limits.ts';
 import { type ExplainPlanDeps, explainPlan } from './explain-plan.ts';
@@ -33,6 +34,11 @@ export async function explain(
   const { key, bundle } = exchange;
   if (key === undefined || bundle === undefined)
     throw new Error('explain runs after authentication');
+  // Of somebody else's key, about which an admin asks.
+  const keyFault = await faultOf(async (asked, next) => {
+    checkKey(asked, key);
+    return next();
+  }, exchange);
   const limits = new RequestLimits(deps.limits, exchange);
   exchange.limits = limits;
   const checks = await limits.peekRequest();
@@ -43,7 +49,7 @@ export async function explain(
     configFault === undefined && bodyFault === undefined
       ? await explainPlan(exchange, spelling, deps)
       : undefined;
-  const refusal = limitRefusal(checks) ?? configFault ?? bodyFault ?? planned?.refusal;
+  const refusal = keyFault ?? limitRefusal(checks) ?? configFault ?? bodyFault ?? planned?.refusal;
   const shown = refusal === undefined ? undefined : spelledError(refusal, spelling);
   return {
     object: 'explain',

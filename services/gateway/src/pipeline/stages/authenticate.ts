@@ -1,5 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { isTokenShaped } from '@sluice/jwt';
+import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
 import type { Exchange } from '../../exchange/exchange.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
@@ -14,38 +15,39 @@ export function authenticate(
   scopes?: readonly string[],
 ): Stage {
   return async (exchange, next) => {
-    const secret = exchange.arrival.caller.serviceKey;
-    if (secret === undefined) throw new GatewayError('auth.missing_key');
-    const key =
-      tokens !== undefined && isTokenShaped(secret)
-        ? (tokens.held(secret, exchange.arrival.startedAtMs) ??
-          (await tokens.find(secret, exchange.arrival)))
-        : (store.heldKey(secret) ?? (await store.findKey(secret)));
+    const found = keyOfCaller(exchange, store, tokens);
+    const key = found instanceof Promise ? await found : found;
     if (key === undefined) throw new GatewayError('auth.invalid_key');
     checkKey(exchange, key, scopes);
+    // Told in the log and the ledger even if the workspace cannot be had.
     exchange.key = key;
-    const bundle = store.bundle(key.source.workspaceId);
-    exchange.bundle = bundle instanceof Promise ? await bundle : bundle;
-    if (exchange.bundle === undefined)
+    const held = store.bundle(key.source.workspaceId);
+    const bundle = held instanceof Promise ? await held : held;
+    if (bundle === undefined)
       throw new GatewayError('auth.invalid_key', { message: 'The workspace of this key is gone.' });
-    exchange.metadata = mergeMetadata(
-      exchange.arrival.caller.metadata,
-      key.source.metadata,
-      exchange.bundle.source.metadata,
-    );
+    enterWorkspace(exchange, key, bundle);
     const { progress, arrival } = exchange;
     progress.authenticationMs = performance.now() - arrival.startedAt;
     return next();
   };
 }
 
-function checkKey(
-  exchange: Exchange,
-  key: ResolvedKey,
-  scopes: readonly string[] | undefined,
-): void {
-  if (key.expiresAtMs !== 0 && key.expiresAtMs <= exchange.arrival.startedAtMs)
-    throw new GatewayError('auth.expired_key');
+/** The key of the secret that came; undefined when there is none. */
+export function keyOfCaller(
+  { arrival }: Exchange,
+  store: Pick<ConfigStore, 'heldKey' | 'findKey'>,
+  tokens: TokenKeys | undefined,
+): ResolvedKey | Promise<ResolvedKey | undefined> {
+  const secret = arrival.caller.serviceKey;
+  if (secret === undefined) throw new GatewayError('auth.missing_key');
+  return tokens !== undefined && isTokenShaped(secret)
+    ? (tokens.held(secret, arrival.startedAtMs) ?? tokens.find(secret, arrival))
+    : (store.heldKey(secret) ?? store.findKey(secret));
+}
+
+/** @throws GatewayError `auth.expired_key`, `auth.wrong_key_type`, `auth.missing_scope` */
+export function checkKey(exchange: Exchange, key: ResolvedKey, scopes?: readonly string[]): void {
+  if (hasExpired(key, exchange)) throw new GatewayError('auth.expired_key');
   if (!key.isWorkspaceKey)
     throw new GatewayError('auth.wrong_key_type', {
       message: 'An organisation key cannot call models; use a workspace key.',
@@ -53,6 +55,21 @@ function checkKey(
   const accepted = scopes ?? exchange.subject.operation.scopes;
   if (!accepted.some((scope) => key.scopes.has(scope)))
     throw new GatewayError('auth.missing_scope', { detail: { accepted } });
+}
+
+export function hasExpired({ expiresAtMs }: ResolvedKey, { arrival }: Exchange): boolean {
+  return expiresAtMs !== 0 && expiresAtMs <= arrival.startedAtMs;
+}
+
+/** From here on the request is the key's, in its workspace. */
+export function enterWorkspace(exchange: Exchange, key: ResolvedKey, bundle: CompiledBundle): void {
+  exchange.key = key;
+  exchange.bundle = bundle;
+  exchange.metadata = mergeMetadata(
+    exchange.arrival.caller.metadata,
+    key.source.metadata,
+    bundle.source.metadata,
+  );
 }
 
 /** Workspace over key over request: what an admin set, a caller cannot change. */

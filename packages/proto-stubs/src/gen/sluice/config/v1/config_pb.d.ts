@@ -22,6 +22,14 @@ export declare type ResolveKeyRequest = Message<"sluice.config.v1.ResolveKeyRequ
    * @generated from field: bytes key_hash = 1;
    */
   keyHash: Uint8Array;
+
+  /**
+   * Instead of the hash, for somebody else who asks what the key may do. The
+   * answer is the key with the secret that works longest.
+   *
+   * @generated from field: string key_id = 2;
+   */
+  keyId: string;
 };
 
 /**
