@@ -1,8 +1,8 @@
 import { createHash, generateKeyPairSync, verify } from 'node:crypto';
+import { Sha256 } from '@sluice/aws-signature';
 import { json, type RecordedRequest } from '@sluice/testkit';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Sha256 } from '../src/upstream-auth/aws/sha256.ts';
 import { errorOf, type Scenario, startScenario } from './scenario.ts';
 
 let scenario: Scenario;

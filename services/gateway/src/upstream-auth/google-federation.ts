@@ -1,7 +1,7 @@
+import { signRequest } from '@sluice/aws-signature';
 import type { AuthorisationTools } from './authorisation-tools.ts';
 import { machineCredentials } from './aws/machine-credentials.ts';
 import { homeRegion } from './aws/regions.ts';
-import { signRequest } from './aws/sign.ts';
 import { authorisationFailed } from './failure.ts';
 import type { Issued } from './token-cache.ts';
 import { parsedObject, readOauthToken } from './token-endpoint.ts';

@@ -1,5 +1,6 @@
 import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
+import { reachOf } from '@sluice/log-content';
 import type { PriceBook } from '@sluice/pricing';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
@@ -11,7 +12,6 @@ import { presentLog } from './present-log.ts';
 import { presentRequest } from './present-request.ts';
 import { presentTrace } from './present-trace.ts';
 import { findOrganisationName } from './store.ts';
-import { whoseLogs } from './whose-logs.ts';
 
 export function logOperations(
   ledger: Pick<Ledger, 'listLogs' | 'getLog' | 'listAttempts' | 'writeUsage'>,
@@ -44,7 +44,7 @@ export function logOperations(
         };
       },
       read: async (call) => {
-        const { apiKeyId, ...whose } = whoseLogs(call.caller);
+        const { apiKeyId, ...whose } = reachOf(call.caller);
         const { entry } = await ledger.getLog({ ...whose, id: idIn(call, 'logId') });
         const record = entry?.record;
         if (entry === undefined || record === undefined) throw notFound();
@@ -56,7 +56,7 @@ export function logOperations(
     ...implementAll('requests', {
       read: async (call) => {
         const { attempts, isCutOff } = await ledger.listAttempts({
-          ...whoseLogs(call.caller),
+          ...reachOf(call.caller),
           requestId: idIn(call, 'requestId'),
         });
         const [first, ...others] = attempts;

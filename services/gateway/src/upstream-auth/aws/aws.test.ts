@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { signRequest } from '@sluice/aws-signature';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   type ExampleCall,
@@ -7,7 +8,6 @@ import {
   exampleCall,
   failureOf,
 } from '../../../test/authorisation.ts';
-import { signRequest } from './sign.ts';
 
 afterEach(endAll);
 

@@ -1,3 +1,4 @@
+import { type AwsCredentials, signRequest } from '@sluice/aws-signature';
 import type { AuthorisedRequest, UnauthorisedRequest } from '../../calls/call-authoriser.ts';
 import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { collectBody } from '../collect-body.ts';
@@ -5,11 +6,10 @@ import { authorisationFailed, settingInvalid, settingMissing } from '../failure.
 import { lendHostIdentity } from '../host-identity.ts';
 import { bareToken, withCredential, withoutCredentials } from '../own-headers.ts';
 import { tokenKey } from '../token-cache.ts';
-import { type AwsCredentials, fromKeys } from './credentials.ts';
+import { fromKeys } from './credentials.ts';
 import { machineCredentials } from './machine-credentials.ts';
 import { inPartition, regionOf } from './regions.ts';
 import { tagLists } from './session-tags.ts';
-import { signRequest } from './sign.ts';
 import { assumeRole, type RoleRequest } from './sts.ts';
 
 /** Services that take a bearer key in place of a signature. */

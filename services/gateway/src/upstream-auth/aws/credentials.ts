@@ -1,12 +1,7 @@
+import type { AwsCredentials } from '@sluice/aws-signature';
 import { authorisationFailed } from '../failure.ts';
 import type { Issued } from '../token-cache.ts';
 import { parsedObject, type TokenReply } from '../token-endpoint.ts';
-
-export interface AwsCredentials {
-  accessKeyId: string;
-  secretAccessKey: string;
-  sessionToken?: string;
-}
 
 export function fromKeys(
   accessKeyId: string | undefined,

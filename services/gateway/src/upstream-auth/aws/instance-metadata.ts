@@ -1,8 +1,9 @@
+import type { AwsCredentials } from '@sluice/aws-signature';
 import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { authorisationFailed } from '../failure.ts';
 import { askMetadata } from '../metadata-service.ts';
 import type { Issued } from '../token-cache.ts';
-import { type AwsCredentials, readJsonCredentials } from './credentials.ts';
+import { readJsonCredentials } from './credentials.ts';
 
 const step = 'AWS’s instance metadata service';
 const rolePath = '/latest/meta-data/iam/security-credentials/';

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { AwsCredentials } from '@sluice/aws-signature';
 import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { authorisationFailed } from '../failure.ts';
 import { askMetadata } from '../metadata-service.ts';
 import { type Issued, tokenKey } from '../token-cache.ts';
-import { type AwsCredentials, fromKeys, readJsonCredentials } from './credentials.ts';
+import { fromKeys, readJsonCredentials } from './credentials.ts';
 import { askInstanceMetadata } from './instance-metadata.ts';
 import { assumeRoleWithWebIdentity } from './sts.ts';
 

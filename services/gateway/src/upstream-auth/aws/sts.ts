@@ -1,10 +1,9 @@
+import { type AwsCredentials, signRequest } from '@sluice/aws-signature';
 import type { AuthorisationTools } from '../authorisation-tools.ts';
 import { authorisationFailed, errorName } from '../failure.ts';
 import type { Issued } from '../token-cache.ts';
 import type { TokenReply } from '../token-endpoint.ts';
-import type { AwsCredentials } from './credentials.ts';
 import { stsUrl } from './regions.ts';
-import { signRequest } from './sign.ts';
 
 export interface RoleRequest {
   roleArn: string;

@@ -1,7 +1,7 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { describe, expect, it } from 'vitest';
 import { Sha256 } from './sha256.ts';
-import { type SignableRequest, signRequest } from './sign.ts';
+import { type SignableRequest, signRequest } from './sign-request.ts';
 
 /** Of AWS's test suite: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-test-suite.html */
 const suite = {

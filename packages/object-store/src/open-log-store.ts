@@ -1,0 +1,120 @@
+import type { SectionValues } from '@sluice/env';
+import { BreakingStore } from './breaking-store.ts';
+import { FolderStore } from './folder-store.ts';
+import type { logStoreSettings } from './log-store-settings.ts';
+import type { ObjectStore } from './object-store.ts';
+import { type S3Options, S3Store } from './s3-store.ts';
+
+export type LogStoreEnv = SectionValues<typeof logStoreSettings>;
+
+/**
+ * The store that the settings name; undefined where they name none.
+ * @throws Error naming the setting that is missing, wrong or not supported
+ */
+export function openLogStore(
+  env: LogStoreEnv,
+  nowMs: () => number = Date.now,
+): BreakingStore | undefined {
+  const { LOG_STORE: kind } = env;
+  if (kind === undefined) return undefined;
+  return new BreakingStore(openKind(kind, env, nowMs), {
+    failuresMax: env.LOG_STORE_CONNECTION_FAILURE_THRESHOLD,
+    openMs: env.LOG_STORE_CONNECTION_BACKOFF_MS,
+    nowMs,
+  });
+}
+
+function openKind(kind: string, env: LogStoreEnv, nowMs: () => number): ObjectStore {
+  if (kind === 'local') return new FolderStore(needed(env, 'LOG_STORE_DIR'));
+  const reason = notSupported.get(kind);
+  if (reason !== undefined)
+    throw new Error(`LOG_STORE: ${kind} is not supported by this release: ${reason}`);
+  const place = placeOf(kind, env);
+  return new S3Store({
+    ...place,
+    credentials: {
+      accessKeyId: needed(env, 'LOG_STORE_ACCESS_KEY'),
+      secretAccessKey: needed(env, 'LOG_STORE_SECRET_KEY'),
+    },
+    timeoutMs: env.LOG_STORE_CONNECTION_TIMEOUT_MS,
+    putHeaders: encryptionHeaders(env),
+    sendsChecksum: env.LOG_STORE_OBJECT_LOCK_RETENTION_ENABLED,
+    connectionsMax: 32,
+    nowMs,
+  });
+}
+
+/** What other gateways know, with what to do here. */
+const notSupported: ReadonlyMap<string, string> = new Map([
+  ['s3_assume', 'use s3 with an access key'],
+  ['gcs_assume', 'use gcs with an HMAC key'],
+  ['azure', 'use one of local, s3, s3_custom, gcs'],
+  ['mongo', 'use one of local, s3, s3_custom, gcs'],
+  ['control_plane', 'use local on a volume that the control plane shares'],
+]);
+
+function placeOf(
+  kind: string,
+  env: LogStoreEnv,
+): Pick<S3Options, 'origin' | 'basePath' | 'region'> {
+  if (kind === 's3' || kind === 'gcs') {
+    const region = needed(env, 'LOG_STORE_REGION');
+    const bucket = needed(env, 'LOG_STORE_GENERATIONS_BUCKET');
+    // Both become parts of a host name or path: they must not become another one.
+    if (!/^[a-z0-9-]{1,64}$/i.test(region)) throw new Error('LOG_STORE_REGION: is no region');
+    if (!/^[a-z0-9][a-z0-9._-]{1,221}[a-z0-9]$/.test(bucket))
+      throw new Error('LOG_STORE_GENERATIONS_BUCKET: is no name of a bucket');
+    if (kind === 'gcs')
+      return { origin: 'https://storage.googleapis.com', basePath: `/${bucket}`, region };
+    const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
+    // A certificate for one level of names covers no bucket with a dot.
+    return bucket.includes('.')
+      ? { origin: `https://${host}`, basePath: `/${bucket}`, region }
+      : { origin: `https://${bucket}.${host}`, basePath: '', region };
+  }
+  if (!likeS3.has(kind))
+    throw new Error(
+      `LOG_STORE: ${kind} is unknown; there are local, ${[...likeS3].join(', ')}, s3, gcs`,
+    );
+  return {
+    ...basePlace(needed(env, 'LOG_STORE_BASEPATH')),
+    region: env.LOG_STORE_REGION ?? 'us-east-1',
+  };
+}
+
+const likeS3: ReadonlySet<string> = new Set(['s3_custom', 'wasabi', 'netapp', 'r2']);
+
+function basePlace(address: string): Pick<S3Options, 'origin' | 'basePath'> {
+  const wrong = (what: string) => new Error(`LOG_STORE_BASEPATH: ${what}`);
+  // Without a scheme it is one of TLS, as other gateways read it.
+  const text = /^[a-z]+:\/\//i.test(address) ? address : `https://${address}`;
+  if (!URL.canParse(text)) throw wrong('is no address');
+  const { protocol, origin, pathname, search, hash, username, password } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') throw wrong('must be http or https');
+  if (username !== '' || password !== '') throw wrong('must not hold a credential');
+  if (search !== '' || hash !== '') throw wrong('must end with the bucket');
+  const basePath = pathname.replace(/\/+$/, '');
+  if (basePath === '') throw wrong('lacks the bucket, as in https://minio:9000/bucket');
+  return { origin, basePath };
+}
+
+function encryptionHeaders(env: LogStoreEnv): Record<string, string> {
+  const { SSE_ENCRYPTION_TYPE: type, KMS_KEY_ID: key, KMS_ENCRYPTION_CONTEXT: context } = env;
+  if (type === undefined) return {};
+  if (!['AES256', 'aws:kms', 'aws:kms:dsse'].includes(type))
+    throw new Error('SSE_ENCRYPTION_TYPE: must be AES256, aws:kms or aws:kms:dsse');
+  const name = 'x-amz-server-side-encryption';
+  return {
+    [name]: type,
+    ...(key !== undefined && { [`${name}-aws-kms-key-id`]: key }),
+    ...(context !== undefined && { [`${name}-context`]: context }),
+    ...(env.KMS_BUCKET_KEY_ENABLED && { [`${name}-bucket-key-enabled`]: 'true' }),
+  };
+}
+
+function needed(env: LogStoreEnv, name: keyof LogStoreEnv): string {
+  const value = env[name];
+  if (typeof value !== 'string')
+    throw new Error(`${name}: is required with LOG_STORE=${env.LOG_STORE}`);
+  return value;
+}

@@ -1,0 +1,132 @@
+import { createHash } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { signatureFault } from './s3-signature.ts';
+
+/** A bucket that lets in nobody without a right signature. */
+export interface TestS3 {
+  /** With the bucket: as `LOG_STORE_BASEPATH`. */
+  readonly basePath: string;
+  readonly origin: string;
+  readonly bucket: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly objects: Map<string, Buffer>;
+  /** Of each object, the headers it was sent with. */
+  readonly headers: Map<string, Readonly<Record<string, string>>>;
+  /** Why requests were refused, oldest first. */
+  readonly refusals: string[];
+  readonly requests: number;
+  /** Answers everything with this status from now on; undefined = as it should. */
+  fail(status: number | 'hang' | 'redirect' | undefined): void;
+  close(): Promise<void>;
+}
+
+export async function startS3(): Promise<TestS3> {
+  const bucket = 'sluice-logs';
+  const region = 'eu-central-1';
+  const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret-of-the-bucket', region };
+  const objects = new Map<string, Buffer>();
+  const headersOf = new Map<string, Readonly<Record<string, string>>>();
+  const refusals: string[] = [];
+  let failure: number | 'hang' | 'redirect' | undefined;
+  let requests = 0;
+
+  async function answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    requests++;
+    const body = await buffer(incoming);
+    const refuse = (status: number, code: string) => {
+      refusals.push(code);
+      response.writeHead(status, { 'content-type': 'application/xml' });
+      response.end(`<?xml version="1.0"?><Error><Code>${code}</Code></Error>`);
+    };
+    if (failure === 'hang') return;
+    if (failure === 'redirect') {
+      response.writeHead(307, { location: 'http://127.0.0.1:9/elsewhere' });
+      response.end();
+      return;
+    }
+    if (failure !== undefined) return refuse(failure, 'InternalError');
+    const headers = Object.fromEntries(
+      Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]),
+    );
+    const target = incoming.url ?? '/';
+    const method = incoming.method ?? '';
+    const fault = signatureFault({ method, target, headers, body }, credentials, Date.now());
+    if (fault !== undefined) return refuse(403, fault);
+    const url = new URL(target, 'http://s3');
+    const path = decodeURIComponent(url.pathname);
+    if (path !== `/${bucket}` && !path.startsWith(`/${bucket}/`))
+      return refuse(404, 'NoSuchBucket');
+    const key = path.slice(bucket.length + 2);
+    if (method === 'PUT' && key !== '') {
+      const sum = headers['x-amz-checksum-sha256'];
+      if (sum !== undefined && sum !== createHash('sha256').update(body).digest('base64'))
+        return refuse(400, 'BadDigest');
+      objects.set(key, body);
+      headersOf.set(key, headers);
+      response.end();
+    } else if (method === 'GET' && key !== '') {
+      const content = objects.get(key);
+      if (content === undefined) return refuse(404, 'NoSuchKey');
+      response.writeHead(200, { 'content-length': content.length });
+      response.end(content);
+    } else if (method === 'GET') {
+      response.writeHead(200, { 'content-type': 'application/xml' });
+      response.end(listing(url.searchParams));
+    } else if (method === 'POST' && url.searchParams.has('delete')) {
+      if (headers['content-md5'] !== createHash('md5').update(body).digest('base64'))
+        return refuse(400, 'BadDigest');
+      for (const [, escaped = ''] of body.toString('utf8').matchAll(/<Key>([^<]*)<\/Key>/g))
+        objects.delete(
+          escaped.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))),
+        );
+      response.end('<?xml version="1.0"?><DeleteResult></DeleteResult>');
+    } else refuse(405, 'MethodNotAllowed');
+  }
+
+  function listing(query: URLSearchParams): string {
+    const prefix = query.get('prefix') ?? '';
+    const after = query.get('start-after') ?? '';
+    const max = Math.min(Number(query.get('max-keys') ?? 1000), 1000);
+    const found = [...objects.keys()]
+      .filter(
+        (key) => key.startsWith(prefix) && Buffer.compare(Buffer.from(key), Buffer.from(after)) > 0,
+      )
+      .sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+    const isUrl = query.get('encoding-type') === 'url';
+    const contents = found
+      .slice(0, max)
+      .map((key) => `<Contents><Key>${isUrl ? encodeURIComponent(key) : key}</Key></Contents>`);
+    return `<?xml version="1.0"?><ListBucketResult><Name>${bucket}</Name><KeyCount>${contents.length}</KeyCount><IsTruncated>${found.length > max}</IsTruncated>${contents.join('')}</ListBucketResult>`;
+  }
+
+  const server = createServer((incoming, response) => {
+    answer(incoming, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    basePath: `${origin}/${bucket}`,
+    origin,
+    bucket,
+    region,
+    accessKeyId: credentials.accessKeyId,
+    secretAccessKey: credentials.secretAccessKey,
+    objects,
+    headers: headersOf,
+    refusals,
+    get requests() {
+      return requests;
+    },
+    fail(next) {
+      failure = next;
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
