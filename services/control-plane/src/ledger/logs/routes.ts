@@ -68,7 +68,7 @@ export function logOperations(
       read: async (call) => {
         const traceId = pathParameter(call, 'traceId');
         const { attempts, isCutOff } = await ledger.listAttempts({
-          ...whoseLogs(call.caller),
+          ...reachOf(call.caller),
           traceId,
         });
         const [first, ...others] = attempts;
