@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { buildGateway, currentBuild } from './build.ts';
+import { buildService, currentBuild } from './build.ts';
 
 const root = resolve(import.meta.dirname, '..');
 // Inside the checkout, since sources are named by their path in it.
@@ -18,7 +18,7 @@ afterAll(() => rmSync(dir, { recursive: true }));
 
 it('a build is current until one of its sources changes, or is gone', async () => {
   expect(currentBuild(dir)).toBeUndefined();
-  const file = await buildGateway(join(dir, 'gateway'));
+  const file = await buildService('gateway', join(dir, 'gateway'));
   const manifest = join(dir, 'gateway', 'sources.json');
   expect(currentBuild(join(dir, 'gateway'))).toBe(file);
   const { sources } = JSON.parse(readFileSync(manifest, 'utf8')) as { sources: string[] };
@@ -27,7 +27,7 @@ it('a build is current until one of its sources changes, or is gone', async () =
   // The same with a source that may be changed while other tests run.
   const own = join(dir, 'own.ts');
   writeFileSync(own, 'export {};\n');
-  const build = await buildGateway(join(dir, 'gateway'), [own]);
+  const build = await buildService('gateway', join(dir, 'gateway'), [own]);
   const { sources: more } = JSON.parse(readFileSync(manifest, 'utf8')) as { sources: string[] };
   expect(more).toContain(relative(root, own));
   expect(currentBuild(join(dir, 'gateway'))).toBe(build);

@@ -1,14 +1,18 @@
 /**
- * `npm run build`: makes the gateway one file, `dist/gateway/main.mjs`, as an image carries it: starts faster than the
- * sources and needs no type stripping at run time. `npm start` runs it while it is current, and the sources otherwise.
- * With a folder behind it the files go there.
+ * `npm run build`: makes each service one file, `dist/gateway/main.mjs` and so on: starts faster than the sources and
+ * needs no type stripping at run time. `npm start` runs those that are current, and the sources otherwise.
+ * `npm run build -- SERVICE FOLDER` makes that service there.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { ServiceName } from '@sluice/stack';
+import type { Plugin } from 'rolldown';
 
 const root = resolve(import.meta.dirname, '..');
-const dir = join(root, 'dist/gateway');
+const services: readonly ServiceName[] = ['gateway', 'control-plane', 'data-service'];
+const folderOf = (service: ServiceName) => join(root, 'dist', service);
 
 /** Beside the built file. */
 const manifestName = 'sources.json';
@@ -21,18 +25,23 @@ interface Manifest {
 }
 
 /**
- * Bundles the gateway and returns the file.
+ * Bundles the service and returns the file.
  * `more` are files that it depends on beside its modules.
  */
-export async function buildGateway(into = dir, more: readonly string[] = []): Promise<string> {
+export async function buildService(
+  service: ServiceName,
+  into: string = folderOf(service),
+  more: readonly string[] = [],
+): Promise<string> {
   const file = join(into, 'main.mjs');
   // Only who builds needs it: `npm start` asks what is current and must not wait for it.
   const { rolldown } = await import('rolldown');
   rmSync(into, { recursive: true, force: true });
   const build = await rolldown({
-    input: join(root, 'services/gateway/src/main.ts'),
+    input: join(root, 'services', service, 'src/main.ts'),
     platform: 'node',
     logLevel: 'silent',
+    plugins: [staysInCheckout(into)],
   });
   const { output } = await build.write({
     file,
@@ -53,8 +62,18 @@ export async function buildGateway(into = dir, more: readonly string[] = []): Pr
   return file;
 }
 
-/** The built gateway, or undefined when there is none or a source has changed since. */
-export function currentBuild(from = dir): string | undefined {
+/** The services whose built files are what their sources say, each with its file. */
+export function currentBuilds(): Partial<Record<ServiceName, string>> {
+  return Object.fromEntries(
+    services.flatMap((service) => {
+      const file = currentBuild(folderOf(service));
+      return file === undefined ? [] : [[service, file]];
+    }),
+  );
+}
+
+/** The service built here, or undefined when there is none or a source has changed since. */
+export function currentBuild(from: string): string | undefined {
   try {
     const { sources, digest } = JSON.parse(
       readFileSync(join(from, manifestName), 'utf8'),
@@ -75,4 +94,33 @@ function digestOf(sources: readonly string[]): string {
   return hash.digest('hex');
 }
 
-if (import.meta.main) console.log(await buildGateway(process.argv[2]));
+/**
+ * Migrations, schemas and the viewer of the specification stay in the checkout,
+ * and native code in its packages: what a module finds from where it lies, it
+ * finds from the built file too, wherever the checkout is moved together with it.
+ */
+function staysInCheckout(into: string): Plugin {
+  const fromBuild = (path: string) => JSON.stringify(relative(into, path));
+  return {
+    name: 'stays-in-checkout',
+    resolveId(id, importer) {
+      if (!/^chdb(\/|$)/.test(id) || importer === undefined) return null;
+      return { id: relative(into, createRequire(importer).resolve(id)), external: true };
+    },
+    transform(code, id) {
+      if (!id.startsWith(join(root, 'services')) || id.includes('node_modules')) return null;
+      return code
+        .replaceAll(
+          'import.meta.dirname',
+          `(import.meta.dirname + '/' + ${fromBuild(dirname(id))})`,
+        )
+        .replaceAll('import.meta.url', `new URL(${fromBuild(id)}, import.meta.url).href`);
+    },
+  };
+}
+
+if (import.meta.main) {
+  const [service, into] = process.argv.slice(2);
+  const wanted = services.filter((each) => service === undefined || each === service);
+  for (const each of wanted) console.log(await buildService(each, into));
+}

@@ -10,7 +10,7 @@ import {
   type SupervisionEvent,
   startSluice,
 } from '@sluice/stack';
-import { currentBuild } from './build.ts';
+import { currentBuilds } from './build.ts';
 import { takenPortsMessage } from './start/check-ports.ts';
 import {
   DataDirError,
@@ -80,8 +80,9 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       ? 'First start: creating the databases and keys.'
       : 'Starting Sluice.',
   );
-  const gatewayEntry = currentBuild();
-  if (gatewayEntry !== undefined) say('  the gateway runs as built by npm run build');
+  const builtServices = currentBuilds();
+  for (const service of Object.keys(builtServices))
+    say(`  the ${service} runs as built by npm run build`);
   const sluice = await startSluice(
     {
       dataDir,
@@ -91,7 +92,7 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       restart: true,
       onCredentials: (created) => writeCredentials(dataDir, created),
       environment: process.env,
-      gatewayEntry,
+      builtServices,
       compileCacheDir: join(dataDir, 'cache'),
       onEvent(event) {
         if (event.kind === 'ready') run.note(event.name, event.pid);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSecrets, freePorts, type Sluice, startSluice } from '@sluice/stack';
-import { buildGateway } from '../build.ts';
+import { buildService } from '../build.ts';
 import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
 import { openCrowdedWorkspace } from './crowded-workspace.ts';
@@ -29,7 +29,7 @@ export async function startWholeSluice(
     await rm(dataDir, { recursive: true, force: true });
   };
   try {
-    const gatewayEntry = await buildGateway();
+    const gateway = await buildService('gateway');
     const ports = await freePorts();
     sluice = await startSluice(
       {
@@ -37,7 +37,7 @@ export async function startWholeSluice(
         ports,
         secrets: createSecrets(),
         restart: false,
-        gatewayEntry,
+        builtServices: { gateway },
         partEnvironment: { gateway: wideConfigs, 'control-plane': wideConfigs },
       },
       signal,

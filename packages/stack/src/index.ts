@@ -25,6 +25,7 @@ export {
 export {
   demoUpstreamSpec,
   type PartName,
+  type ServiceName,
   type Sluice,
   type SluiceOptions,
   startSluice,

@@ -25,6 +25,8 @@ export type PartName =
   | 'control-plane'
   | `gateway${'' | `-${number}`}`;
 
+export type ServiceName = 'gateway' | 'control-plane' | 'data-service';
+
 export interface SluiceOptions {
   dataDir: string;
   ports: SluicePorts;
@@ -44,8 +46,8 @@ export interface SluiceOptions {
   demoUpstreamUrl?: string;
   /** Where Node keeps compiled sources from one start to the next. */
   compileCacheDir?: string;
-  /** A built gateway to run instead of its sources; see scripts/build.ts. */
-  gatewayEntry?: string;
+  /** Built services to run instead of their sources; see scripts/build.ts. */
+  builtServices?: Partial<Record<ServiceName, string>>;
   /** Ports of further gateways beside the first. */
   moreGatewayPorts?: readonly number[];
   /** Variables for every part, overridden by the stack's own: a person's settings. */
@@ -123,21 +125,23 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     return part;
   }
 
+  const entryOf = (service: ServiceName): string =>
+    options.builtServices?.[service] ?? join(root, 'services', service, 'src/main.ts');
   const gatewayPorts = [options.ports.gateway, ...(options.moreGatewayPorts ?? [])];
   const gateways = gatewayPorts.map((port, index) =>
     add(index === 0 ? 'gateway' : `gateway-${index + 1}`, {
-      entry: options.gatewayEntry ?? join(root, 'services/gateway/src/main.ts'),
+      entry: entryOf('gateway'),
       nodeFlags: gatewayNodeFlags,
       env: { ...gatewayMemory, ...environments.gateway(index, port) },
     }),
   );
   const controlPlane = add('control-plane', {
-    entry: join(root, 'services/control-plane/src/main.ts'),
+    entry: entryOf('control-plane'),
     env: environments.controlPlane,
     readyTimeoutMs: 60_000,
   });
   const dataService = add('data-service', {
-    entry: join(root, 'services/data-service/src/main.ts'),
+    entry: entryOf('data-service'),
     env: environments.dataService,
     readyTimeoutMs: 60_000,
   });

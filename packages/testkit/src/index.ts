@@ -22,7 +22,7 @@ export {
 } from './redis.ts';
 export { temporaryFolder } from './run-folder.ts';
 export { startS3, type TestS3 } from './s3.ts';
-export { type ServiceName, startService } from './service.ts';
+export { startService } from './service.ts';
 export type { SpawnedServer } from './spawned-server.ts';
 export { startStack, type TestStack, type TestStackOptions } from './stack.ts';
 export { testDatabase } from './test-database.ts';

@@ -43,7 +43,10 @@ export async function createDatabase(serverUrl: string, template?: string): Prom
   const client = new Client({ connectionString: serverUrl });
   await client.connect();
   try {
-    await client.query(`CREATE DATABASE ${name} TEMPLATE ${template ?? 'template1'}`);
+    // Its files are copied, not written anew through the log, which takes twice as long where nothing is flushed.
+    await client.query(
+      `CREATE DATABASE ${name} TEMPLATE ${template ?? 'template1'} STRATEGY FILE_COPY`,
+    );
   } finally {
     await client.end();
   }

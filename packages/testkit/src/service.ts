@@ -1,8 +1,11 @@
-import { baseEnvironment, type ManagedProcess, startProcess } from '@sluice/stack';
-import { builtGateway } from './built-gateway.ts';
+import {
+  baseEnvironment,
+  type ManagedProcess,
+  type ServiceName,
+  startProcess,
+} from '@sluice/stack';
+import { builtService } from './built-service.ts';
 import { compileCacheDir } from './run-folder.ts';
-
-export type ServiceName = 'gateway' | 'control-plane' | 'data-service';
 
 /**
  * Runs a service as its own process, as in production, and waits for its
@@ -14,10 +17,7 @@ export async function startService(
 ): Promise<ManagedProcess> {
   return startProcess({
     name,
-    entry:
-      name === 'gateway'
-        ? await builtGateway()
-        : `${import.meta.dirname}/../../../services/${name}/src/main.ts`,
+    entry: await builtService(name),
     env: { ...baseEnvironment(), NODE_COMPILE_CACHE: compileCacheDir(), ...env },
   });
 }

@@ -10,7 +10,7 @@ import {
   startSluice,
 } from '@sluice/stack';
 import { inject } from 'vitest';
-import { builtGateway } from './built-gateway.ts';
+import { builtServices } from './built-service.ts';
 import type {} from './global-setup.ts';
 import { newInstallation } from './installation.ts';
 import { startNats } from './nats.ts';
@@ -56,14 +56,13 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   const moreGatewayPorts = await Promise.all(
     Array.from({ length: (options.gateways ?? 1) - 1 }, freePort),
   );
-  const [dataDir, { databaseUrl, secrets, credentials }, gatewayEntry, nats, redis] =
-    await Promise.all([
-      temporaryFolder('stack'),
-      newInstallation(),
-      builtGateway(),
-      options.nats === true ? startNats() : undefined,
-      options.redis === true ? startRedis() : undefined,
-    ]);
+  const [dataDir, { databaseUrl, secrets, credentials }, built, nats, redis] = await Promise.all([
+    temporaryFolder('stack'),
+    newInstallation(),
+    builtServices(),
+    options.nats === true ? startNats() : undefined,
+    options.redis === true ? startRedis() : undefined,
+  ]);
   const origin = (port: number) => `http://127.0.0.1:${port}`;
   const stopServers = () => Promise.all([nats?.stop(), redis?.stop()]);
   let sluice: Sluice;
@@ -75,7 +74,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       credentials: { ...credentials, base_url: `${origin(ports.gateway)}/v1` },
       restart: false,
       compileCacheDir: compileCacheDir(),
-      gatewayEntry,
+      builtServices: built,
       demoUpstreamUrl: inject('demoUpstreamUrl'),
       databaseUrl,
       natsUrl: nats?.url,
