@@ -42,6 +42,7 @@ export {
   type Span,
   type WithoutShared,
 } from './limits/limit.ts';
+export { overshootBound, type UnderWay } from './limits/overshoot-bound.ts';
 export { type Period, periodAt } from './limits/period.ts';
 export {
   type CompiledPolicy,

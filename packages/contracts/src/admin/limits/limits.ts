@@ -136,7 +136,7 @@ export const shownUsage = {
   current_usage: z.number(),
   /** Ours: what requests in flight hold of it. */
   reserved: z.number(),
-  /** Ours: by how much requests in flight may overshoot the limit at most. */
+  /** Ours: by how much requests in flight may take it beyond the limit at most, or further beyond it. */
   overshoot_bound: z.number(),
 };
 

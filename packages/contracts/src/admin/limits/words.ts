@@ -29,7 +29,8 @@ export const limitWords = {
   include_usage: 'Whether to say how much was used.',
   reset_usage_for_value: 'Whose counter begins anew.',
   reserved: 'What requests in flight hold of it.',
-  overshoot_bound: 'By how much requests in flight may overshoot the limit at most.',
+  overshoot_bound:
+    'By how much requests in flight may take it beyond the limit at most; 0 where what is left has room for all of them.',
   shadow: 'Whether the limit is only counted, and refuses nothing.',
   admission:
     '`strict`: what a request is estimated to use must fit; unset: something must be left.',

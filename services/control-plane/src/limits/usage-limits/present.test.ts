@@ -36,6 +36,15 @@ describe('usage limits as they are shown', () => {
     expect(shown(stored, new Map())).toMatchObject({ current_usage: 0, status: 'active' });
   });
 
+  it('tell how far requests in flight may go beyond the limit, and nothing where there is room for them', () => {
+    const boundAt = (posted: bigint) => shown(stored, row(posted)).overshoot_bound;
+    expect(boundAt(0n)).toBe(0);
+    expect(boundAt(10_000_000_000n - 12n)).toBe(0);
+    expect(boundAt(10_000_000_000n - 9n)).toBe(3e-9);
+    expect(boundAt(10_000_000_000n)).toBe(7e-9);
+    expect(boundAt(20_000_000_000n)).toBe(7e-9);
+  });
+
   it('move on by themselves, and know nothing of what an epoch counted that is over', () => {
     const monthly = {
       ...stored,

@@ -1,4 +1,4 @@
-import { periodAt } from '@sluice/engine';
+import { overshootBound, periodAt } from '@sluice/engine';
 import type { LimitUsage } from '../../generated/prisma/client.ts';
 import { type Budget, counted, told } from './budget.ts';
 
@@ -22,13 +22,19 @@ const unused = { posted: 0n, reserved: 0n, overshootBound: 0n };
 
 /** How much of a budget is used now: what was counted in an epoch that is over is not. */
 export function usageOf(budget: Budget, row: UsageRow | undefined, now: Date): ShownUsage {
-  const { posted, reserved, overshootBound } =
-    row !== undefined && isCurrent(budget, row, now) ? row : unused;
+  // As it is reported it is of all that is under way, however much of the limit is left.
+  const {
+    posted,
+    reserved,
+    overshootBound: beyond,
+  } = row !== undefined && isCurrent(budget, row, now) ? row : unused;
+  const limit = counted(budget.type, budget.creditLimit);
+  const bound = overshootBound(limit, { posted, reserved, beyond });
   return {
     current_usage: told(budget.type, posted),
     reserved: told(budget.type, reserved),
-    overshoot_bound: told(budget.type, overshootBound),
-    status: posted >= counted(budget.type, budget.creditLimit) ? 'exhausted' : 'active',
+    overshoot_bound: told(budget.type, bound),
+    status: posted >= limit ? 'exhausted' : 'active',
   };
 }
 

@@ -1615,7 +1615,7 @@ export declare type CounterReport = Message<"sluice.config.v1.CounterReport"> & 
   reserved: bigint;
 
   /**
-   * By how much the limit may be overshot by what is in flight.
+   * What is in flight may use beyond what is reserved, however much of the limit is left.
    *
    * @generated from field: uint64 overshoot_bound = 8;
    */
