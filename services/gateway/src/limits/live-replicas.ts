@@ -39,11 +39,24 @@ export class LiveReplicas {
   }
 }
 
-/** Its part of something; those of all gateways are the whole. */
-export function shareOf(total: number, { index, count }: Replicas): number {
-  if (count <= 1) return total;
-  const upTo = (replicas: number) => Number((BigInt(total) * BigInt(replicas)) / BigInt(count));
-  return upTo(index + 1) - upTo(index);
+/**
+ * Its part of what a counter may come to; those of all gateways are the whole. Who
+ * has one more where that does not come out even is another with each counter, and
+ * so with each epoch: of a limit of one no gateway is always without.
+ */
+export function shareOf(total: number, { index, count }: Replicas, counter: string): number {
+  const over = total % count;
+  const share = (total - over) / count;
+  if (over === 0) return share;
+  return (index + placeOf(counter)) % count < over ? share + 1 : share;
+}
+
+/** Of a name, the same in every gateway: FNV-1a. */
+function placeOf(name: string): number {
+  let place = 0x811c9dc5;
+  for (let at = 0; at < name.length; at += 1)
+    place = Math.imul(place ^ name.charCodeAt(at), 0x01000193);
+  return place >>> 0;
 }
 
 export function sayShares(logger: Logger): (replicas: Replicas) => void {

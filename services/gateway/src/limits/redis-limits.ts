@@ -473,7 +473,7 @@ export class RedisLimits implements LimitStore {
     const left = Math.max(0, known === undefined ? value : leftOf(value, known));
     switch (rules.withoutShared) {
       case 'share':
-        return { value: shareOf(left, this.#replicas()), rule: 'share' };
+        return { value: shareOf(left, this.#replicas(), name), rule: 'share' };
       case 'lease':
         return { value: this.#leases.leased(scope, name), rule: 'lease' };
       case 'allow':

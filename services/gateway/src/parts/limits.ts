@@ -32,8 +32,8 @@ export function limitsPart(
       ? new MemoryLimits({
           path: join(env.DATA_DIR, 'counters.jsonl'),
           groupsMax,
-          allows: (_, { limit }) => ({
-            value: shareOf(limit.value, replicas.now),
+          allows: (_, { limit }, name) => ({
+            value: shareOf(limit.value, replicas.now, name),
             rule: replicas.now.count > 1 ? 'share' : undefined,
           }),
         })
