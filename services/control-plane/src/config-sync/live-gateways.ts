@@ -2,11 +2,14 @@ import { hash } from 'node:crypto';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from '../kernel/database/client.ts';
 import { type ChangeFeed, gatewaysChannel } from './change-feed.ts';
+import { Throttle } from './throttle.ts';
 
 export interface LiveGatewaysParts {
   feed: ChangeFeed;
   db: Database;
   now?: () => number;
+  /** Between two times at which who is there is told to all. */
+  tellEveryMs?: number;
 }
 
 /** Which of how many gateways one is. */
@@ -23,7 +26,8 @@ const saidEveryMs = 4_000;
 /**
  * The gateways that follow any replica: among them is shared out what gateways
  * cannot count together. Each replica tells the others which are its own, when
- * that changes and with its heartbeats.
+ * that changes and with its heartbeats. After a restart hundreds come within
+ * seconds, and each is a change for all the others: these are told of some at a time.
  */
 export class LiveGateways {
   readonly #feed: ChangeFeed;
@@ -33,37 +37,47 @@ export class LiveGateways {
   readonly #own = new Map<symbol, string>();
   readonly #others = new Map<number, { gateways: readonly string[]; heardAtMs: number }>();
   readonly #listeners = new Set<() => void>();
+  readonly #telling: Throttle;
+  readonly #saying: Throttle;
+  /** Of all, by their names; undefined = some have come or gone. */
+  #ranks: ReadonlyMap<string, number> | undefined;
+  #toldNames = '';
   #saidAtMs = 0;
 
-  constructor({ feed, db, now = Date.now }: LiveGatewaysParts) {
+  constructor({ feed, db, now = Date.now, tellEveryMs = 500 }: LiveGatewaysParts) {
     this.#feed = feed;
     this.#db = db;
     this.#now = now;
+    this.#telling = new Throttle(tellEveryMs, () => this.#tell());
+    this.#saying = new Throttle(tellEveryMs, () => void this.#say());
     feed.subscribe((event) => {
       if (event.type !== 'gateways' || event.report.replica === feed.replica) return;
-      this.#changing(() => {
-        const { replica, gateways } = event.report;
-        this.#others.set(replica, { gateways, heardAtMs: this.#now() });
-      });
+      const { replica, gateways } = event.report;
+      this.#others.set(replica, { gateways, heardAtMs: this.#now() });
+      this.#ranks = undefined;
+      this.#telling.ask();
     });
   }
 
-  /** @returns ends it */
+  /**
+   * @param onChange told when it may be another of another number
+   * @returns ends it
+   */
   join(replicaId: string, onChange: () => void): () => void {
     const stream = Symbol();
-    this.#changing(() => this.#own.set(stream, shortName(replicaId)));
+    this.#own.set(stream, shortName(replicaId));
+    this.#changed();
     this.#listeners.add(onChange);
-    void this.#say();
     return () => {
       this.#listeners.delete(onChange);
-      this.#changing(() => this.#own.delete(stream));
-      void this.#say();
+      this.#own.delete(stream);
+      this.#changed();
     };
   }
 
   rankOf(replicaId: string): GatewayRank {
     const all = this.#all();
-    return { index: Math.max(0, all.indexOf(shortName(replicaId))), count: all.length };
+    return { index: all.get(shortName(replicaId)) ?? 0, count: all.size };
   }
 
   /** Says again which are its own, for replicas that have not heard it. */
@@ -71,19 +85,32 @@ export class LiveGateways {
     if (this.#now() - this.#saidAtMs >= saidEveryMs) void this.#say();
   }
 
-  #all(): string[] {
-    const nowMs = this.#now();
-    const all = new Set(this.#own.values());
-    for (const [replica, { gateways, heardAtMs }] of this.#others)
-      if (nowMs - heardAtMs > silentMs) this.#others.delete(replica);
-      else for (const gateway of gateways) all.add(gateway);
-    return [...all].sort();
+  #changed(): void {
+    this.#ranks = undefined;
+    this.#telling.ask();
+    this.#saying.ask();
   }
 
-  #changing(change: () => void): void {
-    const before = this.#all().join();
-    change();
-    if (this.#all().join() !== before) for (const listener of this.#listeners) listener();
+  #tell(): void {
+    const names = [...this.#all().keys()].join();
+    if (names === this.#toldNames) return;
+    this.#toldNames = names;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #all(): ReadonlyMap<string, number> {
+    const nowMs = this.#now();
+    for (const [replica, { heardAtMs }] of this.#others)
+      if (nowMs - heardAtMs > silentMs) {
+        this.#others.delete(replica);
+        this.#ranks = undefined;
+      }
+    if (this.#ranks !== undefined) return this.#ranks;
+    const all = new Set(this.#own.values());
+    for (const { gateways } of this.#others.values())
+      for (const gateway of gateways) all.add(gateway);
+    this.#ranks = new Map([...all].sort().map((name, index) => [name, index]));
+    return this.#ranks;
   }
 
   /** One that is lost is said again. */
