@@ -36,10 +36,10 @@ function nextGateway(): string {
   return gateways[turns % gateways.length]?.url ?? '';
 }
 
-/** An answered change: what it answered, and where it says that it is in force. */
+/** What a change answered, and how long that took. */
 interface Change {
   readonly body: Answered & { readonly data: Answered };
-  readonly inForce: string | null;
+  readonly ms: number;
 }
 
 /** What tests read of it; each operation answers with some of these. */
@@ -49,38 +49,34 @@ interface Answered {
   readonly key: string;
 }
 
+/** A change that is in force everywhere: every gateway is there, so none is waited for in vain. */
 async function manage(method: string, path: string, body?: object): Promise<Change> {
-  const answer = await fetch(`${nextGateway()}/v1${path}`, {
+  const startedAt = performance.now();
+  const answer = await changeAt(nextGateway(), method, path, body);
+  const ms = performance.now() - startedAt;
+  const text = await answer.text();
+  expect(answer.status, text).toBe(200);
+  // Nobody can have asked for a new key, so nobody has to be told.
+  if (method !== 'POST' || !path.startsWith('/api-keys'))
+    expect(answer.headers.get('x-service-in-force'), `${method} ${path}`).toBe('everywhere');
+  tookMs.push(ms);
+  return { body: JSON.parse(text), ms };
+}
+
+/** Of each change. */
+const tookMs: number[] = [];
+
+function changeAt(
+  gateway: string | undefined,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Response> {
+  return fetch(`${gateway}/v1${path}`, {
     method,
     headers: { 'x-service-api-key': h.first.workspace_key, 'content-type': 'application/json' },
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  const text = await answer.text();
-  expect(answer.status, text).toBe(200);
-  const inForce = answer.headers.get('x-service-in-force');
-  // Nobody can have asked for a new key, so nobody has to be told.
-  if (!(method === 'POST' && path.startsWith('/api-keys'))) expect(inForce).not.toBeNull();
-  changes += 1;
-  return { body: JSON.parse(text), inForce };
-}
-
-let changes = 0;
-/** Changes whose answers did not say that they were in force everywhere. */
-const late: string[] = [];
-
-/**
- * What is in force everywhere is what the very next request sees. An answer may
- * say that it is not, when a gateway had no processor for a second: then it is soon.
- */
-async function sees<T>(
-  use: () => Promise<T>,
-  what: string,
-  { inForce }: Change,
-  check: (seen: T) => void,
-): Promise<void> {
-  if (inForce === 'everywhere' || inForce === null) return check(await use());
-  late.push(`${what}: ${inForce}`);
-  await eventually(async () => check(await use()), { timeoutMs: 10_000 });
 }
 
 /** What became of a request: the path the upstream was asked at, or the code it was refused with. */
@@ -116,13 +112,12 @@ const at = (path: string) => ({
 describe('an answered change is what the next request sees, at another gateway', () => {
   const all = Array.from({ length: rounds }, (_, round) => round);
 
-  const is = (expected: string) => (seen: unknown) => expect(seen).toBe(expected);
-  const has = (expected: string) => (seen: string) => expect(seen).toContain(expected);
-
   afterAll(() => {
-    process.stdout.write(`${changes} changes, ${late.length} late\n${late.join('\n')}\n`);
-    // A machine that is busy with others is late now and then; who never waits is late always.
-    expect(late.length).toBeLessThan(changes / 10);
+    const sorted = tookMs.toSorted((a, b) => a - b);
+    const [middle, most] = [0.5, 0.99].map((share) => sorted[Math.floor(sorted.length * share)]);
+    process.stdout.write(
+      `${tookMs.length} changes, in force everywhere: p50 ${middle?.toFixed(0)} ms, p99 ${most?.toFixed(0)} ms, at most ${sorted.at(-1)?.toFixed(0)} ms\n`,
+    );
   });
 
   it(
@@ -132,14 +127,14 @@ describe('an answered change is what the next request sees, at another gateway',
         const created = await manage('POST', '/configs', { name: `c${round}`, config: at('one') });
         const { slug, id } = created.body.data;
         const used = () => chat({ 'x-service-config': round % 2 === 0 ? slug : id });
-        await sees(used, `created ${round}`, created, is('/one/chat/completions'));
-        const changed = await manage('PUT', `/configs/${slug}`, { config: at('two') });
-        await sees(used, `changed ${round}`, changed, is('/two/chat/completions'));
-        const deleted = await manage('DELETE', `/configs/${slug}`);
-        await sees(used, `deleted ${round}`, deleted, is('config.not_found'));
+        expect(await used(), `created ${round}`).toBe('/one/chat/completions');
+        await manage('PUT', `/configs/${slug}`, { config: at('two') });
+        expect(await used(), `changed ${round}`).toBe('/two/chat/completions');
+        await manage('DELETE', `/configs/${slug}`);
+        expect(await used(), `deleted ${round}`).toBe('config.not_found');
       }
     },
-    rounds * 5_000,
+    Math.max(60_000, rounds * 5_000),
   );
 
   it(
@@ -154,18 +149,18 @@ describe('an answered change is what the next request sees, at another gateway',
         });
         const { id, key } = created.body;
         const used = () => chat({ 'x-service-config': slug }, key);
-        await sees(used, `created ${round}`, created, is('/key/chat/completions'));
+        expect(await used(), `created ${round}`).toBe('/key/chat/completions');
         const path = `/api-keys/${id}`;
-        const changed = await manage('PUT', path, { scopes: ['configs.list'] });
-        await sees(used, `changed ${round}`, changed, is('auth.missing_scope'));
-        const back = await manage('PUT', path, { scopes: ['completions.write'] });
-        await sees(used, `changed back ${round}`, back, is('/key/chat/completions'));
-        const deleted = await manage('DELETE', path);
-        await sees(used, `deleted ${round}`, deleted, is('auth.invalid_key'));
-        await sees(used, `deleted ${round}, once more`, deleted, is('auth.invalid_key'));
+        await manage('PUT', path, { scopes: ['configs.list'] });
+        expect(await used(), `changed ${round}`).toBe('auth.missing_scope');
+        await manage('PUT', path, { scopes: ['completions.write'] });
+        expect(await used(), `changed back ${round}`).toBe('/key/chat/completions');
+        await manage('DELETE', path);
+        expect(await used(), `deleted ${round}`).toBe('auth.invalid_key');
+        expect(await used(), `deleted ${round}, once more`).toBe('auth.invalid_key');
       }
     },
-    rounds * 5_000,
+    Math.max(60_000, rounds * 5_000),
   );
 
   it(
@@ -177,21 +172,21 @@ describe('an answered change is what the next request sees, at another gateway',
           key: `sk-${round}`,
           configurations: { custom_host: `${upstream.url}/${where}` },
         });
-        const created = await manage('POST', '/integrations', {
+        await manage('POST', '/integrations', {
           ...held('first'),
           name: slug,
           slug,
           ai_provider_id: 'openai',
         });
         const used = () => chat({ 'x-service-provider': `@${slug}` });
-        await sees(used, `created ${round}`, created, is('/first/chat/completions'));
-        const changed = await manage('PUT', `/integrations/${slug}`, held('second'));
-        await sees(used, `changed ${round}`, changed, is('/second/chat/completions'));
-        const deleted = await manage('DELETE', `/providers/${slug}`);
-        await sees(used, `deleted ${round}`, deleted, is('provider.not_found'));
+        expect(await used(), `created ${round}`).toBe('/first/chat/completions');
+        await manage('PUT', `/integrations/${slug}`, held('second'));
+        expect(await used(), `changed ${round}`).toBe('/second/chat/completions');
+        await manage('DELETE', `/providers/${slug}`);
+        expect(await used(), `deleted ${round}`).toBe('provider.not_found');
       }
     },
-    rounds * 5_000,
+    Math.max(60_000, rounds * 5_000),
   );
 
   it(
@@ -210,63 +205,81 @@ describe('an answered change is what the next request sees, at another gateway',
         });
         const { slug } = created.body;
         const used = () => rendered(slug);
-        await sees(used, `created ${round}`, created, has(`first ${round}`));
-        const changed = await manage('PUT', `/prompts/${slug}`, saying('second'));
+        expect(await used(), `created ${round}`).toContain(`first ${round}`);
+        await manage('PUT', `/prompts/${slug}`, saying('second'));
         const second = () => rendered(`${slug}@2`);
-        await sees(second, `version ${round}`, changed, has(`second ${round}`));
-        const published = await manage('PUT', `/prompts/${slug}/makeDefault`, { version: 2 });
-        await sees(used, `published ${round}`, published, has(`second ${round}`));
-        const deleted = await manage('DELETE', `/prompts/${slug}`);
-        await sees(used, `deleted ${round}`, deleted, is('prompt.not_found'));
+        expect(await second(), `version ${round}`).toContain(`second ${round}`);
+        await manage('PUT', `/prompts/${slug}/makeDefault`, { version: 2 });
+        expect(await used(), `published ${round}`).toContain(`second ${round}`);
+        await manage('DELETE', `/prompts/${slug}`);
+        expect(await used(), `deleted ${round}`).toBe('prompt.not_found');
       }
     },
-    rounds * 5_000,
+    Math.max(60_000, rounds * 5_000),
   );
 });
 
 describe('with parts away', () => {
-  it('a gateway that hangs holds up a change for its patience, and the answer says so', async () => {
+  const newConfig = (name: string) => ({ name, config: at(name) });
+  const slugOf = async (answer: Response) =>
+    ((await answer.json()) as { data: { slug: string } }).data.slug;
+
+  it('a gateway that is held up for a while is waited for', async () => {
     const [, second] = gateways;
+    turns = 1;
+    for (let again = 0; again < 3; again += 1) {
+      second?.pause();
+      setTimeout(() => second?.resume(), 1_500);
+      const { body, ms } = await manage('POST', '/configs', newConfig('held-up'));
+      expect(ms).toBeGreaterThan(1_490);
+      // At the one that was held up.
+      turns = 0;
+      expect(await chat({ 'x-service-config': body.data.slug })).toBe('/held-up/chat/completions');
+    }
+  }, 20_000);
+
+  it('a gateway that hangs holds up one change, and the answers say so', async () => {
+    const [first, second] = gateways;
     second?.pause();
     try {
-      const startedAt = performance.now();
-      const answer = await fetch(`${gateways[0]?.url}/v1/configs`, {
-        method: 'POST',
-        headers: { 'x-service-api-key': h.first.workspace_key, 'content-type': 'application/json' },
-        body: JSON.stringify({ name: 'Meanwhile', config: at('meanwhile') }),
-      });
-      expect(performance.now() - startedAt).toBeLessThan(2_500);
-      // It is here, where it was asked for; of the others nobody knows.
-      expect(answer.headers.get('x-service-in-force')).toBe('here');
-      const { data } = (await answer.json()) as { data: { slug: string } };
-      turns = 2;
-      expect(await chat({ 'x-service-config': data.slug })).toBe('/meanwhile/chat/completions');
-      second?.resume();
-      // What it hears late is in force soon, as for anybody who was away.
-      const asked = async () => {
-        turns = 0;
-        return chat({ 'x-service-config': data.slug });
-      };
-      await expect.poll(asked, { timeout: 3_000 }).toBe('/meanwhile/chat/completions');
+      for (const [name, atLeast, below] of [
+        ['meanwhile', 4_900, 8_000],
+        ['later', 0, 2_000],
+      ] as const) {
+        const startedAt = performance.now();
+        const answer = await changeAt(first?.url, 'POST', '/configs', newConfig(name));
+        const ms = performance.now() - startedAt;
+        expect(ms).toBeGreaterThan(atLeast);
+        expect(ms).toBeLessThan(below);
+        // It is here, where it was asked for; of the others nobody knows.
+        expect(answer.headers.get('x-service-in-force')).toBe('here');
+        const slug = await slugOf(answer);
+        turns = 2;
+        expect(await chat({ 'x-service-config': slug })).toBe(`/${name}/chat/completions`);
+      }
     } finally {
       second?.resume();
     }
-  });
+    // What it hears late is in force soon, and then it is waited for again.
+    await eventually(async () => {
+      const answer = await changeAt(first?.url, 'POST', '/configs', newConfig('again'));
+      expect(answer.headers.get('x-service-in-force')).toBe('everywhere');
+      turns = 0;
+      const slug = await slugOf(answer);
+      expect(await chat({ 'x-service-config': slug })).toBe('/again/chat/completions');
+    });
+  }, 30_000);
 
   it('a control plane that ended is waited for by nobody, and its gateway answers with what it holds', async () => {
     const third = gateways[2];
-    const kept = await manage('POST', '/configs', { name: 'Kept', config: at('kept') });
+    const kept = await manage('POST', '/configs', newConfig('kept'));
     const { slug } = kept.body.data;
     await replicas[2]?.close();
     const startedAt = performance.now();
-    const answer = await fetch(`${gateways[0]?.url}/v1/configs`, {
-      method: 'POST',
-      headers: { 'x-service-api-key': h.first.workspace_key, 'content-type': 'application/json' },
-      body: JSON.stringify({ name: 'After', config: at('after') }),
-    });
+    const answer = await changeAt(gateways[0]?.url, 'POST', '/configs', newConfig('after'));
     expect(performance.now() - startedAt).toBeLessThan(900);
     expect(answer.headers.get('x-service-in-force')).toBe('everywhere');
-    const { data } = (await answer.json()) as { data: { slug: string } };
+    const later = await slugOf(answer);
     const asked = async (config: string) => {
       const from = performance.now();
       const reply = await fetch(`${third?.url}/v1/chat/completions`, {
@@ -281,7 +294,7 @@ describe('with parts away', () => {
       return { status: reply.status, ms: performance.now() - from };
     };
     expect((await asked(slug)).status).toBe(200);
-    const unknown = await asked(data.slug);
+    const unknown = await asked(later);
     expect(unknown.status).toBe(400);
     expect(unknown.ms).toBeLessThan(900);
   });

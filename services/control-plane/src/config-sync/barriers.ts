@@ -5,8 +5,10 @@ import { type ChangeFeed, type PassedReport, passedChannel, replicaLocks } from 
 export interface BarriersParts {
   feed: ChangeFeed;
   db: Database;
-  /** How long a change waits for gateways. */
+  /** How long a change waits for gateways that have kept up so far. */
   patienceMs?: number;
+  /** How long for those that have not: that catch up after a gap, or say nothing. */
+  graceMs?: number;
 }
 
 /** A gateway that says which barriers it has passed. */
@@ -15,6 +17,7 @@ export interface Passing {
   told(): void;
   /** Until it has said what it holds, and that is compared, it may hold anything, and be told of nothing. */
   comparing(): void;
+  /** What is different was told, and is to be fetched: until it has that it is not waited for as the others are. */
   compared(): void;
   passed(number: bigint): void;
   /** It is waited for no more. */
@@ -24,38 +27,46 @@ export interface Passing {
 interface Following {
   isTold: boolean;
   isComparing: boolean;
+  /** It has not passed a barrier in time, or what it was told after a gap: it is hardly waited for. */
+  isBehind: boolean;
   send(number: bigint): void;
-  /** Barriers it was sent and has not passed. */
+  /** Of the barrier that it was sent last. */
+  lastNumber: bigint;
+  /** Barriers it was sent and has not passed, for which somebody waits. */
   readonly waiting: Map<bigint, () => void>;
 }
 
-/** What replicas said of one barrier. */
-interface Reports {
-  readonly byReplica: Map<number, boolean>;
-  /** Told of each further one. */
-  onReport: () => void;
-}
+/** What one replica says of a barrier. */
+type Report = PromiseWithResolvers<boolean>;
+
+/** What is told to another replica takes a moment. */
+const onTheWayMs = 250;
 
 /**
  * Says when every gateway that was told of a change has it in force, whichever
  * replica it follows. A change tells a barrier after its notices; each replica
  * hands it to those of its gateways that the notices were for, and reports when
  * the last of them has passed. Who is gone is not waited for, and nobody for
- * longer than the patience.
+ * longer than the patience. Who was too late once is hardly waited for until it
+ * is there again: one that hangs costs one change, and not all of them.
  */
 export class Barriers {
   readonly #feed: ChangeFeed;
   readonly #db: Database;
   readonly #patienceMs: number;
+  readonly #graceMs: number;
   readonly #followers = new Set<Following>();
-  readonly #reports = new Map<string, Reports>();
+  readonly #reports = new Map<string, Map<number, Report>>();
+  /** Replicas that did not report in time, and have said nothing since. */
+  readonly #silent = new Set<number>();
   readonly #unsubscribe: () => void;
   #lastNumber = 0n;
 
-  constructor({ feed, db, patienceMs = 1_000 }: BarriersParts) {
+  constructor({ feed, db, patienceMs = 5_000, graceMs = 100 }: BarriersParts) {
     this.#feed = feed;
     this.#db = db;
     this.#patienceMs = patienceMs;
+    this.#graceMs = graceMs;
     this.#unsubscribe = feed.subscribe((event) => {
       if (event.type === 'barrier') void this.#pass(event.id);
       else if (event.type === 'passed') this.#hear(event.report);
@@ -67,7 +78,9 @@ export class Barriers {
     const following: Following = {
       isTold: false,
       isComparing: false,
+      isBehind: false,
       send,
+      lastNumber: 0n,
       waiting: new Map(),
     };
     this.#followers.add(following);
@@ -80,8 +93,13 @@ export class Barriers {
       },
       compared: () => {
         following.isComparing = false;
+        following.isBehind = true;
+        this.#send(following);
       },
-      passed: (number) => following.waiting.get(number)?.(),
+      passed: (number) => {
+        if (number === following.lastNumber) following.isBehind = false;
+        following.waiting.get(number)?.();
+      },
       leave: () => {
         this.#followers.delete(following);
         for (const pass of following.waiting.values()) pass();
@@ -93,17 +111,16 @@ export class Barriers {
   async whenPassed(barrier: string): Promise<boolean> {
     // Who does not hear others cannot know.
     if (!this.#feed.isLive) return false;
-    const reports = this.#reportsOf(barrier);
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const timer = setTimeout(resolve, this.#patienceMs, false);
     const replicas = await this.#liveReplicas();
-    reports.onReport = () => {
-      const said = replicas.map((replica) => reports.byReplica.get(replica));
-      if (said.includes(false)) resolve(false);
-      else if (!said.includes(undefined)) resolve(true);
-    };
-    reports.onReport();
-    return promise.finally(() => clearTimeout(timer));
+    const all = await Promise.all(
+      replicas.map(async (replica) => {
+        const waitMs = this.#silent.has(replica) ? this.#graceMs : this.#patienceMs;
+        const said = await within(waitMs + onTheWayMs, this.#reportOf(barrier, replica).promise);
+        if (said === undefined) this.#silent.add(replica);
+        return said === true;
+      }),
+    );
+    return !all.includes(false);
   }
 
   stop(): void {
@@ -111,18 +128,36 @@ export class Barriers {
   }
 
   async #pass(barrier: string): Promise<void> {
-    this.#lastNumber += 1n;
-    const number = this.#lastNumber;
     const followers = [...this.#followers];
     // What one of them holds that was not told is not known: none of it is said to be in force.
     const isSure = !followers.some((each) => each.isComparing);
     const told = followers.filter((each) => each.isTold);
-    const all = Promise.all(told.map((each) => passing(each, number)));
-    const { promise: late, resolve } = Promise.withResolvers<false>();
-    const timer = setTimeout(resolve, this.#patienceMs, false as const);
-    const byAll = await Promise.race([all.then(() => isSure), late]);
-    clearTimeout(timer);
-    await this.#report({ barrier, replica: this.#feed.replica, byAll });
+    const inTime = await Promise.all(told.map((each) => this.#passesInTime(each)));
+    await this.#report({
+      barrier,
+      replica: this.#feed.replica,
+      byAll: isSure && !inTime.includes(false),
+    });
+  }
+
+  async #passesInTime(follower: Following): Promise<boolean> {
+    const waitMs = follower.isBehind ? this.#graceMs : this.#patienceMs;
+    follower.isTold = false;
+    const number = this.#send(follower);
+    const { promise, resolve } = Promise.withResolvers<true>();
+    follower.waiting.set(number, () => resolve(true));
+    const inTime = await within(waitMs, promise);
+    follower.waiting.delete(number);
+    if (inTime === undefined) follower.isBehind = true;
+    return inTime === true;
+  }
+
+  /** A barrier of its own for each: who passes the last one is there. */
+  #send(follower: Following): bigint {
+    this.#lastNumber += 1n;
+    follower.lastNumber = this.#lastNumber;
+    follower.send(this.#lastNumber);
+    return this.#lastNumber;
   }
 
   /** One that is lost is waited for until the patience ends. */
@@ -134,19 +169,24 @@ export class Barriers {
   }
 
   #hear({ barrier, replica, byAll }: PassedReport): void {
-    const reports = this.#reportsOf(barrier);
-    reports.byReplica.set(replica, byAll);
-    reports.onReport();
+    this.#silent.delete(replica);
+    this.#reportOf(barrier, replica).resolve(byAll);
   }
 
   /** Others may report before the change here has ended; what nobody asks for is forgotten. */
-  #reportsOf(barrier: string): Reports {
-    const known = this.#reports.get(barrier);
-    if (known !== undefined) return known;
-    const reports = { byReplica: new Map<number, boolean>(), onReport: () => {} };
-    this.#reports.set(barrier, reports);
-    setTimeout(() => this.#reports.delete(barrier), this.#patienceMs * 3).unref();
-    return reports;
+  #reportOf(barrier: string, replica: number): Report {
+    let reports = this.#reports.get(barrier);
+    if (reports === undefined) {
+      reports = new Map();
+      this.#reports.set(barrier, reports);
+      setTimeout(() => this.#reports.delete(barrier), this.#patienceMs * 3).unref();
+    }
+    let report = reports.get(replica);
+    if (report === undefined) {
+      report = Promise.withResolvers<boolean>();
+      reports.set(replica, report);
+    }
+    return report;
   }
 
   /** Their connections hold the locks, so one that died is in no list. */
@@ -160,14 +200,9 @@ export class Barriers {
   }
 }
 
-/** Resolves when the follower has passed, or is gone. */
-function passing(follower: Following, number: bigint): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  follower.isTold = false;
-  follower.waiting.set(number, () => {
-    follower.waiting.delete(number);
-    resolve();
-  });
-  follower.send(number);
-  return promise;
+/** Undefined when it takes longer. */
+async function within<T>(ms: number, work: Promise<T>): Promise<T | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(resolve, ms, undefined);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -38,16 +38,26 @@ async function following(
   const stream = rpc.duplexStream(follow);
   streams.push(stream);
   const events: string[] = [];
+  /** Barriers that it has not passed. */
+  const sent: bigint[] = [];
   stream.on('error', () => {});
+  let afterMs = passAfterMs;
   stream.on('data', ({ event }: config.FollowResponse) => {
     events.push(event.case ?? '');
-    if (event.case !== 'barrier' || passAfterMs === undefined) return;
-    const { number } = event.value;
-    setTimeout(() => stream.say({ say: { case: 'passed', value: number } }), passAfterMs);
+    if (event.case !== 'barrier') return;
+    sent.push(event.value.number);
+    if (afterMs !== undefined) setTimeout(passAll, afterMs);
   });
+  const passAll = () => {
+    for (const number of sent.splice(0)) stream.say({ say: { case: 'passed', value: number } });
+  };
   stream.say({ say: { case: 'hello', value: { replicaId: 'test', saysHolding } } });
   await eventually(() => events.includes('ready'));
-  return { events, stream };
+  const passAfter = (ms: number) => {
+    afterMs = ms;
+    passAll();
+  };
+  return { events, stream, passAfter };
 }
 
 /** A change, how long its answer took and what that says. */
@@ -90,13 +100,54 @@ describe('the answer of a change', () => {
   it.each([
     ['of the same replica', () => h.rpc],
     ['of another replica', () => another],
-  ])('waits no longer than a second for a gateway %s that says nothing', async (_name, rpc) => {
-    await following(rpc(), undefined);
-    await following(rpc(), 0);
+  ])(
+    'waits for a gateway %s that hangs, though not for ever, and only once',
+    async (_name, rpc) => {
+      const hanging = await following(rpc(), undefined);
+      await following(rpc(), 0);
+      const first = await change();
+      expect(first.inForce).toBe('pending');
+      expect(first.ms).toBeGreaterThan(4_900);
+      const second = await change();
+      expect(second.inForce).toBe('pending');
+      expect(second.ms).toBeLessThan(1_500);
+      // It is there again, and passes what it was sent meanwhile.
+      hanging.passAfter(300);
+      await eventually(async () => expect((await change()).inForce).toBe('everywhere'));
+    },
+    20_000,
+  );
+
+  it.each([
+    ['of the same replica', () => h.rpc],
+    ['of another replica', () => another],
+  ])(
+    'waits as long as a gateway %s needs that is slow',
+    async (_name, rpc) => {
+      await following(rpc(), 2_000);
+      for (const again of [1, 2]) {
+        const { ms, inForce } = await change();
+        expect(inForce, `${again}`).toBe('everywhere');
+        expect(ms).toBeGreaterThan(1_990);
+      }
+    },
+    20_000,
+  );
+
+  it('hardly waits for a gateway that has not yet fetched what changed while it was away', async () => {
+    const { events, stream, passAfter } = await following(another, undefined, {
+      saysHolding: true,
+    });
+    const held = [{ id: h.first.workspace_id, revision: 0n, stamp: 'of another day' }];
+    stream.say({ say: { case: 'holding', value: { number: 1n, held, keysMark: '' } } });
+    await eventually(() => events.includes('compared'));
+    // What it was told before it is sent with a barrier of its own.
+    await eventually(() => expect(events.at(-1)).toBe('barrier'));
     const { ms, inForce } = await change();
     expect(inForce).toBe('pending');
-    expect(ms).toBeGreaterThan(900);
-    expect(ms).toBeLessThan(2_000);
+    expect(ms).toBeLessThan(1_500);
+    passAfter(300);
+    await eventually(async () => expect((await change()).inForce).toBe('everywhere'));
   });
 
   it('is not that it is in force while a gateway has not said what it holds', async () => {

@@ -421,14 +421,34 @@ describe('barriers', () => {
     source.release();
   });
 
-  it('are not passed when a change could not be fetched', async () => {
+  it('are passed late when a change could be fetched only later', async () => {
     const source = new FakeControlPlane();
     source.setBundle('h1');
-    const store = await startStore(source);
+    const secret = source.addKey();
+    const store = await startStore(source, { retryMs: 50 });
+    await store.bundle('ws');
+    await store.findKey(secret);
+    source.isAway = true;
+    source.setBundle('h2');
+    source.keyChanged(secret);
+    source.tell('barrier', { number: 1n });
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(source.passed).toEqual([]);
+    source.isAway = false;
+    await expect.poll(() => source.passed).toEqual([1n]);
+    expect((await store.bundle('ws'))?.source.hash).toBe('h2');
+  });
+
+  it('are not passed on a stream that ended before a change could be fetched', async () => {
+    const source = new FakeControlPlane();
+    source.setBundle('h1');
+    const store = await startStore(source, { retryMs: 20 });
     await store.bundle('ws');
     source.isAway = true;
     source.setBundle('h2');
     source.tell('barrier', { number: 1n });
+    await turn();
+    source.breakStream();
     source.isAway = false;
     await expect.poll(async () => (await store.bundle('ws'))?.source.hash).toBe('h2');
     expect(source.passed).toEqual([]);

@@ -54,7 +54,7 @@ export class ConfigStore {
   /** For names that are not known here. */
   readonly newer: NewerBundles;
   /** By what is to be fetched: however often it changes meanwhile, it is tried again once. */
-  readonly #retries = new Map<string, NodeJS.Timeout>();
+  readonly #retries = new Map<string, Retry>();
   #watching: Watching | undefined;
   /** What was told since the last barrier: whether it is in force here now. */
   #toldSinceBarrier: Promise<boolean>[] = [];
@@ -261,21 +261,30 @@ export class ConfigStore {
     } catch (error) {
       onFault(error);
       if (!this.connected || this.#isStopped || this.#retries.has(what)) return false;
+      const { promise: done, resolve: end } = Promise.withResolvers<boolean>();
       const timer = setTimeout(
         () => {
           this.#retries.delete(what);
-          void this.#refresh(what, work, onFault, tries + 1);
+          end(this.#untilDone(what, this.#refresh(what, work, onFault, tries + 1)));
         },
         retryAfterMs(this.#retryMs, tries),
       );
       timer.unref();
-      this.#retries.set(what, timer);
+      this.#retries.set(what, { timer, done, end });
       return false;
     }
   }
 
+  /** Whether it succeeded at last; false once it is tried no more. */
+  async #untilDone(what: string, refresh: Promise<boolean>): Promise<boolean> {
+    return (await refresh) || (this.#retries.get(what)?.done ?? false);
+  }
+
   #forgetRetries(): void {
-    for (const timer of this.#retries.values()) clearTimeout(timer);
+    for (const { timer, end } of this.#retries.values()) {
+      clearTimeout(timer);
+      end(false);
+    }
     this.#retries.clear();
   }
 
@@ -312,13 +321,15 @@ export class ConfigStore {
   #onEvent(event: WatchEvent): void {
     if (event.case === 'ready') void this.#onReady(event.value);
     else if (event.case === 'keyChanged') {
-      const refresh = this.#refreshKey(event.value.keyId);
+      const { keyId } = event.value;
+      const refresh = this.#untilDone(keyId, this.#refreshKey(keyId));
       this.#told(refresh);
       this.#keysMark.told(refresh);
       this.#keysMark.reached(event.value.mark);
-    } else if (event.case === 'workspaceChanged')
-      this.#told(this.#refreshBundle(event.value.workspaceId));
-    else if (event.case === 'organisationChanged' && this.#organisations !== undefined)
+    } else if (event.case === 'workspaceChanged') {
+      const { workspaceId } = event.value;
+      this.#told(this.#untilDone(workspaceId, this.#refreshBundle(workspaceId)));
+    } else if (event.case === 'organisationChanged' && this.#organisations !== undefined)
       this.#told(this.#organisations.changed(event.value.organisationId));
     else if (event.case === 'barrier') this.#pass(event.value.number);
     else if (event.case === 'heartbeat') {
@@ -365,7 +376,11 @@ export class ConfigStore {
     this.#said.compared(number);
     if (keys === undefined) return;
     this.#keysMark.compared();
-    if (keys.unknown) this.#keysMark.told(this.#refreshAllKeys());
+    if (keys.unknown) {
+      const refresh = this.#refreshAllKeys();
+      this.#told(refresh);
+      this.#keysMark.told(refresh);
+    }
     this.#keysMark.reached(keys.mark);
   }
 
@@ -436,6 +451,14 @@ export class ConfigStore {
       'started from the snapshot',
     );
   }
+}
+
+/** What failed, until it is tried again. */
+interface Retry {
+  readonly timer: NodeJS.Timeout;
+  /** Whether it succeeded at last. */
+  readonly done: Promise<boolean>;
+  readonly end: (isDone: boolean | Promise<boolean>) => void;
 }
 
 /** Longer each time, and not for all gateways the same: one that is overrun must not be asked in step. */
