@@ -49,7 +49,7 @@ export function wire(
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
   });
   const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
-  const barriers = new Barriers({ feed, db: client });
+  const barriers = new Barriers({ feed, db: client, logger });
   const vault = createCredentialVault(env.MASTER_KEY);
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const ledgerClient = createRpcClient(analytics.AnalyticsService, {

@@ -1,3 +1,4 @@
+import type { Logger } from '@sluice/telemetry';
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database } from '../kernel/database/client.ts';
 import { type ChangeFeed, type PassedReport, passedChannel, replicaLocks } from './change-feed.ts';
@@ -5,6 +6,7 @@ import { type ChangeFeed, type PassedReport, passedChannel, replicaLocks } from 
 export interface BarriersParts {
   feed: ChangeFeed;
   db: Database;
+  logger: Logger;
   /** How long a change waits for gateways that have kept up so far. */
   patienceMs?: number;
   /** How long for those that have not: that catch up after a gap, or say nothing. */
@@ -13,6 +15,7 @@ export interface BarriersParts {
 
 /** A gateway that says which barriers it has passed. */
 export interface Passing {
+  isCalled(replicaId: string): void;
   /** It was told something: it passes the next barrier when that is in force. Others have nothing to pass. */
   told(): void;
   /** Until it has said what it holds, and that is compared, it may hold anything, and be told of nothing. */
@@ -25,6 +28,8 @@ export interface Passing {
 }
 
 interface Following {
+  /** For the log. */
+  replicaId: string;
   isTold: boolean;
   isComparing: boolean;
   /** It has not passed a barrier in time, or what it was told after a gap: it is hardly waited for. */
@@ -53,6 +58,7 @@ const onTheWayMs = 250;
 export class Barriers {
   readonly #feed: ChangeFeed;
   readonly #db: Database;
+  readonly #logger: Logger;
   readonly #patienceMs: number;
   readonly #graceMs: number;
   readonly #followers = new Set<Following>();
@@ -62,9 +68,10 @@ export class Barriers {
   readonly #unsubscribe: () => void;
   #lastNumber = 0n;
 
-  constructor({ feed, db, patienceMs = 5_000, graceMs = 100 }: BarriersParts) {
+  constructor({ feed, db, logger, patienceMs = 5_000, graceMs = 100 }: BarriersParts) {
     this.#feed = feed;
     this.#db = db;
+    this.#logger = logger;
     this.#patienceMs = patienceMs;
     this.#graceMs = graceMs;
     this.#unsubscribe = feed.subscribe((event) => {
@@ -76,6 +83,7 @@ export class Barriers {
   /** @param send called for each barrier, after the notices before it */
   follow(send: (number: bigint) => void): Passing {
     const following: Following = {
+      replicaId: '',
       isTold: false,
       isComparing: false,
       isBehind: false,
@@ -85,6 +93,9 @@ export class Barriers {
     };
     this.#followers.add(following);
     return {
+      isCalled: (replicaId) => {
+        following.replicaId = replicaId;
+      },
       told: () => {
         following.isTold = true;
       },
@@ -116,7 +127,13 @@ export class Barriers {
       replicas.map(async (replica) => {
         const waitMs = this.#silent.has(replica) ? this.#graceMs : this.#patienceMs;
         const said = await within(waitMs + onTheWayMs, this.#reportOf(barrier, replica).promise);
-        if (said === undefined) this.#silent.add(replica);
+        if (said === undefined && !this.#silent.has(replica)) {
+          this.#silent.add(replica);
+          this.#logger.warn(
+            { replica },
+            'another control plane says nothing of its gateways; changes hardly wait for it until it does',
+          );
+        }
         return said === true;
       }),
     );
@@ -130,14 +147,17 @@ export class Barriers {
   async #pass(barrier: string): Promise<void> {
     const followers = [...this.#followers];
     // What one of them holds that was not told is not known: none of it is said to be in force.
-    const isSure = !followers.some((each) => each.isComparing);
+    const comparing = followers.filter((each) => each.isComparing);
     const told = followers.filter((each) => each.isTold);
     const inTime = await Promise.all(told.map((each) => this.#passesInTime(each)));
-    await this.#report({
-      barrier,
-      replica: this.#feed.replica,
-      byAll: isSure && !inTime.includes(false),
-    });
+    const late = told.filter((_, index) => inTime[index] === false);
+    const byAll = comparing.length + late.length === 0;
+    if (!byAll)
+      this.#logger.debug(
+        { comparing: namesOf(comparing), late: namesOf(late) },
+        'a change was answered before all gateways had it',
+      );
+    await this.#report({ barrier, replica: this.#feed.replica, byAll });
   }
 
   async #passesInTime(follower: Following): Promise<boolean> {
@@ -148,7 +168,13 @@ export class Barriers {
     follower.waiting.set(number, () => resolve(true));
     const inTime = await within(waitMs, promise);
     follower.waiting.delete(number);
-    if (inTime === undefined) follower.isBehind = true;
+    if (inTime === undefined && !follower.isBehind) {
+      follower.isBehind = true;
+      this.#logger.warn(
+        { gateway: follower.replicaId },
+        'a gateway has not fetched a change in time; changes hardly wait for it until it has',
+      );
+    }
     return inTime === true;
   }
 
@@ -198,6 +224,10 @@ export class Barriers {
     );
     return rows.map((row) => row.replica);
   }
+}
+
+function namesOf(followers: readonly Following[]): string[] {
+  return followers.map(({ replicaId }) => replicaId);
 }
 
 /** Undefined when it takes longer. */

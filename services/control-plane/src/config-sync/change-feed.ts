@@ -41,7 +41,7 @@ const probeEveryMs = 5_000;
 const probeTimeoutMs = 5_000;
 /** Answers to barriers: JSON of a `PassedReport`. */
 export const passedChannel = 'sluice_passed';
-/** Which gateways follow a replica: JSON of a `GatewaysReport`. */
+/** Which gateways follow a replica: JSON of a `GatewaysReport`, with its names in one text. */
 export const gatewaysChannel = 'sluice_gateways';
 /** Of the advisory locks that say which replicas hear of changes. */
 export const replicaLocks = 727_164_032;
@@ -186,7 +186,7 @@ function passedEvent({ barrier, replica, byAll }: Record<string, unknown>): Feed
 }
 
 function gatewaysEvent({ replica, gateways }: Record<string, unknown>): FeedEvent | undefined {
-  if (typeof replica !== 'number' || !Array.isArray(gateways)) return undefined;
-  const names = gateways.filter((name): name is string => typeof name === 'string');
+  if (typeof replica !== 'number' || typeof gateways !== 'string') return undefined;
+  const names = gateways === '' ? [] : gateways.split(',');
   return { type: 'gateways', report: { replica, gateways: names } };
 }

@@ -116,14 +116,15 @@ export class LiveGateways {
   /** One that is lost is said again. */
   async #say(): Promise<void> {
     this.#saidAtMs = this.#now();
-    const report = { replica: this.#feed.replica, gateways: [...new Set(this.#own.values())] };
+    const gateways = [...new Set(this.#own.values())].join();
+    const report = { replica: this.#feed.replica, gateways };
     await this.#db
       .$executeRaw(Prisma.sql`SELECT pg_notify(${gatewaysChannel}, ${JSON.stringify(report)})`)
       .catch(() => {});
   }
 }
 
-/** Hundreds of them fit into one notice. */
+/** More than a thousand of them fit into one notice, of 8,000 bytes. */
 function shortName(replicaId: string): string {
-  return hash('sha256', replicaId, 'hex').slice(0, 12);
+  return hash('sha256', replicaId, 'base64url').slice(0, 6);
 }

@@ -78,6 +78,7 @@ export function followChanges(
       void hear(requests, {
         onHello({ saysHolding, replicaId }) {
           follower.isCalled(replicaId);
+          passing.isCalled(replicaId);
           leave();
           leave = parts.liveGateways.join(replicaId, () => push(beat()));
           push(beat());

@@ -4,6 +4,11 @@ import type { ChangeFeed, FeedEvent } from '../../src/config-sync/change-feed.ts
 import { LiveGateways } from '../../src/config-sync/live-gateways.ts';
 import type { Database } from '../../src/kernel/database/client.ts';
 
+interface Said {
+  readonly replica: number;
+  readonly gateways: string;
+}
+
 /** Replicas that hear each other as Postgres would have it. */
 function replicas(count: number, clock: { nowMs: number }) {
   const listeners: ((event: FeedEvent) => void)[] = [];
@@ -17,7 +22,11 @@ function replicas(count: number, clock: { nowMs: number }) {
     };
     const db: Pick<Database, '$executeRaw'> = {
       $executeRaw: (async ({ values }: { values: string[] }) => {
-        const report = JSON.parse(values[1] ?? '') as { replica: number; gateways: string[] };
+        const payload = values[1] ?? '';
+        // What Postgres takes in one notice.
+        if (payload.length >= 8_000) throw new Error('payload string too long');
+        const { replica, gateways } = JSON.parse(payload) as Said;
+        const report = { replica, gateways: gateways.split(',') };
         for (const listener of listeners) listener({ type: 'gateways', report });
         return 1;
       }) as never,
@@ -57,6 +66,13 @@ describe('live gateways', () => {
     // Each of them learns how many there are at last.
     await eventually(() => expect(told.filter((count) => count === 200)).toHaveLength(200));
     expect(told.length).toBeLessThan(210);
+  });
+
+  it('are told to other replicas though they are a thousand', async () => {
+    const [one, two] = replicas(2, { nowMs: 0 });
+    for (let each = 0; each < 1_000; each += 1) one?.join(`gateway ${each}`, () => {});
+    two?.join('another', () => {});
+    await eventually(() => expect(two?.rankOf('another').count).toBe(1_001));
   });
 
   it('are forgotten with a replica that says nothing any more, and kept while it does', () => {
