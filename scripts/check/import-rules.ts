@@ -163,8 +163,9 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'kernel/names': [],
   },
   'services/data-service': {
-    rpc: ['queries', 'sinks'],
+    rpc: ['queries', 'rejects', 'sinks'],
     consumers: ['sinks'],
+    rejects: ['queries', 'sinks'],
     sinks: ['metrics.ts'],
     queries: [],
     clickhouse: [],

@@ -16,6 +16,7 @@ import { feedbackOperations } from './ledger/feedback/routes.ts';
 import { gapOperations } from './ledger/gaps/routes.ts';
 import { logExportOperations } from './ledger/log-exports/routes.ts';
 import { logOperations } from './ledger/logs/routes.ts';
+import { rejectOperations } from './ledger/rejects/routes.ts';
 import {
   type AlertSettingsParts,
   alertSettingsOperations,
@@ -78,6 +79,7 @@ export function allOperations(parts: {
     ...usageLimitsPolicyOperations,
     ...feedbackOperations,
     ...gapOperations(parts.ledger),
+    ...rejectOperations(parts.ledger),
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.
     ...logExportOperations,

@@ -70,7 +70,7 @@ export async function wire(
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),
         served(analytics.AnalyticsService, analyticsHandlers(client)),
-        served(analytics.LedgerService, ledgerHandlers(client, nowMs)),
+        served(analytics.LedgerService, ledgerHandlers({ client, sink, nowMs })),
         served(analytics.LogService, logHandlers(client)),
       ],
     }),

@@ -12,6 +12,7 @@ import { feedbackEndpoints } from './ledger/feedback.ts';
 import { gapsEndpoints } from './ledger/gaps.ts';
 import { logExportsEndpoints } from './ledger/log-exports.ts';
 import { logsEndpoints } from './ledger/logs.ts';
+import { rejectsEndpoints } from './ledger/rejects.ts';
 import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
 import { usageLimitsPoliciesEndpoints } from './limits/usage-limits-policies.ts';
@@ -60,6 +61,7 @@ export const adminEndpoints = {
   ...promptsEndpoints,
   ...providersEndpoints,
   ...rateLimitsPoliciesEndpoints,
+  ...rejectsEndpoints,
   ...scimEndpoints,
   ...secretReferencesEndpoints,
   ...usageLimitsPoliciesEndpoints,

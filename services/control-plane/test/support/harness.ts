@@ -24,6 +24,7 @@ import {
 import { type Env, settings } from '../../src/settings.ts';
 import { wire } from '../../src/wiring.ts';
 import { heldLogs } from './held-logs.ts';
+import { heldRejects } from './held-rejects.ts';
 
 export const token = 'a-token-shared-by-the-services';
 const demoUpstreamUrl = 'http://127.0.0.1:8799';
@@ -235,6 +236,7 @@ async function startLedger(
   });
   server.add(analytics.LogService, heldLogs(owner));
   server.add(analytics.LedgerService, {
+    ...heldRejects(owner.organisation_id),
     listGaps: async ({ currentPage }) => ({ gaps: currentPage === 0 ? [gap] : [], total: 1n }),
   });
   return server;

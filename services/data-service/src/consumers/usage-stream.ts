@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { fromBinary } from '@bufbuild/protobuf';
 import type { Consumer, ConsumerMessages, JsMsg } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { usageStream } from '@sluice/contracts';
-import { usage } from '@sluice/proto-stubs';
+import { notAMessage, readMessage } from '../sinks/read-message.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 import { connectNats, type NatsOptions } from './connect-nats.ts';
 import { ackWaitMs, openUsageStream } from './open-usage-stream.ts';
@@ -69,8 +68,8 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
 
   async function store(message: JsMsg): Promise<void> {
     try {
-      const records = recordsOf(message.data);
-      if (records === undefined) await sink.reject(message.data, 'not a WriteUsageRequest');
+      const records = readMessage(message.data);
+      if (records === undefined) await sink.reject(message.data, notAMessage);
       else await sink.write(records);
       message.ack();
     } catch (error) {
@@ -112,12 +111,3 @@ const pullMax = 50;
 const waitingMax = 20_000;
 /** Heartbeats come twice in this time; when they stay away, the stream is looked for. */
 const pullMs = 10_000;
-
-function recordsOf(bytes: Uint8Array): Uint8Array[] | undefined {
-  try {
-    return fromBinary(usage.WriteUsageRequestSchema, bytes).records;
-  } catch {
-    // Kept by the caller as a reject; decoding it again would fail again.
-    return undefined;
-  }
-}

@@ -2,10 +2,21 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
 import { listGaps } from '../queries/list-gaps.ts';
+import { listRejects } from '../rejects/list-rejects.ts';
+import { replayRejects } from '../rejects/replay-rejects.ts';
+import type { UsageSink } from '../sinks/usage-sink.ts';
 
-export function ledgerHandlers(
-  client: ClickHouseClient,
-  nowMs: () => number,
-): RpcHandlers<typeof analytics.LedgerService> {
-  return { listGaps: (request) => listGaps(client, request, nowMs()) };
+export interface LedgerParts {
+  client: ClickHouseClient;
+  sink: UsageSink;
+  nowMs: () => number;
+}
+
+export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics.LedgerService> {
+  const { client, nowMs } = parts;
+  return {
+    listGaps: (request) => listGaps(client, request, nowMs()),
+    listRejects: (request) => listRejects(client, request),
+    replayRejects: (request) => replayRejects(parts, request),
+  };
 }

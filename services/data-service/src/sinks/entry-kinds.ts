@@ -1,6 +1,6 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import { type EntryKind, entryKindName, type LedgerEntry } from '@sluice/usage';
+import { type EntryKind, entryKindName, type LedgerEntry, readEntry } from '@sluice/usage';
 import { adjustmentRow } from './adjustment-row.ts';
 import { UnfitRecord, type UsageRow } from './column-values.ts';
 import { feedbackRow } from './feedback-row.ts';
@@ -14,31 +14,49 @@ export interface LedgerRow {
 }
 
 /** What becomes of an entry, by its kind: a new kind is a line here and a table. */
-const rowOf: Partial<Record<EntryKind, (body: Uint8Array) => LedgerRow>> = {
-  [usage.EntryKind.ATTEMPT]: (body) => ({
-    table: 'usage_records',
-    row: usageRow(messageIn(usage.UsageRecordSchema, body)),
-  }),
-  [usage.EntryKind.ADJUSTMENT]: (body) => ({
-    table: 'usage_adjustments',
-    row: adjustmentRow(messageIn(usage.AdjustmentSchema, body)),
-  }),
-  [usage.EntryKind.FEEDBACK]: (body) => ({
-    table: 'feedbacks',
-    row: feedbackRow(messageIn(usage.FeedbackSchema, body)),
-  }),
-  [usage.EntryKind.LIFE]: (body) => ({
-    table: 'replica_lives',
-    row: lifeRow(messageIn(usage.LifeSchema, body)),
-  }),
+const kinds: Partial<Record<EntryKind, Kind>> = {
+  [usage.EntryKind.ATTEMPT]: kindOf(usage.UsageRecordSchema, 'usage_records', usageRow),
+  [usage.EntryKind.ADJUSTMENT]: kindOf(usage.AdjustmentSchema, 'usage_adjustments', adjustmentRow),
+  [usage.EntryKind.FEEDBACK]: kindOf(usage.FeedbackSchema, 'feedbacks', feedbackRow),
+  [usage.EntryKind.LIFE]: kindOf(usage.LifeSchema, 'replica_lives', lifeRow),
 };
+
+interface Kind {
+  rowOf(body: Uint8Array): LedgerRow;
+  organisationOf(body: Uint8Array): string;
+}
+
+function kindOf<Desc extends DescMessage>(
+  schema: Desc,
+  table: LedgerRow['table'],
+  row: (message: MessageShape<Desc>) => UsageRow,
+): Kind {
+  return {
+    rowOf: (body) => ({ table, row: row(messageIn(schema, body)) }),
+    organisationOf(body) {
+      const message: object = messageIn(schema, body);
+      return 'organisationId' in message ? String(message.organisationId) : '';
+    },
+  };
+}
 
 /** @throws UnfitRecord for what has no place here; the message says why */
 export function ledgerRow({ kind, body }: LedgerEntry): LedgerRow {
-  const row = rowOf[kind];
-  if (row === undefined)
+  const known = kinds[kind];
+  if (known === undefined)
     throw new UnfitRecord(`entries of kind ${entryKindName(kind)} have no table`);
-  return row(body);
+  return known.rowOf(body);
+}
+
+/** Whose entry it is, as far as bytes that are unfit tell it; empty = they do not. */
+export function organisationOf(bytes: Uint8Array): string {
+  try {
+    const { kind, body } = readEntry(bytes);
+    return kinds[kind]?.organisationOf(body) ?? '';
+  } catch {
+    // Not even an entry: that is why it was rejected.
+    return '';
+  }
 }
 
 function messageIn<Desc extends DescMessage>(schema: Desc, body: Uint8Array): MessageShape<Desc> {

@@ -6,12 +6,23 @@ import type { IngestMetrics } from '../metrics.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
 import { UnfitRecord } from './column-values.ts';
 import { type LedgerRow, ledgerRow } from './entry-kinds.ts';
+import { notAMessage, readMessage } from './read-message.ts';
 
 interface RejectRow {
   digest: string;
   reason: string;
   record_base64: string;
   received_at: string;
+  /** Set once it is a row. */
+  replayed_at?: string;
+}
+
+/** Bytes that were rejected before. */
+export interface Reject {
+  digest: string;
+  reason: string;
+  bytes: Uint8Array;
+  receivedAtMs: number;
 }
 
 type Item = LedgerRow | { table: 'usage_rejects'; row: RejectRow };
@@ -22,6 +33,8 @@ export interface UsageSink {
   write(entries: readonly Uint8Array[], signal?: AbortSignal): Promise<void>;
   /** Keeps bytes that are not even a list of entries. */
   reject(bytes: Uint8Array, reason: string): Promise<void>;
+  /** Reads rejects again, and resolves to the digests of those that are rows now. */
+  takeAgain(rejects: readonly Reject[]): Promise<ReadonlySet<string>>;
   readonly size: number;
   close(graceMs: number): Promise<void>;
 }
@@ -68,7 +81,35 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
     }
   }
 
+  /** The entries that are in a reject: one, unless it is a whole message. */
+  function itemsOf({ bytes, reason }: Reject): Item[] | undefined {
+    if (reason === notAMessage) return readMessage(bytes)?.map(itemOf);
+    return [itemOf(bytes)];
+  }
+
   return {
+    async takeAgain(rejects) {
+      const rows: Item[] = [];
+      const told: Item[] = [];
+      const stored = new Set<string>();
+      for (const reject of rejects) {
+        const items = itemsOf(reject);
+        const unfit = items?.find(({ row }) => row.digest === reject.digest);
+        if (items !== undefined && unfit === undefined) {
+          rows.push(...items);
+          stored.add(reject.digest);
+          told.push({ table: 'usage_rejects', row: replayedRow(reject, nowMs()) });
+        } else if (unfit !== undefined && unfit.row.reason !== reject.reason)
+          told.push({
+            table: 'usage_rejects',
+            row: rejectRow(reject.bytes, String(unfit.row.reason), reject.receivedAtMs),
+          });
+      }
+      // One after the other: bytes are let go of when the rows that they became are stored.
+      await batcher.add(rows);
+      await batcher.add(told);
+      return stored;
+    },
     write: (entries, signal) => batcher.add(entries.map(itemOf), signal),
     reject: (bytes, reason) =>
       batcher.add([{ table: 'usage_rejects', row: rejectRow(bytes, reason, nowMs()) }]),
@@ -93,6 +134,21 @@ function rejectRow(bytes: Uint8Array, reason: string, nowMs: number): RejectRow 
     digest: createHash('sha256').update(bytes).digest('hex'),
     reason,
     record_base64: Buffer.from(bytes).toString('base64'),
-    received_at: new Date(nowMs).toISOString().replace('T', ' ').slice(0, -1),
+    received_at: instantText(nowMs),
   };
+}
+
+/** What is left of a reject that is a row now: that it was one. */
+function replayedRow({ digest, reason, receivedAtMs }: Reject, nowMs: number): RejectRow {
+  return {
+    digest,
+    reason,
+    record_base64: '',
+    received_at: instantText(receivedAtMs),
+    replayed_at: instantText(nowMs),
+  };
+}
+
+function instantText(ms: number): string {
+  return new Date(ms).toISOString().replace('T', ' ').slice(0, -1);
 }

@@ -186,6 +186,16 @@ export const ledgerWords = {
   missing: 'How many records are missing.',
   since: 'When the replica last told of itself before it made the first of them.',
   life: 'Whether the replica lives, has ended, was not heard of for ten minutes, or is of a release that does not tell.',
+  // Rejects
+  'ledger.reason': 'Why it was rejected, or adjusted.',
+  'ledger.ids': 'Which of them, by their ids.',
+  all: 'Every one of them.',
+  'ledger.cursor': 'Where the call before stopped, as it told.',
+  record: 'What came, as base64; null where the caller may not read it, or it is large.',
+  received_at: 'When it came.',
+  'ledger.size': 'How many bytes it has.',
+  stored: 'How many are in the ledger now.',
+  rejected: 'How many still cannot be read.',
   // Exports
   filters: 'Which requests are exported.',
   requested_data: 'Which fields are exported.',

@@ -9,7 +9,7 @@ const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { writeUsage } = usage.UsageService.method;
-const { listGaps } = analytics.LedgerService.method;
+const { listGaps, listRejects, replayRejects } = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
 export interface Ledger {
@@ -39,6 +39,12 @@ export interface Ledger {
   listGaps(
     request: MessageInitShape<typeof analytics.ListGapsRequestSchema>,
   ): Promise<analytics.ListGapsResponse>;
+  listRejects(
+    request: MessageInitShape<typeof analytics.ListRejectsRequestSchema>,
+  ): Promise<analytics.ListRejectsResponse>;
+  replayRejects(
+    request: MessageInitShape<typeof analytics.ReplayRejectsRequestSchema>,
+  ): Promise<analytics.ReplayRejectsResponse>;
 }
 
 export function createLedger(client: RpcClient): Ledger {
@@ -52,6 +58,8 @@ export function createLedger(client: RpcClient): Ledger {
     listAttempts: (request) => client.unary(listAttempts, request, options).catch(translate),
     writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
+    listRejects: (request) => client.unary(listRejects, request, options).catch(translate),
+    replayRejects: (request) => client.unary(replayRejects, request, options).catch(translate),
   };
 }
 

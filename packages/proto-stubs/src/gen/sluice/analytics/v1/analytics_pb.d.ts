@@ -816,6 +816,166 @@ export declare type Gap = Message<"sluice.analytics.v1.Gap"> & {
 export declare const GapSchema: GenMessage<Gap>;
 
 /**
+ * @generated from message sluice.analytics.v1.ListRejectsRequest
+ */
+export declare type ListRejectsRequest = Message<"sluice.analytics.v1.ListRejectsRequest"> & {
+  /**
+   * Empty = whatever the reason.
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * From 0.
+   *
+   * @generated from field: uint32 current_page = 3;
+   */
+  currentPage: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListRejectsRequest.
+ * Use `create(ListRejectsRequestSchema)` to create a new message.
+ */
+export declare const ListRejectsRequestSchema: GenMessage<ListRejectsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListRejectsResponse
+ */
+export declare type ListRejectsResponse = Message<"sluice.analytics.v1.ListRejectsResponse"> & {
+  /**
+   * @generated from field: repeated sluice.analytics.v1.Reject rejects = 1;
+   */
+  rejects: Reject[];
+
+  /**
+   * @generated from field: uint64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListRejectsResponse.
+ * Use `create(ListRejectsResponseSchema)` to create a new message.
+ */
+export declare const ListRejectsResponseSchema: GenMessage<ListRejectsResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.Reject
+ */
+export declare type Reject = Message<"sluice.analytics.v1.Reject"> & {
+  /**
+   * SHA-256 of the bytes, as hexadecimal text.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: int64 received_at_ms = 3;
+   */
+  receivedAtMs: bigint;
+
+  /**
+   * @generated from field: uint64 size = 4;
+   */
+  size: bigint;
+
+  /**
+   * Empty where the bytes do not tell.
+   *
+   * @generated from field: string organisation_id = 5;
+   */
+  organisationId: string;
+
+  /**
+   * As it came; absent where it is too large to be shown.
+   *
+   * @generated from field: optional bytes record = 6;
+   */
+  record?: Uint8Array | undefined;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.Reject.
+ * Use `create(RejectSchema)` to create a new message.
+ */
+export declare const RejectSchema: GenMessage<Reject>;
+
+/**
+ * @generated from message sluice.analytics.v1.ReplayRejectsRequest
+ */
+export declare type ReplayRejectsRequest = Message<"sluice.analytics.v1.ReplayRejectsRequest"> & {
+  /**
+   * At most 1,000; none = all, or all of the reason.
+   *
+   * @generated from field: repeated string ids = 1;
+   */
+  ids: string[];
+
+  /**
+   * @generated from field: string reason = 2;
+   */
+  reason: string;
+
+  /**
+   * As the call before named it; empty = from the first.
+   *
+   * @generated from field: string cursor = 3;
+   */
+  cursor: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ReplayRejectsRequest.
+ * Use `create(ReplayRejectsRequestSchema)` to create a new message.
+ */
+export declare const ReplayRejectsRequestSchema: GenMessage<ReplayRejectsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ReplayRejectsResponse
+ */
+export declare type ReplayRejectsResponse = Message<"sluice.analytics.v1.ReplayRejectsResponse"> & {
+  /**
+   * Rejects that are rows now.
+   *
+   * @generated from field: uint64 stored = 1;
+   */
+  stored: bigint;
+
+  /**
+   * Those that are still unfit.
+   *
+   * @generated from field: uint64 rejected = 2;
+   */
+  rejected: bigint;
+
+  /**
+   * Empty = all were read.
+   *
+   * @generated from field: string next_cursor = 3;
+   */
+  nextCursor: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ReplayRejectsResponse.
+ * Use `create(ReplayRejectsResponseSchema)` to create a new message.
+ */
+export declare const ReplayRejectsResponseSchema: GenMessage<ReplayRejectsResponse>;
+
+/**
  * @generated from enum sluice.analytics.v1.Graph
  */
 export enum Graph {
@@ -1145,6 +1305,26 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof ListGapsRequestSchema;
     output: typeof ListGapsResponseSchema;
+  },
+  /**
+   * What arrived and could not be read, the latest first.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.ListRejects
+   */
+  listRejects: {
+    methodKind: "unary";
+    input: typeof ListRejectsRequestSchema;
+    output: typeof ListRejectsResponseSchema;
+  },
+  /**
+   * Reads rejects again, as if they came now. What was done once is not done twice.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.ReplayRejects
+   */
+  replayRejects: {
+    methodKind: "unary";
+    input: typeof ReplayRejectsRequestSchema;
+    output: typeof ReplayRejectsResponseSchema;
   },
 }>;
 
