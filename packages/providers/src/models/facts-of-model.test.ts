@@ -52,6 +52,16 @@ const names: [asked: string, row: string][] = [
   ['gpt-6.1-terra', 'gpt-6.1-terra'],
   ['gpt-6-terra', 'gpt-5.6-terra'],
   ['gpt-6', 'gpt-6'],
+  ['grok-4-0709', 'grok-4'],
+  ['grok-4-1-fast-non-reasoning', 'grok-4'],
+  ['xai.grok-4-1-fast-reasoning', 'grok-4'],
+  ['grok-4.20-0309-reasoning', 'grok-4'],
+  ['grok-code-fast-1', 'grok-code'],
+  ['x-ai/grok-4.3', 'grok-4.3'],
+  ['grok-4.5', 'grok-4.5'],
+  ['grok-latest', 'grok-4.5'],
+  ['grok-3-mini-fast', 'grok-3-mini'],
+  ['grok-2-vision', 'grok-3'],
   ['meta-llama/Llama-3.3-70B-Instruct', 'llama'],
 ];
 
@@ -100,7 +110,13 @@ describe('facts of a model', () => {
   });
 
   it('knows nothing of a model of no family', () => {
-    for (const name of ['my-own-deployment', 'gpt-image-2', 'gpt-realtime', 'foo1'])
+    for (const name of [
+      'my-own-deployment',
+      'gpt-image-2',
+      'gpt-realtime',
+      'foo1',
+      'grok-4.20-multi-agent-0309',
+    ])
       expect(factsOfModel(name)?.model, name).toBeUndefined();
   });
 

@@ -47,6 +47,18 @@ describe('a schema for constrained answers', () => {
     ]);
   });
 
+  it('is told as a whole where nothing but values that cannot be listed says what fits', () => {
+    for (const p of [{ enum: [{ a: 1 }] }, { const: [1] }, { enum: ['a', { b: 1 }] }])
+      expect(
+        close({ type: 'object', properties: { p } }).schema,
+        JSON.stringify(p),
+      ).toBeUndefined();
+    const typed = { type: 'array', items: text, const: ['x'] };
+    expect(close({ type: 'object', properties: { typed } }).moved).toEqual([
+      's.properties.typed.const',
+    ]);
+  });
+
   it('takes one of several for any of them, and tells what must not be', () => {
     expect(close({ oneOf: [text, { type: 'number', not: { const: 4 } }] })).toEqual({
       schema: { anyOf: [text, { type: 'number', description: 'Must hold: not: {"const":4}.' }] },

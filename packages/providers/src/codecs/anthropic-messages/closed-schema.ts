@@ -140,10 +140,15 @@ class Openness {
   }
 }
 
-const shaping = ['type', 'enum', 'const', 'anyOf', 'oneOf', 'allOf', '$ref', 'properties'];
+const shaping = ['type', 'anyOf', 'oneOf', 'allOf', '$ref', 'properties'];
 
+/** Values that go into the description shape nothing. */
 function isAnything(schema: JsonObject): boolean {
-  return shaping.every((key) => schema[key] === undefined);
+  const isListed = ['enum', 'const'].some((key) => {
+    const value = schema[key];
+    return value !== undefined && isTaken(key, value);
+  });
+  return !isListed && shaping.every((key) => schema[key] === undefined);
 }
 
 function isMap(schema: JsonObject): boolean {

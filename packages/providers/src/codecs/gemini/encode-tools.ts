@@ -69,7 +69,10 @@ function providerTool(tool: ProviderTool): JsonObject | undefined {
   const type = stringOf(tool.value.type);
   const name = type === undefined ? undefined : builtIn.get(type);
   if (type === undefined || name === undefined) return undefined;
-  return { [name]: camelKeys(objectOf(tool.value[type]) ?? {}) };
+  const options = objectOf(tool.value[type]);
+  // Of OpenAI's tools one has the name of Google's; whose stores it searches stands beside it.
+  if (name === 'fileSearch' && options === undefined) return undefined;
+  return { [name]: camelKeys(options ?? {}) };
 }
 
 /**

@@ -121,6 +121,28 @@ describe.each(['openai', 'azure-openai'])('what %s is asked', (id) => {
   });
 });
 
+describe('Grok', () => {
+  const xAi = findProvider('x-ai')!;
+  it.each([
+    ['grok-4', 'high', undefined],
+    ['grok-4-1-fast-reasoning', 'low', undefined],
+    ['grok-4.3', 'none', 'none'],
+    ['grok-4.3', 'max', 'high'],
+    ['grok-4.5', 'none', 'low'],
+    ['grok-4.5', 'medium', 'medium'],
+    ['grok-3-mini', 'medium', 'low'],
+  ])('%s is told of the effort %s as it has it: %s', (model, effort, told) => {
+    const request = { model, max_tokens: 9, messages: [user('x')], output_config: { effort } };
+    const context = contextFor(xAi, true, { model, request: request as JsonObject });
+    const { body, dropped } = findTranslation(xAi, 'messages', context).encode(
+      request as JsonObject,
+      context,
+    );
+    expect(body?.reasoning_effort).toBe(told);
+    expect(dropped).toEqual(told === effort ? [] : ['reasoning_effort']);
+  });
+});
+
 describe('what else is said of a request that was changed', () => {
   const openai = findProvider('openai')!;
   const ask = (model: string, more: object) => {

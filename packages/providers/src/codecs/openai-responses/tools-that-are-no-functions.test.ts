@@ -285,6 +285,13 @@ describe('tools that providers run', () => {
     ]);
   });
 
+  it('are left out where another provider has one of the same name, which searches its own stores', () => {
+    const tools = [{ type: 'file_search', vector_store_ids: ['vs_1'] }];
+    const { body, dropped } = ask(findProvider('google')!, { tools });
+    expect(body).not.toHaveProperty('tools');
+    expect(dropped).toEqual(['tools[0]']);
+  });
+
   it('are left out and named where nobody runs them, with the wish that one must be used', () => {
     const left: JsonObject[] = [
       search,
