@@ -158,6 +158,11 @@ export class SseEventReader {
   push(chunk: Buffer): SseEvent[] {
     // The other half of a line end that has been read.
     const start = this.#endedWithCr && chunk[0] === lineFeed ? 1 : 0;
+    // Most pieces are whole lines: nothing of them is looked for, nor held.
+    if (start === 0 && this.#held.length === 0 && chunk[chunk.length - 1] === lineFeed) {
+      this.#endedWithCr = false;
+      return this.#lines.read(this.#textOf(chunk));
+    }
     const end = Math.max(chunk.lastIndexOf(lineFeed), chunk.lastIndexOf(carriageReturn)) + 1;
     if (chunk.length > 0) this.#endedWithCr = chunk[chunk.length - 1] === carriageReturn;
     if (end <= start) {
@@ -165,18 +170,17 @@ export class SseEventReader {
       return [];
     }
     this.#held.add(chunk.subarray(start, end));
-    const events = this.#lines.read(this.#takeText());
+    const events = this.#lines.read(this.#textOf(this.#held.take()));
     if (end < chunk.length) this.#held.add(chunk.subarray(end));
     return events;
   }
 
   /** What the upstream left unfinished, once it has ended. */
   end(): SseEvent[] {
-    return this.#lines.end(this.#lines.read(this.#takeText()));
+    return this.#lines.end(this.#lines.read(this.#textOf(this.#held.take())));
   }
 
-  #takeText(): string {
-    const bytes = this.#held.take();
+  #textOf(bytes: Buffer): string {
     if (this.#hasBegun) return bytes.toString('utf8');
     if (!looksLikeSse(bytes)) this.isForeign = true;
     this.#hasBegun = bytes.length > 0;
