@@ -49,7 +49,7 @@ const third: Abilities = {
   source: `${docs}/thought-signatures`,
 };
 
-/** The effort is theirs to choose, and their last turn nobody's to begin. */
+/** They sample as they choose, and begin each turn of theirs themselves. */
 const stricter: Abilities = {
   ...third,
   // Temperatures are ignored, penalties refused.

@@ -48,7 +48,8 @@ class ContentsEncoder {
   #asked: string[] = [];
   /** Results of the open turn, each with its place among the calls. */
   #results: { place: number; part: JsonObject }[] = [];
-  #lastPath = '';
+  /** Where the model's last turn stands in the caller's body. */
+  #answered = '';
   /** What tools returned beside text, where the model takes only text of them. */
   #returned: JsonObject[] = [];
 
@@ -59,7 +60,6 @@ class ContentsEncoder {
   }
 
   add(message: ChatMessage): void {
-    this.#lastPath = message.path;
     if (message.name !== undefined) this.#dropped.push(`${message.path}.name`);
     const parts: JsonObject[] = [];
     for (const part of message.parts) {
@@ -74,6 +74,7 @@ class ContentsEncoder {
     }
     if (message.role === 'system' || message.role === 'developer') this.#system.push(...parts);
     else if (message.role === 'assistant') {
+      this.#answered = message.path;
       this.#closeResults();
       const calls = message.parts.filter((part) => part.type === 'tool-call');
       this.#asked = calls.map((call) => call.id);
@@ -97,7 +98,7 @@ class ContentsEncoder {
 
   #endWithUser(): void {
     if (this.#model.takesPrefill || this.#turns.at(-1)?.kind !== 'model') return;
-    this.#dropped.push(this.#lastPath);
+    this.#dropped.push(this.#answered);
     this.#append('user', [{ text: continuation }]);
   }
 

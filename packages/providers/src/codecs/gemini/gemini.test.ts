@@ -209,6 +209,8 @@ describe('models that judge more strictly', () => {
       { role: 'user', parts: [{ text: continuation }] },
     ]);
     expect(dropped).toEqual(['messages[1]']);
+    const told = [...messages, { role: 'system', content: 'Be brief.' }];
+    expect(ask(model, { messages: told })).toMatchObject({ dropped, refusal: undefined });
   });
 
   it.each(strict)('%s is told results by the ids of their calls', (model) => {
