@@ -9,6 +9,7 @@ import { partialOperations } from './documents/partials/routes.ts';
 import { promptOperations } from './documents/prompts/routes.ts';
 import type { Implemented } from './kernel/http/implement.ts';
 import type { PublicOperation } from './kernel/http/public-operation.ts';
+import { adjustmentOperations } from './ledger/adjustments/routes.ts';
 import type { Ledger } from './ledger/analytics/ledger.ts';
 import { analyticsOperations } from './ledger/analytics/routes.ts';
 import { auditLogOperations } from './ledger/audit-logs/routes.ts';
@@ -80,6 +81,7 @@ export function allOperations(parts: {
     ...feedbackOperations,
     ...gapOperations(parts.ledger),
     ...rejectOperations(parts.ledger),
+    ...adjustmentOperations(parts.ledger, parts.priceBook),
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.
     ...logExportOperations,

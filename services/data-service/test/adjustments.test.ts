@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
-import { usage } from '@sluice/proto-stubs';
-import { encodeEntry } from '@sluice/usage';
+import { analytics, usage } from '@sluice/proto-stubs';
+import { encodeEntry, uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { listAdjustments } from '../src/queries/list-adjustments.ts';
 import { listCharges } from '../src/queries/list-charges.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { dayMs, encodedRecord } from './usage-records.ts';
@@ -94,6 +95,66 @@ describe('listCharges', () => {
   });
 });
 
+describe('listAdjustments', () => {
+  const list = (some: object) =>
+    listAdjustments(
+      ledger.client,
+      create(analytics.ListAdjustmentsRequestSchema, {
+        organisationId: 'org-1',
+        pageSize: 10,
+        ...some,
+      }),
+    );
+
+  it('shows them whole, the latest first, once, by record, id and time, and those of the organisation only', async () => {
+    const recordId = randomBytes(16);
+    const id = randomBytes(16);
+    const first = adjustment({
+      id,
+      recordId,
+      costNanoUsd: -20n,
+      inputTokens: -3n,
+      outputTokens: 4n,
+      author: 'ada',
+      priceBookVersion: 'files@1',
+    });
+    const later = BigInt(dayMs + 2 * 24 * 3600 * 1000);
+    await ledger.sink.write([
+      first,
+      first,
+      adjustment({ recordId, createdAtMs: later, costNanoUsd: 7n }),
+      adjustment({ createdAtMs: later + 1n }),
+      adjustment({ organisationId: 'org-2' }),
+    ]);
+    const { adjustments = [], total } = await list({ recordId: uuidText(recordId) });
+    expect(total).toBe(2n);
+    expect(adjustments.map(({ costNanoUsd }) => costNanoUsd)).toEqual([7n, -20n]);
+    expect(adjustments[1]).toEqual({
+      id: Buffer.from(id),
+      recordId: Buffer.from(recordId),
+      organisationId: 'org-1',
+      workspaceId: 'ws-1',
+      attemptCreatedAtMs: BigInt(dayMs),
+      createdAtMs: BigInt(dayMs + 24 * 3600 * 1000),
+      costNanoUsd: -20n,
+      inputCostNanoUsd: 0n,
+      outputCostNanoUsd: 0n,
+      makesKnown: false,
+      priceLayer: '',
+      priceBookVersion: 'files@1',
+      reason: 'reprice',
+      author: 'ada',
+      inputTokens: -3n,
+      outputTokens: 4n,
+    });
+    expect(await list({ id: uuidText(id) })).toMatchObject({ total: 1n });
+    expect(await list({})).toMatchObject({ total: 3n });
+    expect(await list({ fromMs: later, toMs: later })).toMatchObject({ total: 1n });
+    expect((await list({ pageSize: 2, currentPage: 1 })).adjustments).toHaveLength(1);
+    await expect(list({ id: "x' OR 1" })).rejects.toThrow('UUID');
+  });
+});
+
 describe('usage_adjustments', () => {
   it('keeps an adjustment whole, and rejects one that belongs to nothing', async () => {
     await ledger.sink.write([
@@ -116,6 +177,9 @@ describe('usage_adjustments', () => {
         price_layer: 'file',
         price_book_version: 'files@1',
         reason: 'reprice',
+        author: '',
+        input_tokens: 0,
+        output_tokens: 0,
       },
     ]);
     expect(await ledger.rows('SELECT reason FROM usage_rejects')).toHaveLength(1);

@@ -6,6 +6,7 @@ import { labelsEndpoints } from './documents/labels.ts';
 import { partialsEndpoints } from './documents/partials.ts';
 import { promptsEndpoints } from './documents/prompts.ts';
 import type { GuardedEndpoint } from './kernel/endpoint.ts';
+import { adjustmentsEndpoints } from './ledger/adjustments.ts';
 import { analyticsEndpoints } from './ledger/analytics.ts';
 import { auditLogsEndpoints } from './ledger/audit-logs.ts';
 import { feedbackEndpoints } from './ledger/feedback.ts';
@@ -36,6 +37,7 @@ import { mcpRegistryEndpoints } from './tools/server-directory.ts';
 
 /** Every operation of the admin API by its name: its resource, and what is done to it. */
 export const adminEndpoints = {
+  ...adjustmentsEndpoints,
   ...agentsEndpoints,
   ...alertSettingsEndpoints,
   ...analyticsEndpoints,

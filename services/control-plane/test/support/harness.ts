@@ -25,6 +25,7 @@ import { type Env, settings } from '../../src/settings.ts';
 import { wire } from '../../src/wiring.ts';
 import { heldLogs } from './held-logs.ts';
 import { heldRejects } from './held-rejects.ts';
+import { keepAdjustments } from './kept-adjustments.ts';
 
 export const token = 'a-token-shared-by-the-services';
 const demoUpstreamUrl = 'http://127.0.0.1:8799';
@@ -220,6 +221,7 @@ async function startLedger(
   onUsage: ((records: readonly Uint8Array[]) => void) | undefined,
 ): Promise<RpcServer> {
   const server = await serveRpc({ host: '127.0.0.1', port: 0, token });
+  const adjustments = keepAdjustments();
   server.add(analytics.AnalyticsService, {
     getGraph: async () => ({}),
     getSummary: async () => ({}),
@@ -229,6 +231,7 @@ async function startLedger(
   });
   server.add(usage.UsageService, {
     async writeUsage({ records }) {
+      adjustments.take(records);
       onUsage?.(records);
       return {};
     },
@@ -237,6 +240,7 @@ async function startLedger(
   server.add(analytics.LogService, heldLogs(owner));
   server.add(analytics.LedgerService, {
     ...heldRejects(owner.organisation_id),
+    listAdjustments: adjustments.list,
     listGaps: async ({ currentPage }) => ({ gaps: currentPage === 0 ? [gap] : [], total: 1n }),
   });
   return server;

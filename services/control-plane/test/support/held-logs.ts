@@ -29,7 +29,7 @@ export function heldLogs(owner: Owner): RpcHandlers<typeof analytics.LogService>
         : {},
     getLog: async (asked) =>
       isHeld(asked, asked.id)
-        ? { entry: { record: recordOf(owner), attempts: 1 }, attempts: [] }
+        ? { entry: { record: recordOf(owner), attempts: 1 }, attempts: [recordOf(owner)] }
         : {},
     listAttempts: async (asked) =>
       isHeld(asked, asked.traceId === heldTraceId ? heldRequestId : asked.requestId)

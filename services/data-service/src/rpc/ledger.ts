@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
+import { listAdjustments } from '../queries/list-adjustments.ts';
 import { listGaps } from '../queries/list-gaps.ts';
 import { listRejects } from '../rejects/list-rejects.ts';
 import { replayRejects } from '../rejects/replay-rejects.ts';
@@ -16,6 +17,7 @@ export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics
   const { client, nowMs } = parts;
   return {
     listGaps: (request) => listGaps(client, request, nowMs()),
+    listAdjustments: (request) => listAdjustments(client, request),
     listRejects: (request) => listRejects(client, request),
     replayRejects: (request) => replayRejects(parts, request),
   };

@@ -16,5 +16,8 @@ export function adjustmentRow(adjustment: usage.Adjustment): UsageRow {
     price_layer: adjustment.priceLayer,
     price_book_version: adjustment.priceBookVersion,
     reason: adjustment.reason,
+    author: adjustment.author,
+    input_tokens: adjustment.inputTokens.toString(),
+    output_tokens: adjustment.outputTokens.toString(),
   };
 }

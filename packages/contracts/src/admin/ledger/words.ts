@@ -196,6 +196,16 @@ export const ledgerWords = {
   'ledger.size': 'How many bytes it has.',
   stored: 'How many are in the ledger now.',
   rejected: 'How many still cannot be read.',
+  // Adjustments
+  record_id: 'The UUID of the attempt that it is about.',
+  record_created_at: 'When the request arrived.',
+  'ledger.cost': 'What it cost, or what is added to the cost, in US cents.',
+  'ledger.input_tokens': 'Tokens that were sent, or how many more.',
+  'ledger.output_tokens': 'Tokens that were answered, or how many more.',
+  author: 'Who asked for it; null where a command of the operator did.',
+  price_version: 'The price list that it follows.',
+  created_from: 'Only those that were made from this time on.',
+  created_to: 'Only those that were made up to this time.',
   // Exports
   filters: 'Which requests are exported.',
   requested_data: 'Which fields are exported.',

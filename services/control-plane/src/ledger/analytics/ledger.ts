@@ -9,7 +9,7 @@ const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { writeUsage } = usage.UsageService.method;
-const { listGaps, listRejects, replayRejects } = analytics.LedgerService.method;
+const { listGaps, listRejects, replayRejects, listAdjustments } = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
 export interface Ledger {
@@ -42,6 +42,9 @@ export interface Ledger {
   listRejects(
     request: MessageInitShape<typeof analytics.ListRejectsRequestSchema>,
   ): Promise<analytics.ListRejectsResponse>;
+  listAdjustments(
+    request: MessageInitShape<typeof analytics.ListAdjustmentsRequestSchema>,
+  ): Promise<analytics.ListAdjustmentsResponse>;
   replayRejects(
     request: MessageInitShape<typeof analytics.ReplayRejectsRequestSchema>,
   ): Promise<analytics.ReplayRejectsResponse>;
@@ -59,6 +62,7 @@ export function createLedger(client: RpcClient): Ledger {
     writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
     listRejects: (request) => client.unary(listRejects, request, options).catch(translate),
+    listAdjustments: (request) => client.unary(listAdjustments, request, options).catch(translate),
     replayRejects: (request) => client.unary(replayRejects, request, options).catch(translate),
   };
 }

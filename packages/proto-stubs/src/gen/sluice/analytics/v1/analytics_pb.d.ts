@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { UsageRecord } from "../../usage/v1/usage_pb.js";
+import type { Adjustment, UsageRecord } from "../../usage/v1/usage_pb.js";
 
 /**
  * Describes the file sluice/analytics/v1/analytics.proto.
@@ -976,6 +976,88 @@ export declare type ReplayRejectsResponse = Message<"sluice.analytics.v1.ReplayR
 export declare const ReplayRejectsResponseSchema: GenMessage<ReplayRejectsResponse>;
 
 /**
+ * @generated from message sluice.analytics.v1.ListAdjustmentsRequest
+ */
+export declare type ListAdjustmentsRequest = Message<"sluice.analytics.v1.ListAdjustmentsRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Empty = every workspace.
+   *
+   * @generated from field: repeated string workspace_ids = 2;
+   */
+  workspaceIds: string[];
+
+  /**
+   * UUIDs as text; empty = of any.
+   *
+   * @generated from field: string id = 3;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string record_id = 4;
+   */
+  recordId: string;
+
+  /**
+   * Unix ms, of when they were made, both inclusive; 0 = unbounded.
+   *
+   * @generated from field: int64 from_ms = 5;
+   */
+  fromMs: bigint;
+
+  /**
+   * @generated from field: int64 to_ms = 6;
+   */
+  toMs: bigint;
+
+  /**
+   * @generated from field: uint32 page_size = 7;
+   */
+  pageSize: number;
+
+  /**
+   * From 0.
+   *
+   * @generated from field: uint32 current_page = 8;
+   */
+  currentPage: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListAdjustmentsRequest.
+ * Use `create(ListAdjustmentsRequestSchema)` to create a new message.
+ */
+export declare const ListAdjustmentsRequestSchema: GenMessage<ListAdjustmentsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListAdjustmentsResponse
+ */
+export declare type ListAdjustmentsResponse = Message<"sluice.analytics.v1.ListAdjustmentsResponse"> & {
+  /**
+   * The latest first.
+   *
+   * @generated from field: repeated sluice.usage.v1.Adjustment adjustments = 1;
+   */
+  adjustments: Adjustment[];
+
+  /**
+   * @generated from field: uint64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListAdjustmentsResponse.
+ * Use `create(ListAdjustmentsResponseSchema)` to create a new message.
+ */
+export declare const ListAdjustmentsResponseSchema: GenMessage<ListAdjustmentsResponse>;
+
+/**
  * @generated from enum sluice.analytics.v1.Graph
  */
 export enum Graph {
@@ -1325,6 +1407,16 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof ReplayRejectsRequestSchema;
     output: typeof ReplayRejectsResponseSchema;
+  },
+  /**
+   * What was added to the costs of attempts later.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.ListAdjustments
+   */
+  listAdjustments: {
+    methodKind: "unary";
+    input: typeof ListAdjustmentsRequestSchema;
+    output: typeof ListAdjustmentsResponseSchema;
   },
 }>;
 

@@ -216,6 +216,25 @@ export declare type Adjustment = Message<"sluice.usage.v1.Adjustment"> & {
    * @generated from field: string reason = 13;
    */
   reason: string;
+
+  /**
+   * Who asked for it; empty = a command of the operator's.
+   *
+   * @generated from field: string author = 14;
+   */
+  author: string;
+
+  /**
+   * The tokens that it is for, where it was made of tokens; to be added.
+   *
+   * @generated from field: sint64 input_tokens = 15;
+   */
+  inputTokens: bigint;
+
+  /**
+   * @generated from field: sint64 output_tokens = 16;
+   */
+  outputTokens: bigint;
 };
 
 /**

@@ -1,0 +1,26 @@
+import type { PriceBook } from '@sluice/pricing';
+import { implementAll } from '../../kernel/http/implement.ts';
+import { listEnvelope } from '../../kernel/http/shapes.ts';
+import type { Ledger } from '../analytics/ledger.ts';
+import { adjust } from './adjust.ts';
+import { presentAdjustment } from './present.ts';
+
+export function adjustmentOperations(
+  ledger: Pick<Ledger, 'getLog' | 'listAdjustments' | 'writeUsage'>,
+  book: Pick<PriceBook, 'lookUp'>,
+) {
+  return implementAll('ledger.adjustments', {
+    create: (call, { body }) => adjust(call, body, { ledger, book }),
+    list: async ({ caller }, { query }) => {
+      const { adjustments, total } = await ledger.listAdjustments({
+        organisationId: caller.organisationId,
+        recordId: query.record_id ?? '',
+        fromMs: BigInt(query.created_from?.getTime() ?? 0),
+        toMs: BigInt(query.created_to?.getTime() ?? 0),
+        pageSize: query.pageSize,
+        currentPage: query.currentPage,
+      });
+      return listEnvelope(adjustments.map(presentAdjustment), Number(total));
+    },
+  });
+}

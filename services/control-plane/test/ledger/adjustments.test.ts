@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto';
+import { fromBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import { readEntry } from '@sluice/usage';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { type Harness, startHarness } from '../support/harness.ts';
+import { heldRequestId } from '../support/held-logs.ts';
+
+let h: Harness;
+const written: usage.Adjustment[] = [];
+beforeAll(async () => {
+  h = await startHarness({
+    analytics: {},
+    onUsage: (records) => {
+      for (const bytes of records)
+        written.push(fromBinary(usage.AdjustmentSchema, readEntry(bytes).body));
+    },
+  });
+});
+beforeEach(() => written.splice(0));
+afterAll(() => h.stop());
+
+const about = { record_id: heldRequestId, reason: 'Given back' };
+const adjust = (body: object, key: string = h.first.admin_key) =>
+  h.as(key).post('/ledger/adjustments', body);
+
+describe('POST /ledger/adjustments', () => {
+  it('writes the difference beside the record, with who asked for it', async () => {
+    const { body } = await adjust({ ...about, cost: -1.25, price_version: 'bill-7' }).expect(200);
+    expect(body).toMatchObject({
+      record_id: heldRequestId,
+      workspace_id: h.first.workspace_id,
+      record_created_at: '2025-01-01T00:00:00.000Z',
+      cost: -1.25,
+      reason: 'Given back',
+      author: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      price_version: 'bill-7',
+    });
+    expect(written).toMatchObject([
+      {
+        organisationId: h.first.organisation_id,
+        workspaceId: h.first.workspace_id,
+        attemptCreatedAtMs: 1735689600000n,
+        costNanoUsd: -12_500_000n,
+        // Nobody knew the cost before.
+        makesKnown: true,
+      },
+    ]);
+    await adjust({ ...about, cost: 1 }).expect(200);
+    expect(written[1]).toMatchObject({ makesKnown: false });
+  });
+
+  it('prices tokens by the list, as the cost with them less the cost without', async () => {
+    const { body } = await adjust({ ...about, input_tokens: 1000, output_tokens: 100 }).expect(200);
+    // 1,000 tokens at $2.50 and 100 at $10 a million.
+    expect(body).toMatchObject({ cost: 0.35, input_tokens: 1000, output_tokens: 100 });
+    expect(body.price_version).toEqual(expect.any(String));
+    expect(written[0]).toMatchObject({
+      costNanoUsd: 3_500_000n,
+      inputCostNanoUsd: 2_500_000n,
+      outputCostNanoUsd: 1_000_000n,
+    });
+    const back = await adjust({ ...about, input_tokens: -1000 }).expect(200);
+    expect(back.body.cost).toBe(-0.25);
+    const refused = await adjust({ ...about, input_tokens: -1 }).expect(400);
+    expect(refused.body.data.field).toBe('body.input_tokens');
+  });
+
+  it('makes one of an id that is sent again, and refuses it for another', async () => {
+    const asked = { ...about, id: randomUUID(), cost: 2 };
+    const [one, other] = await Promise.all([adjust(asked), adjust(asked)]);
+    expect([one.status, other.status]).toEqual([200, 200]);
+    expect(other.body).toEqual(one.body);
+    expect(written).toHaveLength(1);
+    const { body } = await adjust({ ...asked, cost: 3 }).expect(409);
+    expect(body.data).toMatchObject({ errorCode: 'AB07', field: 'body.id' });
+    expect(written).toHaveLength(1);
+  });
+
+  it('knows no record of others, and none that is not there', async () => {
+    await adjust({ ...about, cost: 1 }, h.other.admin_key).expect(404);
+    await adjust({ ...about, record_id: randomUUID(), cost: 1 }).expect(404);
+    expect(written).toEqual([]);
+  });
+
+  it('takes a cost or tokens, not both, and not neither', async () => {
+    await adjust({ ...about, cost: 1, input_tokens: 1 }).expect(400);
+    await adjust(about).expect(400);
+  });
+
+  it('is written into the audit log', async () => {
+    const { body } = await adjust({ ...about, cost: 5 }).expect(200);
+    const audit = await h
+      .as(h.first.admin_key)
+      .get('/audit-logs?start_time=2020-01-01&end_time=2099-01-01&resource_type=ledger_adjustments')
+      .expect(200);
+    expect(audit.body.records[0]).toMatchObject({
+      action: 'create',
+      resource_id: body.id,
+      after: expect.stringContaining('"cost":5'),
+    });
+  });
+});
