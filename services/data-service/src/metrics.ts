@@ -48,6 +48,14 @@ export function ingestMetrics(metrics: Metrics) {
       'usage_stream_dangers',
       'Reasons for which the NATS stream may drop usage records that are not stored yet; the log names them.',
     ),
+    rolledUnits: metrics.counter(
+      'analytics_rolled_units_total',
+      'Minutes, hours and days of organisations that were rolled up for analytics.',
+    ),
+    rollUpAgeSeconds: metrics.gauge(
+      'analytics_roll_up_oldest_seconds',
+      'Age of the oldest minute that changed since it was rolled up, or never was; 0 = there is none.',
+    ),
     sequenceGaps: addGauges(
       metrics.registry,
       'usage_sequence_gaps',

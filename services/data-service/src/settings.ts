@@ -29,6 +29,10 @@ export const settings = defineSettings({
       'ClickHouse, http(s)://user:password@host:8123/database; unset = the embedded engine',
     ),
     CLICKHOUSE_DATA_DIR: text('folder of the embedded engine', '.sluice/clickhouse'),
+    ANALYTICS_ROLL_UPS: bool(
+      'roll up minutes, hours and days for analytics; without it every question reads attempts',
+      true,
+    ),
     NATS_URL: optionalText(
       'NATS with JetStream, nats://user:password@host:4222, several with commas; unset = records come by gRPC only',
     ),

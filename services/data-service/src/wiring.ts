@@ -14,6 +14,7 @@ import { watchStream } from './consumers/watch-stream.ts';
 import { createGapGauge } from './gap-gauge.ts';
 import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
+import { repeatRollUps } from './rollups/repeat-roll-ups.ts';
 import { analyticsHandlers } from './rpc/analytics.ts';
 import { ledgerHandlers } from './rpc/ledger.ts';
 import { logHandlers } from './rpc/logs.ts';
@@ -43,6 +44,8 @@ export async function wire(
 
   let hasSchema = false;
   let consumer: UsageStreamConsumer | undefined;
+  const rollUps = new AbortController();
+  let rollingUp: Promise<void> | undefined;
   const app = createApp({
     isReady: createReadiness(client, () => hasSchema),
     async renderMetrics() {
@@ -84,6 +87,18 @@ export async function wire(
           logger,
           stopping,
         });
+      },
+    },
+    {
+      name: 'roll-ups',
+      start(stopping) {
+        if (!env.ANALYTICS_ROLL_UPS || !hasSchema) return;
+        const signal = AbortSignal.any([stopping, rollUps.signal]);
+        rollingUp = repeatRollUps({ client, metrics, logger, nowMs, stopping: signal });
+      },
+      async drain() {
+        rollUps.abort();
+        await rollingUp;
       },
     },
     {

@@ -59,7 +59,13 @@ export interface RandomLedger {
   readonly attempts: readonly Attempt[];
   readonly adjustments: readonly Adjustment[];
   readonly judgements: readonly Judgement[];
-  readonly written: readonly Uint8Array[];
+  readonly written: readonly Written[];
+}
+
+/** An entry, and the request or the feedback that it tells of. */
+export interface Written {
+  readonly entry: Uint8Array;
+  readonly of: Buffer;
 }
 
 export const spanMs = 26 * 3_600_000;
@@ -84,7 +90,7 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
   const attempts: Attempt[] = [];
   const judgements: Judgement[] = [];
   const adjustments: Adjustment[] = [];
-  const written: Uint8Array[] = [];
+  const written: Written[] = [];
   const attemptOf = (requestId: Buffer, at: number, some: Partial<Attempt>): Attempt => {
     const isFree = some.cacheStatus === 'HIT';
     const id = newId(at + (made % 50));
@@ -190,8 +196,9 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
   for (const attempt of attempts) {
     const init = { organisationId, ...recordOf(attempt) };
     const record = encodedRecord(init);
+    const write = (entry: Uint8Array) => written.push({ entry, of: attempt.requestId });
     if (attempt.outcome !== Outcome.LOST && below(30) === 0)
-      written.push(
+      write(
         encodedRecord({
           ...init,
           outcome: Outcome.LOST,
@@ -200,8 +207,8 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
           outputTokens: 0n,
         }),
       );
-    written.push(record);
-    if (below(10) === 0) written.push(record);
+    write(record);
+    if (below(10) === 0) write(record);
     for (let more = below(40) === 0 ? 1 + below(2) : 0; more > 0; more -= 1) {
       const adjustment = {
         recordId: attempt.id,
@@ -211,7 +218,7 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
         makesKnown: !attempt.costKnown,
       };
       adjustments.push(adjustment);
-      written.push(encodedAdjustment(organisationId, newId(attempt.at), adjustment));
+      write(encodedAdjustment(organisationId, newId(attempt.at), adjustment));
     }
   }
   for (let given = 0; given < rows / 20; given += 1) {
@@ -224,7 +231,10 @@ export function randomLedger(organisationId: string, rows: number, seed: number)
     };
     judgements.push(judgement);
     const told = (value: number, changedAt: number) =>
-      written.push(encodedFeedback(organisationId, { ...judgement, value }, changedAt));
+      written.push({
+        entry: encodedFeedback(organisationId, { ...judgement, value }, changedAt),
+        of: judgement.id,
+      });
     // What it was before comes before or after what it is.
     if (below(4) === 0) told(below(21) - 10, dayMs);
     told(judgement.value, dayMs + 5);

@@ -1,14 +1,59 @@
-import { adjustedColumns, type EntryColumn, entrySources } from './entry-columns.ts';
+import {
+  adjustedColumns,
+  type EntryColumn,
+  entrySources,
+  settledSource,
+  weightOf,
+} from './entry-columns.ts';
 import type { Condition } from './filter.ts';
+import { rolledRows, type Sources } from './rolled/find-sources.ts';
+import { inSpans, type Span } from './rolled/spans.ts';
 
 /**
  * The entries that a condition admits, as a table of these columns: one entry a target that a request asked, made
  * of the attempts at it. Status, times and names are those of the last attempt, tokens and costs those of all.
- *
- * Nearly every entry is one attempt. So rows are read as they are, but for the few whose target was asked again.
+ * Those of minutes that were settled are read as they were written then.
  */
 export function entries(condition: Condition, wanted: readonly EntryColumn[]): string {
   const asked = [...new Set([...wanted, ...condition.columns])];
+  const { entry, sources } = condition;
+  const tables: string[] = [];
+  if (sources === undefined) tables.push(entriesOfAttempts(condition, asked));
+  else {
+    if (sources.settled.length > 0) tables.push(settledEntries(condition, sources, asked));
+    if (sources.raw.length > 0 || tables.length === 0)
+      tables.push(entriesOfAttempts(within(condition, sources.raw), asked));
+  }
+  const table = tables.map((sql) => `SELECT ${asked.join(', ')} FROM (${sql})`).join(' UNION ALL ');
+  return entry.length === 0 ? `(${table})` : `(SELECT * FROM (${table}) WHERE ${all(entry)})`;
+}
+
+function within(condition: Condition, spans: readonly Span[]): Condition {
+  return {
+    ...condition,
+    scope: (time) => [...condition.scope(time), inSpans(time, spans)],
+  };
+}
+
+function settledEntries(
+  { scope, request, target }: Condition,
+  sources: Sources,
+  columns: readonly EntryColumn[],
+): string {
+  const { settled } = sources;
+  const where = [
+    ...scope('created_at'),
+    inSpans('created_at', settled),
+    rolledRows(sources, 1, settled),
+    ...request,
+    ...target,
+  ];
+  return `SELECT ${columns.map((name) => `${settledSource(name)} AS ${name}`).join(', ')}
+    FROM settled_entries WHERE ${all(where)}`;
+}
+
+/** Nearly every entry is one attempt. So rows are read as they are, but for the few whose target was asked again. */
+function entriesOfAttempts(condition: Condition, asked: readonly EntryColumn[]): string {
   const isJudged = asked.some((name) => ofFeedback.has(name));
   const columns = [
     ...new Set([
@@ -19,20 +64,18 @@ export function entries(condition: Condition, wanted: readonly EntryColumn[]): s
   const table = columns.includes('is_fallback')
     ? entriesInTheirRequests(condition, columns)
     : entriesAlone(condition, columns);
-  const judged = isJudged ? withFeedback(condition, table) : table;
-  const { entry } = condition;
-  return entry.length === 0 ? `(${judged})` : `(SELECT * FROM (${judged}) WHERE ${all(entry)})`;
+  return isJudged ? withFeedback(condition, table) : table;
 }
 
 const ofFeedback: ReadonlySet<EntryColumn> = new Set(['feedback', 'weighted_feedback']);
 
-function withFeedback({ tenant }: Condition, table: string): string {
-  return `SELECT *, if(empty(feedback), NULL, arraySum(each -> each.3, feedback)) AS weighted_feedback
+function withFeedback({ tenant, scope }: Condition, table: string): string {
+  return `SELECT *, ${weightOf('feedback')} AS weighted_feedback
     FROM (${table}) AS entry
     LEFT JOIN (
       SELECT workspace_id, trace_id, groupArray((id, value, value * weight)) AS feedback
       FROM feedbacks FINAL
-      WHERE ${all(tenant)}
+      WHERE ${all(tenant)} AND trace_id IN (SELECT trace_id FROM usage_records WHERE ${all(scope('created_at'))} AND trace_id != '')
       GROUP BY workspace_id, trace_id
     ) AS said USING (workspace_id, trace_id)`;
 }

@@ -83,3 +83,55 @@ export const adjustedColumns: ReadonlySet<EntryColumn> = new Set([
   'cost_known',
   'adjusted_nano_usd',
 ]);
+
+/** Of `settled_entries`, which has the others by their names. */
+const settledSources: Partial<Record<EntryColumn, string>> = {
+  end_user: "metadata['_user']",
+  weighted_feedback: weightOf('feedback'),
+};
+
+/** How a column comes of the row of an entry that was settled. */
+export function settledSource(name: EntryColumn): string {
+  return settledSources[name] ?? name;
+}
+
+/** What is kept of entries that were settled: whatever figures are made of. */
+export const settledColumns = [
+  'created_at',
+  'workspace_id',
+  'api_key_id',
+  'user_id',
+  'endpoint',
+  'provider',
+  'provider_slug',
+  'model',
+  'config_id',
+  'config_slug',
+  'prompt_slug',
+  'metadata',
+  'outcome',
+  'status_code',
+  'error_code',
+  'retry_count',
+  'cache_status',
+  'cache_type',
+  'input_tokens',
+  'output_tokens',
+  'cost_nano_usd',
+  'cost_known',
+  'avoided_cost_nano_usd',
+  'latency_us',
+  'is_fallback',
+  'feedback',
+] as const satisfies readonly EntryColumn[];
+
+/** Whether a question that looks at a column can be answered by them. */
+export function isSettled(name: EntryColumn): boolean {
+  const kept: readonly EntryColumn[] = settledColumns;
+  return kept.includes(name) || settledSources[name] !== undefined;
+}
+
+/** The sum of what was said of a trace, NULL where nothing was. */
+export function weightOf(feedback: string): string {
+  return `if(empty(${feedback}), NULL, arraySum(each -> each.3, ${feedback}))`;
+}

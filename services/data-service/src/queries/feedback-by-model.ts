@@ -12,6 +12,7 @@ export async function queryFeedbackByModel(
 ): Promise<GraphData> {
   const { rows } = await queryGroups(client, {
     key: modelKey,
+    filter,
     condition: conditionOf(filter),
     figures: feedbackByModel,
     orderBy: 'total',

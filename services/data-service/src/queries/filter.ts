@@ -2,6 +2,8 @@ import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { EntryColumn } from './entry-columns.ts';
 import { Parameters } from './parameters.ts';
+import type { Sources } from './rolled/find-sources.ts';
+import type { Span } from './rolled/spans.ts';
 
 /**
  * What is asked of entries, and the values bound to its placeholders. Input never becomes SQL text.
@@ -18,6 +20,10 @@ export interface Condition {
   readonly entry: readonly string[];
   /** Columns that the conditions beyond the scope look at. */
   readonly columns: readonly EntryColumn[];
+  /** Keys of metadata that they ask for by name. */
+  readonly metadataKeys: readonly string[];
+  /** From where entries are read; all from attempts, where it is not told. */
+  readonly sources?: Sources;
   readonly parameters: Parameters;
 }
 
@@ -32,6 +38,15 @@ const rangeEndMs = Date.UTC(2200, 0, 1);
 export function rangeOf(filter: analytics.Filter): Range {
   const clamp = (ms: bigint) => Math.max(0, Math.min(Number(ms), rangeEndMs));
   return { fromMs: clamp(filter.fromMs), toMs: clamp(filter.toMs) };
+}
+
+/** Whose entries, and of when. */
+export function placeOf(filter: analytics.Filter): { organisationId: string; span: Span } {
+  const { fromMs, toMs } = rangeOf(filter);
+  return {
+    organisationId: filter.organisationId,
+    span: { from: fromMs, to: Math.max(fromMs, toMs + 1) },
+  };
 }
 
 /** Entries that every part of the filter admits; lists mean "any of", an empty one "no matter". */
@@ -153,5 +168,12 @@ export function conditionOf(filter: analytics.Filter): Condition {
         OR arrayExists(value -> ${found('value')}, mapValues(metadata)))`,
     );
   }
-  return { tenant, scope, ...levels, columns: [...columns], parameters };
+  return {
+    tenant,
+    scope,
+    ...levels,
+    columns: [...columns],
+    metadataKeys: Object.keys(filter.metadata),
+    parameters,
+  };
 }

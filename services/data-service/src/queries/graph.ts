@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { analytics } from '@sluice/proto-stubs';
-import { ask, mergedPartials, partialsBy } from './ask.ts';
+import { ask, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { bucketStarts, bucketWidthMs } from './buckets.ts';
 import { type Figures, figureColumns, figuresIn, type GraphDeclaration } from './figures.ts';
-import { conditionOf, rangeOf } from './filter.ts';
+import { conditionOf, placeOf, rangeOf } from './filter.ts';
 import { partialsIn } from './partials.ts';
 
 interface Part {
@@ -76,12 +76,15 @@ async function queryBuckets(
   filter: analytics.Filter,
   widthMs: number,
 ): Promise<Bucket[]> {
-  const condition = conditionOf(filter);
   const names = partialsIn([...Object.values(figures), parts]);
   const bucket = {
     of: ['created_at'],
     sql: `intDiv(toUnixTimestamp64Milli(created_at), ${widthMs})`,
   } as const;
+  const condition = await withSources(client, bucket, conditionOf(filter), names, {
+    ...placeOf(filter),
+    bucketMs: widthMs,
+  });
   const rows = await ask<{
     bucket: string;
     is_summary: number;

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { GatewayError } from '@sluice/errors';
 import { analytics } from '@sluice/proto-stubs';
-import { ask, type Key, mergedPartials, partialsBy } from './ask.ts';
+import { ask, type Key, mergedPartials, partialsBy, withSources } from './ask.ts';
 import { type Figures, figureColumn, figureColumns, figuresIn, groupColumns } from './figures.ts';
-import { type Condition, conditionOf } from './filter.ts';
+import { type Condition, conditionOf, placeOf } from './filter.ts';
 import { partialsIn } from './partials.ts';
 
 const { Group } = analytics;
@@ -15,6 +15,7 @@ export interface GroupRow {
 
 export interface GroupsQuestion {
   readonly key: Key;
+  readonly filter: analytics.Filter;
   readonly condition: Condition;
   readonly figures: Figures;
   /** A figure. */
@@ -56,6 +57,7 @@ export function groupsQuestion(
   const figures = Object.fromEntries(names.map((name) => [name, figureOf(name)]));
   return {
     key,
+    filter,
     condition,
     figures,
     orderBy,
@@ -74,6 +76,7 @@ function keyOfMetadata({ parameters }: Condition, name: string): Key {
     of: ['metadata'],
     // What has the key with nothing in it says nothing of it.
     sql: `metadata[${key}]`,
+    metadataKey: name,
   };
 }
 
@@ -87,9 +90,10 @@ function figureOf(name: string): string {
 /** A page of groups, and how many there are in all. One question: the first row comes with every page, for the number. */
 export async function queryGroups(
   client: ClickHouseClient,
-  { key, condition, figures, orderBy, ascending, size, index }: GroupsQuestion,
+  { key, filter, condition: asked, figures, orderBy, ascending, size, index }: GroupsQuestion,
 ): Promise<{ total: bigint; rows: GroupRow[] }> {
   const names = partialsIn(Object.values(figures));
+  const condition = await withSources(client, key, asked, names, placeOf(filter));
   const { parameters } = condition;
   const before = BigInt(size) * BigInt(index);
   const [first, last] = [before, before + BigInt(size)].map((place) =>

@@ -10,6 +10,8 @@ interface Partial {
   readonly from: string;
   /** Over partials, from the one of the same name. */
   readonly merge: (name: string) => string;
+  /** Partials of several cells as one that can be merged again; as they are merged, where it is not told. */
+  readonly gather?: (name: string) => string;
 }
 
 const sum = (name: string) => `sum(${name})`;
@@ -29,8 +31,9 @@ const isSuccess = 'status_code BETWEEN 200 AND 299';
 /** Requests that the gateway refused, and those whose end nobody saw, say nothing about how fast answers are. */
 const isAnswered = "outcome NOT IN ('denied', 'lost')";
 
-/** A latency to three digits, in microseconds: half a percent off at most, and the same wherever it is counted. */
-const step = 'toUInt64(intExp10(toUInt8(greatest(0, toInt8(floor(log10(latency_us))) - 2))))';
+/** A latency to three digits, the last of them coarser the larger they are, in microseconds: half a percent off at most, and the same wherever it is counted. */
+const power = 'toUInt64(intExp10(toUInt8(greatest(0, toInt8(floor(log10(latency_us))) - 2))))';
+const step = `(${power} * multiIf(latency_us < 200 * ${power}, 1, latency_us < 500 * ${power}, 2, 5))`;
 const latencyBin = `if(latency_us < 1000, latency_us, intDiv(latency_us + intDiv(${step}, 2), ${step}) * ${step})`;
 
 export const partials = {
@@ -66,6 +69,7 @@ export const partials = {
     of: ['end_user'],
     from: "uniqStateIf(end_user, end_user != '')",
     merge: (name) => `uniqMerge(${name})`,
+    gather: (name) => `uniqMergeState(${name})`,
   },
   with_user: { of: ['end_user'], from: "countIf(end_user != '')", merge: sum },
   /** What succeeded after retries, by their number. */
@@ -119,8 +123,16 @@ export const partials = {
 
 export type PartialName = keyof typeof partials;
 
+export const partialNames = Object.keys(partials) as PartialName[];
+
+/** Of cells. */
+export function gatheredPartial(name: PartialName): string {
+  const { merge, gather = merge }: Partial = partials[name];
+  return gather(name);
+}
+
 /** Those that an expression names. */
 export function partialsIn(expressions: readonly string[]): PartialName[] {
   const words = new Set(expressions.join(' ').match(/\w+/g));
-  return (Object.keys(partials) as PartialName[]).filter((name) => words.has(name));
+  return partialNames.filter((name) => words.has(name));
 }

@@ -6,6 +6,7 @@ import type { IngestMetrics } from '../metrics.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
 import { UnfitRecord } from './column-values.ts';
 import { type LedgerRow, ledgerRow } from './entry-kinds.ts';
+import { markJudged } from './mark-judged.ts';
 import { notAMessage, readMessage } from './read-message.ts';
 
 interface RejectRow {
@@ -60,6 +61,10 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
       await insertRows(client, 'usage_records', items);
       await insertRows(client, 'usage_adjustments', items);
       await insertRows(client, 'feedbacks', items);
+      await markJudged(
+        client,
+        items.flatMap((item) => (item.table === 'feedbacks' ? [item.row] : [])),
+      );
       // Last: a life that says it has sent records must not be known before them.
       await insertRows(client, 'replica_lives', items);
       stop();

@@ -1,22 +1,35 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
+import { createLogger, createMetrics } from '@sluice/telemetry';
 import { applySchema, schemaFolder } from '../clickhouse/apply-schema.ts';
 import { connectClickHouse } from '../clickhouse/connect.ts';
+import { ingestMetrics } from '../metrics.ts';
+import { repeatRollUps } from '../rollups/repeat-roll-ups.ts';
+import { rollUp } from '../rollups/roll-up.ts';
 import { analyticsHandlers } from '../rpc/analytics.ts';
+import { ledgerHandlers } from '../rpc/ledger.ts';
+import { logHandlers } from '../rpc/logs.ts';
+import { createUsageSink } from '../sinks/usage-sink.ts';
 import { filledDays, filledOrganisation, fillLedger } from './fill-ledger.ts';
+import { writeSteadily } from './write-steadily.ts';
 
 type FilterInit = MessageInitShape<typeof analytics.FilterSchema>;
 const { Graph, Group, Summary } = analytics;
 
 export interface SpeedOptions {
+  /** Filled where it is empty. */
   readonly dataDir: string;
   readonly rows: number;
   /** How often each question is asked. */
   readonly times: number;
+  /** Records a second that arrive meanwhile. */
+  readonly arriving: number;
 }
 
 export interface Speed {
+  readonly rollUpSeconds: number;
   readonly bytesPerRecord: number;
   /** Milliseconds that a question takes, by what it asks. */
   readonly questions: readonly {
@@ -26,29 +39,63 @@ export interface Speed {
   }[];
 }
 
-/** What questions over thirty days of records take in the embedded engine, one after the other. */
-export async function measureSpeed({ dataDir, rows, times }: SpeedOptions): Promise<Speed> {
-  const { client, close } = await connectClickHouse({ dataDir });
+/** What questions over the last thirty days take in the embedded engine, one after the other, while roll-ups are made as in service. */
+export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
+  const { client, close } = await connectClickHouse({ dataDir: options.dataDir });
+  const stop = new AbortController();
+  const parts: Promise<void>[] = [];
   try {
     await applySchema(client, schemaFolder);
-    const endMs = Date.UTC(2026, 0, 31);
-    await fillLedger(client, { rows, endMs });
+    const rollUpSeconds = await fillAndRollUp(client, options);
+    const metrics = ingestMetrics(createMetrics({ app: 'data-service', env: 'speed' }));
+    const logger = createLogger({ service: 'data-service', level: 'warn' });
+    const stopping = stop.signal;
+    parts.push(repeatRollUps({ client, metrics, logger, nowMs: Date.now, stopping }));
+    if (options.arriving > 0) {
+      const sink = createUsageSink({ client, metrics, logger, nowMs: Date.now });
+      parts.push(writeSteadily(sink, { perSecond: options.arriving, stopping }));
+      await delay(arrivedMs);
+    }
     const questions = [];
-    for (const [name, ask] of questionsOf(client, endMs))
-      questions.push({ name, ...(await timesOf(ask, times)) });
-    return { bytesPerRecord: await bytesPerRecord(client), questions };
+    for (const [name, ask] of await questionsOf(client))
+      questions.push({ name, ...(await timesOf(ask, options.times)) });
+    return { rollUpSeconds, bytesPerRecord: await bytesPerRecord(client), questions };
   } finally {
+    stop.abort();
+    await Promise.all(parts);
     await close();
   }
 }
 
-function questionsOf(client: ClickHouseClient, endMs: number): [string, () => Promise<unknown>][] {
+/** So long records arrive before the first question: until there are minutes in each state. */
+const arrivedMs = 60_000;
+
+/** Seconds that the roll-ups of the filled ledger took; few where they were made before. */
+async function fillAndRollUp(client: ClickHouseClient, { rows }: SpeedOptions): Promise<number> {
+  if ((await countRecords(client)) === 0) await fillLedger(client, { rows, endMs: Date.now() });
+  const began = performance.now();
+  const stopping = new AbortController().signal;
+  const options = { client, slackMs: 0, givenUpMs: 0, sinceMs: 0, stopping };
+  while ((await rollUp(options)).units > 0);
+  return (performance.now() - began) / 1000;
+}
+
+async function countRecords(client: ClickHouseClient): Promise<number> {
+  const result = await client.query({
+    query: 'SELECT count() AS records FROM usage_records',
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ records: number | string }>();
+  return Number(row?.records ?? 0);
+}
+
+async function questionsOf(client: ClickHouseClient): Promise<[string, () => Promise<unknown>][]> {
   const handlers = analyticsHandlers(client);
   const context = { signal: new AbortController().signal };
   const filterOf = (some: FilterInit = {}) => ({
     organisationId: filledOrganisation,
-    fromMs: BigInt(endMs - filledDays * 86_400_000),
-    toMs: BigInt(endMs),
+    fromMs: BigInt(Date.now() - filledDays * 86_400_000),
+    toMs: BigInt(Date.now()),
     ...some,
   });
   const graph = (kind: analytics.Graph, filter?: FilterInit) => () =>
@@ -68,6 +115,10 @@ function questionsOf(client: ClickHouseClient, endMs: number): [string, () => Pr
         }),
         context,
       );
+  const logs = logHandlers(client);
+  const listLogs = (filter?: FilterInit) => () =>
+    logs.listLogs(create(analytics.ListLogsRequestSchema, { filter: filterOf(filter) }), context);
+  const some = await someRecord(client);
   const kinds = Object.values(Graph).filter(
     (kind): kind is analytics.Graph => typeof kind === 'number' && kind !== Graph.UNSPECIFIED,
   );
@@ -89,8 +140,71 @@ function questionsOf(client: ClickHouseClient, endMs: number): [string, () => Pr
     ['groups model, three columns', groups(Group.MODEL, ['cost', 'p95_latency', 'last_seen'])],
     ['graph cost of a key', graph(Graph.COST, { apiKeyIds: ['key-7'] })],
     ['graph cost by metadata', graph(Graph.COST, { metadata: { team: 'team-7' } })],
-    ['graph latency of a day', graph(Graph.LATENCY, { fromMs: BigInt(endMs - 86_400_000) })],
+    [
+      'graph cost of a key and a model',
+      graph(Graph.COST, { apiKeyIds: ['key-7'], aiModels: ['model-3'] }),
+    ],
+    ['logs', listLogs()],
+    ['logs of a key', listLogs({ apiKeyIds: ['key-7'] })],
+    ['logs with an error', listLogs({ isSuccess: false })],
+    ['logs by metadata', listLogs({ metadata: { team: 'team-7' } })],
+    [
+      'a log by id',
+      () =>
+        logs.getLog(
+          create(analytics.GetLogRequestSchema, {
+            organisationId: filledOrganisation,
+            id: some.id,
+          }),
+          context,
+        ),
+    ],
+    [
+      'a request by id',
+      () =>
+        logs.listAttempts(
+          create(analytics.ListAttemptsRequestSchema, {
+            organisationId: filledOrganisation,
+            requestId: some.request_id,
+          }),
+          context,
+        ),
+    ],
+    [
+      'a trace',
+      () =>
+        logs.listAttempts(
+          create(analytics.ListAttemptsRequestSchema, {
+            organisationId: filledOrganisation,
+            traceId: some.trace_id,
+          }),
+          context,
+        ),
+    ],
+    [
+      'gaps',
+      () =>
+        ledgerHandlers(client, Date.now).listGaps(
+          create(analytics.ListGapsRequestSchema, { pageSize: 100 }),
+          context,
+        ),
+    ],
+    ['graph latency of a day', graph(Graph.LATENCY, { fromMs: BigInt(Date.now() - 86_400_000) })],
   ];
+}
+
+/** One of the middle. */
+async function someRecord(
+  client: ClickHouseClient,
+): Promise<{ id: string; request_id: string; trace_id: string }> {
+  const result = await client.query({
+    query: `SELECT id, request_id, trace_id FROM usage_records
+      WHERE organisation_id = '${filledOrganisation}' AND created_at < now64(3) - INTERVAL 15 DAY AND trace_id != '' LIMIT 1`,
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ id: string; request_id: string; trace_id: string }>();
+  if (row === undefined) throw new Error('The ledger holds nothing of fifteen days ago.');
+  return row;
 }
 
 async function timesOf(ask: () => Promise<unknown>, times: number) {

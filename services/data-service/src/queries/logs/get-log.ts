@@ -35,6 +35,7 @@ export async function getLog(
     target: [],
     entry: [`log_id = ${ofEntry}`],
     columns: ['log_id'],
+    metadataKeys: [],
     parameters,
   };
   const [found] = await readEntries(client, condition, 1);

@@ -1,9 +1,9 @@
 import { create } from '@bufbuild/protobuf';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { analytics } from '@sluice/proto-stubs';
-import { ask } from '../ask.ts';
+import { ask, withEntrySources } from '../ask.ts';
 import { entries } from '../entries.ts';
-import { type Condition, conditionOf, rangeOf } from '../filter.ts';
+import { type Condition, conditionOf, placeOf, rangeOf } from '../filter.ts';
 import { type Cursor, readCursor, writeCursor } from './cursor.ts';
 import { type PlacedEntry, readEntries } from './read-entries.ts';
 
@@ -72,7 +72,12 @@ function beyond(condition: Condition, { createdAtMs, logId }: Cursor): Condition
 }
 
 async function countEntries(client: ClickHouseClient, filter: analytics.Filter): Promise<number> {
-  const condition = conditionOf(filter);
+  const condition = await withEntrySources(
+    client,
+    conditionOf(filter),
+    ['status_code'],
+    placeOf(filter),
+  );
   const [row] = await ask<{ total: string }>(
     client,
     `SELECT count() AS total FROM
