@@ -54,7 +54,7 @@ export function ingestMetrics(metrics: Metrics) {
     ),
     rollUpAgeSeconds: metrics.gauge(
       'analytics_roll_up_oldest_seconds',
-      'Age of the oldest minute that changed since it was rolled up, or never was; 0 = there is none.',
+      'Age of the oldest minute that is due to be rolled up for analytics; 0 = there is none.',
     ),
     sequenceGaps: addGauges(
       metrics.registry,

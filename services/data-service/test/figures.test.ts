@@ -137,7 +137,7 @@ async function rollUpAll(client = ledger.client): Promise<number> {
   const stopping = new AbortController().signal;
   let count = 0;
   for (;;) {
-    const { units } = await rollUp({
+    const units = await rollUp({
       client,
       slackMs: 0,
       givenUpMs: 0,

@@ -12,7 +12,7 @@ export interface Unit {
 
 export interface FoundUnits {
   readonly units: readonly Unit[];
-  /** When the oldest minute began that is not as its roll says. */
+  /** When the oldest of the minutes began. */
   readonly oldestMs: number | undefined;
 }
 
@@ -41,9 +41,9 @@ export async function findUnits(
     `countIf(width = 1) OVER (PARTITION BY organisation_id, intDiv(start, ${width}))`;
   const result = await client.query({
     query: `
-      SELECT organisation_id, width, start, oldest
+      SELECT organisation_id, width, start, minIf(start, width = 1) OVER () AS oldest
       FROM (
-        SELECT organisation_id, width, start, changed_ms, live, begun, minIf(start, width = 1) OVER () AS oldest,
+        SELECT organisation_id, width, start, changed_ms, live, begun,
           multiIf(width = 1, 0, ${unitWidths.map((width) => `width = ${width}, ${minutesIn(width)}`).join(', ')}, 0) AS minutes
         FROM (${unitsThatChanged('minute >= {first:UInt32}', widths)}) AS changes
         LEFT JOIN (${unitsThatWereRolled('start >= {first:UInt32}')}) AS rolled USING (organisation_id, width, start)
@@ -68,12 +68,11 @@ export async function findUnits(
     start: number;
     oldest: number;
   }>();
-  return {
-    units: rows.map(({ organisation_id, width, start }) => ({
-      organisationId: organisation_id,
-      width: Number(width),
-      start: Number(start),
-    })),
-    oldestMs: rows[0] === undefined ? undefined : Number(rows[0].oldest) * minuteMs,
-  };
+  const units = rows.map(({ organisation_id, width, start }) => ({
+    organisationId: organisation_id,
+    width: Number(width),
+    start: Number(start),
+  }));
+  const oldest = units.some(({ width }) => width === 1) ? rows[0]?.oldest : undefined;
+  return { units, oldestMs: oldest === undefined ? undefined : Number(oldest) * minuteMs };
 }

@@ -30,18 +30,19 @@ export async function repeatRollUps(options: RepeatRollUpsOptions): Promise<void
   while (!stopping.aborted) {
     const isAll = nowMs() - allAtMs > allEveryMs;
     try {
-      const { units, oldestMs } = await rollUp({
+      const units = await rollUp({
         client,
         slackMs,
         givenUpMs,
         sinceMs: isAll ? 0 : nowMs() - recentMs,
         stopping,
+        onFound: (oldestMs) =>
+          metrics.rollUpAgeSeconds.set(oldestMs === undefined ? 0 : (nowMs() - oldestMs) / 1000),
         async onBatch({ units: count, tookMs }) {
           metrics.rolledUnits.inc(count);
           await rest(tookMs);
         },
       });
-      metrics.rollUpAgeSeconds.set(oldestMs === undefined ? 0 : (nowMs() - oldestMs) / 1000);
       // What follows from a look is done at once: hours wait for their minutes.
       if (units > 0) continue;
       if (isAll) allAtMs = nowMs();

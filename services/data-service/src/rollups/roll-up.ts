@@ -15,13 +15,10 @@ export interface RollUpOptions {
   /** Units of before are not looked at. */
   readonly sinceMs: number;
   readonly stopping: AbortSignal;
+  /** Before the first batch, with the beginning of the oldest minute that is due. */
+  readonly onFound?: (oldestMs: number | undefined) => void;
   /** After each batch, with what it took. */
   readonly onBatch?: (batch: { units: number; tookMs: number }) => Promise<void>;
-}
-
-export interface RolledUp {
-  readonly units: number;
-  readonly oldestMs: number | undefined;
 }
 
 /** Attempts of minutes that are rolled up at once, about. */
@@ -35,15 +32,16 @@ const quietTimes: ReadonlyMap<number, number> = new Map([
 ]);
 const batchUnits: Readonly<Record<UnitWidth, number>> = { 60: 12, 1440: 1 };
 
-/** Rolls up once what is to be rolled up: minutes, and the hours and days whose minutes were before. */
-export async function rollUp(options: RollUpOptions): Promise<RolledUp> {
-  const { client, slackMs, givenUpMs, sinceMs, stopping, onBatch } = options;
+/** Rolls up once what is to be rolled up, and says how many units those were: minutes, and the hours and days whose minutes were before. */
+export async function rollUp(options: RollUpOptions): Promise<number> {
+  const { client, slackMs, givenUpMs, sinceMs, stopping, onFound, onBatch } = options;
   const { units, oldestMs } = await findUnits(client, {
     knownMs: await knownMs(client, slackMs),
     sinceMs,
     givenUpMs,
     quietMs: (width) => slackMs * (quietTimes.get(width) ?? 0),
   });
+  onFound?.(oldestMs);
   let done = 0;
   for (const [organisationId, some] of Map.groupBy(units, (unit) => unit.organisationId)) {
     const startsOf = (width: number) =>
@@ -72,7 +70,7 @@ export async function rollUp(options: RollUpOptions): Promise<RolledUp> {
     for (const width of unitWidths)
       for (const starts of inBatches(startsOf(width), batchUnits[width])) await run(starts, width);
   }
-  return { units: done, oldestMs };
+  return done;
 }
 
 function isUnitWidth(width: number): width is UnitWidth {

@@ -44,7 +44,7 @@ export async function writeMinutes(
   const spans = spansOfUnits(starts, 1);
   const condition = {
     ...ofSpan(organisationId, around(spans)),
-    sources: { raw: spans, settled: [], rolls: new Map() },
+    sources: { organisationId, raw: spans, settled: [], rolls: new Map() },
   };
   await client.command({
     query: `

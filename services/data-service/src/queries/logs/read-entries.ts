@@ -5,7 +5,6 @@ import { ask } from '../ask.ts';
 import { entries } from '../entries.ts';
 import type { EntryColumn } from '../entry-columns.ts';
 import type { Condition } from '../filter.ts';
-import { Parameters } from '../parameters.ts';
 import { recordOfRow, rowSettings, type StoredRow } from './record-of-row.ts';
 
 /** An entry as it is found, before its last attempt's record is read. */
@@ -54,7 +53,7 @@ export async function readEntries(
     condition,
   );
   if (found.length === 0) return [];
-  const records = await readRecords(client, found);
+  const records = await readRecords(client, condition, found);
   return found.flatMap((entry) => {
     const record = records.get(entry.last_id);
     // Gone between the two questions, by its age.
@@ -77,12 +76,16 @@ export async function readEntries(
 }
 
 /** By their times and ids, so that only the granules that hold them are read. */
-async function readRecords(client: ClickHouseClient, found: readonly FoundEntry[]) {
+async function readRecords(
+  client: ClickHouseClient,
+  { tenant, parameters }: Condition,
+  found: readonly FoundEntry[],
+) {
   const times = [...new Set(found.map(({ at }) => at))];
-  const parameters = new Parameters();
   const result = await client.query({
     query: `SELECT * FROM usage_records FINAL
-      WHERE created_at IN (${times.map((at) => `fromUnixTimestamp64Milli(${Number(at)}, 'UTC')`).join(',')})
+      WHERE ${tenant.join(' AND ')}
+        AND created_at IN (${times.map((at) => `fromUnixTimestamp64Milli(${Number(at)}, 'UTC')`).join(',')})
         AND id IN ${parameters.bindTexts(found.map(({ last_id }) => last_id))}
       ${rowSettings}`,
     query_params: parameters.values,

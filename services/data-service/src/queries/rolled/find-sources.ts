@@ -13,6 +13,7 @@ import {
 
 /** From where each part of a question's time is read. The parts do not overlap, and are all of it. */
 export interface Sources {
+  readonly organisationId: string;
   /** Attempts: of minutes that changed since they were rolled up. */
   readonly raw: readonly Span[];
   /** Entries of minutes that did not. */
@@ -71,6 +72,7 @@ export async function findSources(
   if (rest.length > 0) await find([1], rest);
   const settled = without(rest, dirtySpans(rolls.get(1), 1));
   return {
+    organisationId,
     raw: without(rest, settled),
     settled,
     ...(slice === undefined ? {} : { cells: { slice, spans: { 60: hours, 1440: days } } }),
@@ -83,21 +85,33 @@ function dirtySpans(rolls: Rolls | undefined, width: number): Span[] {
 }
 
 /** Rows of the table of these units, of the rolls that count. */
-export function rolledRows({ rolls }: Sources, width: number, spans: readonly Span[]): string {
+export function rolledRows(
+  { organisationId, rolls }: Sources,
+  width: number,
+  spans: readonly Span[],
+): string {
   const { again, knownBelow, recent } = rolls.get(width) ?? noRolls;
-  const conditions = [
-    startsIn('start', spans),
+  const known =
     recent.length === 0
       ? `roll < ${knownBelow}`
-      : `(roll < ${knownBelow} OR roll IN (${recent.join(',')}))`,
-  ];
-  if (again.length > 0) {
+      : `(roll < ${knownBelow} OR roll IN (${recent.join(',')}))`;
+  const conditions = [startsIn('start', spans), known];
+  if (again.length > againMax)
+    // The latest of those known: what began since is not.
+    conditions.push(`(start, roll) IN (
+      SELECT start, max(roll) FROM usage_rolls
+      WHERE organisation_id = ${textLiteral(organisationId)} AND width = ${width} AND ${startsIn('start', spans)} AND ${known}
+      GROUP BY start)`);
+  else if (again.length > 0) {
     const starts = again.map(([start]) => start).join(',');
     const live = again.map(([start, roll]) => `(${start},${roll})`).join(',');
     conditions.push(`(start NOT IN (${starts}) OR (start, roll) IN (${live}))`);
   }
   return conditions.join(' AND ');
 }
+
+/** Units rolled more than once that a condition names. */
+const againMax = 200;
 
 const noRolls: Rolls = { dirty: [], again: [], knownBelow: '0', recent: [] };
 
