@@ -166,10 +166,12 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     rpc: ['queries', 'rejects', 'sinks'],
     consumers: ['sinks'],
     rejects: ['queries', 'sinks'],
-    sinks: ['metrics.ts'],
+    // What is stored marks what must be rolled up again.
+    sinks: ['rollups', 'metrics.ts'],
+    rollups: ['queries', 'metrics.ts'],
     queries: [],
     clickhouse: [],
-    speed: ['clickhouse', 'rpc'],
+    speed: ['clickhouse', 'rpc', 'queries', 'rollups', 'sinks', 'metrics.ts'],
   },
 };
 

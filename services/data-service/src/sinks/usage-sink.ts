@@ -3,10 +3,10 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Logger } from '@sluice/telemetry';
 import { readEntry } from '@sluice/usage';
 import type { IngestMetrics } from '../metrics.ts';
+import { markJudged } from '../rollups/mark-judged.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
 import { UnfitRecord } from './column-values.ts';
 import { type LedgerRow, ledgerRow } from './entry-kinds.ts';
-import { markJudged } from './mark-judged.ts';
 import { notAMessage, readMessage } from './read-message.ts';
 
 interface RejectRow {

@@ -6,10 +6,10 @@ import { createLogger, createMetrics } from '@sluice/telemetry';
 import { applySchema, schemaFolder } from '../clickhouse/apply-schema.ts';
 import { connectClickHouse } from '../clickhouse/connect.ts';
 import { ingestMetrics } from '../metrics.ts';
+import { listGaps } from '../queries/list-gaps.ts';
 import { repeatRollUps } from '../rollups/repeat-roll-ups.ts';
 import { rollUp } from '../rollups/roll-up.ts';
 import { analyticsHandlers } from '../rpc/analytics.ts';
-import { ledgerHandlers } from '../rpc/ledger.ts';
 import { logHandlers } from '../rpc/logs.ts';
 import { createUsageSink } from '../sinks/usage-sink.ts';
 import { filledDays, filledOrganisation, fillLedger } from './fill-ledger.ts';
@@ -184,10 +184,7 @@ async function questionsOf(client: ClickHouseClient): Promise<[string, () => Pro
     [
       'gaps',
       () =>
-        ledgerHandlers(client, Date.now).listGaps(
-          create(analytics.ListGapsRequestSchema, { pageSize: 100 }),
-          context,
-        ),
+        listGaps(client, create(analytics.ListGapsRequestSchema, { pageSize: 100 }), Date.now()),
     ],
     ['graph latency of a day', graph(Graph.LATENCY, { fromMs: BigInt(Date.now() - 86_400_000) })],
   ];

@@ -1,6 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { textLiteral } from '../queries/parameters.ts';
-import type { UsageRow } from './column-values.ts';
 
 /** Traces that are looked for at once. */
 const tracesMax = 1000;
@@ -11,7 +10,7 @@ const tracesMax = 1000;
  */
 export async function markJudged(
   client: ClickHouseClient,
-  feedbacks: readonly UsageRow[],
+  feedbacks: readonly Readonly<Record<string, unknown>>[],
 ): Promise<void> {
   for (const [organisation, rows] of Map.groupBy(feedbacks, (row) => String(row.organisation_id))) {
     const traces = [...new Set(rows.map((row) => String(row.trace_id)))].filter((id) => id !== '');
