@@ -13,6 +13,7 @@ export const measurementNames = [
   'cold',
   'admin',
   'limits',
+  'bodies',
   'routing',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

@@ -4,6 +4,7 @@ import { findCores } from './cores.ts';
 import { type Figure, isMet, ratioOf, renderTable } from './figure.ts';
 import { type Flags, type MeasurementName, parseFlags, usage } from './flags.ts';
 import { measureAdminLists } from './measure/admin-lists.ts';
+import { measureBodies } from './measure/bodies.ts';
 import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
@@ -77,6 +78,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('open', () => measureOpenStreams(bench));
   await measure('admin', () => measureAdminLists(bench));
   await measure('limits', () => measureLimits(bench));
+  await measure('bodies', () => measureBodies(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   return figures;

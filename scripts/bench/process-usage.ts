@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** CPU time and memory of a process and all below it, from /proc (Linux only). */
 export interface ProcessUsage {
   cpuMs: number;
+  /** Of the thread that serves, alone. */
+  loopMs: number;
   rssMb: number;
 }
 
@@ -12,14 +14,19 @@ const msPerTick = 1000 / Number(execFileSync('getconf', ['CLK_TCK'], { encoding:
 export function usageOf(rootPid: number): ProcessUsage {
   let cpuMs = 0;
   let rssMb = 0;
+  const loop = statOf(rootPid, `/proc/${rootPid}/task/${rootPid}/stat`);
   for (const pid of processTree(rootPid)) {
     const stat = statOf(pid);
     if (stat === undefined) continue;
     // utime and stime are fields 14 and 15; `stat` begins with field 3.
-    cpuMs += (Number(stat[11]) + Number(stat[12])) * msPerTick;
+    cpuMs += cpuMsOf(stat);
     rssMb += residentMb(pid);
   }
-  return { cpuMs, rssMb };
+  return { cpuMs, loopMs: loop === undefined ? 0 : cpuMsOf(loop), rssMb };
+}
+
+function cpuMsOf(stat: readonly string[]): number {
+  return (Number(stat[11]) + Number(stat[12])) * msPerTick;
 }
 
 /** The process and its descendants, parents first. */
@@ -37,9 +44,9 @@ export function processTree(rootPid: number): number[] {
 }
 
 /** Fields 3 and up of /proc/<pid>/stat; the second, the name, may contain anything. */
-function statOf(pid: number): string[] | undefined {
+function statOf(pid: number, file = `/proc/${pid}/stat`): string[] | undefined {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const text = readFileSync(file, 'utf8');
     return text.slice(text.lastIndexOf(')') + 2).split(' ');
   } catch {
     return undefined; // The process ended between listing and reading.

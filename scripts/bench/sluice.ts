@@ -6,13 +6,14 @@ import { buildService } from '../build.ts';
 import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
 import { openCrowdedWorkspace } from './crowded-workspace.ts';
+import { openKeepingWorkspaces } from './keeping-workspaces.ts';
 import { openLimitedWorkspaces } from './limited-workspaces.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
 import { firstAnswer, type Subject, type SubjectPlace } from './subject.ts';
 
 /**
- * All of Sluice as users run it, at its default settings, the gateway built as
- * for an image: key authentication, two policies, a saved provider, a usage
+ * All of Sluice as users run it, at its default settings but that bodies are
+ * not kept, which is a figure of its own, the gateway built as for an image: key authentication, two policies, a saved provider, a usage
  * record sent to the data service, metrics, a line of the log. Only the gateway
  * counts and has the measured core.
  */
@@ -59,6 +60,10 @@ export async function startWholeSluice(
     const call = adminCaller({ baseUrl, adminKey });
     await createProvider(call, workspaceId, upstreamOrigin, 'openai', 'bench');
     await createProvider(call, workspaceId, upstreamOrigin, 'anthropic', 'claude');
+    await call('PUT', '/admin/organisation/settings', {
+      request_logging: { mode: 'metrics' },
+      workspace_overrides: { request_logging: true },
+    });
     await createRateLimit(call, workspaceId, 'requests');
     await createRateLimit(call, workspaceId, 'tokens');
     const url = `${baseUrl}/chat/completions`;
@@ -87,6 +92,7 @@ export async function startWholeSluice(
           upstreamOrigin,
         }),
       openLimitedWorkspaces: () => openLimitedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
+      openKeepingWorkspaces: () => openKeepingWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openCrowdedWorkspace: () =>
         openCrowdedWorkspace({ baseUrl, adminKey, databaseUrl: sluice.databaseUrl }),
       async restart() {

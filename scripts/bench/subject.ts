@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageEventBytes, messageReply, unaryRequest } from './canned.ts';
 import { pinned } from './cores.ts';
 import type { CrowdedWorkspace } from './crowded-workspace.ts';
+import type { KeepingPlaces } from './keeping-workspaces.ts';
 import type { LimitedPlaces } from './limited-workspaces.ts';
 import { startPart } from './parts.ts';
 import type { RoutingPlaces } from './routing-workspace.ts';
@@ -30,6 +31,8 @@ export interface Subject {
   openRoutingWorkspace?(): Promise<RoutingPlaces>;
   /** Opens workspaces that differ in their limits alone. */
   openLimitedWorkspaces?(): Promise<LimitedPlaces>;
+  /** Workspaces that differ in what is kept of their requests. */
+  openKeepingWorkspaces?(): Promise<KeepingPlaces>;
   /** Fills a workspace with keys, for what a list of them costs. */
   openCrowdedWorkspace?(): Promise<CrowdedWorkspace>;
   /** Where its metrics are read. */

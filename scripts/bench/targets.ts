@@ -19,5 +19,7 @@ export const targets = {
   estimateUs: 30,
   /** Of the same request where nothing is limited. */
   limitedCpuRatio: 1.1,
+  /** Of the same request whose bodies are not kept. */
+  keptCpuRatio: 1.1,
   adminPageMs: 200,
 } as const;

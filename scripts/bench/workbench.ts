@@ -16,6 +16,8 @@ export interface Workbench {
 export interface Round extends LoadResult {
   /** CPU of what was measured, for each request. */
   cpuUsPerRequest: number;
+  /** The same of the thread that serves, alone. */
+  loopUsPerRequest: number;
   /** Share of one core that it used. */
   coreShare: number;
   requestsPerSecond: number;
@@ -80,9 +82,11 @@ export async function runRound(bench: Workbench, place: Place, shape: Shape): Pr
     );
   }
   const cpuMs = (after?.cpuMs ?? 0) - (before?.cpuMs ?? 0);
+  const loopMs = (after?.loopMs ?? 0) - (before?.loopMs ?? 0);
   return {
     ...result,
     cpuUsPerRequest: (cpuMs * 1000) / (result.requests + result.faults),
+    loopUsPerRequest: (loopMs * 1000) / (result.requests + result.faults),
     coreShare: cpuMs / result.elapsedMs,
     requestsPerSecond: (result.requests * 1000) / result.elapsedMs,
   };

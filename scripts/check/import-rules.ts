@@ -117,12 +117,14 @@ export type FolderRules = Readonly<Record<string, readonly string[]>>;
 export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/gateway': {
     // What has to be opened and closed, built of what the folders offer.
-    parts: ['visit', 'jwt-keys', 'upstream-auth', 'config-sync', 'settings.ts'],
+    parts: ['visit', 'content', 'jwt-keys', 'upstream-auth', 'config-sync', 'settings.ts'],
     routes: ['pipeline', 'metrics.ts'],
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.
-    visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held'],
+    visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held', 'content'],
     calls: ['exchange'],
+    // Bodies on their way to the log store.
+    content: ['exchange'],
     'upstream-auth': ['calls', 'cloud-settings.ts'],
     // What attempts come to is heard here, from the ground floor: calls know none of them.
     routing: ['exchange', 'redis'],

@@ -30,6 +30,7 @@ const allowed: Readonly<Record<string, string>> = {
   'services/gateway/src/limits/memory-counts.ts': 'our own file',
   'services/gateway/src/limits/settling-notes.ts': 'our own file',
   'services/gateway/src/usage/outbox.ts': 'our own file',
+  'services/gateway/src/content/segment.ts': 'our own file',
   'services/control-plane/src/config-sync/change-feed.ts': 'our own notices',
   'services/control-plane/src/tools/registry/configurations.ts': 'our own sealed text',
   'services/control-plane/src/tools/mcp-integrations/discover.ts':

@@ -69,6 +69,20 @@ export const alertRules: Readonly<Record<string, readonly AlertRule[]>> = {
       summary: 'A disk refused usage records, and memory had no room for them.',
     },
     {
+      name: 'SluiceBodiesDropped',
+      expression: 'sluice_content_dropped_logs > 0',
+      holds: '0m',
+      severity: 'warning',
+      summary: 'Bodies of requests are dropped on their way to the log store.',
+    },
+    {
+      name: 'SluiceLogStoreAway',
+      expression: 'sluice_content_store_away > 0',
+      holds: '10m',
+      severity: 'warning',
+      summary: 'The log store takes no bodies of requests: they wait on the gateways’ disks.',
+    },
+    {
       name: 'SluiceLedgerGaps',
       expression: 'sum(usage_sequence_gaps) > 0',
       holds: '10m',

@@ -51,6 +51,8 @@ const examples: Readonly<Record<string, { fires: Series[]; isQuiet: Series[] }>>
   ...atThreshold('SluiceOutboxOld', 'sluice_outbox_oldest_seconds', 300),
   ...atThreshold('SluiceOutboxDamaged', 'sluice_outbox_damaged_ranges', 0),
   ...atThreshold('SluiceRecordsDropped', 'sluice_outbox_dropped_records', 0),
+  ...atThreshold('SluiceBodiesDropped', 'sluice_content_dropped_logs', 0),
+  ...atThreshold('SluiceLogStoreAway', 'sluice_content_store_away', 0),
   ...atThreshold('SluiceLedgerGaps', 'usage_sequence_gaps', 0),
   ...atThreshold('SluiceStreamOld', 'usage_stream_oldest_seconds', 3600),
   ...atThreshold('SluiceStreamMayDrop', 'usage_stream_dangers', 0),
@@ -111,7 +113,7 @@ describe('what the services render', () => {
   let stack: TestStack;
   let types: Map<string, string>;
   beforeAll(async () => {
-    stack = await startStack();
+    stack = await startStack({ logStore: true });
     const { gatewayMetricsUrl, dataServiceUrl, ports } = stack;
     const texts = await Promise.all(
       [

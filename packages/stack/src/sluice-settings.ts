@@ -98,9 +98,15 @@ export function serviceEnvironments(input: SettingsInput): {
       ]),
     ].join(','),
   };
+  // A person's own store, or a folder beside the other data.
+  const logStore: Environment =
+    input.environment?.LOG_STORE === undefined
+      ? { LOG_STORE: 'local', LOG_STORE_DIR: join(dataDir, 'logs') }
+      : {};
   return {
     gateway: (index, port) => ({
       ...all,
+      ...logStore,
       PORT: String(port),
       // Whoever wants those of further gateways names their ports.
       METRICS_PORT: String(index === 0 ? ports.gatewayMetrics : 0),
@@ -114,6 +120,7 @@ export function serviceEnvironments(input: SettingsInput): {
     }),
     controlPlane: {
       ...all,
+      ...logStore,
       PORT: String(ports.controlPlane),
       GRPC_PORT: String(ports.controlPlaneGrpc),
       METRICS_PORT: String(ports.controlPlaneMetrics),

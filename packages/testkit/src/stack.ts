@@ -25,6 +25,8 @@ export interface TestStackOptions {
   nats?: boolean;
   /** Counters live in a real Redis instead of memory. */
   redis?: boolean;
+  /** Bodies of requests are kept in a folder, as `npm start` has it. */
+  logStore?: boolean;
   /** Variables for one part: `{ gateway: { REQUEST_TIMEOUT: '500' } }`. */
   environment?: SluiceOptions['partEnvironment'];
 }
@@ -80,6 +82,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       natsUrl: nats?.url,
       redisUrl: redis?.url,
       moreGatewayPorts,
+      environment: options.logStore === true ? {} : { LOG_STORE: '' },
       partEnvironment: options.environment,
     });
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { ConfigCaps } from '@sluice/contracts';
 import type { OperationId } from '@sluice/contracts/admin';
+import type { ObjectStore } from '@sluice/object-store';
 import type { PriceBook } from '@sluice/pricing';
 import { collectionOperations } from './documents/collections/routes.ts';
 import { configOperations } from './documents/configs/routes.ts';
@@ -60,6 +61,8 @@ export function allOperations(parts: {
   alertSettings: AlertSettingsParts;
   ledger: Ledger;
   priceBook: PriceBook;
+  /** Undefined = bodies of requests are kept nowhere. */
+  logStore: ObjectStore | undefined;
   configCaps: ConfigCaps;
   registries: RegistryParts;
 }): Implemented<OperationId> {
@@ -85,7 +88,7 @@ export function allOperations(parts: {
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.
     ...logExportOperations,
-    ...logOperations(parts.ledger, parts.priceBook),
+    ...logOperations(parts.ledger, parts.priceBook, parts.logStore),
     ...secretReferenceOperations(parts.integrations.vault),
     ...collectionOperations,
     ...labelOperations,

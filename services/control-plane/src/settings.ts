@@ -15,6 +15,7 @@ import {
   text,
   url,
 } from '@sluice/env';
+import { logStoreSettings } from '@sluice/object-store';
 
 const databaseSettings = {
   DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
@@ -79,6 +80,15 @@ export const settings = defineSettings({
     GRPC_ALLOW_INSECURE: bool('allow gRPC without TLS beyond loopback', false),
     ...serverTlsSettings,
     ...clientTlsSettings,
+  },
+  'Bodies that are kept': {
+    ...logStoreSettings,
+    CONTENT_MAINTENANCE_INTERVAL: integer(
+      'ms between runs that erase bodies older than their organisation keeps them; 0 = never',
+      3_600_000,
+      0,
+      2_147_483_647,
+    ),
   },
   Callers: {
     PUBLIC_URL: url(

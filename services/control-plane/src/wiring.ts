@@ -6,6 +6,7 @@ import {
   headerPrefixesBehindGateway,
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
+import { openLogStore } from '@sluice/object-store';
 import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
@@ -28,6 +29,7 @@ import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { sendFeedback } from './ledger/feedback/send-feedback.ts';
+import { eraseContent } from './ledger/logs/erase-content.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
 import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
 import { maintainLimits } from './limits/maintenance.ts';
@@ -95,6 +97,7 @@ export function wire(
     logger,
   });
   const ledger = createLedger(ledgerClient);
+  const logStore = openLogStore(env);
   const app = createApp({
     logger,
     requestContext: {
@@ -112,6 +115,7 @@ export function wire(
       authSettings: { vault, hostRules },
       alertSettings: { vault, hostRules },
       ledger,
+      logStore,
       priceBook,
       configCaps: {
         ...configCaps,
@@ -187,6 +191,7 @@ export function wire(
       stop: () => fetch.close(),
     },
     { name: 'ledger', stop: () => ledgerClient.close() },
+    { name: 'log-store', stop: () => logStore?.close() },
     // Gateways follow for as long as they live: told to go, so that the port can close.
     { name: 'followers', drain: () => draining.abort() },
     rpcPart({
@@ -246,6 +251,14 @@ export function wire(
             'sending feedback to the ledger',
             (signal) => sendFeedback({ client, ledger: ledgerClient }, signal),
             { intervalMs: env.FEEDBACK_INTERVAL, logger },
+          ),
+          repeat(
+            'erasing bodies of requests',
+            async (signal) => {
+              if (logStore !== undefined)
+                await eraseContent({ db: client, store: logStore, now: now() }, signal);
+            },
+            { intervalMs: env.CONTENT_MAINTENANCE_INTERVAL, logger },
           ),
         );
       },

@@ -16,6 +16,7 @@ import {
   url,
   uuids,
 } from '@sluice/env';
+import { logStoreSettings } from '@sluice/object-store';
 import { cloudSettings } from './cloud-settings.ts';
 import { prometheusSettings } from './prometheus-settings.ts';
 import { redisSettings } from './redis/redis-settings.ts';
@@ -186,6 +187,21 @@ export const settings = defineSettings({
       1024,
     ),
     UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 10_000, 1),
+  },
+  'Bodies that are kept': {
+    ...logStoreSettings,
+    CONTENT_BODY_BYTES_MAX: integer('bytes kept of one body', 1024 * 1024, 1024),
+    CONTENT_MEMORY_BYTES_MAX: integer(
+      'bytes of bodies in memory on their way to disk; beyond it the oldest are dropped',
+      32 * 1024 * 1024,
+      64 * 1024,
+    ),
+    CONTENT_SPOOL_BYTES_MAX: integer(
+      'bytes of bodies on disk that wait for the log store; beyond it the oldest are dropped',
+      1024 ** 3,
+      1024 * 1024,
+    ),
+    ORGANISATION_HEADERS_TO_MASK: csv('headers whose values are kept as hashes only'),
   },
   'Kept answers': {
     CACHE_MEMORY_BYTES_MAX: integer('bytes of kept answers without Redis', 64 * 1024 * 1024, 0),

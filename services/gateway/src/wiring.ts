@@ -36,6 +36,7 @@ import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
 import { createCache } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
+import { contentPart } from './parts/content.ts';
 import { createCounterClient } from './parts/counter-client.ts';
 import { countersPart } from './parts/counters.ts';
 import { heldPart } from './parts/held.ts';
@@ -92,6 +93,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const modelOverrides = loadModelOverrides(env.MODEL_FACTS_FILE);
   const redisPlace = readRedisPlace(env);
   const log = requestLogPart(env, logger);
+  const content = contentPart(env, logger);
   const ledger = ledgerPart(env, { replicaId, peer, logger });
   const upstream = upstreamPart(env, redisPlace, logger);
   const jwt = tokensPart(env, {
@@ -225,6 +227,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       plan,
       ladder,
       recorder,
+      content: content.keeper,
       bounds,
       modelOverrides,
       metrics: routingMetrics,
@@ -285,6 +288,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     { name: 'data-folder', stop: () => folder.release() },
     log.part,
     priceFiles,
+    content.part, // takes what requests leave until nothing is left that makes any
     ledger.part, // takes records until nothing is left that makes any
     held.part,
     jwt.part, // reports to the control plane what it refused

@@ -2,11 +2,11 @@ import type { JsonObject, JsonValue } from '@sluice/contracts';
 import type { SseEvent } from '../framing/sse.ts';
 import { arrayOf, numberOf, objectOf } from '../json/json-access.ts';
 import { GatheredFields } from './fields.ts';
-import { assembleChunks } from './openai-chunks.ts';
+import { assembleChunks, type ChunkOptions } from './openai-chunks.ts';
 
 /** Chunks → chat completion; undefined when that would not be faithful. */
-export function assembleChat(events: SseEvent[]): JsonObject | undefined {
-  return assembleChunks(events, 'chat.completion', assembleChoice);
+export function assembleChat(events: SseEvent[], options: ChunkOptions): JsonObject | undefined {
+  return assembleChunks(events, 'chat.completion', assembleChoice, options);
 }
 
 function assembleChoice(chunks: JsonObject[], index: number): JsonObject | undefined {

@@ -16,6 +16,11 @@ const headMembers = new Set([
 /** Of the chunk, not of the reply: its kind, its padding, what is read apart. */
 const ofTheChunk = new Set(['object', 'obfuscation', 'choices', 'usage', 'x_groq']);
 
+export interface ChunkOptions {
+  /** For people to read, and for no client that counts on the usage. */
+  readonly mayLackUsage?: boolean;
+}
+
 /**
  * The JSON of a stream in one of OpenAI's formats; `assembleChoice` folds the
  * chunks of one choice. Every choice must have ended.
@@ -24,6 +29,7 @@ export function assembleChunks(
   events: SseEvent[],
   object: string,
   assembleChoice: (chunks: JsonObject[], index: number) => JsonObject | undefined,
+  { mayLackUsage = false }: ChunkOptions,
 ): JsonObject | undefined {
   const head = new GatheredFields();
   const choices = new Map<number, JsonObject[]>();
@@ -44,7 +50,7 @@ export function assembleChunks(
     }
     usage = objectOf(chunk.usage) ?? objectOf(objectOf(chunk.x_groq)?.usage) ?? usage;
   }
-  if (usage === undefined || choices.size === 0) return undefined;
+  if ((usage === undefined && !mayLackUsage) || choices.size === 0) return undefined;
   const assembled: JsonValue[] = [];
   for (const index of [...choices.keys()].sort((a, b) => a - b)) {
     const choice = assembleChoice(choices.get(index) ?? [], index);
@@ -52,7 +58,15 @@ export function assembleChunks(
     assembled.push(choice);
   }
   const { id, created, model, ...rest } = head.values;
-  return { id, object, created, model, ...rest, choices: assembled, usage } as JsonObject;
+  return {
+    id,
+    object,
+    created,
+    model,
+    ...rest,
+    choices: assembled,
+    ...(usage && { usage }),
+  } as JsonObject;
 }
 
 function gatherHead(head: GatheredFields, chunk: JsonObject): boolean {

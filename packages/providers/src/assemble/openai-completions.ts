@@ -1,11 +1,14 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { SseEvent } from '../framing/sse.ts';
 import { GatheredFields } from './fields.ts';
-import { assembleChunks } from './openai-chunks.ts';
+import { assembleChunks, type ChunkOptions } from './openai-chunks.ts';
 
 /** Chunks → completion; undefined when that would not be faithful. */
-export function assembleCompletion(events: SseEvent[]): JsonObject | undefined {
-  return assembleChunks(events, 'text_completion', assembleChoice);
+export function assembleCompletion(
+  events: SseEvent[],
+  options: ChunkOptions,
+): JsonObject | undefined {
+  return assembleChunks(events, 'text_completion', assembleChoice, options);
 }
 
 function assembleChoice(chunks: JsonObject[], index: number): JsonObject | undefined {

@@ -42,6 +42,10 @@ export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): 
 /** All of a bundle but its sections, without revision and hash. */
 export function buildCore(rows: CoreRows, open: Omit<Openers, 'document'>): config.Bundle {
   const { workspace } = rows;
+  const { request_logging: logging } = effectiveSettings(
+    workspace.organisation.settings,
+    workspace.settings,
+  );
   return create(config.BundleSchema, {
     organisationId: workspace.organisationId,
     workspaceId: workspace.id,
@@ -61,6 +65,8 @@ export function buildCore(rows: CoreRows, open: Omit<Openers, 'document'>): conf
     storedCredentialsAtCallersHosts: effectiveSettings(workspace.organisation.settings)
       .stored_credentials.allow_any_custom_host,
     defaultConfigSlug: rows.defaultConfigSlug,
+    requestLogging: logging.mode,
+    requestLoggingEnforced: logging.enforced,
   });
 }
 

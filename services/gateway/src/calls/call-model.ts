@@ -83,6 +83,8 @@ function requesterOf(
     limits: identity.limits,
     config: undefined,
     decisionJson: '',
+    // What our own checks ask and hear is not the caller's to read.
+    contentFormat: '',
     progress: new Progress(),
   };
 }
@@ -106,5 +108,6 @@ function notes() {
     startedAt: performance.now(),
     cacheMs: 0,
     entry: undefined,
+    providerAnswer: undefined,
   };
 }

@@ -81,6 +81,8 @@ export async function receive(
   if (decoded.body !== undefined)
     headers['content-type'] = decoded.contentType ?? 'application/json';
   const body = decoded.body ?? bytes;
+  if (decoded.body !== undefined && call.requester.contentFormat !== '')
+    call.notes.providerAnswer = bytes;
   const plain: BodyReply = { kind: 'body', status: upstream.status, headers, body };
   if (isSuccess) return answered(upstream, await inspected(attempt, plain, decoded.facts));
   await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);

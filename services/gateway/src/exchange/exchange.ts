@@ -30,6 +30,8 @@ export interface Exchange extends Identity {
   isRouting: boolean;
   /** How the plan came about, as the usage record keeps it. */
   decisionJson: string;
+  /** Known when routing begins: what ends before it leaves no content. */
+  contentFormat: string;
   readonly progress: Progress;
   /** The targets asked so far, in order. */
   readonly visits: Visit[];
@@ -67,6 +69,7 @@ export function openExchange<Asked extends Subject>(
     config: undefined,
     isRouting: false,
     decisionJson: '',
+    contentFormat: '',
     progress: new Progress(),
     visits: [],
     recovery: undefined,

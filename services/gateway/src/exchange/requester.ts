@@ -15,6 +15,8 @@ export interface Requester extends Identity {
   readonly config: ConfigChoice | undefined;
   readonly decisionJson: string;
   readonly progress: Progress;
+  /** The layout its content is kept in; empty = it is not kept. */
+  readonly contentFormat: string;
 }
 
 /** Asks for a model. */

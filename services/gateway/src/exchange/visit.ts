@@ -21,6 +21,8 @@ export interface VisitNotes {
   readonly cacheMs: number;
   /** What the first attempt's record says of the visit, which those of its retries repeat. */
   entry: VisitEntry | undefined;
+  /** What the provider sent, where the caller is told something else and content is kept. */
+  providerAnswer: Buffer | undefined;
 }
 
 export interface VisitEntry {
@@ -48,6 +50,7 @@ export class Visit implements VisitNotes {
   readonly startedAt = performance.now();
   cacheMs = 0;
   entry: VisitEntry | undefined = undefined;
+  providerAnswer: Buffer | undefined = undefined;
 
   constructor(exchange: ModelExchange, planned: ResolvedTarget) {
     this.exchange = exchange;

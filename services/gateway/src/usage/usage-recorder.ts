@@ -64,6 +64,8 @@ export class UsageRecorder {
         : this.blankFor(requester, at?.visit, target);
     if (target === undefined) record.model = modelOf(requester.subject);
     if (at !== undefined) record.optionPath = at.path;
+    if (at?.visit !== undefined) at.visit.entry ??= { id: record.id, preProcessingMs: 0 };
+    else record.logFormat = '';
     record.outcome =
       error.code === 'request.aborted'
         ? Outcome.CALLER_GONE
@@ -92,6 +94,7 @@ export class UsageRecorder {
     record.avoidedCostNanoUsd = avoidedCostNanoUsd;
     addCounts(record, visit.reservation);
     record.cacheType = 'simple';
+    visit.entry = { id: record.id, preProcessingMs: 0 };
     addUncalled(record, exchange, visit);
     visit.summary = replySummary(record);
     visit.summary.costKnown = true;
@@ -151,6 +154,7 @@ export class UsageRecorder {
     record.cacheStatus = notes?.cacheStatus ?? 'DISABLED';
     record.metadata = requester.metadata;
     record.decisionJson = decisionOf(requester, notes);
+    record.logFormat = requester.contentFormat;
     record.requestParsingMs = requester.progress.readingMs;
     record.cacheProcessingMs = notes?.cacheMs ?? 0;
     if (subject.kind === 'model-call' && subject.prompt !== undefined) {

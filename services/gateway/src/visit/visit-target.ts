@@ -1,6 +1,7 @@
 import type { ResolvedTarget } from '@sluice/engine';
 import { fromUnknown } from '@sluice/errors';
 import { endsRequest } from '../calls/retry-loop.ts';
+import type { ContentKeeper } from '../content/content-keeper.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { UsageRecorder } from '../usage/usage-recorder.ts';
 import { addDroppedHeader } from './dropped-params.ts';
@@ -12,6 +13,8 @@ import { TargetVisit } from './target-visit.ts';
 export interface VisitParts {
   ladder: Ladder;
   recorder: UsageRecorder;
+  /** Keeps what was asked and answered; undefined = nobody does. */
+  content: ContentKeeper | undefined;
 }
 
 /**
@@ -21,7 +24,7 @@ export interface VisitParts {
 export async function visitTarget(
   exchange: ModelExchange,
   planned: ResolvedTarget,
-  { ladder, recorder }: VisitParts,
+  { ladder, recorder, content }: VisitParts,
 ): Promise<TargetAnswer> {
   const visit = new TargetVisit(exchange, planned);
   exchange.visits.push(visit);
@@ -32,7 +35,7 @@ export async function visitTarget(
       if (visit.prepared !== undefined) addDroppedHeader(reply.headers, visit.prepared);
       addGatewayHeaders(reply, visit.target, visit);
     }
-    return answer;
+    return kept(visit, answer, content);
   } catch (caught) {
     const error = fromUnknown(caught);
     exchange.progress.refusals++;
@@ -41,6 +44,14 @@ export async function visitTarget(
       // The disk refuses; a refusal cost nothing, and the caller learns of it all the same.
     });
     const stops = endsRequest(error) || exchange.limits?.isRefused === true;
-    return { status: error.status, stops, reply: undefined, error };
+    return kept(visit, { status: error.status, stops, reply: undefined, error }, content);
   }
+}
+
+function kept(visit: TargetVisit, answer: TargetAnswer, content: ContentKeeper | undefined) {
+  if (content === undefined || visit.exchange.contentFormat === '') return answer;
+  const { reply, error } = answer;
+  if (reply !== undefined) return { ...answer, reply: content.keepReply(visit, reply) };
+  if (error !== undefined) content.keepError(visit, error);
+  return answer;
 }

@@ -79,18 +79,43 @@ const metrics = z.object({
   upstream_response_time: ms,
 });
 
+const body = z.record(text, z.unknown()).optional();
+const headers = z.record(text, text).optional();
+const contentState = z.enum([
+  'shown',
+  'partly-shown',
+  'hidden',
+  'not-kept',
+  'pending',
+  'expired',
+  'dropped',
+  'store-away',
+]);
+/** What the provider was sent and sent, where these are not the caller's. */
+const providerSide = {
+  transformedRequest: z.object({ url: text, method: text, body }).optional(),
+  originalResponse: z.object({ body }).optional(),
+};
+
 const log = z.object({
   _id: z.uuid(),
   request: z.object({
     url: text,
     method: z.enum(methods),
     serviceHeaders: z.record(text, text),
+    headers,
+    body,
   }),
   response: z.object({
     status: z.int(),
     responseTime: ms,
     lastUsedOptionJsonPath: text,
+    headers,
+    body,
   }),
+  ...providerSide,
+  /** Where one log is read: what became of its bodies. */
+  content: contentState.optional(),
   organisation_id: text,
   created_at: instantText,
   metrics,
@@ -164,6 +189,16 @@ const request = z.object({
   cost: cents.nullable(),
   total_units: z.int(),
   attempts: z.array(attempt),
+  /** Of each target that was asked. */
+  contents: z.array(
+    z.object({
+      log_id: z.uuid(),
+      content: contentState,
+      request: z.object({ headers, serviceHeaders: headers, body }).optional(),
+      response: z.object({ headers, body }).optional(),
+      ...providerSide,
+    }),
+  ),
   /** There are more attempts than are shown. */
   is_cut_off: z.boolean(),
   decision: z.record(text, z.unknown()).nullable(),

@@ -72,7 +72,10 @@ export const sharedSections = {
   /** What managers may do to the workspace itself: its name, budgets, rate limits, settings. */
   workspace_management: z.object({ managersManageWorkspace: flag(false) }),
   data_plane_security_settings: z.object({ block_inline_config: flag(false) }),
-  request_logging: z.object({ mode: z.enum(['full', 'metrics']).default('full') }),
+  request_logging: z.object({
+    mode: z.enum(['full', 'metrics']).default('full'),
+    enforced: flag(false),
+  }),
   export_settings: z.object({
     deniedFields: z.array(z.string().min(1).max(128)).max(200).default([]),
   }),
@@ -88,6 +91,8 @@ const organisationSections = {
   }),
   /** On = a request may have any stored credential sent to any host: whoever holds a workspace key can read them all. */
   stored_credentials: z.object({ allow_any_custom_host: flag(false) }),
+  /** Bodies of requests are erased when they are older. */
+  retention: z.object({ logs_days: z.int().min(1).max(3650).default(90) }),
   joining: z.object({
     /** The default workspace has a switch of its own. */
     default_workspace_user_api_key_auto_create: flag(false),

@@ -2,15 +2,17 @@ import type { AnswerOf } from '@sluice/contracts/admin';
 import type { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
+import type { ShownContent } from './read-content.ts';
 import { attemptMsOf, centsOf, entryMsOf, errorOf, isSuccess } from './record-parts.ts';
 
 type Log = AnswerOf<'logs.read'>;
 
-/** An entry of the ledger as the published log object. What needs the stored bodies is not in it. */
+/** An entry of the ledger as the published log object; with its content, where that was looked for. */
 export function presentLog(
   entry: analytics.LogEntry,
   record: usage.UsageRecord,
   organisationName: string | undefined,
+  content?: ShownContent,
 ): Log {
   const createdAt = instant(new Date(Number(record.createdAtMs)));
   const responseTime = Math.round(entryMsOf(record));
@@ -21,11 +23,13 @@ export function presentLog(
       url: record.requestUrl,
       method: methodOf(record.method),
       serviceHeaders: {},
+      ...content?.request,
     },
     response: {
       status: record.statusCode,
       responseTime,
       lastUsedOptionJsonPath: record.optionPath,
+      ...content?.response,
     },
     organisation_id: record.organisationId,
     created_at: createdAt,
@@ -47,6 +51,11 @@ export function presentLog(
     },
     ...(record.logFormat !== '' && { log_format: record.logFormat }),
     request_id: uuidText(record.requestId),
+    ...(content !== undefined && { content: content.state }),
+    ...(content?.transformedRequest !== undefined && {
+      transformedRequest: content.transformedRequest,
+    }),
+    ...(content?.originalResponse !== undefined && { originalResponse: content.originalResponse }),
     ...(error !== undefined && { error }),
   };
 }

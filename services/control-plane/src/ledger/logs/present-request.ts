@@ -11,6 +11,7 @@ type Request = AnswerOf<'requests.read'>;
 export function presentRequest(
   attempts: readonly [usage.UsageRecord, ...usage.UsageRecord[]],
   isCutOff: boolean,
+  contents: Request['contents'] = [],
 ): Request {
   const [first] = attempts;
   const last = answerOf(attempts);
@@ -44,6 +45,7 @@ export function presentRequest(
       0,
     ),
     attempts: attempts.map(presentAttempt),
+    contents,
     is_cut_off: isCutOff,
     decision: decisionOf(last),
     metadata: first.metadata,

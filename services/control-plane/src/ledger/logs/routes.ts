@@ -2,21 +2,30 @@ import type { QueryOf } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { reachOf } from '@sluice/log-content';
 import type { PriceBook } from '@sluice/pricing';
+import type { usage } from '@sluice/proto-stubs';
+import type { Caller } from '../../kernel/access/caller.ts';
 import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
 import type { Ledger } from '../analytics/ledger.ts';
 import { filterOf } from '../analytics/routes.ts';
 import { insertLogs } from './insert-logs.ts';
-import { presentLog } from './present-log.ts';
+import { logIdOf, presentLog } from './present-log.ts';
 import { presentRequest } from './present-request.ts';
 import { presentTrace } from './present-trace.ts';
-import { findOrganisationName } from './store.ts';
+import { type ContentParts, readContent } from './read-content.ts';
+import { findKeptDays, findOrganisationName } from './store.ts';
 
 export function logOperations(
   ledger: Pick<Ledger, 'listLogs' | 'getLog' | 'listAttempts' | 'writeUsage'>,
   book: PriceBook,
+  store: ContentParts['store'],
 ) {
+  const partsOf = async ({ db, now, caller }: AdminRequest): Promise<ContentParts> => ({
+    store,
+    now,
+    keptDays: await findKeptDays(db, caller.organisationId),
+  });
   return {
     ...implementAll('logs', {
       create: async (call, { body }) => ({
@@ -50,7 +59,8 @@ export function logOperations(
         if (entry === undefined || record === undefined) throw notFound();
         if (apiKeyId !== undefined && record.apiKeyId !== apiKeyId) throw notFound();
         const name = await findOrganisationName(call.db, call.caller.organisationId);
-        return presentLog(entry, record, name);
+        const content = await readContent(record, call.caller, await partsOf(call));
+        return presentLog(entry, record, name, content);
       },
     }),
     ...implementAll('requests', {
@@ -61,7 +71,8 @@ export function logOperations(
         });
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
-        return presentRequest([first, ...others], isCutOff);
+        const contents = await contentsOf([first, ...others], call.caller, await partsOf(call));
+        return presentRequest([first, ...others], isCutOff, contents);
       },
     }),
     ...implementAll('traces', {
@@ -90,6 +101,24 @@ function logFilter(query: QueryOf<'logs.list'>) {
     isSuccess: query.is_success,
   };
 }
+
+/** Of each target that was asked, with what its last attempt came to. */
+async function contentsOf(
+  attempts: readonly usage.UsageRecord[],
+  reader: Caller,
+  parts: ContentParts,
+) {
+  const lastOfLogs = new Map(attempts.map((record) => [logIdOf(record), record]));
+  return Promise.all(
+    [...lastOfLogs].slice(0, contentsMax).map(async ([log_id, record]) => {
+      const { state, ...content } = await readContent(record, reader, parts);
+      return { log_id, content: state, ...content };
+    }),
+  );
+}
+
+/** Each may be a megabyte or two. */
+const contentsMax = 10;
 
 /** What is no id is the id of nothing. */
 function idIn(call: AdminRequest, name: string): string {

@@ -28,6 +28,7 @@ export function routeToTarget(parts: RouteParts): Stage {
   return async (exchange) => {
     expectModelCall(exchange);
     exchange.isRouting = true;
+    exchange.contentFormat = parts.content?.formatFor(exchange) ?? '';
     const planning = planRequest(exchange, parts.plan);
     const plan = planning instanceof Promise ? await planning : planning;
     exchange.decisionJson = describeDecision(

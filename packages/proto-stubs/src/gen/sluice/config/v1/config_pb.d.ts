@@ -780,6 +780,20 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: repeated sluice.config.v1.UsageLimitsPolicy usage_limits_policies = 16;
    */
   usageLimitsPolicies: UsageLimitsPolicy[];
+
+  /**
+   * What is kept of requests: "full" with their content, all else without.
+   *
+   * @generated from field: string request_logging = 17;
+   */
+  requestLogging: string;
+
+  /**
+   * A request cannot say that its content is not to be kept.
+   *
+   * @generated from field: bool request_logging_enforced = 18;
+   */
+  requestLoggingEnforced: boolean;
 };
 
 /**

@@ -1,0 +1,47 @@
+import { FolderStore, type LogFormat, logPath } from '@sluice/object-store';
+import { temporaryFolder } from '@sluice/testkit';
+import { expect, it } from 'vitest';
+import type { Database } from '../../kernel/database/client.ts';
+import { eraseContent } from './erase-content.ts';
+
+const now = new Date('2026-11-22T12:00:00Z');
+const dayMs = 86_400_000;
+
+it('erases what is older than its organisation keeps, in both layouts, and nothing else', async () => {
+  const store = new FolderStore(await temporaryFolder('erase-content'));
+  const organisations = [
+    { id: 'org-short', settings: { retention: { logs_days: 7 } } },
+    { id: 'org-long', settings: {} },
+  ];
+  const db = {
+    organisation: { findMany: async () => organisations },
+  } as Partial<Database> as Database;
+  const kept: string[] = [];
+  const put = async (key: string, stays: boolean) => {
+    await store.put(key, Buffer.from('{}'));
+    if (stays) kept.push(key);
+  };
+  for (const [organisationId, days] of [
+    ['org-short', 7],
+    ['org-long', 90],
+  ] as const)
+    for (const format of ['v1', 'v2'] as LogFormat[])
+      for (const workspaceSlug of ['ws-a', 'ws-b'])
+        for (const age of [0, 1, 6, 8, 89, 91, 400]) {
+          const logId = idOf(now.getTime() - age * dayMs, format, workspaceSlug);
+          await put(logPath(format, { organisationId, workspaceSlug, logId }), age < days);
+        }
+  await put('30/org-short/0-notes.txt', true);
+  await put('exports/org-short/1.jsonl', true);
+  await put(`30/org-gone/${idOf(0, 'v1', '')}.json`, true);
+
+  await eraseContent({ db, store, now }, new AbortController().signal);
+  const { keys } = await store.list('');
+  expect([...keys].sort()).toEqual(kept.sort());
+});
+
+function idOf(atMs: number, format: string, slug: string): string {
+  const hex = atMs.toString(16).padStart(12, '0');
+  const own = `${format === 'v1' ? '1' : '2'}${slug === 'ws-a' ? 'a' : 'b'}`.padStart(12, '0');
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${own}`;
+}

@@ -1,0 +1,164 @@
+import { type GatewayError, gatewayErrorBody } from '@sluice/errors';
+import { type ContentFacts, kindOfEndpoint, visibleContent } from '@sluice/log-content';
+import type { LogFormat } from '@sluice/object-store';
+import { uuidText } from '@sluice/usage';
+import type { ModelExchange } from '../exchange/exchange.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
+import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
+import type { Visit } from '../exchange/visit.ts';
+import type { ContentSpool } from './content-spool.ts';
+import { KeptContent } from './kept-content.ts';
+
+export interface ContentKeeperOptions {
+  readonly format: LogFormat;
+  /** Of each body; what is longer is cut. */
+  readonly bodyBytesMax: number;
+}
+
+type KeptVisit = Visit & { readonly prepared: PreparedCall | undefined };
+
+/**
+ * Notes what was asked and answered, target by target, without touching either:
+ * references to bytes that are there anyway. What may be kept is decided before
+ * anything is noted, and nothing is written here.
+ */
+export class ContentKeeper {
+  readonly #spool: ContentSpool;
+  readonly #options: ContentKeeperOptions;
+
+  constructor(spool: ContentSpool, options: ContentKeeperOptions) {
+    this.#spool = spool;
+    this.#options = options;
+  }
+
+  /** The layout that the request's content is kept in; empty = it is not. */
+  formatFor(exchange: ModelExchange): LogFormat | '' {
+    return visibleContent(factsOf(exchange, false)).request ? this.#options.format : '';
+  }
+
+  /** The reply to send in its place: what passes is noted. */
+  keepReply(visit: KeptVisit, reply: Reply): Reply {
+    const content = this.#open(visit, reply.status, reply.headers);
+    if (content === undefined) return reply;
+    if (reply.kind === 'stream') return new KeptStream(reply, content, this.#spool);
+    content.addResponse(reply.body);
+    this.#spool.add(content.end());
+    return reply;
+  }
+
+  /** A target that could not be asked, or gave no answer: what the caller would be told. */
+  keepError(visit: KeptVisit, error: GatewayError): void {
+    const content = this.#open(visit, error.status, { 'content-type': 'application/json' });
+    if (content === undefined) return;
+    const body = gatewayErrorBody(error, visit.exchange.arrival.requestIdText);
+    content.addResponse(Buffer.from(JSON.stringify(body)));
+    this.#spool.add(content.end());
+  }
+
+  #open(
+    visit: KeptVisit,
+    status: number,
+    responseHeaders: Reply['headers'],
+  ): KeptContent | undefined {
+    const { exchange, entry, prepared } = visit;
+    // Without a record of its own it belongs to the one before.
+    if (entry === undefined) return undefined;
+    const { arrival, subject, key, bundle } = exchange;
+    const visible = visibleContent(factsOf(exchange, status >= 400));
+    if (!visible.request) return undefined;
+    const content = new KeptContent(
+      {
+        logId: uuidText(entry.id),
+        format: this.#options.format,
+        organisationId: key?.source.organisationId ?? '',
+        workspaceId: key?.source.workspaceId ?? '',
+        workspaceSlug: bundle?.source.workspaceSlug ?? '',
+        createdAtMs: arrival.startedAtMs,
+        method: arrival.method,
+        url: subject.pathname,
+        optionPath: visit.planned.path,
+        streamFormat: subject.operation.format,
+        status,
+        requestHeaders: arrival.headers,
+        responseHeaders,
+        sent: undefined,
+      },
+      {
+        startedAt: visit.startedAt,
+        bytesMax: this.#options.bodyBytesMax,
+        keepsResponse: visible.response,
+        holding: this.#spool.holding,
+      },
+    );
+    if (subject.form !== undefined) content.addRequest(Buffer.from(JSON.stringify(subject.json)));
+    else if (subject.body !== undefined) content.addRequest(subject.body);
+    if (visible.provider && prepared !== undefined)
+      content.addProvider(prepared, subject.body, visit.providerAnswer);
+    return content;
+  }
+}
+
+function factsOf({ subject, bundle, arrival }: ModelExchange, hasFailed: boolean): ContentFacts {
+  return {
+    kind: kindOfEndpoint(subject.operation.id),
+    // A control plane that does not say keeps nothing.
+    mode: bundle?.source.requestLogging === 'full' ? 'full' : 'metrics',
+    isEnforced: bundle?.source.requestLoggingEnforced === true,
+    isUnwanted: !arrival.caller.debug,
+    hasFailed,
+  };
+}
+
+/** Passes everything on first, and notes it afterwards. */
+class KeptStream implements StreamReply {
+  readonly kind = 'stream';
+  readonly status: number;
+  readonly headers: StreamReply['headers'];
+  readonly #reply: StreamReply;
+  readonly #content: KeptContent;
+  readonly #spool: ContentSpool;
+  #isOver = false;
+
+  constructor(reply: StreamReply, content: KeptContent, spool: ContentSpool) {
+    this.status = reply.status;
+    this.headers = reply.headers;
+    this.#reply = reply;
+    this.#content = content;
+    this.#spool = spool;
+  }
+
+  pipeTo(sink: ReplySink): void {
+    const content = this.#content;
+    this.#reply.pipeTo({
+      write(chunk) {
+        const wantsMore = sink.write(chunk);
+        content.addResponse(chunk);
+        return wantsMore;
+      },
+      onDrain: (listener) => sink.onDrain(listener),
+      end: () => {
+        sink.end();
+        this.#end();
+      },
+      cut: (code) => {
+        sink.cut(code);
+        this.#end();
+      },
+    });
+  }
+
+  discard(): void {
+    this.#reply.discard();
+    this.#end();
+  }
+
+  wasWhole(): boolean {
+    return this.#reply.wasWhole();
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#spool.add(this.#content.end());
+  }
+}

@@ -1,0 +1,89 @@
+import { createHmac } from 'node:crypto';
+import { join } from 'node:path';
+import { openLogStore } from '@sluice/object-store';
+import type { Part } from '@sluice/service';
+import type { Logger } from '@sluice/telemetry';
+import { ContentKeeper } from '../content/content-keeper.ts';
+import { ContentSpool, type LossCause } from '../content/content-spool.ts';
+import { SegmentThread } from '../content/segment-sender.ts';
+import type { Env } from '../settings.ts';
+
+/** What was asked and answered, on its way to the log store; without one nothing is noted. */
+export function contentPart(
+  env: Env,
+  logger: Logger,
+): { keeper: ContentKeeper | undefined; part: Part } {
+  // Opened by the thread that writes; here only so that a wrong setting ends the start.
+  const store = openLogStore(env);
+  if (store === undefined) return { keeper: undefined, part: { name: 'content' } };
+  const losses: Record<LossCause, number> = { memory: 0, 'spool-full': 0, disk: 0, refused: 0 };
+  let dropped = 0;
+  let toldAtMs = 0;
+  const spool = new ContentSpool({
+    dir: join(env.DATA_DIR, 'content'),
+    bytesMax: env.CONTENT_SPOOL_BYTES_MAX,
+    memoryBytesMax: env.CONTENT_MEMORY_BYTES_MAX,
+    headers: {
+      sensitive: env.ORGANISATION_HEADERS_TO_MASK ?? [],
+      hash: (value) =>
+        `hmac-sha256:${createHmac('sha256', env.KEY_PEPPER).update(`header:${value}`).digest('hex')}`,
+    },
+    sender: new SegmentThread(env),
+    onLoss(logs, because) {
+      losses[because] += logs;
+      dropped += logs;
+      const nowMs = Date.now();
+      if (nowMs - toldAtMs < toldEveryMs) return;
+      toldAtMs = nowMs;
+      logger.error(
+        { dropped: { ...losses }, store: store.name },
+        'bodies of requests are dropped on their way to the log store',
+      );
+    },
+  });
+  const part: Part = {
+    name: 'content',
+    async start() {
+      await store.close();
+      spool.start();
+      logger.info({ store: store.name }, 'bodies of requests are kept');
+    },
+    stop: (deadlineMs) => spool.stop(Math.min(sendMs, deadlineMs / 2)),
+    gauges: () => [
+      {
+        name: 'sluice_content_spool_bytes',
+        help: 'Bodies of requests that wait for the log store',
+        read: () => spool.bytes,
+      },
+      {
+        name: 'sluice_content_spool_oldest_seconds',
+        help: 'Age of the oldest log whose bodies wait for the log store; 0 = none does',
+        read: () => (spool.oldestAtMs === 0 ? 0 : (Date.now() - spool.oldestAtMs) / 1000),
+      },
+      {
+        name: 'sluice_content_dropped_logs',
+        help: 'Logs since the start whose bodies were dropped',
+        read: () => dropped,
+      },
+      {
+        name: 'sluice_content_stored_logs',
+        help: 'Logs since the start whose bodies the log store has',
+        read: () => spool.stored,
+      },
+      {
+        name: 'sluice_content_store_away',
+        help: '1 while the log store does not take bodies',
+        read: () => Number(spool.isAway),
+      },
+    ],
+  };
+  const keeper = new ContentKeeper(spool, {
+    format: env.LOG_STORE_FILE_PATH_FORMAT,
+    bodyBytesMax: env.CONTENT_BODY_BYTES_MAX,
+  });
+  return { keeper, part };
+}
+
+const toldEveryMs = 10_000;
+/** What is not sent by then is sent after the next start. */
+const sendMs = 4_000;

@@ -1,0 +1,275 @@
+import { randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { eventually, json, sse } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { chatReply, type Scenario, startScenario } from './scenario.ts';
+
+/**
+ * Canaries in everything that a request and its answer hold, under every
+ * combination of what decides on keeping: afterwards all files of the
+ * installation are searched.
+ */
+let scenario: Scenario;
+beforeAll(async () => {
+  scenario = await startScenario({
+    logStore: true,
+    environment: { gateway: { ORGANISATION_HEADERS_TO_MASK: 'x-patient' } },
+  });
+});
+afterAll(() => scenario.stop());
+
+const settings = [
+  { mode: 'full', enforced: false },
+  { mode: 'full', enforced: true },
+  { mode: 'metrics', enforced: false },
+  { mode: 'metrics', enforced: true },
+] as const;
+const kinds = ['chat', 'stream', 'translated', 'embedding', 'refused', 'unreachable'] as const;
+const sides = ['asked', 'answered', 'header', 'credential', 'named', 'masked'] as const;
+type Kind = (typeof kinds)[number];
+type Canaries = Readonly<Record<(typeof sides)[number], string>>;
+
+interface Sent {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly isKept: boolean;
+  readonly canaries: Canaries;
+  readonly requestId: string;
+}
+const sent: Sent[] = [];
+
+async function send(kind: Kind, canaries: Canaries, debug: string | undefined): Promise<string> {
+  const { asked, answered } = canaries;
+  const messages = [{ role: 'user', content: asked }];
+  const said = { role: 'assistant', content: answered };
+  const choices = [{ index: 0, message: said, finish_reason: 'stop' }];
+  const events = [
+    `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":"${answered.slice(0, 9)}"},"finish_reason":null}]}\n\n`,
+    `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"${answered.slice(9)}"},"finish_reason":"stop"}]}\n\n`,
+    'data: [DONE]\n\n',
+  ];
+  scenario.upstream.handle(
+    kind === 'stream'
+      ? sse(events)
+      : kind === 'translated'
+        ? json(200, {
+            id: 'msg_1',
+            type: 'message',
+            role: 'assistant',
+            model: 'claude',
+            content: [{ type: 'text', text: answered }],
+            stop_reason: 'end_turn',
+            usage: { input_tokens: 1, output_tokens: 1 },
+          })
+        : kind === 'embedding'
+          ? json(200, {
+              object: 'list',
+              model: answered,
+              data: [{ object: 'embedding', index: 0, embedding: [0.5] }],
+              usage: { prompt_tokens: 1, total_tokens: 1 },
+            })
+          : kind === 'refused'
+            ? json(400, { error: { message: answered, type: 'invalid_request_error' } })
+            : json(200, { ...chatReply, choices }),
+  );
+  const response = await scenario.call(
+    kind === 'embedding' ? '/v1/embeddings' : '/v1/chat/completions',
+    {
+      body:
+        kind === 'embedding'
+          ? { model: 'text-embedding-3-small', input: asked }
+          : { model: 'gpt-4o-mini', messages, stream: kind === 'stream', max_tokens: 9 },
+      host: kind === 'unreachable' ? 'http://127.0.0.1:9/v1' : `${scenario.upstream.url}/v1`,
+      headers: {
+        authorization: `Bearer ${canaries.credential}`,
+        'x-custom': canaries.header,
+        'x-named': canaries.named,
+        'x-patient': canaries.masked,
+        'x-service-sensitive-headers': 'X-Named',
+        ...(kind === 'translated' && { 'x-service-provider': 'anthropic' }),
+        ...(debug !== undefined && { 'x-service-debug': debug }),
+      },
+    },
+  );
+  await response.text();
+  return response.headers.get('x-service-request-id') ?? '';
+}
+
+/** Every file of the installation, with what all parts wrote to their logs. */
+async function* everythingKept(): AsyncGenerator<[place: string, content: Buffer]> {
+  const { dataDir } = scenario.stack;
+  for (const entry of await readdir(dataDir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const content = await readFile(path).catch(() => undefined);
+    if (content !== undefined) yield [relative(dataDir, path), content];
+  }
+  for (const part of ['gateway', 'control-plane', 'data-service'] as const)
+    yield [`log of ${part}`, Buffer.from(scenario.stack.part(part).stderr())];
+  const metrics = await fetch(scenario.stack.gatewayMetricsUrl);
+  yield ['metrics', Buffer.from(await metrics.text())];
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
+  return Number(new RegExp(`^${name}(?:{[^}]*})? (.+)$`, 'm').exec(text)?.[1] ?? Number.NaN);
+}
+
+/** What may be found of a request, where the store keeps it. */
+function mayBeFound({ kind, isKept }: Sent, side: keyof Canaries): boolean {
+  if (!isKept || side === 'credential' || side === 'named' || side === 'masked') return false;
+  return side !== 'answered' || (kind !== 'embedding' && kind !== 'unreachable');
+}
+
+describe('the content of requests', () => {
+  it('is kept where, and only where, the table allows it', { timeout: 120_000 }, async () => {
+    for (const logging of settings) {
+      await scenario.admin('PUT', '/admin/organisation/settings', { request_logging: logging });
+      for (const debug of [undefined, 'false'])
+        for (const kind of kinds) {
+          const name = `${kind}, ${logging.mode}, enforced ${logging.enforced}, debug ${debug}`;
+          const canaries = Object.fromEntries(
+            sides.map((side) => [side, `canary-${randomBytes(12).toString('hex')}`]),
+          ) as Canaries;
+          const requestId = await send(kind, canaries, debug);
+          const isKept = logging.mode === 'full' && (debug === undefined || logging.enforced);
+          sent.push({ name, kind, isKept, canaries, requestId });
+        }
+    }
+    const kept = sent.filter(({ isKept }) => isKept).length;
+    await eventually(
+      async () => {
+        expect(await metric('sluice_content_stored_logs')).toBe(kept);
+        expect(await metric('sluice_content_spool_bytes')).toBe(0);
+      },
+      { timeoutMs: 20_000 },
+    );
+    expect(await metric('sluice_content_dropped_logs')).toBe(0);
+
+    const found = new Map<string, string[]>();
+    for await (const [place, content] of everythingKept()) {
+      const text = content.toString('latin1');
+      for (const match of text.match(/canary-[0-9a-f]{24}/g) ?? [])
+        found.set(match, [...(found.get(match) ?? []), place]);
+    }
+    for (const request of sent)
+      for (const side of sides) {
+        const places = new Set(found.get(request.canaries[side]) ?? []);
+        const inStore = [...places].filter((place) => place.startsWith('logs/30/'));
+        expect([
+          request.name,
+          side,
+          [...places].filter((place) => !inStore.includes(place)),
+        ]).toEqual([request.name, side, []]);
+        expect([request.name, side, inStore.length > 0]).toEqual([
+          request.name,
+          side,
+          mayBeFound(request, side),
+        ]);
+      }
+  });
+
+  it('is shown with its log and its request, and what is not says why', {
+    timeout: 60_000,
+  }, async () => {
+    for (const { name, kind, isKept, canaries, requestId } of sent) {
+      const request = await eventually(() =>
+        scenario.admin<{ contents: Shown[] }>('GET', `/requests/${requestId}`),
+      );
+      const [shown] = request.contents;
+      expect([name, shown?.content]).toEqual([
+        name,
+        !isKept ? 'not-kept' : kind === 'embedding' ? 'partly-shown' : 'shown',
+      ]);
+      const log = await scenario.admin<Log>('GET', `/logs/${shown?.log_id}`);
+      expect([log.content, log.log_format]).toEqual([shown?.content, isKept ? 'v1' : undefined]);
+      expect(JSON.stringify(log).includes(canaries.asked)).toBe(isKept);
+      if (!isKept) continue;
+      expect(log.request.headers?.authorization).toBe('[masked]');
+      expect(log.request.headers?.['x-named']).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+      expect(log.request.headers?.['x-patient']).toMatch(/^hmac-sha256:[0-9a-f]{64}$/);
+      expect(log.request.serviceHeaders['x-service-api-key']).toBe('[masked]');
+      expect(JSON.stringify(shown)).toContain(canaries.header);
+      if (kind === 'embedding') expect(log.response.body).toBeUndefined();
+      if (kind === 'unreachable')
+        expect(log.response.body).toMatchObject({ error: { code: 'upstream.unreachable' } });
+      // The events of a stream are told as the answer that they add up to.
+      if (kind === 'stream' || kind === 'translated')
+        expect(log.response.body).toMatchObject({
+          choices: [{ message: { content: canaries.answered } }],
+        });
+      expect([
+        kind,
+        log.transformedRequest !== undefined,
+        log.originalResponse !== undefined,
+      ]).toEqual([kind, kind === 'translated', kind === 'translated']);
+    }
+  });
+
+  it('is hidden from a key that may call models and not look into logs', async () => {
+    const { workspace_id } = scenario.stack.credentials;
+    const made = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'calls only',
+      workspace_id,
+      scopes: ['completions.write'],
+    });
+    await scenario.admin('PUT', '/admin/organisation/settings', {
+      request_logging: { mode: 'full' },
+    });
+    const response = await scenario.chat({ key: made.key });
+    await response.text();
+    const read = (path: string) =>
+      scenario.call(`/v1${path}`, { method: 'GET', host: null, key: made.key });
+    const request = await eventually(async () => {
+      const answer = await read(`/requests/${response.headers.get('x-service-request-id')}`);
+      expect(answer.status).toBe(200);
+      return (await answer.json()) as { contents: Shown[] };
+    });
+    expect(request.contents.map(({ log_id: _, ...shown }) => shown)).toEqual([
+      { content: 'hidden' },
+    ]);
+    const of = sent.find(({ isKept }) => isKept);
+    expect((await read(`/requests/${of?.requestId}`)).status).toBe(404);
+  });
+
+  it('outlives a gateway that is killed, and waits for a store that is away', async () => {
+    const { stack } = scenario;
+    const stored = await metric('sluice_content_stored_logs');
+    expect(stored).toBeGreaterThan(0);
+    const folder = join(stack.dataDir, 'gateway', 'content');
+    const marker = `canary-${randomBytes(12).toString('hex')}`;
+    const response = await scenario.chat({
+      body: { model: 'gpt-4o-mini', messages: [{ role: 'user', content: marker }] },
+    });
+    await response.text();
+    // Before it is asked to end it has said that it wrote everything.
+    await stack.part('gateway').stop();
+    await stack.part('gateway').start();
+    await eventually(async () => expect(await readdir(folder)).toEqual([]), { timeoutMs: 10_000 });
+    const request = await eventually(() =>
+      scenario.admin<{ contents: Shown[] }>(
+        'GET',
+        `/requests/${response.headers.get('x-service-request-id')}`,
+      ),
+    );
+    expect(JSON.stringify(request.contents)).toContain(marker);
+  });
+});
+
+interface Shown {
+  log_id: string;
+  content: string;
+}
+interface Log {
+  content: string;
+  log_format?: string;
+  request: {
+    headers?: Record<string, string>;
+    serviceHeaders: Record<string, string>;
+    body?: unknown;
+  };
+  response: { body?: unknown };
+  transformedRequest?: unknown;
+  originalResponse?: unknown;
+}
