@@ -30,6 +30,13 @@ const commands = {
     'services/gateway/src/limits/limit-store.model.test.ts',
     '--no-file-parallelism',
   ],
+  // Every part dies in turn under load.
+  chaos: [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/chaos',
+    '--no-file-parallelism',
+  ],
   times: ['scripts/times/main.ts'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
@@ -47,6 +54,7 @@ const commands = {
 /** What a command wants to find in its environment. */
 const environments = {
   abuse: { SLUICE_ABUSE: 'full' },
+  chaos: { SLUICE_CHAOS: 'full' },
   limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
 };
 

@@ -8,6 +8,7 @@ export interface GapGaugeOptions {
   metrics: IngestMetrics;
   logger: Logger;
   nowMs: () => number;
+  graceMs: number;
   /** Scrapes in quick succession share an answer. */
   everyMs: number;
 }
@@ -25,6 +26,7 @@ export function createGapGauge(options: GapGaugeOptions): () => Promise<void> {
     try {
       const gaps = await findGaps(options.client, {
         nowMs: computedAtMs,
+        graceMs: options.graceMs,
         sinceMs: computedAtMs - weekMs,
       });
       const missing = new Map<string, number>();

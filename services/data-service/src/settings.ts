@@ -36,6 +36,11 @@ export const settings = defineSettings({
     NATS_URL: optionalText(
       'NATS with JetStream, nats://user:password@host:4222, several with commas; unset = records come by gRPC only',
     ),
+    GAP_GRACE: integer(
+      'ms that a record may take from a gateway, by whichever way, before it is called missing',
+      120_000,
+      1000,
+    ),
   },
 });
 

@@ -40,7 +40,14 @@ export async function wire(
       : { url: env.CLICKHOUSE_URL },
   );
   const sink = createUsageSink({ client, metrics, logger, nowMs });
-  const refreshGaps = createGapGauge({ client, metrics, logger, nowMs, everyMs: 30_000 });
+  const refreshGaps = createGapGauge({
+    client,
+    metrics,
+    logger,
+    nowMs,
+    graceMs: env.GAP_GRACE,
+    everyMs: 30_000,
+  });
 
   let hasSchema = false;
   let consumer: UsageStreamConsumer | undefined;
@@ -73,7 +80,10 @@ export async function wire(
       services: [
         served(usage.UsageService, usageHandlers(sink, client)),
         served(analytics.AnalyticsService, analyticsHandlers(client)),
-        served(analytics.LedgerService, ledgerHandlers({ client, sink, nowMs })),
+        served(
+          analytics.LedgerService,
+          ledgerHandlers({ client, sink, nowMs, gapGraceMs: env.GAP_GRACE }),
+        ),
         served(analytics.LogService, logHandlers(client)),
       ],
     }),

@@ -12,6 +12,7 @@ import { encodedRecord } from './usage-records.ts';
 
 const { BEGUN, ALIVE, ENDED } = usage.LifeState;
 const minuteMs = 60_000;
+const graceMs = 2 * minuteMs;
 
 let ledger: Ledger;
 beforeAll(async () => {
@@ -38,7 +39,11 @@ const life = (some: MessageInitShape<typeof usage.LifeSchema>) =>
 /** As seen so long after everything was stored. */
 async function gapsAfter(minutes: number) {
   const nowMs = Date.now() + minutes * minuteMs;
-  const gaps = await findGaps(ledger.client, { nowMs, sinceMs: nowMs - 24 * 60 * minuteMs });
+  const gaps = await findGaps(ledger.client, {
+    nowMs,
+    graceMs,
+    sinceMs: nowMs - 24 * 60 * minuteMs,
+  });
   return gaps.map(({ replicaId, from, to, life: end }) => [
     replicaId,
     from,
@@ -147,7 +152,7 @@ describe('listGaps', () => {
       listGaps(
         ledger.client,
         create(analytics.ListGapsRequestSchema, { pageSize: 2, currentPage }),
-        Date.now() + 3 * minuteMs,
+        { nowMs: Date.now() + 3 * minuteMs, graceMs },
       );
     const numbers = async (page: number) =>
       (await ask(page)).gaps?.map(({ fromSequence, toSequence, sinceMs }) => [
@@ -187,6 +192,7 @@ describe('createGapGauge', () => {
       metrics: ingestMetrics(metrics),
       logger: createLogger({ service: 'test', level: 'silent' }),
       nowMs: () => nowMs,
+      graceMs,
       everyMs: 30_000,
     });
     const shown = async () => {

@@ -14,8 +14,6 @@ const { LifeEnd } = analytics;
 
 /** Numbers in one bitmap. */
 const blockNumbers = 65_536;
-/** What other replicas of this service still insert, or NATS still hands out, is no loss. */
-const graceMs = 120_000;
 /** A life that is not heard of for so long is over, however it ended. */
 const silentMs = 600_000;
 /** Of lives that are looked at, and of bitmaps with holes that are read. */
@@ -30,7 +28,7 @@ const blocksMax = 1000;
 const livesQuery = `
   WITH
     fromUnixTimestamp64Milli({now_ms:Int64}, 'UTC') AS now,
-    now - INTERVAL ${graceMs} MILLISECOND AS settled,
+    fromUnixTimestamp64Milli({settled_ms:Int64}, 'UTC') AS settled,
     now - INTERVAL ${silentMs} MILLISECOND AS silent,
     fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC') AS since,
     lives AS (
@@ -88,14 +86,21 @@ interface LifeRow {
   unused: (string | number)[];
 }
 
+/** How gaps are looked for. */
+export interface GapSearch {
+  readonly nowMs: number;
+  /** What other replicas of this service still insert, or NATS still hands out, is no loss. */
+  readonly graceMs: number;
+}
+
 /** What replicas heard of since a time recorded and the ledger does not have, the latest life first. */
 export async function findGaps(
   client: ClickHouseClient,
-  { nowMs, sinceMs }: { nowMs: number; sinceMs: number },
+  { nowMs, graceMs, sinceMs }: GapSearch & { sinceMs: number },
 ): Promise<Gap[]> {
   const result = await client.query({
     query: livesQuery,
-    query_params: { now_ms: nowMs, since_ms: sinceMs },
+    query_params: { now_ms: nowMs, settled_ms: nowMs - graceMs, since_ms: sinceMs },
     format: 'JSONEachRow',
   });
   const lives = await result.json<LifeRow>();
@@ -186,9 +191,9 @@ const pageSizeMax = 1000;
 export async function listGaps(
   client: ClickHouseClient,
   request: analytics.ListGapsRequest,
-  nowMs: number,
+  search: GapSearch,
 ): Promise<MessageInitShape<typeof analytics.ListGapsResponseSchema>> {
-  const all = await findGaps(client, { nowMs, sinceMs: Math.max(0, Number(request.sinceMs)) });
+  const all = await findGaps(client, { ...search, sinceMs: Math.max(0, Number(request.sinceMs)) });
   const size = Math.min(request.pageSize, pageSizeMax);
   const page = all.slice(request.currentPage * size, (request.currentPage + 1) * size);
   const times = await timesBefore(client, page);

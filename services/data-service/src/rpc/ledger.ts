@@ -11,12 +11,14 @@ export interface LedgerParts {
   client: ClickHouseClient;
   sink: UsageSink;
   nowMs: () => number;
+  /** How long a record may be on its way before it is called missing. */
+  gapGraceMs: number;
 }
 
 export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics.LedgerService> {
-  const { client, nowMs } = parts;
+  const { client, nowMs, gapGraceMs: graceMs } = parts;
   return {
-    listGaps: (request) => listGaps(client, request, nowMs()),
+    listGaps: (request) => listGaps(client, request, { nowMs: nowMs(), graceMs }),
     listAdjustments: (request) => listAdjustments(client, request),
     listRejects: (request) => listRejects(client, request),
     replayRejects: (request) => replayRejects(parts, request),

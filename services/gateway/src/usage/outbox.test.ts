@@ -232,6 +232,19 @@ describe('Outbox', () => {
     outbox.end(id, payload('end'));
     expect(contents(outbox)).toEqual(['end']);
   });
+
+  it('has room again once all was sent, however small it is', () => {
+    const outbox = open(1024 * 1024);
+    while (!outbox.isFull) {
+      const id = uuidV7(1);
+      void outbox.begin(id, payload('x'.repeat(500)));
+      void outbox.end(id, payload('y'.repeat(500)));
+      outbox.flush();
+    }
+    for (let batch = outbox.read(1000); batch !== undefined; batch = outbox.read(1000))
+      outbox.acknowledge(batch.next);
+    expect(outbox.pendingBytes).toBeLessThan(128 * 1024);
+  });
 });
 
 describe('a disk that refuses', () => {
@@ -256,6 +269,16 @@ describe('a disk that refuses', () => {
     // The device reads without end.
     rmSync(join(dir, '0000000003.log'));
     expect(open().recover(() => payload('lost'))).toBe(0);
+  });
+
+  it('writes them by itself once it can, also when nothing else is to be written', async () => {
+    const outbox = new Outbox({ dir, bytesMax: 1024 ** 3 });
+    fillDisk(3);
+    await outbox.end(uuidV7(1), eightMegabytes);
+    await expect(outbox.end(uuidV7(1), payload('kept'))).rejects.toThrow('ENOSPC');
+    expect(contents(outbox)).toHaveLength(1);
+    await expect.poll(() => contents(outbox).slice(1), { timeout: 5000 }).toEqual(['kept']);
+    outbox.close();
   });
 
   it('works again once segments can be opened again', async () => {

@@ -1,6 +1,7 @@
 import {
   closeSync,
   fsyncSync,
+  ftruncateSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -51,10 +52,14 @@ const kindNote = 255;
 const noId = Buffer.alloc(16);
 const kindAttempt = usage.EntryKind.ATTEMPT;
 const segmentBytesMax = 8 * 1024 * 1024;
+/** A small outbox has that many segments at least: one that is written to keeps its room although it was sent. */
+const segmentsMin = 16;
 const payloadBytesMax = entryBytesMax - headerBytes;
 const readBytes = 256 * 1024;
 /** Records kept in memory while the disk refuses them. */
 const refusedBytesMax = 16 * 1024 * 1024;
+/** How long those wait where nothing else is to be written. */
+const retryMs = 1000;
 /** Segments with damage that are kept. */
 const damagedFilesMax = 10;
 
@@ -97,6 +102,7 @@ export interface OutboxOptions {
 export class Outbox {
   readonly #dir: string;
   readonly #bytesMax: number;
+  readonly #segmentBytesMax: number;
   #segment: number;
   /** Undefined while the disk refuses to open a segment; the next write tries again. */
   #fd: number | undefined;
@@ -129,6 +135,7 @@ export class Outbox {
       // Whoever waits for the write has been told by its promise.
     }
   };
+  #retry: NodeJS.Timeout | undefined;
   readonly #listeners = new Set<() => void>();
   /** Kept, because a fresh one a batch leaves the process's memory in pieces. */
   #readBuffer = Buffer.allocUnsafe(readBytes);
@@ -141,6 +148,7 @@ export class Outbox {
   constructor({ dir, bytesMax, onLoss = () => {} }: OutboxOptions) {
     this.#dir = dir;
     this.#bytesMax = bytesMax;
+    this.#segmentBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin));
     this.#onLoss = onLoss;
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     const existing = this.#segments();
@@ -165,9 +173,12 @@ export class Outbox {
     return this.#bytes;
   }
 
-  /** Whether attempts must be refused because the ledger has been away for too long. */
+  /**
+   * Whether attempts must be refused because the ledger has been away for too long, or
+   * because the disk refuses: what waits in memory then is to fit on it once it has room.
+   */
   get isFull(): boolean {
-    return this.#bytes >= this.#bytesMax;
+    return this.#bytes >= this.#bytesMax || this.#refusedBytes > 0;
   }
 
   get attemptsUnderWay(): number {
@@ -225,9 +236,10 @@ export class Outbox {
       while (written < total)
         written += writeSync(this.#fd, this.#pending, written, total - written);
     } catch (error) {
-      // What was half written is a torn tail to every reader: go on in a new segment.
-      if (this.#fd !== undefined) this.#rotate();
+      const fd = this.#fd;
       this.#keepRecords(total);
+      if (fd !== undefined) this.#takeBack(fd);
+      this.#retryLater();
       flush?.reject(error);
       throw error;
     }
@@ -235,17 +247,46 @@ export class Outbox {
     this.#offset += total;
     this.#bytes += total;
     this.#sizes.set(this.#segment, this.#offset);
-    if (this.#offset >= segmentBytesMax) this.#rotate();
+    if (this.#offset >= this.#segmentBytesMax) this.#rotate();
     flush?.resolve();
     if (flush?.hasRecords !== false) for (const listener of this.#listeners) listener();
   }
 
-  /** Records the disk has refused are written with the next ones; begins are not, since their attempts are not made. */
+  /** What was half written would stand on a full disk for good, and so would what was sent of its segment. */
+  #takeBack(fd: number): void {
+    let isTorn = false;
+    try {
+      ftruncateSync(fd, this.#offset);
+    } catch {
+      isTorn = true;
+    }
+    // A torn tail ends a segment for every reader.
+    if (isTorn || this.#offset > 0) this.#rotate();
+    this.#dropSent();
+  }
+
+  /** The next entry may be long in coming, and what waits for it is in memory only. */
+  #retryLater(): void {
+    if (this.#refusedBytes === 0) return;
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(this.#flushSoon, retryMs);
+    this.#retry.unref();
+  }
+
+  /** Records the disk has refused are written with the next ones, and their notes; begins are not, since their attempts are not made. */
   #keepRecords(total: number): void {
     let used = 0;
     const dropped = { records: 0, bytes: 0 };
+    let noteStart: number | undefined;
     for (const entry of entriesOf(this.#pending.subarray(0, total))) {
-      const start = entry.end - headerBytes - entry.payload.length;
+      const ownStart = entry.end - headerBytes - entry.payload.length;
+      // A note goes with the entry behind it.
+      if (entry.kind === kindNote && !entry.id.equals(noId)) {
+        noteStart ??= ownStart;
+        continue;
+      }
+      const start = noteStart ?? ownStart;
+      noteStart = undefined;
       if (entry.kind === kindBegin) continue;
       if (used + entry.end - start > refusedBytesMax) {
         dropped.records += isOwn(entry) ? 0 : 1;
@@ -331,18 +372,58 @@ export class Outbox {
     return this.#cursor.segment < this.#segment || this.#cursor.offset < this.#offset;
   }
 
-  /** Everything before `position` is in the ledger. Whole segments behind it are deleted. */
+  /** Everything before `position` is in the ledger. Segments of which all is are deleted. */
   acknowledge(position: OutboxPosition): void {
     this.#cursor = position;
-    for (const number of [...this.#sizes.keys()].sort((a, b) => a - b)) {
-      if (number >= position.segment || number === this.#segment) break;
-      this.#carryForward(number);
-      this.saveCursor();
-      if (this.#damage.delete(number)) this.#setAside(number);
-      else rmSync(this.#path(number), { force: true });
-      this.#bytes -= this.#sizes.get(number) ?? 0;
-      this.#sizes.delete(number);
+    this.#dropSent();
+  }
+
+  /** What is written to keeps its segment, however much of it was sent. */
+  #dropSent(): void {
+    let { segment, offset } = this.#cursor;
+    while (segment < this.#segment && offset >= (this.#sizes.get(segment) ?? 0)) {
+      segment = this.#following(segment);
+      offset = 0;
     }
+    this.#cursor = { segment, offset };
+    for (const number of [...this.#sizes.keys()].sort((a, b) => a - b)) {
+      if (number >= segment || number === this.#segment) break;
+      this.#drop(number);
+    }
+  }
+
+  /**
+   * A segment may only go when no attempt that is still under way has its begin
+   * there, and no note that is to be known: such ones are written again before,
+   * or right after where there is no room before.
+   */
+  #drop(number: number): void {
+    const attempts = [...this.#open].filter(([, { segment }]) => segment === number);
+    const notes = [...this.#notes].filter(([, { segment }]) => segment === number);
+    const writeAgain = (): boolean => {
+      for (const [key, { text }] of notes) this.#note({ key, text }, noId);
+      for (const [id, begun] of attempts) {
+        begun.segment = this.#segment;
+        void this.#append(kindBegin, Buffer.from(id, 'latin1'), begun.payload);
+      }
+      try {
+        this.flush();
+        return true;
+      } catch {
+        return false;
+      }
+    };
+    const isSafe = (attempts.length === 0 && notes.length === 0) || writeAgain();
+    // Its room is free only once nobody has it open.
+    if (this.#readDescriptor?.segment === number) {
+      closeSync(this.#readDescriptor.fd);
+      this.#readDescriptor = undefined;
+    }
+    if (this.#damage.delete(number)) this.#setAside(number);
+    rmSync(this.#path(number), { force: true });
+    this.#bytes -= this.#sizes.get(number) ?? 0;
+    this.#sizes.delete(number);
+    if (!isSafe) writeAgain();
   }
 
   /** Writes the cursor down; called now and then and on close. At worst records are sent again and stored once. */
@@ -363,6 +444,7 @@ export class Outbox {
       this.flush();
       this.saveCursor();
     } finally {
+      clearTimeout(this.#retry);
       if (this.#readDescriptor !== undefined) closeSync(this.#readDescriptor.fd);
       if (this.#fd !== undefined) {
         fsyncSync(this.#fd);
@@ -428,21 +510,6 @@ export class Outbox {
     }
   }
 
-  /**
-   * A segment may only go when no attempt that is still under way has its begin
-   * there, and no note that is to be known: such ones are written again.
-   */
-  #carryForward(number: number): void {
-    for (const [key, { segment, text }] of this.#notes)
-      if (segment === number) this.#note({ key, text }, noId);
-    for (const [id, begun] of this.#open) {
-      if (begun.segment !== number) continue;
-      begun.segment = this.#segment;
-      void this.#append(kindBegin, Buffer.from(id, 'latin1'), begun.payload);
-    }
-    this.flush();
-  }
-
   #readFrom(position: OutboxPosition, size: number, recordsMax: number): Omit<OutboxBatch, 'from'> {
     const length = Math.min(size - position.offset, readBytes);
     let bytes = this.#readBytes(position, length);
@@ -500,11 +567,15 @@ export class Outbox {
   /** For who wants to look at what could not be read. The oldest make room. */
   #setAside(segment: number): void {
     const folder = join(this.#dir, 'damaged');
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const kept = readdirSync(folder).sort();
-    for (const name of kept.slice(0, Math.max(0, kept.length + 1 - damagedFilesMax)))
-      rmSync(join(folder, name), { force: true });
-    renameSync(this.#path(segment), join(folder, `${String(segment).padStart(10, '0')}.log`));
+    try {
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const kept = readdirSync(folder).sort();
+      for (const name of kept.slice(0, Math.max(0, kept.length + 1 - damagedFilesMax)))
+        rmSync(join(folder, name), { force: true });
+      renameSync(this.#path(segment), join(folder, `${String(segment).padStart(10, '0')}.log`));
+    } catch {
+      // What it lost was told when it was read.
+    }
   }
 
   #readBytes(position: OutboxPosition, length: number): Buffer {
