@@ -184,7 +184,10 @@ async function questionsOf(client: ClickHouseClient): Promise<[string, () => Pro
     [
       'gaps',
       () =>
-        listGaps(client, create(analytics.ListGapsRequestSchema, { pageSize: 100 }), Date.now()),
+        listGaps(client, create(analytics.ListGapsRequestSchema, { pageSize: 100 }), {
+          nowMs: Date.now(),
+          graceMs: 120_000,
+        }),
     ],
     ['graph latency of a day', graph(Graph.LATENCY, { fromMs: BigInt(Date.now() - 86_400_000) })],
   ];
