@@ -13,8 +13,8 @@ beforeAll(async () => {
 afterAll(() => lab?.stop(), 60_000);
 
 /** Times in which Redis answers, and as many in which it hangs, one after the other: what the machine does meets both. */
-const rounds = isFull ? 10 : 4;
-const requestsEach = isFull ? 600 : 60;
+const rounds = isFull ? 10 : 3;
+const requestsEach = isFull ? 600 : 50;
 const perSecond = isFull ? 200 : 60;
 /** Those under way when Redis stops wait for it, once: as long as `LIMIT_STORE_TIMEOUT`. */
 const noticedAfterMs = 400;
