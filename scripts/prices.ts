@@ -2,19 +2,16 @@
  * `npm run prices -- diff | apply | reprice`: what price files change, a new
  * version of them, and past attempts at the prices that hold now (docs/prices.md).
  */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { applyPriceFiles, effectiveAtOf, readPriceFiles } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
-import { clientTls, createRpcClient } from '@sluice/rpc';
-import { portsFrom } from '@sluice/stack';
+import { createRpcClient } from '@sluice/rpc';
 import { listDifferences } from './prices/list-differences.ts';
 import { reprice } from './prices/reprice.ts';
-import { readSecrets } from './start/data-dir.ts';
-import { runningGatewayPort } from './start/run-file.ts';
+import { dataService } from './start/data-service.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const help = `Usage: npm run prices -- diff    [--dir DIR] [--from DIR]
        npm run prices -- apply   [--dir DIR] --from DIR --at DAY
        npm run prices -- reprice [--dir DIR] --since DAY --until DAY [--organisation ID] [--dry-run]
@@ -92,27 +89,6 @@ async function diff(dir: string | undefined, from: string | undefined): Promise<
   for (const warning of next.warnings) print(`warning: ${warning}`);
   print(`${differences.length} prices differ, in dollars a million tokens or each`);
   return 0;
-}
-
-/** The data service that the environment names, or else that of `npm start`. */
-function dataService(data: string | undefined) {
-  const { DATA_SERVICE_GRPC_URL: address, SERVICE_CLIENT_AUTH: token } = process.env;
-  const { TLS_CERT_PATH: certPath, TLS_KEY_PATH: keyPath, TLS_CA_PATH: caPath } = process.env;
-  if (address !== undefined && address !== '')
-    return {
-      address,
-      token: required(token, 'SERVICE_CLIENT_AUTH'),
-      tls: clientTls({ TLS_CERT_PATH: certPath, TLS_KEY_PATH: keyPath, TLS_CA_PATH: caPath }),
-      allowInsecure: process.env.GRPC_ALLOW_INSECURE === 'true',
-    };
-  const dataDir = data === undefined ? join(root, '.sluice') : pathOf(data);
-  const port = runningGatewayPort(join(dataDir, 'run.json'));
-  const secrets = readSecrets(dataDir);
-  if (port === undefined || secrets === undefined)
-    throw new Error(
-      `No Sluice runs with the data of ${dataDir}. Set DATA_SERVICE_GRPC_URL and SERVICE_CLIENT_AUTH, or use --data.`,
-    );
-  return { address: `127.0.0.1:${portsFrom(port).dataServiceGrpc}`, token: secrets.service_token };
 }
 
 function instantOf(text: string): number {

@@ -47,6 +47,7 @@ const commands = {
   generate: ['scripts/generate.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
   'ledger:speed': ['scripts/ledger-speed.ts'],
+  'ledger:verify': ['scripts/ledger-verify.ts'],
   migrate: ['scripts/migrate.ts'],
   prices: ['scripts/prices.ts'],
 };

@@ -165,11 +165,12 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'kernel/names': [],
   },
   'services/data-service': {
-    rpc: ['queries', 'rejects', 'sinks'],
+    rpc: ['queries', 'rejects', 'seals', 'sinks'],
     consumers: ['sinks'],
     rejects: ['queries', 'sinks'],
+    seals: ['queries'],
     // What is stored marks what must be rolled up again.
-    sinks: ['rollups', 'metrics.ts'],
+    sinks: ['rollups', 'queries', 'seals', 'metrics.ts'],
     rollups: ['queries', 'metrics.ts'],
     queries: [],
     clickhouse: [],

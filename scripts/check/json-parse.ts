@@ -32,6 +32,7 @@ const allowed: Readonly<Record<string, string>> = {
   'services/gateway/src/usage/outbox.ts': 'our own file',
   'services/gateway/src/content/segment.ts': 'our own file',
   'services/control-plane/src/config-sync/change-feed.ts': 'our own notices',
+  'services/data-service/src/seals/verify-organisation.ts': 'our own sealed text',
   'services/control-plane/src/tools/registry/configurations.ts': 'our own sealed text',
   'services/control-plane/src/tools/mcp-integrations/discover.ts':
     'what was written the line before',

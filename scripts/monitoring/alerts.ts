@@ -90,6 +90,14 @@ export const alertRules: Readonly<Record<string, readonly AlertRule[]>> = {
       summary: 'The ledger lacks records that gateways made: GET /v1/ledger/gaps names them.',
     },
     {
+      name: 'SluiceSealOld',
+      // A day is sealed six hours after its end, and is the last one for another day.
+      expression: 'max(usage_seal_age_seconds) > 129600',
+      holds: '10m',
+      severity: 'warning',
+      summary: 'A day of the ledger is over and not sealed; the log of the data service says why.',
+    },
+    {
       name: 'SluiceStreamOld',
       expression: 'usage_stream_oldest_seconds > 3600',
       holds: '5m',

@@ -54,6 +54,7 @@ const examples: Readonly<Record<string, { fires: Series[]; isQuiet: Series[] }>>
   ...atThreshold('SluiceBodiesDropped', 'sluice_content_dropped_logs', 0),
   ...atThreshold('SluiceLogStoreAway', 'sluice_content_store_away', 0),
   ...atThreshold('SluiceLedgerGaps', 'usage_sequence_gaps', 0),
+  ...atThreshold('SluiceSealOld', 'usage_seal_age_seconds', 129_600),
   ...atThreshold('SluiceStreamOld', 'usage_stream_oldest_seconds', 3600),
   ...atThreshold('SluiceStreamMayDrop', 'usage_stream_dangers', 0),
   SluiceInsertsFail: {

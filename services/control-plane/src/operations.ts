@@ -19,6 +19,7 @@ import { gapOperations } from './ledger/gaps/routes.ts';
 import { logExportOperations } from './ledger/log-exports/routes.ts';
 import { logOperations } from './ledger/logs/routes.ts';
 import { rejectOperations } from './ledger/rejects/routes.ts';
+import { sealOperations } from './ledger/seals/routes.ts';
 import {
   type AlertSettingsParts,
   alertSettingsOperations,
@@ -84,6 +85,7 @@ export function allOperations(parts: {
     ...feedbackOperations,
     ...gapOperations(parts.ledger),
     ...rejectOperations(parts.ledger),
+    ...sealOperations(parts.ledger),
     ...adjustmentOperations(parts.ledger, parts.priceBook),
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.

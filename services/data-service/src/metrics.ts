@@ -56,6 +56,10 @@ export function ingestMetrics(metrics: Metrics) {
       'analytics_roll_up_oldest_seconds',
       'Age of the oldest minute that is due to be rolled up for analytics; 0 = there is none.',
     ),
+    sealAgeSeconds: metrics.gauge(
+      'usage_seal_age_seconds',
+      'Time since the end of the last day that every organisation has sealed; 0 = there was nothing to seal.',
+    ),
     sequenceGaps: addGauges(
       metrics.registry,
       'usage_sequence_gaps',

@@ -19,6 +19,7 @@ import { analyticsHandlers } from './rpc/analytics.ts';
 import { ledgerHandlers } from './rpc/ledger.ts';
 import { logHandlers } from './rpc/logs.ts';
 import { usageHandlers } from './rpc/usage.ts';
+import { createSealer } from './seals/sealer.ts';
 import type { Env } from './settings.ts';
 import { createUsageSink } from './sinks/usage-sink.ts';
 
@@ -49,6 +50,8 @@ export async function wire(
     everyMs: 30_000,
   });
 
+  const sealer = createSealer({ client, logger, nowMs, everyMs: 600_000 });
+
   let hasSchema = false;
   let consumer: UsageStreamConsumer | undefined;
   const rollUps = new AbortController();
@@ -58,6 +61,7 @@ export async function wire(
     async renderMetrics() {
       await refreshGaps();
       metrics.queuedRows.set(sink.size);
+      metrics.sealAgeSeconds.set(sealer.ageSeconds());
       const { contentType } = registry.registry;
       return { contentType, text: await registry.registry.metrics() };
     },
@@ -110,6 +114,13 @@ export async function wire(
         rollUps.abort();
         await rollingUp;
       },
+    },
+    {
+      name: 'sealer',
+      start() {
+        if (hasSchema) sealer.start();
+      },
+      stop: () => sealer.stop(),
     },
     {
       name: 'usage-stream',

@@ -14,6 +14,7 @@ import { gapsEndpoints } from './ledger/gaps.ts';
 import { logExportsEndpoints } from './ledger/log-exports.ts';
 import { logsEndpoints } from './ledger/logs.ts';
 import { rejectsEndpoints } from './ledger/rejects.ts';
+import { sealsEndpoints } from './ledger/seals.ts';
 import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
 import { usageLimitsPoliciesEndpoints } from './limits/usage-limits-policies.ts';
@@ -65,6 +66,7 @@ export const adminEndpoints = {
   ...rateLimitsPoliciesEndpoints,
   ...rejectsEndpoints,
   ...scimEndpoints,
+  ...sealsEndpoints,
   ...secretReferencesEndpoints,
   ...usageLimitsPoliciesEndpoints,
   ...usersEndpoints,

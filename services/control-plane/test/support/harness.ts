@@ -25,6 +25,7 @@ import { type Env, settings } from '../../src/settings.ts';
 import { wire } from '../../src/wiring.ts';
 import { heldLogs } from './held-logs.ts';
 import { heldRejects } from './held-rejects.ts';
+import { heldSeal, heldVerdict } from './held-seals.ts';
 import { keepAdjustments } from './kept-adjustments.ts';
 
 export const token = 'a-token-shared-by-the-services';
@@ -241,6 +242,13 @@ async function startLedger(
   server.add(analytics.LedgerService, {
     ...heldRejects(owner.organisation_id),
     listAdjustments: adjustments.list,
+    listSealedOrganisations: async () => ({}),
+    listSeals: async ({ currentPage }) => ({
+      seals: currentPage === 0 ? [heldSeal] : [],
+      total: 1n,
+    }),
+    verifySeals: async ({ organisationId }) =>
+      organisationId === owner.organisation_id ? heldVerdict : { headHash: heldSeal.hash },
     listGaps: async ({ currentPage }) => ({ gaps: currentPage === 0 ? [gap] : [], total: 1n }),
   });
   return server;

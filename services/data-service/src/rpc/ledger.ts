@@ -5,6 +5,8 @@ import { listAdjustments } from '../queries/list-adjustments.ts';
 import { listGaps } from '../queries/list-gaps.ts';
 import { listRejects } from '../rejects/list-rejects.ts';
 import { replayRejects } from '../rejects/replay-rejects.ts';
+import { listSealedOrganisations, listSeals } from '../seals/list-seals.ts';
+import { verifyOrganisation } from '../seals/verify-organisation.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
 
 export interface LedgerParts {
@@ -22,5 +24,26 @@ export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics
     listAdjustments: (request) => listAdjustments(client, request),
     listRejects: (request) => listRejects(client, request),
     replayRejects: (request) => replayRejects(parts, request),
+    listSeals: (request) => listSeals(client, request),
+    listSealedOrganisations: async () => ({
+      organisationIds: await listSealedOrganisations(client),
+    }),
+    async verifySeals({ organisationId, since }) {
+      const verdict = await verifyOrganisation(client, { organisationId, since });
+      return {
+        ...verdict,
+        entries: BigInt(verdict.entries),
+        headSequence: BigInt(verdict.headSequence),
+        faults: verdict.faults.map(({ sequence = 0, ...fault }) => ({
+          ...fault,
+          sequence: BigInt(sequence),
+        })),
+        late: verdict.late.map((rows) => ({
+          ...rows,
+          records: BigInt(rows.records),
+          adjustments: BigInt(rows.adjustments),
+        })),
+      };
+    },
   };
 }

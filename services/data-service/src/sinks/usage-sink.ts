@@ -8,6 +8,7 @@ import { type Batcher, createBatcher } from './batcher.ts';
 import { UnfitRecord } from './column-values.ts';
 import { type LedgerRow, ledgerRow } from './entry-kinds.ts';
 import { notAMessage, readMessage } from './read-message.ts';
+import { withoutStoredCopies } from './without-copies.ts';
 
 interface RejectRow {
   digest: string;
@@ -58,7 +59,7 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
     async insert(items) {
       const stop = metrics.insertSeconds.startTimer();
       await insertRows(client, 'usage_rejects', items);
-      await insertRows(client, 'usage_records', items);
+      await insertRows(client, 'usage_records', await withoutCopies(items));
       await insertRows(client, 'usage_adjustments', items);
       await insertRows(client, 'feedbacks', items);
       await markJudged(
@@ -75,6 +76,13 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
       logger.warn({ err: error, rows: count }, 'an insert failed and will be tried again');
     },
   });
+
+  /** Of what is old, which may be sealed. */
+  async function withoutCopies(items: readonly Item[]): Promise<readonly Item[]> {
+    const records = items.flatMap((item) => (item.table === 'usage_records' ? [item.row] : []));
+    const rows = await withoutStoredCopies(client, records, nowMs());
+    return rows.map((row) => ({ table: 'usage_records', row }));
+  }
 
   function itemOf(bytes: Uint8Array): Item {
     try {

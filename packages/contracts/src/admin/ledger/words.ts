@@ -210,6 +210,25 @@ export const ledgerWords = {
   price_version: 'The price list that it follows.',
   created_from: 'Only those that were made from this time on.',
   created_to: 'Only those that were made up to this time.',
+  // Seals
+  kind: 'A part, of one workspace and one day of records, or the sum of a day’s parts.',
+  'ledger.day': 'The day, in UTC, that it was sealed for.',
+  records_day: 'The day of the records; earlier where they came after it was sealed.',
+  'ledger.records': 'How many records there are.',
+  adjustments: 'How many adjustments there are, of this day.',
+  adjusted_cost: 'What these add to costs, in US cents.',
+  'ledger.since': 'Records are compared from this day on.',
+  sealed_to: 'The last day that is sealed.',
+  faults: 'What does not fit: records, or entries of the chain of seals.',
+  late: 'What came after its day was sealed: the next seal counts it.',
+  'faults.reason':
+    'Whether it was altered, removed, added or replaced, or an entry of the chain was.',
+  'faults.record_id':
+    'The UUID of the record, or of the adjustment, where one alone differs in its hour.',
+  'faults.sequence': 'The place in the chain.',
+  table: 'Whether it is a record or an adjustment.',
+  hour: 'The hour, in UTC, that it is of.',
+  rows: 'How many more there are than were sealed.',
   // Exports
   filters: 'Which requests are exported.',
   requested_data: 'Which fields are exported.',

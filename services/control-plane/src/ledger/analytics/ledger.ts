@@ -9,7 +9,8 @@ const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { writeUsage } = usage.UsageService.method;
-const { listGaps, listRejects, replayRejects, listAdjustments } = analytics.LedgerService.method;
+const { listGaps, listRejects, replayRejects, listAdjustments, listSeals, verifySeals } =
+  analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
 export interface Ledger {
@@ -42,6 +43,12 @@ export interface Ledger {
   listRejects(
     request: MessageInitShape<typeof analytics.ListRejectsRequestSchema>,
   ): Promise<analytics.ListRejectsResponse>;
+  listSeals(
+    request: MessageInitShape<typeof analytics.ListSealsRequestSchema>,
+  ): Promise<analytics.ListSealsResponse>;
+  verifySeals(
+    request: MessageInitShape<typeof analytics.VerifySealsRequestSchema>,
+  ): Promise<analytics.VerifySealsResponse>;
   listAdjustments(
     request: MessageInitShape<typeof analytics.ListAdjustmentsRequestSchema>,
   ): Promise<analytics.ListAdjustmentsResponse>;
@@ -62,6 +69,10 @@ export function createLedger(client: RpcClient): Ledger {
     writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
     listRejects: (request) => client.unary(listRejects, request, options).catch(translate),
+    listSeals: (request) => client.unary(listSeals, request, options).catch(translate),
+    // Every row of weeks is read.
+    verifySeals: (request) =>
+      client.unary(verifySeals, request, { ...options, timeoutMs: 60_000 }).catch(translate),
     listAdjustments: (request) => client.unary(listAdjustments, request, options).catch(translate),
     replayRejects: (request) => client.unary(replayRejects, request, options).catch(translate),
   };

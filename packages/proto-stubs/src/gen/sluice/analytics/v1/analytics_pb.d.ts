@@ -1058,6 +1058,329 @@ export declare type ListAdjustmentsResponse = Message<"sluice.analytics.v1.ListA
 export declare const ListAdjustmentsResponseSchema: GenMessage<ListAdjustmentsResponse>;
 
 /**
+ * @generated from message sluice.analytics.v1.ListSealsRequest
+ */
+export declare type ListSealsRequest = Message<"sluice.analytics.v1.ListSealsRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: uint32 page_size = 2;
+   */
+  pageSize: number;
+
+  /**
+   * From 0.
+   *
+   * @generated from field: uint32 current_page = 3;
+   */
+  currentPage: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListSealsRequest.
+ * Use `create(ListSealsRequestSchema)` to create a new message.
+ */
+export declare const ListSealsRequestSchema: GenMessage<ListSealsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListSealsResponse
+ */
+export declare type ListSealsResponse = Message<"sluice.analytics.v1.ListSealsResponse"> & {
+  /**
+   * The latest first.
+   *
+   * @generated from field: repeated sluice.analytics.v1.Seal seals = 1;
+   */
+  seals: Seal[];
+
+  /**
+   * @generated from field: uint64 total = 2;
+   */
+  total: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListSealsResponse.
+ * Use `create(ListSealsResponseSchema)` to create a new message.
+ */
+export declare const ListSealsResponseSchema: GenMessage<ListSealsResponse>;
+
+/**
+ * Days are texts: "2026-03-10".
+ *
+ * @generated from message sluice.analytics.v1.Seal
+ */
+export declare type Seal = Message<"sluice.analytics.v1.Seal"> & {
+  /**
+   * @generated from field: uint64 sequence = 1;
+   */
+  sequence: bigint;
+
+  /**
+   * "part" = of one workspace and one day of records, "day" = the sum of a day's parts.
+   *
+   * @generated from field: string kind = 2;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string day = 3;
+   */
+  day: string;
+
+  /**
+   * @generated from field: string workspace_id = 4;
+   */
+  workspaceId: string;
+
+  /**
+   * Earlier than the day: they came after that day was sealed.
+   *
+   * @generated from field: string records_day = 5;
+   */
+  recordsDay: string;
+
+  /**
+   * @generated from field: uint64 records = 6;
+   */
+  records: bigint;
+
+  /**
+   * @generated from field: uint64 input_tokens = 7;
+   */
+  inputTokens: bigint;
+
+  /**
+   * @generated from field: uint64 output_tokens = 8;
+   */
+  outputTokens: bigint;
+
+  /**
+   * @generated from field: sint64 cost_nano_usd = 9;
+   */
+  costNanoUsd: bigint;
+
+  /**
+   * @generated from field: uint64 adjustments = 10;
+   */
+  adjustments: bigint;
+
+  /**
+   * @generated from field: sint64 adjusted_nano_usd = 11;
+   */
+  adjustedNanoUsd: bigint;
+
+  /**
+   * @generated from field: string hash = 12;
+   */
+  hash: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.Seal.
+ * Use `create(SealSchema)` to create a new message.
+ */
+export declare const SealSchema: GenMessage<Seal>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListSealedOrganisationsRequest
+ */
+export declare type ListSealedOrganisationsRequest = Message<"sluice.analytics.v1.ListSealedOrganisationsRequest"> & {
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListSealedOrganisationsRequest.
+ * Use `create(ListSealedOrganisationsRequestSchema)` to create a new message.
+ */
+export declare const ListSealedOrganisationsRequestSchema: GenMessage<ListSealedOrganisationsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListSealedOrganisationsResponse
+ */
+export declare type ListSealedOrganisationsResponse = Message<"sluice.analytics.v1.ListSealedOrganisationsResponse"> & {
+  /**
+   * @generated from field: repeated string organisation_ids = 1;
+   */
+  organisationIds: string[];
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListSealedOrganisationsResponse.
+ * Use `create(ListSealedOrganisationsResponseSchema)` to create a new message.
+ */
+export declare const ListSealedOrganisationsResponseSchema: GenMessage<ListSealedOrganisationsResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.VerifySealsRequest
+ */
+export declare type VerifySealsRequest = Message<"sluice.analytics.v1.VerifySealsRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * Rows are compared from this day on; empty = all.
+   *
+   * @generated from field: string since = 2;
+   */
+  since: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.VerifySealsRequest.
+ * Use `create(VerifySealsRequestSchema)` to create a new message.
+ */
+export declare const VerifySealsRequestSchema: GenMessage<VerifySealsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.VerifySealsResponse
+ */
+export declare type VerifySealsResponse = Message<"sluice.analytics.v1.VerifySealsResponse"> & {
+  /**
+   * @generated from field: uint64 entries = 1;
+   */
+  entries: bigint;
+
+  /**
+   * Empty = nothing is sealed yet.
+   *
+   * @generated from field: string sealed_to = 2;
+   */
+  sealedTo: string;
+
+  /**
+   * @generated from field: uint64 head_sequence = 3;
+   */
+  headSequence: bigint;
+
+  /**
+   * @generated from field: string head_hash = 4;
+   */
+  headHash: string;
+
+  /**
+   * At most 100.
+   *
+   * @generated from field: repeated sluice.analytics.v1.SealFault faults = 5;
+   */
+  faults: SealFault[];
+
+  /**
+   * What came after its day was sealed: the next seal counts it.
+   *
+   * @generated from field: repeated sluice.analytics.v1.LateRows late = 6;
+   */
+  late: LateRows[];
+};
+
+/**
+ * Describes the message sluice.analytics.v1.VerifySealsResponse.
+ * Use `create(VerifySealsResponseSchema)` to create a new message.
+ */
+export declare const VerifySealsResponseSchema: GenMessage<VerifySealsResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.SealFault
+ */
+export declare type SealFault = Message<"sluice.analytics.v1.SealFault"> & {
+  /**
+   * "altered", "removed", "added", "replaced"; of the chain "seal-altered", "seal-missing", "seal-unlinked".
+   *
+   * @generated from field: string reason = 1;
+   */
+  reason: string;
+
+  /**
+   * @generated from field: string day = 2;
+   */
+  day: string;
+
+  /**
+   * @generated from field: string workspace_id = 3;
+   */
+  workspaceId: string;
+
+  /**
+   * Of a seal.
+   *
+   * @generated from field: uint64 sequence = 4;
+   */
+  sequence: bigint;
+
+  /**
+   * Of rows; empty where it is a seal.
+   *
+   * @generated from field: string table = 5;
+   */
+  table: string;
+
+  /**
+   * @generated from field: string records_day = 6;
+   */
+  recordsDay: string;
+
+  /**
+   * @generated from field: uint32 hour = 7;
+   */
+  hour: number;
+
+  /**
+   * How many more there are.
+   *
+   * @generated from field: int32 rows = 8;
+   */
+  rows: number;
+
+  /**
+   * Of the one that differs, where it is one alone.
+   *
+   * @generated from field: string record_id = 9;
+   */
+  recordId: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.SealFault.
+ * Use `create(SealFaultSchema)` to create a new message.
+ */
+export declare const SealFaultSchema: GenMessage<SealFault>;
+
+/**
+ * @generated from message sluice.analytics.v1.LateRows
+ */
+export declare type LateRows = Message<"sluice.analytics.v1.LateRows"> & {
+  /**
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: string records_day = 2;
+   */
+  recordsDay: string;
+
+  /**
+   * @generated from field: uint64 records = 3;
+   */
+  records: bigint;
+
+  /**
+   * @generated from field: uint64 adjustments = 4;
+   */
+  adjustments: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.LateRows.
+ * Use `create(LateRowsSchema)` to create a new message.
+ */
+export declare const LateRowsSchema: GenMessage<LateRows>;
+
+/**
  * @generated from enum sluice.analytics.v1.Graph
  */
 export enum Graph {
@@ -1417,6 +1740,34 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof ListAdjustmentsRequestSchema;
     output: typeof ListAdjustmentsResponseSchema;
+  },
+  /**
+   * Sealed totals of workspaces and days.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.ListSeals
+   */
+  listSeals: {
+    methodKind: "unary";
+    input: typeof ListSealsRequestSchema;
+    output: typeof ListSealsResponseSchema;
+  },
+  /**
+   * @generated from rpc sluice.analytics.v1.LedgerService.ListSealedOrganisations
+   */
+  listSealedOrganisations: {
+    methodKind: "unary";
+    input: typeof ListSealedOrganisationsRequestSchema;
+    output: typeof ListSealedOrganisationsResponseSchema;
+  },
+  /**
+   * Whether the chain of seals is whole, and the rows are those that were sealed.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.VerifySeals
+   */
+  verifySeals: {
+    methodKind: "unary";
+    input: typeof VerifySealsRequestSchema;
+    output: typeof VerifySealsResponseSchema;
   },
 }>;
 

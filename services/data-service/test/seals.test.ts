@@ -1,0 +1,290 @@
+import { randomBytes } from 'node:crypto';
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import { encodeEntry, uuidText } from '@sluice/usage';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sealDueDays } from '../src/seals/seal-due-days.ts';
+import { readHead, readSeals } from '../src/seals/seal-rows.ts';
+import { sealedColumns } from '../src/seals/sealed-columns.ts';
+import { verifyOrganisation } from '../src/seals/verify-organisation.ts';
+import { type Ledger, openLedger } from './embedded-ledger.ts';
+import { dayMs, encodedRecord } from './usage-records.ts';
+
+const hourMs = 3_600_000;
+const fullDayMs = 24 * hourMs;
+/** Three days are over for long enough then. */
+const nowMs = dayMs + 3 * fullDayMs + 7 * hourMs;
+
+let ledger: Ledger;
+beforeAll(async () => {
+  ledger = await openLedger();
+});
+afterAll(() => ledger.close());
+beforeEach(async () => {
+  for (const table of ['usage_records', 'usage_adjustments', 'ledger_seals'])
+    await ledger.client.command({ query: `TRUNCATE TABLE ${table}` });
+});
+
+type Some = MessageInitShape<typeof usage.UsageRecordSchema>;
+
+/** Stores records as if it were that time, by default a minute after they were made. */
+async function store(records: readonly Some[], table = 'usage_records', storedAtMs?: number) {
+  const bytes = records.map((some) => encodedRecord(some));
+  await ledger.sink.write(bytes);
+  await setStoredAt(table, storedAtMs);
+}
+
+/** What the ledger notes by itself, and in the tests' past is not today. */
+async function setStoredAt(table: string, storedAtMs?: number) {
+  const at =
+    storedAtMs === undefined
+      ? 'created_at + INTERVAL 1 MINUTE'
+      : `fromUnixTimestamp64Milli(${storedAtMs}, 'UTC')`;
+  await ledger.client.command({
+    query: `ALTER TABLE ${table} UPDATE stored_at = ${at} WHERE stored_at > fromUnixTimestamp64Milli(${nowMs + fullDayMs}, 'UTC') SETTINGS mutations_sync = 2`,
+  });
+}
+
+async function adjust(some: MessageInitShape<typeof usage.AdjustmentSchema>) {
+  const body = toBinary(
+    usage.AdjustmentSchema,
+    create(usage.AdjustmentSchema, {
+      id: randomBytes(16),
+      recordId: randomBytes(16),
+      organisationId: 'org-1',
+      workspaceId: 'ws-1',
+      attemptCreatedAtMs: BigInt(dayMs),
+      createdAtMs: BigInt(dayMs + fullDayMs),
+      costNanoUsd: 70n,
+      ...some,
+    }),
+  );
+  await ledger.sink.write([encodeEntry(usage.EntryKind.ADJUSTMENT, body)]);
+  await setStoredAt('usage_adjustments');
+}
+
+const seal = () => sealDueDays(ledger.client, nowMs);
+const verify = (organisationId = 'org-1', since = '2026-01-01') =>
+  verifyOrganisation(ledger.client, { organisationId, since });
+const seals = (organisationId = 'org-1') =>
+  readSeals(ledger.client, organisationId, { where: 'true', order: 'sequence', limit: '1000' });
+/** As somebody would who has the database. */
+const tamper = (query: string) =>
+  ledger.client.command({ query: `${query} SETTINGS mutations_sync = 2` });
+
+const at = (days: number, hours = 0) => BigInt(dayMs + days * fullDayMs + hours * hourMs);
+
+describe('sealDueDays', () => {
+  it('seals the totals of each workspace and day, with its adjustments on their own day, and ends each day with their sum', async () => {
+    await store([
+      {},
+      { createdAtMs: at(0, 23), workspaceId: 'ws-2', costNanoUsd: 10n },
+      { createdAtMs: at(0, 1) },
+      { createdAtMs: at(2) },
+      { organisationId: 'org-2' },
+    ]);
+    await adjust({});
+    await seal();
+    const chain = await seals();
+    expect(
+      chain.map(({ kind, day, workspaceId, records, costNanoUsd, adjustments, adjustedNanoUsd }) =>
+        [kind, day.slice(-2), workspaceId, records, costNanoUsd, adjustments, adjustedNanoUsd].join(
+          ' ',
+        ),
+      ),
+    ).toEqual([
+      'part 10 ws-1 2 9000 0 0',
+      'part 10 ws-2 1 10 0 0',
+      'day 10  3 9010 0 0',
+      'part 11 ws-1 0 0 1 70',
+      'day 11  0 0 1 70',
+      'part 12 ws-1 1 4500 0 0',
+      'day 12  1 4500 0 0',
+    ]);
+    expect(chain.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(await seals('org-2')).toHaveLength(4);
+  });
+
+  it('seals a day when it is over for six hours, and nothing twice', async () => {
+    await store([{}]);
+    await sealDueDays(ledger.client, dayMs + fullDayMs + 6 * hourMs);
+    expect(await seals()).toEqual([]);
+    await sealDueDays(ledger.client, dayMs + fullDayMs + 6 * hourMs + 600_000);
+    const first = await readHead(ledger.client, 'org-1');
+    expect(first).toMatchObject({ day: '2026-03-10', sequence: 2 });
+    await Promise.all([seal(), seal()]);
+    await seal();
+    const chain = await seals();
+    expect(chain.map(({ day }) => day.slice(-2))).toEqual(['10', '10', '11', '12']);
+    expect(chain[1]).toEqual(first);
+    expect((await verify()).faults).toEqual([]);
+  });
+
+  it('counts what came after its day was sealed with the day it came on', async () => {
+    await store([{}]);
+    await store([{ costNanoUsd: 7n }], 'usage_records', dayMs + 2 * fullDayMs);
+    await seal();
+    const parts = (await seals()).filter(({ kind }) => kind === 'part');
+    expect(parts).toMatchObject([
+      { day: '2026-03-10', recordsDay: '2026-03-10', costNanoUsd: 4500n },
+      { day: '2026-03-11', recordsDay: '2026-03-10', costNanoUsd: 7n },
+    ]);
+    expect((await verify()).faults).toEqual([]);
+  });
+
+  it('leaves attempts whose end nobody knows until it is known', async () => {
+    const id = randomBytes(16);
+    await store([{ id, outcome: usage.Outcome.LOST, costKnown: false, costNanoUsd: 0n }, {}]);
+    await seal();
+    expect((await seals())[0]).toMatchObject({ records: 1 });
+    await store([{ id }], 'usage_records', nowMs);
+    const { faults, late } = await verify();
+    expect(faults).toEqual([]);
+    expect(late).toEqual([
+      { workspaceId: 'ws-1', recordsDay: '2026-03-10', records: 1, adjustments: 0 },
+    ]);
+  });
+});
+
+describe('verifyOrganisation', () => {
+  const ids = [randomBytes(16), randomBytes(16), randomBytes(16)];
+  const named = ids.map((id) => uuidText(id));
+  beforeEach(async () => {
+    await store([
+      ...ids.map((id) => ({ id })),
+      { createdAtMs: at(0, 5) },
+      { createdAtMs: at(1, 5), workspaceId: 'ws-2' },
+    ]);
+    await adjust({ createdAtMs: at(1, 2) });
+    await seal();
+  });
+
+  it('finds no fault in what nobody touched', async () => {
+    const head = await readHead(ledger.client, 'org-1');
+    expect(await verify()).toEqual({
+      entries: 6,
+      sealedTo: '2026-03-12',
+      headSequence: 6,
+      headHash: head?.hash,
+      faults: [],
+      late: [],
+    });
+  });
+
+  it.each([
+    'cost_nano_usd = 1',
+    "metadata = map('a', 'b')",
+    'latency_ms = latency_ms + 0.5',
+    "decision_json = '{}'",
+  ])('names the record of which somebody altered %s', async (change) => {
+    await tamper(`ALTER TABLE usage_records UPDATE ${change} WHERE id = '${named[1]}'`);
+    expect((await verify()).faults).toEqual([
+      {
+        reason: 'altered',
+        day: '2026-03-10',
+        workspaceId: 'ws-1',
+        recordsDay: '2026-03-10',
+        table: 'usage_records',
+        hour: 0,
+        rows: 0,
+        recordId: named[1],
+      },
+    ]);
+  });
+
+  it('names the record that somebody removed, also where it was the only one', async () => {
+    await tamper(
+      `ALTER TABLE usage_records DELETE WHERE id = '${named[2]}' OR workspace_id = 'ws-2'`,
+    );
+    const { faults } = await verify();
+    expect(faults).toMatchObject([
+      { reason: 'removed', workspaceId: 'ws-1', rows: -1, recordId: named[2] },
+      { reason: 'removed', workspaceId: 'ws-2', rows: -1, recordId: expect.any(String) },
+    ]);
+  });
+
+  it('names the record that somebody added among those that are sealed', async () => {
+    const id = randomBytes(16);
+    await store([{ id, createdAtMs: at(1, 9), workspaceId: 'ws-3' }]);
+    expect((await verify()).faults).toMatchObject([
+      { reason: 'added', day: '2026-03-11', workspaceId: 'ws-3', rows: 1, recordId: uuidText(id) },
+    ]);
+  });
+
+  it('tells of what is added today as late, not as a fault', async () => {
+    await store([{ createdAtMs: at(1, 9) }], 'usage_records', nowMs);
+    const { faults, late } = await verify();
+    expect(faults).toEqual([]);
+    expect(late).toMatchObject([{ recordsDay: '2026-03-11', records: 1 }]);
+  });
+
+  it('takes an adjustment for no fault, and names one that was altered', async () => {
+    await adjust({ createdAtMs: BigInt(nowMs) });
+    expect(await verify()).toMatchObject({ faults: [], late: [] });
+    await tamper(
+      "ALTER TABLE usage_adjustments UPDATE cost_nano_usd = 1 WHERE created_at < '2026-03-12'",
+    );
+    expect((await verify()).faults).toMatchObject([
+      {
+        reason: 'altered',
+        table: 'usage_adjustments',
+        day: '2026-03-11',
+        recordId: expect.any(String),
+      },
+    ]);
+  });
+
+  it('names the hour where several differ', async () => {
+    await tamper(
+      `ALTER TABLE usage_records UPDATE model = 'x' WHERE id IN ('${named[0]}', '${named[1]}')`,
+    );
+    const { faults } = await verify();
+    expect(faults).toMatchObject([{ reason: 'altered', hour: 0, rows: 0 }]);
+    expect(faults[0]).not.toHaveProperty('recordId');
+  });
+
+  it.each([
+    ['seal-altered', 'UPDATE cost_nano_usd = 1 WHERE sequence = 1', 1],
+    ['seal-missing', 'DELETE WHERE sequence = 2', 2],
+    ['seal-missing', 'DELETE WHERE sequence = 1', 1],
+    ['seal-missing', 'DELETE WHERE sequence = 4', 4],
+    ['seal-altered', "UPDATE previous_hash = repeat('1', 64) WHERE sequence = 3", 3],
+  ])('names a seal: %s', async (reason, change, sequence) => {
+    await tamper(`ALTER TABLE ledger_seals ${change}`);
+    expect((await verify()).faults).toMatchObject([{ reason, sequence }]);
+  });
+
+  it('looks at the rows of the days that it is asked for only, and at every seal', async () => {
+    await tamper(`ALTER TABLE usage_records DELETE WHERE id = '${named[2]}'`);
+    expect(await verify('org-1', '2026-03-11')).toMatchObject({ entries: 6, faults: [] });
+  });
+
+  it('takes a copy that comes again for what it is', async () => {
+    const id = randomBytes(16);
+    const copy = encodedRecord({ id, createdAtMs: at(1, 9) });
+    await ledger.sink.write([copy]);
+    await setStoredAt('usage_records', nowMs - 2 * fullDayMs);
+    const before = await verify();
+    await ledger.sink.write([copy]);
+    expect(
+      await ledger.rows(`SELECT id FROM usage_records WHERE id = '${uuidText(id)}'`),
+    ).toHaveLength(1);
+    expect(await verify()).toEqual(before);
+  });
+});
+
+describe('sealed columns', () => {
+  it.each(['usage_records', 'usage_adjustments'] as const)(
+    'are all of %s but what the ledger adds',
+    async (table) => {
+      const columns = await ledger.rows<{ name: string }>(`DESCRIBE TABLE ${table}`);
+      const own = new Set(['stored_at', 'certainty']);
+      expect(
+        columns
+          .map(({ name }) => name)
+          .filter((name) => !own.has(name))
+          .sort(),
+      ).toEqual([...sealedColumns[table]].sort());
+    },
+  );
+});
