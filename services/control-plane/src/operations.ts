@@ -16,6 +16,7 @@ import { analyticsOperations } from './ledger/analytics/routes.ts';
 import { auditLogOperations } from './ledger/audit-logs/routes.ts';
 import { feedbackOperations } from './ledger/feedback/routes.ts';
 import { gapOperations } from './ledger/gaps/routes.ts';
+import { importOperations } from './ledger/imports/routes.ts';
 import { logExportOperations } from './ledger/log-exports/routes.ts';
 import { logOperations } from './ledger/logs/routes.ts';
 import { rejectOperations } from './ledger/rejects/routes.ts';
@@ -85,6 +86,7 @@ export function allOperations(parts: {
     ...feedbackOperations,
     ...gapOperations(parts.ledger),
     ...rejectOperations(parts.ledger),
+    ...importOperations(parts.ledger),
     ...sealOperations(parts.ledger),
     ...adjustmentOperations(parts.ledger, parts.priceBook),
     ...guardrailOperations(parts.integrations.vault),

@@ -11,6 +11,7 @@ import { analyticsEndpoints } from './ledger/analytics.ts';
 import { auditLogsEndpoints } from './ledger/audit-logs.ts';
 import { feedbackEndpoints } from './ledger/feedback.ts';
 import { gapsEndpoints } from './ledger/gaps.ts';
+import { importsEndpoints } from './ledger/imports.ts';
 import { logExportsEndpoints } from './ledger/log-exports.ts';
 import { logsEndpoints } from './ledger/logs.ts';
 import { rejectsEndpoints } from './ledger/rejects.ts';
@@ -51,6 +52,7 @@ export const adminEndpoints = {
   ...gapsEndpoints,
   ...logsEndpoints,
   ...guardrailsEndpoints,
+  ...importsEndpoints,
   ...integrationsEndpoints,
   ...invitesEndpoints,
   ...labelsEndpoints,

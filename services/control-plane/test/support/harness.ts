@@ -242,6 +242,9 @@ async function startLedger(
   server.add(analytics.LedgerService, {
     ...heldRejects(owner.organisation_id),
     listAdjustments: adjustments.list,
+    listModelDays: async ({ provider }) => ({
+      modelDays: [{ day: '2026-08-05', model: `${provider}-model`, requests: 1n }],
+    }),
     listSealedOrganisations: async () => ({}),
     listSeals: async ({ currentPage }) => ({
       seals: currentPage === 0 ? [heldSeal] : [],

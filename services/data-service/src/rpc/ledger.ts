@@ -3,6 +3,7 @@ import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
 import { listAdjustments } from '../queries/list-adjustments.ts';
 import { listGaps } from '../queries/list-gaps.ts';
+import { listModelDays } from '../queries/list-model-days.ts';
 import { listRejects } from '../rejects/list-rejects.ts';
 import { replayRejects } from '../rejects/replay-rejects.ts';
 import { listSealedOrganisations, listSeals } from '../seals/list-seals.ts';
@@ -24,6 +25,7 @@ export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics
     listAdjustments: (request) => listAdjustments(client, request),
     listRejects: (request) => listRejects(client, request),
     replayRejects: (request) => replayRejects(parts, request),
+    listModelDays: (request) => listModelDays(client, request),
     listSeals: (request) => listSeals(client, request),
     listSealedOrganisations: async () => ({
       organisationIds: await listSealedOrganisations(client),

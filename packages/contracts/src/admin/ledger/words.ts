@@ -229,6 +229,11 @@ export const ledgerWords = {
   table: 'Whether it is a record or an adjustment.',
   hour: 'The hour, in UTC, that it is of.',
   rows: 'How many more there are than were sealed.',
+  // Imports
+  'ledger.provider': 'Whose export it is.',
+  exported: 'What the export says; null where it does not tell.',
+  ledger: 'What the ledger says.',
+  difference: 'What was exported less what the ledger has.',
   // Exports
   filters: 'Which requests are exported.',
   requested_data: 'Which fields are exported.',

@@ -9,8 +9,15 @@ const options = { timeoutMs: 10_000, failFast: true };
 const { getGraph, getSummary, listGroups, sumCounters } = analytics.AnalyticsService.method;
 const { listLogs, getLog, listAttempts } = analytics.LogService.method;
 const { writeUsage } = usage.UsageService.method;
-const { listGaps, listRejects, replayRejects, listAdjustments, listSeals, verifySeals } =
-  analytics.LedgerService.method;
+const {
+  listGaps,
+  listRejects,
+  replayRejects,
+  listAdjustments,
+  listModelDays,
+  listSeals,
+  verifySeals,
+} = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
 export interface Ledger {
@@ -43,6 +50,9 @@ export interface Ledger {
   listRejects(
     request: MessageInitShape<typeof analytics.ListRejectsRequestSchema>,
   ): Promise<analytics.ListRejectsResponse>;
+  listModelDays(
+    request: MessageInitShape<typeof analytics.ListModelDaysRequestSchema>,
+  ): Promise<analytics.ListModelDaysResponse>;
   listSeals(
     request: MessageInitShape<typeof analytics.ListSealsRequestSchema>,
   ): Promise<analytics.ListSealsResponse>;
@@ -69,6 +79,7 @@ export function createLedger(client: RpcClient): Ledger {
     writeUsage: (request) => client.unary(writeUsage, request, options).catch(translate),
     listGaps: (request) => client.unary(listGaps, request, options).catch(translate),
     listRejects: (request) => client.unary(listRejects, request, options).catch(translate),
+    listModelDays: (request) => client.unary(listModelDays, request, options).catch(translate),
     listSeals: (request) => client.unary(listSeals, request, options).catch(translate),
     // Every row of weeks is read.
     verifySeals: (request) =>

@@ -1381,6 +1381,104 @@ export declare type LateRows = Message<"sluice.analytics.v1.LateRows"> & {
 export declare const LateRowsSchema: GenMessage<LateRows>;
 
 /**
+ * @generated from message sluice.analytics.v1.ListModelDaysRequest
+ */
+export declare type ListModelDaysRequest = Message<"sluice.analytics.v1.ListModelDaysRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * As the catalogue calls it.
+   *
+   * @generated from field: string provider = 2;
+   */
+  provider: string;
+
+  /**
+   * "2026-03-10"; both inclusive.
+   *
+   * @generated from field: string from = 3;
+   */
+  from: string;
+
+  /**
+   * @generated from field: string to = 4;
+   */
+  to: string;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListModelDaysRequest.
+ * Use `create(ListModelDaysRequestSchema)` to create a new message.
+ */
+export declare const ListModelDaysRequestSchema: GenMessage<ListModelDaysRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListModelDaysResponse
+ */
+export declare type ListModelDaysResponse = Message<"sluice.analytics.v1.ListModelDaysResponse"> & {
+  /**
+   * @generated from field: repeated sluice.analytics.v1.ModelDay model_days = 1;
+   */
+  modelDays: ModelDay[];
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListModelDaysResponse.
+ * Use `create(ListModelDaysResponseSchema)` to create a new message.
+ */
+export declare const ListModelDaysResponseSchema: GenMessage<ListModelDaysResponse>;
+
+/**
+ * @generated from message sluice.analytics.v1.ModelDay
+ */
+export declare type ModelDay = Message<"sluice.analytics.v1.ModelDay"> & {
+  /**
+   * @generated from field: string day = 1;
+   */
+  day: string;
+
+  /**
+   * The one that answered.
+   *
+   * @generated from field: string model = 2;
+   */
+  model: string;
+
+  /**
+   * Those that told what they used.
+   *
+   * @generated from field: uint64 requests = 3;
+   */
+  requests: bigint;
+
+  /**
+   * @generated from field: uint64 input_tokens = 4;
+   */
+  inputTokens: bigint;
+
+  /**
+   * @generated from field: uint64 output_tokens = 5;
+   */
+  outputTokens: bigint;
+
+  /**
+   * With adjustments.
+   *
+   * @generated from field: sint64 cost_nano_usd = 6;
+   */
+  costNanoUsd: bigint;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ModelDay.
+ * Use `create(ModelDaySchema)` to create a new message.
+ */
+export declare const ModelDaySchema: GenMessage<ModelDay>;
+
+/**
  * @generated from enum sluice.analytics.v1.Graph
  */
 export enum Graph {
@@ -1740,6 +1838,16 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof ListAdjustmentsRequestSchema;
     output: typeof ListAdjustmentsResponseSchema;
+  },
+  /**
+   * What a provider was asked for, by models and days.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.ListModelDays
+   */
+  listModelDays: {
+    methodKind: "unary";
+    input: typeof ListModelDaysRequestSchema;
+    output: typeof ListModelDaysResponseSchema;
   },
   /**
    * Sealed totals of workspaces and days.
