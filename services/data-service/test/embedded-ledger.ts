@@ -5,15 +5,18 @@ import { connectClickHouse } from '../src/clickhouse/connect.ts';
 import { ingestMetrics } from '../src/metrics.ts';
 import { createUsageSink } from '../src/sinks/usage-sink.ts';
 
+/** Before every record of a test: its copies are stored, as those of young records are. */
+const whenAllIsYoung = Date.UTC(2020, 0, 1);
+
 /** The real engine inside the test, with schema and sink. One a process: the engine allows no more. */
-export async function openLedger() {
+export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () => number } = {}) {
   const { client, close } = await connectClickHouse({
     dataDir: await temporaryFolder('clickhouse'),
   });
   await applySchema(client, schemaFolder);
   const metrics = ingestMetrics(createMetrics({ app: 'test', env: 'test' }));
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const sink = createUsageSink({ client, metrics, logger, nowMs: Date.now });
+  const sink = createUsageSink({ client, metrics, logger, nowMs });
   return {
     client,
     sink,

@@ -11,7 +11,7 @@ import { encodedRecord } from './usage-records.ts';
 
 let ledger: Ledger;
 beforeAll(async () => {
-  ledger = await openLedger();
+  ledger = await openLedger({ nowMs: Date.now });
 });
 afterAll(() => ledger.close());
 beforeEach(async () => {

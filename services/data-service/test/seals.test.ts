@@ -17,7 +17,7 @@ const nowMs = dayMs + 3 * fullDayMs + 7 * hourMs;
 
 let ledger: Ledger;
 beforeAll(async () => {
-  ledger = await openLedger();
+  ledger = await openLedger({ nowMs: Date.now });
 });
 afterAll(() => ledger.close());
 beforeEach(async () => {

@@ -82,6 +82,7 @@ export const pathWords = {
   groupBy: 'What requests are grouped by.',
   logId: 'The UUID of a log, or of one of its attempts.',
   requestId: 'The UUID of the request, as its reply told it.',
+  traceId: 'The trace, as its caller named it.',
   guardrailId: 'The guardrail, by UUID or slug.',
   inviteId: 'The UUID of the invite.',
   labelId: 'The UUID of the label.',

@@ -68,7 +68,9 @@ export const sealsEndpoints = {
     method: 'get',
     path: '/ledger/verify',
     access: { keys: organisationKey, scopes: ['analytics.view'] },
-    query: z.object({ since: day.optional() }),
+    query: z.object({
+      since: day.optional().meta({ description: 'Records are compared from this day on.' }),
+    }),
     answer: z.object({
       object: z.literal('ledger-verification'),
       organisation_id: z.uuid(),

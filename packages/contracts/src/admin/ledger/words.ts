@@ -217,7 +217,6 @@ export const ledgerWords = {
   'ledger.records': 'How many records there are.',
   adjustments: 'How many adjustments there are, of this day.',
   adjusted_cost: 'What these add to costs, in US cents.',
-  'ledger.since': 'Records are compared from this day on.',
   sealed_to: 'The last day that is sealed.',
   faults: 'What does not fit: records, or entries of the chain of seals.',
   late: 'What came after its day was sealed: the next seal counts it.',
