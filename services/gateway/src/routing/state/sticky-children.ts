@@ -3,7 +3,6 @@ import { sharedScript } from '../../redis/shared-script.ts';
 import type { SharedCommands, SharedPart, SharedStore } from '../../redis/shared-store.ts';
 import { RecentMap } from './recent-map.ts';
 
-const loadDeadlineMs = 100;
 /** After this, memory asks Redis again what it holds, so that gateways that disagreed agree. */
 const freshMs = 30_000;
 /** How long "Redis has none" is believed. */
@@ -43,10 +42,18 @@ export class StickyChildren {
   readonly #part: SharedPart | undefined;
   readonly #now: () => number;
 
-  constructor(options: { store?: SharedStore; entriesMax?: number; now?: () => number } = {}) {
+  constructor(
+    options: {
+      store?: SharedStore;
+      entriesMax?: number;
+      now?: () => number;
+      /** How long Redis may take to answer; 100 ms unless told. */
+      timeoutMs?: number;
+    } = {},
+  ) {
     this.#part = options.store?.share({
       name: 'sticky',
-      deadlineMs: loadDeadlineMs,
+      deadlineMs: options.timeoutMs ?? 100,
       callsMax: callsInFlightMax,
       says: {
         alone: 'sticky assignments are remembered by each gateway alone until redis answers',
