@@ -24,6 +24,7 @@ import { createDatabaseClient } from './kernel/database/client.ts';
 import { repeat } from './kernel/database/repeat.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
 import { createAdminMetrics } from './kernel/http/metrics.ts';
+import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
@@ -137,7 +138,7 @@ export function wire(
       }),
       jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
       now,
-      logger,
+      recordRefusal: createRecordRefusal({ client, logger }),
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
       whenPassed: (barrier) => barriers.whenPassed(barrier),
       observe: createAdminMetrics(metrics),

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { random } from './contract/example.ts';
+import { brokenLink } from './support/audit-chain.ts';
 import { policyBody } from './support/fixture.ts';
 import { type Harness, startHarness } from './support/harness.ts';
 
@@ -16,6 +17,17 @@ const statuses = (answers: { status: number }[]) =>
   answers.map((answer) => answer.status).sort((a, b) => a - b);
 
 describe('at once', () => {
+  it('changes that are refused are in the log one by one, and written together', async () => {
+    const answers = await times(40, (index) => workspace().post('/configs', { name: index }));
+    expect(new Set(statuses(answers))).toEqual(new Set([400]));
+    const ids = answers.map((answer) => answer.headers['x-service-request-id'] as string);
+    const written = await h.db.$queryRaw<{ request_id: string; by: string }[]>`
+      SELECT request_id, xmin::text AS by FROM audit_entries WHERE request_id = ANY(${ids})`;
+    expect(written.map((entry) => entry.request_id).sort()).toEqual(ids.toSorted());
+    expect(new Set(written.map(({ by }) => by)).size).toBeLessThan(20);
+    expect(await brokenLink(h)).toBeUndefined();
+  });
+
   it('one of several creates with the same slug wins, the others are conflicts', async () => {
     const slug = `race-${random()}`;
     const integrations = await times(5, () =>

@@ -3,7 +3,7 @@ import { createServiceKey as mintKey } from '@sluice/contracts';
 import type { Access } from '@sluice/contracts/admin';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isUuid } from '../src/kernel/names/ids.ts';
-import { createContext, freshPath, type Sent, send, validCall } from './contract/call.ts';
+import { createContext, each, freshPath, type Sent, send, validCall } from './contract/call.ts';
 import type { Context, PathValues } from './contract/example.ts';
 import { pagedLedger } from './contract/ledger.ts';
 import { type ContractCase, loadContract, titled } from './contract/load-contract.ts';
@@ -113,15 +113,15 @@ describe('every operation', () => {
       // Made before: what an example needs is no doing of the refused.
       const call = await freshCall(one);
       const before = await world.fingerprint();
-      for (const caller of callers) {
+      await each(callers, async (caller) => {
         const expected = caller.expected(rule);
-        if (expected === 'served') continue;
+        if (expected === 'served') return;
         const answer = await attempt(one, caller.key, call);
         note(title, caller.name, answer.status);
         const [status, code] = refusal[expected];
         if (answer.status !== status || answer.code !== code)
           faults.push(`${caller.name}: ${answer.status} ${answer.text}, not ${status} ${code}`);
-      }
+      });
       expect(faults.join('\n')).toBe('');
       expect(await world.fingerprint(), 'a refused call changed something').toBe(before);
       for (const caller of callers) {

@@ -63,6 +63,8 @@ export interface ChangeFacts {
   detail?: Record<string, unknown> | undefined;
 }
 
+const patience = { maxWait: 10_000, timeout: 20_000 };
+
 /**
  * Runs one change of an organisation: its rows, the revisions of the workspaces
  * it touched, its audit entry and the notices to other replicas are committed
@@ -85,10 +87,7 @@ export async function commitChange<T>(
     committed = told;
   };
   try {
-    const result = await client.$transaction((db) => runChange(db, entry, work, keep), {
-      maxWait: 10_000,
-      timeout: 20_000,
-    });
+    const result = await client.$transaction((db) => runChange(db, entry, work, keep), patience);
     if (committed !== undefined) onCommit?.(committed);
     return result;
   } catch (error) {
@@ -133,6 +132,19 @@ export async function runChange<T>(
   return result;
 }
 
+/** Commits audit entries of one organisation with which nothing changes. */
+export async function commitEntries(
+  client: DatabaseClient,
+  entries: readonly NewAuditEntry[],
+): Promise<void> {
+  const [first] = entries;
+  if (first === undefined) return;
+  await client.$transaction(async (db) => {
+    const head = await lockOrganisation(db, first.organisationId);
+    await appendEntries(db, head, entries);
+  }, patience);
+}
+
 function withFacts(entry: NewAuditEntry, facts: ChangeFacts): NewAuditEntry {
   const { before, after, ...others } = facts;
   const filled = { ...entry, ...others } as NewAuditEntry;
@@ -144,6 +156,7 @@ function withFacts(entry: NewAuditEntry, facts: ChangeFacts): NewAuditEntry {
 }
 
 interface ChainHead {
+  organisationId: string;
   sequence: bigint;
   hash: Buffer;
 }
@@ -155,7 +168,11 @@ export async function lockOrganisation(db: Database, id: string): Promise<ChainH
   );
   const row = rows[0];
   if (row === undefined) throw new Error(`organisation ${id} does not exist`);
-  return { sequence: row.audit_sequence, hash: Buffer.from(row.audit_hash) };
+  return {
+    organisationId: id,
+    sequence: row.audit_sequence,
+    hash: Buffer.from(row.audit_hash),
+  };
 }
 
 async function bumpRevisions(db: Database, ids: string[]): Promise<ChangeNotice[]> {
@@ -221,7 +238,7 @@ const entryColumns = Prisma.raw(entryFields.map(columnOf).join(', '));
 async function appendEntries(
   db: Database,
   head: ChainHead,
-  entries: readonly [NewAuditEntry, ...NewAuditEntry[]],
+  entries: readonly NewAuditEntry[],
 ): Promise<void> {
   let { sequence, hash } = head;
   const rows = entries.map((entry) => {
@@ -245,7 +262,7 @@ async function appendEntries(
   await db.$executeRaw(
     Prisma.sql`WITH head AS (
         UPDATE organisations SET audit_sequence = ${sequence}, audit_hash = ${bytes(hash)}
-        WHERE id = ${entries[0].organisationId}::uuid)
+        WHERE id = ${head.organisationId}::uuid)
       INSERT INTO audit_entries (${entryColumns})
       SELECT ${entryColumns} FROM json_populate_recordset(NULL::audit_entries, ${JSON.stringify(rows)}::json)`,
   );

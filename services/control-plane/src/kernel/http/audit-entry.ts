@@ -1,9 +1,6 @@
-import type { Logger } from '@sluice/telemetry';
 import type { Request, Response } from 'express';
 import type { NewAuditEntry } from '../audit/chain.ts';
 import { maskedHeaders, maskedJson, maskText } from '../credentials/mask.ts';
-import { commitChange } from '../database/change.ts';
-import type { DatabaseClient } from '../database/client.ts';
 import { clientAddress } from './arrival.ts';
 import { refuseUnstorableText } from './json-body.ts';
 
@@ -48,20 +45,5 @@ function storable(value: unknown): unknown {
     return value;
   } catch {
     return undefined;
-  }
-}
-
-/** A change that was refused is part of the log too. Failing to write it must not hide the refusal itself. */
-export async function recordRefusal(
-  entry: NewAuditEntry,
-  parts: { client: DatabaseClient; logger: Logger },
-): Promise<void> {
-  try {
-    await commitChange(parts.client, entry, async () => {});
-  } catch (error) {
-    parts.logger.error(
-      { request_id: entry.requestId, err: error },
-      'audit entry of a refused change was not written',
-    );
   }
 }

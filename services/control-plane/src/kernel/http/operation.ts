@@ -1,6 +1,5 @@
 import type { EndpointId, GuardedEndpoint, OperationId } from '@sluice/contracts/admin';
 import { fromUnknown, GatewayError } from '@sluice/errors';
-import type { Logger } from '@sluice/telemetry';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { authorise, isPermitted } from '../access/authorise.ts';
 import type { Authenticate, Caller } from '../access/caller.ts';
@@ -9,8 +8,9 @@ import { type Change, type Committed, commitChange } from '../database/change.ts
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
 import { callerBase } from './arrival.ts';
-import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
+import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
+import type { RecordRefusal } from './record-refusal.ts';
 import { tellInForce, type WhenPassed } from './tell-in-force.ts';
 
 /** One call of an operation: who asks for what, and the ways to answer. */
@@ -46,7 +46,7 @@ export interface OperationParts {
   authenticate: Authenticate;
   jsonBody: RequestHandler;
   now: () => Date;
-  logger: Logger;
+  recordRefusal: RecordRefusal;
   /** Where callers reach us; unset = where this one did. */
   publicUrl: string | undefined;
   /** The answer of a change waits for it. */
@@ -105,7 +105,7 @@ async function answer(
     const error = fromUnknown(fromDatabase(caught));
     parts.observe(operation.id, error.status, startedAt);
     if (call !== undefined && audit !== undefined)
-      await recordRefusal(call.entry(error.status), parts);
+      await parts.recordRefusal(call.entry(error.status));
     throw error;
   }
 }

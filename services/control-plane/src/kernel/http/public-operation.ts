@@ -10,7 +10,7 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import { type Change, type Committed, commitChange } from '../database/change.ts';
 import type { Database } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
-import { type AskedFor, auditEntryOf, recordRefusal } from './audit-entry.ts';
+import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import { jsonBody, readBody } from './json-body.ts';
 import type { OperationParts } from './operation.ts';
 import { parseInput } from './parse-input.ts';
@@ -49,7 +49,7 @@ const bodyBytesMax = 16_384;
 export function mountPublicOperations(
   v1: Router,
   list: readonly PublicOperation[],
-  parts: Pick<OperationParts, 'client' | 'now' | 'logger' | 'observe' | 'whenPassed'>,
+  parts: Pick<OperationParts, 'client' | 'now' | 'recordRefusal' | 'observe' | 'whenPassed'>,
 ): void {
   const readJson = jsonBody({ bytesMax: bodyBytesMax });
   for (const operation of list) {
@@ -79,7 +79,7 @@ function createCall(
   { audit }: Endpoint,
   req: Request,
   res: Response,
-  parts: Pick<OperationParts, 'client' | 'now' | 'logger'>,
+  parts: Pick<OperationParts, 'client' | 'now' | 'recordRefusal'>,
 ): PublicCall & { committed: readonly Committed[] } {
   const now = parts.now();
   const committed: Committed[] = [];
@@ -102,7 +102,7 @@ function createCall(
         return await commitChange(parts.client, entry, work, (told) => committed.push(told));
       } catch (caught) {
         const { status } = fromUnknown(caught);
-        await recordRefusal(auditEntryOf(req, res, asked, status), parts);
+        await parts.recordRefusal(auditEntryOf(req, res, asked, status));
         throw caught;
       }
     },
