@@ -27,11 +27,12 @@ export default defineConfig({
           isolate: false,
         },
       },
-      // Start processes and servers of their own.
+      // Start processes and servers of their own, which are what each file has for itself.
       {
         extends: true,
         test: {
           name: 'installations',
+          isolate: false,
           include: [
             ...installations,
             'services/{gateway,data-service}/test/**/*.test.ts',
@@ -41,9 +42,9 @@ export default defineConfig({
       },
     ],
     pool: 'forks',
-    // Tests start real servers: many workers make them starve each other. A third of the time of
-    // one worker is waiting, so that two cores are busy with three.
-    maxWorkers: 3,
+    // Tests start real servers: many workers make them starve each other. Half of the time of
+    // one worker is waiting, so that two cores are busy with four.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,

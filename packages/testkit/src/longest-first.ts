@@ -1,12 +1,18 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take minutes. Whichever of them began last would have the end of the run to itself. */
+/**
+ * Files that take long. Whichever of them began last would have the end of the run to itself;
+ * between them those that compute and those that wait take turns.
+ */
 const longest = [
   'control-plane/test/contract.test.ts',
-  'control-plane/test/matrix.test.ts',
-  'control-plane/test/hostile-input.test.ts',
   'gateway/test/ledger.test.ts',
+  'control-plane/test/matrix.test.ts',
   'data-service/test/nats.test.ts',
+  'control-plane/test/hostile-input.test.ts',
+  'gateway/test/exact-limits.test.ts',
+  'gateway/test/exact/four-gateways.test.ts',
+  'scripts/times/times.test.ts',
   'scripts/start/start.test.ts',
   'gateway/test/large-bodies.test.ts',
   'gateway/test/outbound.test.ts',
