@@ -139,7 +139,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     held: ['compiled'],
     compiled: ['http'],
     redis: [],
-    http: [],
+    http: ['chain'],
+    chain: [],
   },
   'services/control-plane': {
     // What is made with others: they know nothing of it.

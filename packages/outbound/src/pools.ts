@@ -49,13 +49,15 @@ interface OpenPool {
   readonly openedFor: string;
   /** Who took it last: what it opens next is on this account. */
   owner: string;
+  /** The higher, the later it was taken. */
+  takenAs: number;
 }
 
 export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPools {
   const poolsMax = options.poolsMax ?? 1_000;
   const ownerPoolsMax = options.ownerPoolsMax ?? 100;
-  /** Least recently used first. */
   const pools = new Map<string, OpenPool>();
+  let takings = 0;
   const counts = new Map<string, number>();
   const closing = new Set<Pool>();
   let isClosed = false;
@@ -92,9 +94,9 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
   function makeRoom(owner: string): void {
     const isOwnersLimit = (counts.get(owner) ?? 0) >= ownerPoolsMax;
     if (!isOwnersLimit && pools.size < poolsMax) return;
-    for (const [key, open] of pools) {
-      if ((isOwnersLimit && open.openedFor !== owner) || !isIdle(open.pool)) continue;
-      drop(key, open);
+    const idle = leastRecentlyTaken(isOwnersLimit ? owner : undefined);
+    if (idle !== undefined) {
+      drop(...idle);
       return;
     }
     throw unreachable('busy', {
@@ -102,6 +104,17 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
         ? { reason: 'every pool of this owner is in use', owner, ownerPoolsMax }
         : { reason: 'every pool is in use', poolsMax },
     });
+  }
+
+  /** Looked for where there is no room, so that a pool that is taken is no more than found. */
+  function leastRecentlyTaken(owner: string | undefined): [string, OpenPool] | undefined {
+    let least: [string, OpenPool] | undefined;
+    for (const entry of pools) {
+      const [, open] = entry;
+      if ((owner !== undefined && open.openedFor !== owner) || !isIdle(open.pool)) continue;
+      if (least === undefined || open.takenAs < least[1].takenAs) least = entry;
+    }
+    return least;
   }
 
   function openPool(origin: string, { tls, by }: PoolUse, owner: string): OpenPool {
@@ -115,6 +128,7 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       pool: new Pool(origin, { ...settings, connect }),
       openedFor: owner,
       owner,
+      takenAs: 0,
     };
     counts.set(owner, (counts.get(owner) ?? 0) + 1);
     return open;
@@ -127,10 +141,12 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
       const named = use.by === 'admin' ? origin : `caller ${origin}`;
       const key = tls === undefined ? named : `${named} ${tls.id}`;
       let open = pools.get(key);
-      if (open === undefined) open = openPool(origin, use, owner);
-      else pools.delete(key);
+      if (open === undefined) {
+        open = openPool(origin, use, owner);
+        pools.set(key, open);
+      }
       open.owner = owner;
-      pools.set(key, open);
+      open.takenAs = ++takings;
       return open.pool;
     },
     get size() {

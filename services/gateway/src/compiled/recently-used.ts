@@ -1,3 +1,11 @@
+import { Chain, type Linked } from '../chain/chain.ts';
+
+interface Entry<V> extends Linked<Entry<V>> {
+  readonly key: string;
+  readonly value: V;
+  readonly weight: number;
+}
+
 /**
  * Values by key, as many as fit: by count, and by the weights they are put in
  * with. When there is no room, the longest unused go – but only for a key that
@@ -8,8 +16,8 @@
 export class RecentlyUsed<V> {
   readonly #countMax: number;
   readonly #weightMax: number;
-  /** Maps keep insertion order, and a value that is used is inserted again. */
-  readonly #held = new Map<string, { value: V; weight: number }>();
+  readonly #held = new Map<string, Entry<V>>();
+  readonly #byUse = new Chain<Entry<V>>();
   #weight = 0;
   /** Hashes of keys that were turned away, each until another falls into its place; made when the first is. */
   #turnedAway: Uint32Array | undefined;
@@ -26,8 +34,10 @@ export class RecentlyUsed<V> {
   get(key: string): V | undefined {
     const entry = this.#held.get(key);
     if (entry === undefined) return undefined;
-    this.#held.delete(key);
-    this.#held.set(key, entry);
+    if (this.#byUse.newest !== entry) {
+      this.#byUse.delete(entry);
+      this.#byUse.add(entry);
+    }
     return entry.value;
   }
 
@@ -37,11 +47,13 @@ export class RecentlyUsed<V> {
     if (weight > this.#weightMax) return;
     const hasRoom = this.#held.size < this.#countMax && this.#weight + weight <= this.#weightMax;
     if (!hasRoom && !isKnown && !this.#wasTurnedAway(key)) return;
-    this.#held.set(key, { value, weight });
+    const entry: Entry<V> = { key, value, weight, older: undefined, newer: undefined };
+    this.#held.set(key, entry);
+    this.#byUse.add(entry);
     this.#weight += weight;
-    for (const oldest of this.#held.keys()) {
+    for (const oldest of this.#byUse) {
       if (this.#held.size <= this.#countMax && this.#weight <= this.#weightMax) return;
-      this.#drop(oldest);
+      this.#drop(oldest.key);
     }
   }
 
@@ -49,6 +61,7 @@ export class RecentlyUsed<V> {
     const entry = this.#held.get(key);
     if (entry === undefined) return false;
     this.#held.delete(key);
+    this.#byUse.delete(entry);
     this.#weight -= entry.weight;
     return true;
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
-import type { SlowBodies } from './slow-bodies.ts';
+import type { ArrivingBody, SlowBodies } from './slow-bodies.ts';
 
 export interface ReadBodyOptions {
   bytesMax: number;
@@ -23,7 +23,9 @@ export function readBody(
   if (declared > bytesMax) return Promise.reject(tooLarge(bytesMax));
   return new Promise((resolve, reject) => {
     const bytes = new GrowingBytes();
-    const arriving = {
+    const arriving: ArrivingBody = {
+      older: undefined,
+      newer: undefined,
       startedAt: performance.now(),
       total: 0,
       fail(error: GatewayError) {

@@ -1,4 +1,5 @@
 import { GatewayError } from '@sluice/errors';
+import { Chain, type Linked } from '../chain/chain.ts';
 
 export interface BodyPace {
   /** Bytes a second that a body must arrive with on average; 0 = any. */
@@ -10,7 +11,7 @@ export interface BodyPace {
 }
 
 /** A body on its way in. */
-export interface ArrivingBody {
+export interface ArrivingBody extends Linked<ArrivingBody> {
   startedAt: number;
   total: number;
   fail(error: GatewayError): void;
@@ -23,7 +24,7 @@ export interface ArrivingBody {
  */
 export class SlowBodies {
   readonly #pace: BodyPace;
-  readonly #arriving = new Set<ArrivingBody>();
+  readonly #arriving = new Chain<ArrivingBody>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(pace: BodyPace) {

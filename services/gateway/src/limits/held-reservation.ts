@@ -9,7 +9,7 @@ import type {
   Used,
 } from '../exchange/reservation.ts';
 import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-store.ts';
-import type { OpenReservations } from './limit-watch.ts';
+import type { OpenReservation, OpenReservations } from './limit-watch.ts';
 import { type SettlingEnd, settlingNote } from './settling-notes.ts';
 
 const ownPrefix = randomBytes(6).toString('base64url');
@@ -188,7 +188,10 @@ function add(counts: Map<string, number>, name: string, more: number): void {
  * What one request holds of its limits, over all targets that it asks. It is
  * settled when the request is over and no call of it is under way any more.
  */
-export class RequestHolds {
+export class RequestHolds implements OpenReservation {
+  readonly heldSince = performance.now();
+  older: OpenReservation | undefined = undefined;
+  newer: OpenReservation | undefined = undefined;
   readonly scope: string;
   readonly store: LimitStore;
   /** Of the request's own limits. */

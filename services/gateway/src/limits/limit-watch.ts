@@ -1,4 +1,5 @@
 import type { Counter } from '@sluice/engine';
+import { Chain, type Linked } from '../chain/chain.ts';
 
 /** Hears what limits come to, for metrics. */
 export interface LimitWatch {
@@ -9,25 +10,31 @@ export interface LimitWatch {
   overflowed(): void;
 }
 
+/** What one request holds. */
+export interface OpenReservation extends Linked<OpenReservation> {
+  /** `performance.now()` when it began to. */
+  readonly heldSince: number;
+}
+
 /** What requests hold at the moment, the oldest first. */
 export class OpenReservations {
-  readonly #since = new Map<object, number>();
+  readonly #open = new Chain<OpenReservation>();
 
-  add(holds: object): void {
-    this.#since.set(holds, performance.now());
+  add(holds: OpenReservation): void {
+    this.#open.add(holds);
   }
 
-  delete(holds: object): void {
-    this.#since.delete(holds);
+  delete(holds: OpenReservation): void {
+    this.#open.delete(holds);
   }
 
   get count(): number {
-    return this.#since.size;
+    return this.#open.size;
   }
 
   /** How long the oldest has been held; 0 = none is. */
   get oldestMs(): number {
-    const [oldest] = this.#since.values();
-    return oldest === undefined ? 0 : performance.now() - oldest;
+    const { oldest } = this.#open;
+    return oldest === undefined ? 0 : performance.now() - oldest.heldSince;
   }
 }

@@ -1,37 +1,35 @@
+import { RecentMap } from '../chain/recent-map.ts';
+
 /**
  * What models really counted, beside what was estimated of them: the ratio of
  * the input, and how long answers were. Of the last hundred or so calls of
  * each; at most 1,000 models, those that were not called for longest go.
  */
 export class ObservedModels {
-  readonly #models = new Map<string, Observed>();
+  readonly #models = new RecentMap<Observed>(modelsMax);
 
   /** What an estimate of input is multiplied by, so that one of a hundred is below. 1 = nothing is known. */
   inputRatio(model: string): number {
-    return this.#models.get(model)?.ratio ?? 1;
+    return this.#models.peek(model)?.ratio ?? 1;
   }
 
   /** So many tokens or fewer had 99 of 100 answers; undefined = too few are known. */
   outputTokens(model: string): number | undefined {
-    return this.#models.get(model)?.outputHigh;
+    return this.#models.peek(model)?.outputHigh;
   }
 
   /** Half of the answers had more; undefined = too few are known. */
   usualOutputTokens(model: string): number | undefined {
-    return this.#models.get(model)?.outputUsual;
+    return this.#models.peek(model)?.outputUsual;
   }
 
   /** @param estimatedInput before the ratio; undefined = it tells nothing of this model's vocabulary */
   learn(model: string, estimatedInput: number | undefined, input: number, output: number): void {
-    let observed = this.#models.get(model);
+    let observed = this.#models.use(model);
     if (observed === undefined) {
-      if (this.#models.size >= modelsMax) {
-        const [oldest] = this.#models.keys();
-        this.#models.delete(oldest ?? '');
-      }
       observed = new Observed();
-    } else this.#models.delete(model);
-    this.#models.set(model, observed);
+      this.#models.set(model, observed);
+    }
     if (estimatedInput !== undefined && estimatedInput >= smallestRead)
       observed.addRatio(input / estimatedInput);
     observed.addOutput(output);

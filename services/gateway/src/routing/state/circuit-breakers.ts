@@ -6,7 +6,7 @@ import {
   breakerPhase,
   shouldOpen,
 } from '@sluice/engine';
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../../chain/recent-map.ts';
 import type { CircuitKeeper, OpenCircuit, SharedCircuits } from './shared-circuits.ts';
 
 /** A half-open circuit that nobody tries for so long is forgotten. */
@@ -68,7 +68,7 @@ export class CircuitBreakers {
   readonly #shared: SharedCircuits | undefined;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
-  #sweeping: MapIterator<Circuit> | undefined;
+  #sweeping: Iterator<Circuit> | undefined;
   /** How often a circuit opened since start, here or elsewhere. For metrics. */
   openings = 0;
 

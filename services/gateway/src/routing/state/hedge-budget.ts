@@ -1,4 +1,4 @@
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../../chain/recent-map.ts';
 
 const burst = 3;
 /** The budget is kept in hundredths of a call, so that whole percentages add up exactly. */

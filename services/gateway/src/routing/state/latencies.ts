@@ -1,4 +1,4 @@
-import { RecentMap } from './recent-map.ts';
+import { RecentMap } from '../../chain/recent-map.ts';
 
 const measurementHalfLifeMs = 10_000;
 const fadeHalfLifeMs = 30_000;

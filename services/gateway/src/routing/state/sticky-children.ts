@@ -1,7 +1,7 @@
+import { RecentMap } from '../../chain/recent-map.ts';
 import { sharedKeys } from '../../redis/shared-keys.ts';
 import { sharedScript } from '../../redis/shared-script.ts';
 import type { SharedCommands, SharedPart, SharedStore } from '../../redis/shared-store.ts';
-import { RecentMap } from './recent-map.ts';
 
 /** After this, memory asks Redis again what it holds, so that gateways that disagreed agree. */
 const freshMs = 30_000;

@@ -24,6 +24,7 @@ describe('RecentMap', () => {
     map.set('a', 1);
     map.set('b', 2);
     expect(map.set('a', 3)).toBeUndefined();
-    expect([...map.values()]).toEqual([2, 3]);
+    expect([...map.values()].sort()).toEqual([2, 3]);
+    expect(map.set('c', 4)).toBe(2);
   });
 });
