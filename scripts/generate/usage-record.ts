@@ -101,6 +101,24 @@ const fields = usage.UsageRecordSchema.fields.map((field) => ({
   code: codeOf(field),
 }));
 
+/**
+ * What a gateway knows of an attempt when it begins, and does not change: written
+ * once for the entry that begins it and for its record. A field that is not listed is written for both.
+ */
+const opening: ReadonlySet<string> = new Set(
+  `id request_id trace_id span_id parent_span_id span_name replica_id sequence created_at_ms organisation_id
+  workspace_id workspace_slug api_key_id user_id method request_url endpoint is_proxy_call stream provider
+  provider_slug model config_id config_slug config_version_id bundle_hash option_path strategy_mode attempt
+  retry_count cache_status metadata entry_id request_parsing_ms pre_processing_ms cache_processing_ms prompt_id
+  prompt_slug prompt_version_id source runtime runtime_version sdk_version gateway_version`.split(
+    /\s+/,
+  ),
+);
+
+for (const name of opening)
+  if (!fields.some(({ field }) => field.name === name))
+    throw new Error(`usage.proto: there is no field ${name}, which ${import.meta.filename} lists`);
+
 const head = `// Written by \`npm run generate\` from proto/sluice/usage/v1/usage.proto, never by hand.\n`;
 
 function writeLine(field: DescField, { write }: FieldCode): string {
@@ -121,6 +139,13 @@ function writeLine(field: DescField, { write }: FieldCode): string {
 function entries(name: string, write: string): string {
   const head = `for (const key in record.${name})`;
   return head.length + write.length < 96 ? `${head} ${write}` : `${head}\n      ${write}`;
+}
+
+function writeLines(isOpening: boolean): string {
+  return fields
+    .filter(({ field }) => opening.has(field.name) === isOpening)
+    .map(({ field, code }) => `    ${writeLine(field, code)}`)
+    .join('\n');
 }
 
 /** `packages/usage/src/record.gen.ts`. */
@@ -146,12 +171,29 @@ ${fields.map(({ name, code }) => `    ${name}: ${code.empty},`).join('\n')}
 export class RecordEncoder {
   readonly #out = new ProtoWriter();
 
-  /** The bytes are only valid until the next call. */
-  encode(record: UsageRecord): Buffer {
+  /**
+   * The bytes are only valid until the next call.
+   * @param opening of the same attempt: what it holds is not written again
+   */
+  encode(record: UsageRecord, opening?: Buffer): Buffer {
     const out = this.#out;
     out.reset();
-${fields.map(({ field, code }) => `    ${writeLine(field, code)}`).join('\n')}
+    if (opening === undefined) this.#open(record);
+    else out.encoded(opening);
+${writeLines(false)}
     return out.written();
+  }
+
+  /** What stands when an attempt begins, to be given to \`encode\` for both of its entries. */
+  opening(record: UsageRecord): Buffer {
+    this.#out.reset();
+    this.#open(record);
+    return Buffer.from(this.#out.written());
+  }
+
+  #open(record: UsageRecord): void {
+    const out = this.#out;
+${writeLines(true)}
   }
 }
 `;

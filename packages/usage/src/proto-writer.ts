@@ -37,6 +37,12 @@ export class ProtoWriter {
     this.#at += value.length;
   }
 
+  /** Fields that were written before. */
+  encoded(fields: Buffer): void {
+    this.#reserve(fields.length);
+    this.#at += fields.copy(this.#buffer, this.#at);
+  }
+
   /** One entry of a map from texts to texts. */
   pair(field: number, key: string, value: string): void {
     const keyLength = Buffer.byteLength(key);

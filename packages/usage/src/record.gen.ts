@@ -210,42 +210,16 @@ export function emptyRecord(): UsageRecord {
 export class RecordEncoder {
   readonly #out = new ProtoWriter();
 
-  /** The bytes are only valid until the next call. */
-  encode(record: UsageRecord): Buffer {
+  /**
+   * The bytes are only valid until the next call.
+   * @param opening of the same attempt: what it holds is not written again
+   */
+  encode(record: UsageRecord, opening?: Buffer): Buffer {
     const out = this.#out;
     out.reset();
-    out.bytes(1, record.id);
-    out.bytes(2, record.requestId);
-    out.text(3, record.traceId);
-    out.text(4, record.spanId);
-    out.text(5, record.parentSpanId);
-    out.text(6, record.spanName);
-    out.text(7, record.replicaId);
-    out.uint(8, record.sequence);
-    out.uint(9, record.createdAtMs);
-    out.text(10, record.organisationId);
-    out.text(11, record.workspaceId);
-    out.text(12, record.workspaceSlug);
-    out.text(13, record.apiKeyId);
-    out.text(14, record.userId);
-    out.text(15, record.method);
-    out.text(16, record.requestUrl);
-    out.text(17, record.endpoint);
-    out.bool(18, record.isProxyCall);
-    out.bool(19, record.stream);
-    out.text(20, record.provider);
-    out.text(21, record.providerSlug);
-    out.text(22, record.model);
+    if (opening === undefined) this.#open(record);
+    else out.encoded(opening);
     out.text(23, record.responseModel);
-    out.text(24, record.configId);
-    out.text(25, record.configSlug);
-    out.text(26, record.configVersionId);
-    out.text(27, record.bundleHash);
-    out.text(28, record.optionPath);
-    out.text(29, record.strategyMode);
-    out.uint(30, record.attempt);
-    out.sint(31, record.retryCount);
-    out.text(32, record.cacheStatus);
     out.uint(33, record.outcome);
     out.uint(34, record.statusCode);
     out.text(35, record.errorCode);
@@ -273,7 +247,6 @@ export class RecordEncoder {
     out.double(60, record.latencyMs);
     out.double(61, record.timeToFirstByteMs);
     out.double(62, record.gatewayMs);
-    for (const key in record.metadata) out.pair(70, key, record.metadata[key] ?? '');
     out.text(71, record.decisionJson);
     out.text(72, record.serviceTier);
     out.text(73, record.servedRegion);
@@ -292,24 +265,67 @@ export class RecordEncoder {
     out.counts(86, record.countersSettled);
     for (const value of record.wouldHaveRefused) out.text(87, value);
     out.bool(88, record.limitsDegraded);
-    out.bytes(89, record.entryId);
     out.double(90, record.attemptMs);
     out.double(91, record.entryMs);
+    out.double(95, record.responseParsingMs);
+    out.text(99, record.cacheType);
+    out.text(104, record.failureCause);
+    out.text(105, record.logFormat);
+    return out.written();
+  }
+
+  /** What stands when an attempt begins, to be given to `encode` for both of its entries. */
+  opening(record: UsageRecord): Buffer {
+    this.#out.reset();
+    this.#open(record);
+    return Buffer.from(this.#out.written());
+  }
+
+  #open(record: UsageRecord): void {
+    const out = this.#out;
+    out.bytes(1, record.id);
+    out.bytes(2, record.requestId);
+    out.text(3, record.traceId);
+    out.text(4, record.spanId);
+    out.text(5, record.parentSpanId);
+    out.text(6, record.spanName);
+    out.text(7, record.replicaId);
+    out.uint(8, record.sequence);
+    out.uint(9, record.createdAtMs);
+    out.text(10, record.organisationId);
+    out.text(11, record.workspaceId);
+    out.text(12, record.workspaceSlug);
+    out.text(13, record.apiKeyId);
+    out.text(14, record.userId);
+    out.text(15, record.method);
+    out.text(16, record.requestUrl);
+    out.text(17, record.endpoint);
+    out.bool(18, record.isProxyCall);
+    out.bool(19, record.stream);
+    out.text(20, record.provider);
+    out.text(21, record.providerSlug);
+    out.text(22, record.model);
+    out.text(24, record.configId);
+    out.text(25, record.configSlug);
+    out.text(26, record.configVersionId);
+    out.text(27, record.bundleHash);
+    out.text(28, record.optionPath);
+    out.text(29, record.strategyMode);
+    out.uint(30, record.attempt);
+    out.sint(31, record.retryCount);
+    out.text(32, record.cacheStatus);
+    for (const key in record.metadata) out.pair(70, key, record.metadata[key] ?? '');
+    out.bytes(89, record.entryId);
     out.double(92, record.requestParsingMs);
     out.double(93, record.preProcessingMs);
     out.double(94, record.cacheProcessingMs);
-    out.double(95, record.responseParsingMs);
     out.text(96, record.promptId);
     out.text(97, record.promptSlug);
     out.text(98, record.promptVersionId);
-    out.text(99, record.cacheType);
     out.text(100, record.source);
     out.text(101, record.runtime);
     out.text(102, record.runtimeVersion);
     out.text(103, record.sdkVersion);
-    out.text(104, record.failureCause);
-    out.text(105, record.logFormat);
     out.text(106, record.gatewayVersion);
-    return out.written();
   }
 }

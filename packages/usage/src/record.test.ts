@@ -1,8 +1,8 @@
-import { fromBinary, ScalarType } from '@bufbuild/protobuf';
+import { fromBinary, isFieldSet as isSet, ScalarType } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordEncoder, type UsageRecord } from './record.gen.ts';
+import { emptyRecord, RecordEncoder, type UsageRecord } from './record.gen.ts';
 
 /** One arbitrary value a field of the proto, by its kind: a field added there is covered here at once. */
 function arbitraryRecord(): fc.Arbitrary<UsageRecord> {
@@ -95,4 +95,32 @@ describe('RecordEncoder', () => {
       { numRuns: 300 },
     );
   });
+
+  it('says the same with an opening as without, and takes from the record only what may have changed', () => {
+    const encoder = new RecordEncoder();
+    const read = (bytes: Buffer) => fromBinary(usage.UsageRecordSchema, bytes);
+    fc.assert(
+      fc.property(arbitraryRecord(), arbitraryRecord(), (record, later) => {
+        const opening = encoder.opening(record);
+        expect(read(encoder.encode(record, opening))).toEqual(read(encoder.encode(record)));
+        const ended = read(encoder.encode({ ...record, outcome: 1, errorCode: 'e' }));
+        const sparse = { ...emptyRecord(), ...outcomeOf(record), outcome: 1, errorCode: 'e' };
+        expect(read(encoder.encode(sparse, opening))).toEqual(ended);
+        const other = read(encoder.encode(later, opening));
+        expect([other.apiKeyId, other.errorCode]).toEqual([record.apiKeyId, later.errorCode]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  /** What of it an opening does not hold. */
+  function outcomeOf(record: UsageRecord): Partial<UsageRecord> {
+    const opened = fromBinary(usage.UsageRecordSchema, new RecordEncoder().opening(record));
+    const held = new Set(
+      usage.UsageRecordSchema.fields
+        .filter((field) => isSet(opened, field))
+        .map(({ localName }) => localName as string),
+    );
+    return Object.fromEntries(Object.entries(record).filter(([name]) => !held.has(name)));
+  }
 });

@@ -4,12 +4,12 @@ import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Requester } from '../exchange/requester.ts';
-import type { Reservation, Used } from '../exchange/reservation.ts';
+import type { Used } from '../exchange/reservation.ts';
 import type { VisitNotes } from '../exchange/visit.ts';
 import { addCounts } from './add-counts.ts';
 import { addReply } from './add-reply.ts';
 import { replySummary } from './reply-summary.ts';
-import { decisionOf, type UsageRecorder } from './usage-recorder.ts';
+import { decisionOf, type GuessedPrompt, type UsageRecorder } from './usage-recorder.ts';
 
 /**
  * Notes each attempt before it is made, and what it came to: from the one to
@@ -36,14 +36,17 @@ export function recordAttempt(
     const { reservation } = call;
     const prompt = promptOf(call);
     const least = prompt && usedBy(prompt);
+    const counts = least === undefined ? undefined : reservation?.countsWith(least);
+    const note = reservation?.noteBegin(least);
     try {
-      const lost = asLost(record, prompt, reservation);
-      await recorder.begin(record, lost, reservation?.noteBegin(least));
+      const begun = recorder.begin(record, { prompt, counts }, note);
+      await begun.written;
+      return (ended) => finish(record, ended, recorder, least, begun.opening);
     } catch (error) {
+      recorder.takeBack(record);
       reservation?.noteEnd(least);
       throw new GatewayError('gateway.ledger_full', { cause: error });
     }
-    return (ended) => finish(record, ended, recorder, least);
   };
 }
 
@@ -53,36 +56,8 @@ function beforeCall({ arrival, progress }: Requester, { startedAt, cacheMs }: Vi
   return performance.now() - since - cacheMs;
 }
 
-/** What an attempt takes whatever becomes of it, should nobody be left to say more. */
-export interface GuessedPrompt {
-  readonly inputTokens: number;
-  /** Undefined = no price is known. */
-  readonly costNanoUsd: number | undefined;
-}
-
 function usedBy({ inputTokens, costNanoUsd = 0 }: GuessedPrompt): Used {
   return { tokens: inputTokens, costNanoUsd };
-}
-
-/** The record as it stands for an attempt that dies with this process: its prompt was read. */
-function asLost(
-  record: UsageRecord,
-  prompt: GuessedPrompt | undefined,
-  reservation: Reservation | undefined,
-): UsageRecord {
-  if (prompt === undefined) return record;
-  const { costNanoUsd = 0 } = prompt;
-  const counts = reservation?.countsWith(usedBy(prompt));
-  return {
-    ...record,
-    countersReserved: counts?.reserved ?? record.countersReserved,
-    countersSettled: counts?.settled ?? record.countersSettled,
-    inputTokens: prompt.inputTokens,
-    usageEstimated: true,
-    costKnown: prompt.costNanoUsd !== undefined,
-    costNanoUsd,
-    inputCostNanoUsd: costNanoUsd,
-  };
 }
 
 function finish(
@@ -90,6 +65,7 @@ function finish(
   ended: EndedAttempt,
   recorder: UsageRecorder,
   least: Used | undefined,
+  opening: Buffer,
 ): Promise<void> {
   const { facts, bill, price } = ended;
   const { requester, notes } = ended.call;
@@ -116,7 +92,7 @@ function finish(
   }
   // When the disk refuses, the begin entry stands for the attempt, as `lost`, after the next start.
   const note = ended.call.reservation?.noteEnd(least);
-  const stored = recorder.store(record, note).catch(() => {});
+  const stored = recorder.store(record, note, opening).catch(() => {});
   if (ended.isUrgent) writeNow(recorder);
   // A cancelled second call must not stand for the one that answered.
   if (ended.errorCode !== 'request.superseded') {

@@ -3,6 +3,7 @@ import { usage } from '@sluice/proto-stubs';
 import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
 import { clipped } from '../exchange/clipped.ts';
 import type { Requester } from '../exchange/requester.ts';
+import type { CountsOfRecord } from '../exchange/reservation.ts';
 import type { Subject } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit, VisitNotes } from '../exchange/visit.ts';
@@ -36,21 +37,24 @@ export class UsageRecorder {
   }
 
   /**
-   * From here on exactly one record of this id follows; `lost` is what it is should
-   * this process die.
-   * @param note what is to be settled, should that record be `lost`
-   * @throws when it cannot be noted
+   * From here on exactly one record of this id follows.
+   * @param lost what it says should this process die
+   * @param note what is to be settled then
+   * @throws when it cannot be noted: then it is to be taken back
    */
-  async begin(record: UsageRecord, lost: UsageRecord, note?: OutboxNote): Promise<void> {
-    const number = this.numbers.open();
-    record.sequence = number;
-    lost.sequence = number;
-    try {
-      await this.#outbox.begin(lost.id, this.#encoder.encode(lost), note);
-    } catch (error) {
-      this.numbers.giveBack(number);
-      throw error;
-    }
+  begin(record: UsageRecord, lost: LostUse, note?: OutboxNote): BegunAttempt {
+    record.sequence = this.numbers.open();
+    const opening = this.#encoder.opening(record);
+    // Said of the record itself for as long as it is written: a copy would cost as much as the writing.
+    sayLost(record, lost);
+    const payload = this.#encoder.encode(record, opening);
+    sayLost(record, nothingLost);
+    return { opening, written: this.#outbox.begin(record.id, payload, note) };
+  }
+
+  /** An attempt that could not be noted is not made. */
+  takeBack(record: UsageRecord): void {
+    this.numbers.giveBack(record.sequence);
   }
 
   /** A request, or one target of it, that never got as far as an attempt. */
@@ -111,11 +115,14 @@ export class UsageRecorder {
     return Buffer.from(suffix);
   }
 
-  /** @param note what is to be settled with it, should this process die before it is */
-  store(record: UsageRecord, note?: OutboxNote): Promise<void> {
+  /**
+   * @param note what is to be settled with it, should this process die before it is
+   * @param opening what of it was written when its attempt began
+   */
+  store(record: UsageRecord, note?: OutboxNote, opening?: Buffer): Promise<void> {
     if (record.sequence === 0) record.sequence = this.numbers.take();
     else this.numbers.close(record.sequence);
-    return this.#outbox.end(record.id, this.#encoder.encode(record), note);
+    return this.#outbox.end(record.id, this.#encoder.encode(record, opening), note);
   }
 
   /** Writes what was stored, now. @throws when the disk refuses */
@@ -175,6 +182,41 @@ export class UsageRecorder {
     record.optionPath = target.path;
     return record;
   }
+}
+
+/** What the record of an attempt says should nobody be left to say more. */
+export interface LostUse {
+  readonly prompt: GuessedPrompt | undefined;
+  /** What that takes of the limits. */
+  readonly counts: CountsOfRecord | undefined;
+}
+
+/** What an attempt takes whatever becomes of it. */
+export interface GuessedPrompt {
+  readonly inputTokens: number;
+  /** Undefined = no price is known. */
+  readonly costNanoUsd: number | undefined;
+}
+
+export interface BegunAttempt {
+  /** What of its record is written already. */
+  readonly opening: Buffer;
+  /** Resolves when it is noted. */
+  readonly written: Promise<void>;
+}
+
+const nothingLost: LostUse = { prompt: undefined, counts: undefined };
+const noCounts: CountsOfRecord['reserved'] = new Map();
+
+/** Its prompt was read. */
+function sayLost(record: UsageRecord, { prompt, counts }: LostUse): void {
+  record.usageEstimated = prompt !== undefined;
+  record.inputTokens = prompt?.inputTokens ?? 0;
+  record.costKnown = prompt?.costNanoUsd !== undefined;
+  record.costNanoUsd = prompt?.costNanoUsd ?? 0;
+  record.inputCostNanoUsd = record.costNanoUsd;
+  record.countersReserved = counts?.reserved ?? noCounts;
+  record.countersSettled = counts?.settled ?? noCounts;
 }
 
 /** Times of what was answered or refused without a call. */
