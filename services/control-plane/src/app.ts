@@ -11,6 +11,7 @@ import { mountPublicOperations, type PublicOperation } from './kernel/http/publi
 import { renderError, routeNotFound } from './kernel/http/render-error.ts';
 import { type RequestContextParts, requestContext } from './kernel/http/request-context.ts';
 import { openApiRoutes } from './kernel/openapi/routes.ts';
+import { exportFileRoutes, type FileParts } from './ledger/log-exports/file-routes.ts';
 import { modelPricingRoutes } from './models/model-pricing/routes.ts';
 
 export interface AppParts {
@@ -21,6 +22,7 @@ export interface AppParts {
   operations: Implemented<OperationId>;
   publicOperations: readonly PublicOperation[];
   operationParts: OperationParts;
+  exportFiles: FileParts;
   health: HealthParts;
   priceBook: PriceBook;
 }
@@ -34,6 +36,7 @@ export function createApp(parts: AppParts): Express {
   app.use(healthRoutes(parts.health));
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
   app.use(modelPricingRoutes(parts.priceBook, parts.operationParts.now));
+  app.use(exportFileRoutes(parts.exportFiles));
   app.use(followPathAliases);
   const v1 = Router();
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);

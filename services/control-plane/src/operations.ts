@@ -17,7 +17,7 @@ import { auditLogOperations } from './ledger/audit-logs/routes.ts';
 import { feedbackOperations } from './ledger/feedback/routes.ts';
 import { gapOperations } from './ledger/gaps/routes.ts';
 import { importOperations } from './ledger/imports/routes.ts';
-import { logExportOperations } from './ledger/log-exports/routes.ts';
+import { type LogExportParts, logExportOperations } from './ledger/log-exports/routes.ts';
 import { logOperations } from './ledger/logs/routes.ts';
 import { rejectOperations } from './ledger/rejects/routes.ts';
 import { sealOperations } from './ledger/seals/routes.ts';
@@ -62,6 +62,7 @@ export function allOperations(parts: {
   authSettings: AuthSettingsParts;
   alertSettings: AlertSettingsParts;
   ledger: Ledger;
+  logExports: LogExportParts;
   priceBook: PriceBook;
   /** Undefined = bodies of requests are kept nowhere. */
   logStore: ObjectStore | undefined;
@@ -91,7 +92,7 @@ export function allOperations(parts: {
     ...adjustmentOperations(parts.ledger, parts.priceBook),
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.
-    ...logExportOperations,
+    ...logExportOperations(parts.logExports),
     ...logOperations(parts.ledger, parts.priceBook, parts.logStore),
     ...secretReferenceOperations(parts.integrations.vault),
     ...collectionOperations,

@@ -90,6 +90,28 @@ export const settings = defineSettings({
       2_147_483_647,
     ),
   },
+  'Log exports': {
+    LOG_EXPORTS_AT_ONCE: integer('log exports that this replica runs at once', 2, 0, 100),
+    LOG_EXPORT_INTERVAL: integer(
+      'ms between looks for log exports that were started; 0 = never',
+      1_000,
+      0,
+      2_147_483_647,
+    ),
+    LOG_EXPORT_LEASE: integer(
+      'ms without a word from a replica after which another one goes on with its export',
+      30_000,
+      1_000,
+      3_600_000,
+    ),
+    LOG_EXPORT_LINK_SECONDS: integer(
+      'how long a link to the file of an export lasts',
+      3_600,
+      1,
+      604_800,
+    ),
+    LOG_EXPORT_KEEP_DAYS: integer('how long files of exports are kept', 7, 1, 36_500),
+  },
   Callers: {
     PUBLIC_URL: url(
       'where callers reach the gateway, for the addresses in answers; unset = where the request came',

@@ -30,6 +30,9 @@ import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { sendFeedback } from './ledger/feedback/send-feedback.ts';
+import { ExportJobs } from './ledger/log-exports/export-jobs.ts';
+import { ExportLinks } from './ledger/log-exports/export-links.ts';
+import { createExportMetrics } from './ledger/log-exports/metrics.ts';
 import { eraseContent } from './ledger/logs/erase-content.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
 import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
@@ -99,6 +102,7 @@ export function wire(
   });
   const ledger = createLedger(ledgerClient);
   const logStore = openLogStore(env);
+  const links = new ExportLinks(env.MASTER_KEY, env.LOG_EXPORT_LINK_SECONDS * 1000);
   const app = createApp({
     logger,
     requestContext: {
@@ -117,6 +121,7 @@ export function wire(
       alertSettings: { vault, hostRules },
       ledger,
       logStore,
+      logExports: { links, hasStore: logStore !== undefined },
       priceBook,
       configCaps: {
         ...configCaps,
@@ -144,6 +149,7 @@ export function wire(
       observe: createAdminMetrics(metrics),
     },
     priceBook,
+    exportFiles: { db: client, links, store: logStore, now },
     health: {
       missing: async () => [
         ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),
@@ -161,6 +167,26 @@ export function wire(
   const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
   refuseUnreadable(server);
   const maintenance: ReturnType<typeof repeat>[] = [];
+
+  const exports =
+    logStore === undefined
+      ? undefined
+      : new ExportJobs(
+          {
+            client,
+            ledger,
+            store: logStore,
+            metrics: createExportMetrics(metrics),
+            now,
+            logger,
+          },
+          {
+            atOnce: env.LOG_EXPORTS_AT_ONCE,
+            intervalMs: env.LOG_EXPORT_INTERVAL,
+            leaseMs: env.LOG_EXPORT_LEASE,
+            keptMs: env.LOG_EXPORT_KEEP_DAYS * 86_400_000,
+          },
+        );
 
   return [
     priceFiles,
@@ -235,6 +261,19 @@ export function wire(
         await alerts.stop();
         await publisher?.close();
       },
+    },
+    {
+      name: 'log-exports',
+      start: () => exports?.start(),
+      drain: () => exports?.drain(),
+      stop: () => exports?.drain(),
+      gauges: () => [
+        {
+          name: 'sluice_log_exports_running',
+          help: 'Log exports under way at this replica.',
+          read: () => exports?.running ?? 0,
+        },
+      ],
     },
     {
       name: 'maintenance',

@@ -71,7 +71,12 @@ const otherwise: readonly (readonly [
 ])[] = [
   [/^api-keys\.(create|update)$/, /its scopes only/, 403, 'gives scopes that it does not hold'],
   [/^api-keys\.rotate$/, /workspace-service, its scopes only/, 403, 'would see more than it holds'],
-  [/^log-exports\.(read|update|cancel)$/, /user key/, 404, 'sees the exports of its user only'],
+  [
+    /^log-exports\.(read|update|start|cancel|download)$/,
+    /user key/,
+    404,
+    'sees the exports of its user only',
+  ],
   [
     /^mcp-servers\.connections\./,
     /workspace (manager|member)/,

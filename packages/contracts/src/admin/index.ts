@@ -26,7 +26,12 @@ export { type ErrorForm, errorBodies } from './kernel/error-bodies.ts';
 export type { Page } from './kernel/paging.ts';
 export { groupColumnNames, groupNames } from './ledger/analytics.ts';
 export type { ChainFaultReason } from './ledger/audit-logs.ts';
-export { type ExportField, type ExportFilters, exportField } from './ledger/log-exports.ts';
+export {
+  type ExportField,
+  type ExportFilters,
+  type ExportFormat,
+  exportField,
+} from './ledger/log-exports.ts';
 export type { AlertWebhook } from './limits/alert-settings.ts';
 export {
   budgetKind,

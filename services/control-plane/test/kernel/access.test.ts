@@ -46,12 +46,14 @@ describe('access', () => {
         alertSettings: undefined as never,
         ledger: undefined as never,
         logStore: undefined,
+        logExports: {} as never,
         priceBook: undefined as never,
         configCaps,
         registries: {} as never,
       }),
       operationParts: {} as OperationParts,
       priceBook: new PriceBook(),
+      exportFiles: {} as never,
       health: { missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);
@@ -66,6 +68,8 @@ describe('access', () => {
       '/model-configs/general/:provider/*model',
       '/model-configs/pricing/:provider/*model',
       '/v1/docs',
+      // Whoever has a signed address.
+      '/v1/logs/exports/:exportId/file',
       '/v1/openapi.json',
     ]);
     expect(guarded.sort()).toEqual(guardedIds.sort());
@@ -80,6 +84,7 @@ describe('access', () => {
         alertSettings: undefined as never,
         ledger: undefined as never,
         logStore: undefined,
+        logExports: {} as never,
         priceBook: undefined as never,
         configCaps,
         registries: {} as never,

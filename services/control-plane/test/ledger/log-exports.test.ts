@@ -40,6 +40,8 @@ describe('log exports', () => {
       filters: { time_of_generation_min: '2026-01-01T00:00:00.000Z', cost_min: 0.5 },
       requested_data: ['id', 'cost'],
       status: 'draft',
+      format: 'jsonl',
+      all: false,
       description: '',
       created_at: expect.any(String),
       last_updated_at: expect.any(String),
@@ -117,18 +119,33 @@ describe('log exports', () => {
     }
   });
 
-  it('cannot be started in this release, and stay what they are', async () => {
+  it('can be started from their beginning while nobody runs them, and need a store', async () => {
     const id = await create();
-    const start = async () => (await workspace().post(`${path}/${id}/start`).expect(400)).body.data;
+    const start = (caller = workspace()) => caller.post(`${path}/${id}/start`);
     for (const status of ['draft', 'failed', 'stopped']) {
       await setStatus(id, status);
-      expect((await start()).code).toBe('admin.exports_unavailable');
-      expect((await workspace().get(`${path}/${id}`)).body.status).toBe(status);
+      expect((await start().expect(200)).body).toEqual({
+        message: 'Export started',
+        object: 'export',
+      });
+      expect((await workspace().get(`${path}/${id}`)).body).toMatchObject({
+        status: 'in_progress',
+        total: 0,
+      });
     }
     for (const status of ['in_progress', 'success']) {
       await setStatus(id, status);
-      expect((await start()).code).toBe('admin.refused');
+      expect((await start().expect(400)).body.data.code).toBe('admin.refused');
     }
+    await setStatus(id, 'draft');
+    const bare = await h.replica({ LOG_STORE: undefined });
+    const refused = await fetch(`http://127.0.0.1:${bare.httpPort}/v1${path}/${id}/start`, {
+      method: 'POST',
+      headers: { 'x-service-api-key': h.first.workspace_key },
+    });
+    expect(refused.status).toBe(400);
+    expect(await refused.json()).toMatchObject({ data: { code: 'admin.exports_unavailable' } });
+    expect((await workspace().get(`${path}/${id}`)).body.status).toBe('draft');
   });
 
   it('can be stopped before they have ended, again and again', async () => {
@@ -227,7 +244,9 @@ describe('log exports', () => {
     await workspace()
       .put(`${path}/${id}`, { filters: { ai_model: 'gpt-4o' } })
       .expect(200);
+    await setStatus(id, 'success');
     await workspace().post(`${path}/${id}/start`).expect(400);
+    await setStatus(id, 'draft');
     await workspace().post(`${path}/${id}/cancel`).expect(200);
     const entries = await h.db.auditEntry.findMany({
       where: { resourceType: 'log_exports' },

@@ -10,7 +10,7 @@ import {
 } from '@sluice/rpc';
 import { startService } from '@sluice/service';
 import { createLogger, type Logger } from '@sluice/telemetry';
-import { preparedDatabase } from '@sluice/testkit';
+import { preparedDatabase, temporaryFolder } from '@sluice/testkit';
 import supertest, { type Test } from 'supertest';
 import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
 import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
@@ -65,22 +65,24 @@ export interface Caller {
   delete(path: string): Test;
 }
 
-export async function startHarness(
-  options: {
-    analytics?: Partial<RpcHandlers<typeof analytics.AnalyticsService>>;
-    /** Hears of what is written to the ledger. */
-    onUsage?: (records: readonly Uint8Array[]) => void;
-    /** A database of the test's own; an empty one on the shared server unless given. */
-    databaseUrl?: string;
-  } = {},
-): Promise<Harness> {
+export interface HarnessOptions {
+  analytics?: Partial<RpcHandlers<typeof analytics.AnalyticsService>>;
+  /** The ledger's logs; one request of the first organisation unless given. */
+  logs?: Partial<RpcHandlers<typeof analytics.LogService>>;
+  /** Hears of what is written to the ledger. */
+  onUsage?: (records: readonly Uint8Array[]) => void;
+  /** A database of the test's own; an empty one on the shared server unless given. */
+  databaseUrl?: string;
+}
+
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const clock = { offsetMs: 0 };
   const now = () => new Date(Date.now() + clock.offsetMs);
   const { databaseUrl, secrets, first, other } = await organisations(options.databaseUrl);
   const ledger =
     options.analytics === undefined
       ? undefined
-      : await startLedger(options.analytics, first, options.onUsage);
+      : await startLedger(options.analytics, first, options);
   const env: Env = settings.readEnv({
     PORT: '0',
     GRPC_PORT: '0',
@@ -94,6 +96,9 @@ export async function startHarness(
     KEY_MAINTENANCE_INTERVAL: '0',
     COUNTER_MAINTENANCE_INTERVAL: '0',
     FEEDBACK_INTERVAL: '0',
+    LOG_EXPORT_INTERVAL: '0',
+    LOG_STORE: 'local',
+    LOG_STORE_DIR: await temporaryFolder('log-store'),
     ALERT_INTERVAL: '200',
     SERVICE_CLIENT_AUTH: token,
     // Port 9 is "discard": nobody listens there.
@@ -219,7 +224,7 @@ const gap = {
 async function startLedger(
   handlers: Partial<RpcHandlers<typeof analytics.AnalyticsService>>,
   owner: FirstKeys,
-  onUsage: ((records: readonly Uint8Array[]) => void) | undefined,
+  { logs, onUsage }: Pick<HarnessOptions, 'logs' | 'onUsage'>,
 ): Promise<RpcServer> {
   const server = await serveRpc({ host: '127.0.0.1', port: 0, token });
   const adjustments = keepAdjustments();
@@ -238,7 +243,7 @@ async function startLedger(
     },
     async *listCharges() {},
   });
-  server.add(analytics.LogService, heldLogs(owner));
+  server.add(analytics.LogService, { ...heldLogs(owner), ...logs });
   server.add(analytics.LedgerService, {
     ...heldRejects(owner.organisation_id),
     listAdjustments: adjustments.list,

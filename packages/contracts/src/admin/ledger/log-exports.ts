@@ -29,6 +29,10 @@ const exportFields = [
 ] as const;
 export type ExportField = (typeof exportFields)[number];
 
+/** What the file of an export is; JSON Lines is the published one. */
+const exportFormats = ['jsonl', 'parquet'] as const;
+export type ExportFormat = (typeof exportFormats)[number];
+
 /** Names that other tools have for these fields. */
 const fieldAliases: Readonly<Record<string, ExportField>> = {
   ai_provider: 'ai_org',
@@ -144,6 +148,12 @@ const exportItem = z.object({
   filters: shownFilters,
   requested_data: z.array(z.enum(exportFields)),
   status: z.enum(['draft', 'in_progress', 'success', 'failed', 'stopped']),
+  /** Rows written so far, once it was started. */
+  total: z.int().optional(),
+  /** Why it failed. */
+  error: z.string().optional(),
+  format: z.enum(exportFormats),
+  all: z.boolean(),
   description: z.string(),
   created_at: instantText,
   last_updated_at: instantText,
@@ -187,6 +197,8 @@ export const logExportsEndpoints = {
       filters,
       requested_data: requestedData.optional(),
       description: descriptionField.optional(),
+      format: z.enum(exportFormats).optional(),
+      all: z.boolean().optional(),
     }),
     answer: written,
   }),
@@ -217,6 +229,9 @@ export const logExportsEndpoints = {
       filters,
       requested_data: requestedData,
       description: descriptionField.default(''),
+      format: z.enum(exportFormats).default('jsonl'),
+      /** All that the filters admit: their page says nothing then. */
+      all: z.boolean().default(false),
     }),
     answer: written,
   }),

@@ -236,7 +236,11 @@ export const ledgerWords = {
   // Exports
   filters: 'Which requests are exported.',
   requested_data: 'Which fields are exported.',
-  signed_url: 'Where the export can be fetched.',
+  signed_url: 'Where the export can be fetched for a while, by whoever has the address.',
+  'log-exports.total': 'Rows written so far.',
+  'log-exports.error': 'Why it failed.',
+  'log-exports.format': 'What the file is.',
+  'log-exports.all': 'Everything that the filters admit, whatever their page says.',
   // Audit log
   records: 'The entries, the newest first.',
   start_time: 'Only what happened from this time on.',

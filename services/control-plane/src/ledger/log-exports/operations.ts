@@ -11,6 +11,9 @@ import {
   requireReach,
   requireWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
+import type { ExportLinks } from './export-links.ts';
+import { storedReader } from './export-reader.ts';
+import { exportFolder } from './part-keys.ts';
 import { presentLogExport } from './present.ts';
 import { refuseDeniedFields } from './restrictions.ts';
 import { findLogExport, insertLogExport, type LogExportRow, updateLogExport } from './store.ts';
@@ -52,6 +55,8 @@ export function createLogExport(
       filters: storedFilters(body.filters),
       requestedData: body.requested_data,
       description: body.description,
+      format: body.format,
+      all: body.all,
       createdBy: actorOf(call.caller),
       createdAt: call.now,
       updatedAt: call.now,
@@ -77,20 +82,41 @@ export function changeLogExport(
       filters: storedFilters(body.filters),
       requestedData: body.requested_data,
       description: body.description,
+      format: body.format,
+      all: body.all,
       updatedAt: call.now,
     });
   });
 }
 
-/**
- * Refused always: the job that reads the ledger and writes the file is not
- * part of this release. A state "in progress" that never ends would be a lie.
- */
-export async function startLogExport(call: AdminRequest, id: string): Promise<never> {
-  const row = await reachLogExport(call, call.db, id);
-  if (!['draft', 'failed', 'stopped'].includes(row.status))
-    throw refused(`The export is ${row.status}.`);
-  throw new GatewayError('admin.exports_unavailable');
+/** From its beginning, whatever an earlier start came to: what that wrote is removed when the file is done. */
+export function startLogExport(
+  call: AdminRequest,
+  id: string,
+  hasStore: boolean,
+): Promise<LogExportRow> {
+  return changeReached(call, id, async ({ db }, row) => {
+    if (!['draft', 'failed', 'stopped'].includes(row.status))
+      throw refused(`The export is ${row.status}.`);
+    if (!hasStore) throw new GatewayError('admin.exports_unavailable');
+    await refuseDeniedFields(db, row, row.requestedData as ExportField[]);
+    return updateLogExport(db, row.id, {
+      status: 'in_progress',
+      error: null,
+      startedAt: call.now,
+      updatedAt: call.now,
+      reader: storedReader(call.caller),
+      objectKey: exportFolder(row),
+      parts: [],
+      total: 0,
+      cursor: '',
+      passed: 0,
+      failures: 0,
+      // Whoever may still be at it from before is not heard any more.
+      run: { increment: 1 },
+      leaseUntil: null,
+    });
+  });
 }
 
 /** One that is stopped already stays so. */
@@ -103,11 +129,16 @@ export async function cancelLogExport(call: AdminRequest, id: string): Promise<v
   });
 }
 
-/** There is a file once the export succeeded, and nothing here makes one succeed yet. */
-export async function downloadLogExport(call: AdminRequest, id: string): Promise<never> {
+/** @throws 410 where the file was there, and is not kept any more */
+export async function downloadLogExport(
+  call: AdminRequest,
+  id: string,
+  links: ExportLinks,
+): Promise<string> {
   const row = await reachLogExport(call, call.db, id);
   if (row.status !== 'success') throw refused(`The export has no file: it is ${row.status}.`);
-  throw new GatewayError('admin.exports_unavailable');
+  if (row.objectKey === null) throw new GatewayError('admin.export_gone');
+  return links.linkTo(row.id, call.base, call.now);
 }
 
 async function changeReached(

@@ -4,6 +4,11 @@ import type { Database } from '../../kernel/database/client.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
 import { findSettings } from './store.ts';
 
+interface Owner {
+  readonly organisationId: string;
+  readonly workspaceId: string;
+}
+
 /** Fields that must not leave the system, by the settings that hold in the workspace, or in the organisation. */
 export async function listDeniedFields(
   db: Database,
@@ -14,18 +19,27 @@ export async function listDeniedFields(
   return effectiveSettings(organisation, workspace).export_settings.deniedFields;
 }
 
-/** @throws 400 at the first field that is denied, by any of its names. */
-export async function refuseDeniedFields(
+/** The first field that is denied, by any of its names. */
+export async function deniedAmong(
   db: Database,
-  owner: { organisationId: string; workspaceId: string },
+  owner: Owner,
   requested: readonly ExportField[],
-): Promise<void> {
+): Promise<ExportField | undefined> {
   const denied = await listDeniedFields(db, owner.organisationId, owner.workspaceId);
   const fields = new Set(denied.map((name) => exportField(name) ?? name));
-  for (const [index, field] of requested.entries())
-    if (fields.has(field))
-      throw invalidField(
-        `body.requested_data[${index}]`,
-        `"${field}" must not be exported, by the settings of the organisation`,
-      );
+  return requested.find((field) => fields.has(field));
+}
+
+/** @throws 400 at the first field that is denied. */
+export async function refuseDeniedFields(
+  db: Database,
+  owner: Owner,
+  requested: readonly ExportField[],
+): Promise<void> {
+  const field = await deniedAmong(db, owner, requested);
+  if (field !== undefined)
+    throw invalidField(
+      `body.requested_data[${requested.indexOf(field)}]`,
+      `"${field}" must not be exported, by the settings of the organisation`,
+    );
 }

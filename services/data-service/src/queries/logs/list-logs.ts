@@ -24,11 +24,11 @@ export async function listLogs(
   const after = cursor === '' ? undefined : readCursor(cursor);
   const found = await newest(client, filter, after, size + 1);
   const page = found.slice(0, size);
-  const last = page.at(-1);
   const total = after === undefined ? await countEntries(client, filter) : 0;
+  for (const { entry, ...place } of page) entry.cursor = writeCursor(place);
   return create(analytics.ListLogsResponseSchema, {
     entries: page.map(({ entry }) => entry),
-    nextCursor: found.length > size && last !== undefined ? writeCursor(last) : '',
+    nextCursor: found.length > size ? (page.at(-1)?.entry.cursor ?? '') : '',
     total: BigInt(Math.min(total, countMax)),
     totalIsBound: total > countMax,
   });

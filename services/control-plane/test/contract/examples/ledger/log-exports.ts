@@ -28,6 +28,8 @@ const content = {
   },
   requested_data: ['id', 'trace_id', 'cost', 'metadata'],
   description: 'January',
+  format: 'jsonl',
+  all: false,
 };
 
 async function draft({ workspace }: Context) {
@@ -35,12 +37,22 @@ async function draft({ workspace }: Context) {
   return [{ exportId: id ?? '' }];
 }
 
-/** None of `start` and `download`: in this release they are refused, whatever the export. */
+async function done(context: Context) {
+  const [named] = await draft(context);
+  await context.h.db.logExport.update({
+    where: { id: named!.exportId },
+    data: { status: 'success', objectKey: 'exports/' },
+  });
+  return [named!];
+}
+
 export const examples: Examples = {
   'log-exports.field-restrictions': { callers: both, names: 'query' },
   'log-exports.list': { callers: both, names: 'query' },
   'log-exports.create': { callers: both, names: 'body', body: () => content },
   'log-exports.read': { callers: both, path: draft },
   'log-exports.update': { callers: both, names: 'body', path: draft, body: () => content },
+  'log-exports.start': { callers: both, path: draft },
   'log-exports.cancel': { callers: both, path: draft },
+  'log-exports.download': { callers: both, path: done },
 };

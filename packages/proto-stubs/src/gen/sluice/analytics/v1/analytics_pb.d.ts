@@ -525,6 +525,13 @@ export declare type LogEntry = Message<"sluice.analytics.v1.LogEntry"> & {
    * @generated from field: optional double weighted_feedback = 4;
    */
   weightedFeedback?: number | undefined;
+
+  /**
+   * Of a list: what a page that begins behind it is asked by.
+   *
+   * @generated from field: string cursor = 5;
+   */
+  cursor: string;
 };
 
 /**
