@@ -91,10 +91,13 @@ const contentState = z.enum([
   'dropped',
   'store-away',
 ]);
+const sideOfProvider = z
+  .object({ url: text.optional(), method: text.optional(), headers, body })
+  .optional();
 /** What the provider was sent and sent, where these are not the caller's. */
 const providerSide = {
-  transformedRequest: z.object({ url: text, method: text, body }).optional(),
-  originalResponse: z.object({ body }).optional(),
+  transformedRequest: sideOfProvider,
+  originalResponse: sideOfProvider,
 };
 
 const log = z.object({

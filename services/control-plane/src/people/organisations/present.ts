@@ -40,6 +40,7 @@ export function presentWorkspaceSettings(row: {
     metadata_schemas: _schemas,
     joining: _joining,
     stored_credentials: _storedCredentials,
+    retention: _retention,
     ...shared
   } = effectiveSettings(row.organisation.settings, row.settings);
   return {
