@@ -71,6 +71,7 @@ it('an export of 60,000 rows has each once although the control plane is killed 
   timeout: 180_000,
 }, async () => {
   const run = await startStack({
+    logStore: true,
     environment: { 'control-plane': { LOG_EXPORT_LEASE: '1000', LOG_EXPORT_INTERVAL: '50' } },
   });
   stack = run;
@@ -148,7 +149,8 @@ it('an export of 60,000 rows has each once although the control plane is killed 
     },
     { timeoutMs: 90_000 },
   );
-  for (const at of parts.keys()) expect(most[at]! - before[at]!).toBeLessThan(100);
+  for (const [at, name] of parts.entries())
+    expect(most[at]! - before[at]!, `${name}: ${before[at]} to ${most[at]} MB`).toBeLessThan(100);
   const path = join(await temporaryFolder('parquet'), 'logs.parquet');
   await writeFile(path, await fetched(columnar));
   // Another's reader of the format.
