@@ -120,8 +120,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
     token,
   });
   const root = `http://127.0.0.1:${service.httpPort}`;
-  // A connection for each of thousands of calls would be a tenth of their time.
-  const agent = new Agent({ keepAlive: true });
+  // A connection for each of thousands of calls would be a tenth of their time. One that is idle goes
+  // well before the service would close it, perhaps under the next call of a machine that is busy.
+  const agent = new Agent({ keepAlive: true, timeout: 1000 });
   const replicas: ControlPlane[] = [];
   return {
     service,
