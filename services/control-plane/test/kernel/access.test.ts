@@ -75,7 +75,7 @@ describe('access', () => {
     expect(guarded.sort()).toEqual(guardedIds.sort());
   });
 
-  it('records every operation that is not a GET, and no other; feedback and logs of one’s own are no administration', () => {
+  it('records every operation that is not a GET, and no other; feedback and logs of one’s own are no administration, what is compared changes nothing', () => {
     for (const operation of Object.values(
       allOperations({
         mintKey: undefined as never,
@@ -93,7 +93,7 @@ describe('access', () => {
       expect(operation.endpoint.audit !== undefined, operation.id).toBe(
         operation.endpoint.method !== 'get' &&
           !operation.id.startsWith('feedback.') &&
-          operation.id !== 'logs.create',
+          !['logs.create', 'ledger.imports.create'].includes(operation.id),
       );
   });
 });

@@ -4,7 +4,7 @@ import { settledAfterMs } from '../seals/days.ts';
 import type { UsageRow } from './column-values.ts';
 
 /** In one question: ids and times stand in its text. */
-const rowsPerQuestion = 500;
+const rowsPerQuestion = 1500;
 
 /**
  * Records without those of old requests that the ledger has already. A copy of a young one changes nothing; that of an

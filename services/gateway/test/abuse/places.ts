@@ -30,6 +30,7 @@ export const ownHeaders = [
   'parent-span-id',
   'provider',
   'request-timeout',
+  'sensitive-headers',
   'span-id',
   'span-name',
   'strict-open-ai-compliance',
