@@ -12,4 +12,4 @@ export {
 } from './entry.ts';
 export type { Counts } from './proto-writer.ts';
 export { emptyRecord, RecordEncoder, type UsageRecord } from './record.gen.ts';
-export { uuidText } from './uuid-text.ts';
+export { isUuid, uuidText } from './uuid-text.ts';

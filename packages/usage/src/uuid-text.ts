@@ -4,3 +4,10 @@ export function uuidText(id: Uint8Array): string {
   const hex = Buffer.from(id.buffer, id.byteOffset, 16).toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Whether this is the text form, of whatever version and case. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text);
+}

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { uuidText } from '@sluice/usage';
 
+export { isUuid } from '@sluice/usage';
+
 /** A UUIDv7: sorted by time of creation, so that indexes grow at one end. */
 export function newId(now: number = Date.now()): string {
   const bytes = randomBytes(16);
@@ -8,10 +10,4 @@ export function newId(now: number = Date.now()): string {
   bytes[6] = 0x70 | ((bytes[6] as number) & 0x0f);
   bytes[8] = 0x80 | ((bytes[8] as number) & 0x3f);
   return uuidText(bytes);
-}
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-
-export function isUuid(text: string): boolean {
-  return uuid.test(text);
 }

@@ -1,12 +1,10 @@
 import { GatewayError } from '@sluice/errors';
+import { isUuid } from '@sluice/usage';
 import type { Parameters } from '../parameters.ts';
-
-/** Text as UUIDs have it, of any version: what is none cannot be asked for. */
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** @throws GatewayError `admin.validation` when the text is no UUID */
 export function checkUuid(id: string, field: string): void {
-  if (!uuid.test(id))
+  if (!isUuid(id))
     throw new GatewayError('admin.validation', { field, message: `${field} must be a UUID.` });
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '@sluice/errors';
 import { config } from '@sluice/proto-stubs';
+import { isUuid } from '@sluice/usage';
 import type { ResolvedKey } from '../../compiled/resolved-key.ts';
 import type { ConfigStore } from '../../held/config-store.ts';
 import type { TokenKeys } from '../../jwt-keys/token-keys.ts';
@@ -24,7 +25,7 @@ export function authenticateFor(
       throw new GatewayError('auth.missing_scope', {
         detail: { accepted: Object.values(scopeOfType) },
       });
-    const key = uuid.test(keyId) ? await store.keyOfId(keyId) : undefined;
+    const key = isUuid(keyId) ? await store.keyOfId(keyId) : undefined;
     if (key === undefined || !maySee(asking, key)) throw unknownKey();
     const bundle = await store.bundle(key.source.workspaceId);
     if (bundle === undefined) throw unknownKey();
@@ -55,5 +56,3 @@ function unknownKey(): GatewayError {
     message: 'This is not the UUID of a workspace key that you may see.',
   });
 }
-
-const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
