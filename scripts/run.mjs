@@ -37,6 +37,12 @@ const commands = {
     'services/gateway/test/chaos',
     '--no-file-parallelism',
   ],
+  // Every question of analytics against the reference.
+  'ledger:figures': [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/data-service/test/figures.test.ts',
+  ],
   times: ['scripts/times/main.ts'],
   check: ['scripts/check.ts'],
   bench: ['scripts/bench/main.ts'],
@@ -57,6 +63,7 @@ const environments = {
   abuse: { SLUICE_ABUSE: 'full' },
   chaos: { SLUICE_CHAOS: 'full' },
   limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
+  'ledger:figures': { SLUICE_FIGURES: 'full' },
 };
 
 const [name, ...args] = process.argv.slice(2);
