@@ -1,6 +1,7 @@
 import { type ConfigCaps, type ConfigNode, configCaps, fanOutFault } from '@sluice/contracts';
 import { newQueryBudget, type QueryBudget } from './conditions.ts';
 import { configFault } from './config-fault.ts';
+import type { HookReading } from './hooks.ts';
 import { type Inherited, inherit, nothingInherited, resolveLeaf } from './inheritance.ts';
 import type { RoutePlan } from './plan.ts';
 import type { Author, ResolvedTarget } from './resolved-target.ts';
@@ -42,6 +43,8 @@ export interface CompileOptions {
   caps?: ConfigCaps | undefined;
   /** Ids of the checks that can be run; absent = all. */
   knownChecks?: ReadonlySet<string> | undefined;
+  /** The saved guardrails of the workspace. Absent = there are none. */
+  findGuardrail?: HookReading['findGuardrail'];
 }
 
 /**
@@ -90,11 +93,13 @@ class Compiler {
   readonly strategyNodes: StrategyNode[] = [];
   readonly #options: CompileOptions;
   readonly #caps: ConfigCaps;
+  readonly #hooks: Omit<HookReading, 'by'>;
   readonly #budget: QueryBudget = newQueryBudget();
 
   constructor(options: CompileOptions, caps: ConfigCaps) {
     this.#options = options;
     this.#caps = caps;
+    this.#hooks = { knownChecks: options.knownChecks, findGuardrail: options.findGuardrail };
   }
 
   /**
@@ -111,14 +116,13 @@ class Compiler {
   ): RouteNode {
     if (depth > this.#caps.depthMax)
       throw configFault(path, `must not be nested deeper than ${this.#caps.depthMax} levels`);
-    const { knownChecks } = this.#options;
-    let inherited = inherit(parent, node, path, knownChecks, authorOf(chain));
+    let inherited = inherit(parent, node, path, this.#hooks, authorOf(chain));
     let document = node;
     let slugs = chain;
     while (document.config !== undefined) {
       slugs = this.#extended(slugs, document.config, path);
       document = this.#find(document.config, path);
-      inherited = inherit(inherited, document, path, knownChecks, authorOf(slugs));
+      inherited = inherit(inherited, document, path, this.#hooks, authorOf(slugs));
     }
     const place = { path, index, name: node.name };
     return document.targets === undefined

@@ -1,6 +1,7 @@
 import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileConfig } from './compile-config.ts';
+import { savedHook } from './saved-guardrail.ts';
 
 function targetsOf(document: object, knownChecks?: ReadonlySet<string>) {
   const parsed = parseConfigDocument(document, 'refuse');
@@ -81,6 +82,9 @@ describe('hooks of a target', () => {
       ],
     });
     expect(hooks?.afterRequest[0]).toEqual({
+      by: 'caller',
+      isEnforced: false,
+      versionId: undefined,
       id: expect.stringMatching(/^output_guardrail_[0-9a-z]{3}$/),
       type: 'mutator',
       deny: true,
@@ -171,7 +175,7 @@ describe('hooks of a target', () => {
         targets: [
           { provider: '@a', input_guardrails: [words] },
           { provider: '@b', input_guardrails: [words, { contains: { words: [] } }] },
-          { provider: '@c', output_guardrails: ['pg-saved'] },
+          { provider: '@c' },
           { provider: '@d', input_guardrails: [{ contains: { is_enabled: false } }] },
         ],
       },
@@ -180,8 +184,60 @@ describe('hooks of a target', () => {
     expect(targets.map(({ unavailable }) => unavailable?.path)).toEqual([
       undefined,
       'config.targets[1].input_guardrails[1].contains',
-      'config.targets[2].output_guardrails[0]',
+      undefined,
       undefined,
     ]);
+  });
+});
+
+describe('saved guardrails in a config', () => {
+  const saved = savedHook({
+    slug: 'pg-a',
+    versionId: 'v1',
+    checks: [{ id: 'default.wordCount', parameters: { minWords: 1, credentials: { k: 'own' } } }],
+    actions: { deny: true, async: false, on_fail: { feedback: { value: -5 } } },
+  });
+  const find = (reference: string) => (reference === 'pg-a' ? saved : undefined);
+  const compile = (document: object) => {
+    const parsed = parseConfigDocument(document, 'refuse');
+    if (!parsed.ok) throw new Error(parsed.faults.join('; '));
+    return compileConfig(parsed.config, { findGuardrail: find }).targets[0]?.hooks;
+  };
+
+  it('are named by a slug, or by a hook that has no checks of its own', () => {
+    const hooks = compile({
+      provider: '@a',
+      before_request_hooks: [{ id: 'pg-a' }],
+      input_guardrails: ['pg-a', { id: 'pg-a' }],
+      output_guardrails: ['pg-a'],
+    });
+    expect(hooks?.beforeRequest).toEqual([saved, saved, saved]);
+    expect(hooks?.afterRequest[0]).toBe(saved);
+  });
+
+  it('do what the config says differently, with credentials that replace the saved ones whole', () => {
+    const [hook] =
+      compile({
+        provider: '@a',
+        input_guardrails: [{ id: 'pg-a', deny: false, credentials: { baseURL: 'x' } }],
+      })?.beforeRequest ?? [];
+    expect(hook).toMatchObject({ id: 'pg-a', deny: false, versionId: undefined });
+    expect(hook?.checks[0]?.parameters).toEqual({ minWords: 1, credentials: { baseURL: 'x' } });
+  });
+
+  it.each([
+    ['a slug', { input_guardrails: ['pg-gone'] }, 'config.input_guardrails[0]'],
+    ['an output slug', { output_guardrails: ['pg-a', 'pg-gone'] }, 'config.output_guardrails[1]'],
+    ['a mutator', { input_mutators: ['pg-gone'] }, 'config.input_mutators[0]'],
+    ['a hook', { before_request_hooks: [{ id: 'pg-gone' }] }, 'config.before_request_hooks[0].id'],
+    ['an object', { input_guardrails: [{ id: 'pg-gone' }] }, 'config.input_guardrails[0].id'],
+  ])('are refused by name and path where %s names none', (_what, settings, field) => {
+    expect(() => compile({ provider: '@a', ...settings })).toThrow(
+      expect.objectContaining({
+        code: 'guardrail.not_found',
+        field,
+        message: expect.stringContaining('pg-gone'),
+      }),
+    );
   });
 });

@@ -1,6 +1,9 @@
 import type { ConfigNode, JsonObject, JsonValue } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
 import { configFault } from './config-fault.ts';
 import { hash32 } from './hash.ts';
+import { isJsonObject, objectOr, readFeedback } from './hook-feedback.ts';
+import type { Author } from './resolved-target.ts';
 
 /** The checks of one target, shorthand resolved; in the order they run. */
 export interface TargetHooks {
@@ -17,6 +20,12 @@ export interface Hook {
   readonly checks: readonly HookCheck[];
   readonly onSuccess: HookFeedback | undefined;
   readonly onFail: HookFeedback | undefined;
+  /** Whose word it is, and the addresses in it. */
+  readonly by: Author;
+  /** Of the organisation or workspace: what a request does to its own checks counts against it. */
+  readonly isEnforced: boolean;
+  /** Of the saved guardrail that it is, as it was saved; undefined = it stands in a config. */
+  readonly versionId: string | undefined;
 }
 
 export interface HookCheck {
@@ -39,6 +48,15 @@ export interface HookList {
 }
 
 export const noHooks: HookList = { hooks: [], unavailable: undefined };
+
+/** What there is to read hooks by. */
+export interface HookReading {
+  /** Ids of the checks that can be run; undefined = all. */
+  readonly knownChecks: ReadonlySet<string> | undefined;
+  /** The saved guardrail that a name means; undefined = there is none. */
+  readonly findGuardrail: ((reference: string) => Hook | undefined) | undefined;
+  readonly by: Author;
+}
 
 type Side = 'input' | 'output';
 
@@ -65,7 +83,7 @@ export function ownHooks(
   node: ConfigNode,
   side: Side,
   path: string,
-  knownChecks: ReadonlySet<string> | undefined,
+  reading: HookReading,
 ): HookList | undefined {
   const keys = keysOf[side];
   const explicit = node[keys.hooks];
@@ -73,7 +91,7 @@ export function ownHooks(
   const mutators = node[keys.mutators];
   if (explicit === undefined && guardrails === undefined && mutators === undefined)
     return undefined;
-  const reader = new HookReader(knownChecks);
+  const reader = new HookReader(reading);
   for (const [index, hook] of (explicit ?? []).entries())
     reader.readExplicit(hook as JsonObject, `${path}.${keys.hooks}[${index}]`);
   reader.readShorthand(guardrails, `${side}_guardrail`, 'guardrail', `${path}.${keys.guardrails}`);
@@ -86,12 +104,12 @@ export function enforcedHooks(
   node: ConfigNode,
   side: Side,
   path: string,
-  knownChecks: ReadonlySet<string> | undefined,
+  reading: HookReading,
 ): HookList | undefined {
   const key = keysOf[side].defaults;
   const guardrails = node[key];
   if (guardrails === undefined) return undefined;
-  const reader = new HookReader(knownChecks);
+  const reader = new HookReader(reading);
   reader.readShorthand(guardrails, `${side}_guardrail`, 'guardrail', `${path}.${key}`);
   return reader.list();
 }
@@ -122,11 +140,11 @@ const settingKeys = new Set([
 
 class HookReader {
   readonly #hooks: Hook[] = [];
-  readonly #knownChecks: ReadonlySet<string> | undefined;
+  readonly #reading: HookReading;
   #unavailable: HookList['unavailable'];
 
-  constructor(knownChecks: ReadonlySet<string> | undefined) {
-    this.#knownChecks = knownChecks;
+  constructor(reading: HookReading) {
+    this.#reading = reading;
   }
 
   list(): HookList {
@@ -134,6 +152,11 @@ class HookReader {
   }
 
   readExplicit(hook: JsonObject, path: string): void {
+    const ownType = hook.type === 'mutator' ? 'mutator' : 'guardrail';
+    if (hook.checks === undefined) {
+      this.#hooks.push(this.#saved(String(hook.id), hook, ownType, `${path}.id`));
+      return;
+    }
     const checks = (Array.isArray(hook.checks) ? hook.checks : []).map((entry, index) => {
       const check = objectOr(entry, `${path}.checks[${index}]`);
       const id = check.id;
@@ -148,8 +171,7 @@ class HookReader {
         `${path}.checks[${index}].id`,
       );
     });
-    const type = hook.type === 'mutator' ? 'mutator' : 'guardrail';
-    this.#hooks.push(newHook(hook, String(hook.id), type, checks, path));
+    this.#hooks.push(this.#newHook(hook, String(hook.id), ownType, checks, path));
   }
 
   readShorthand(
@@ -160,27 +182,84 @@ class HookReader {
   ): void {
     for (const [index, entry] of (list ?? []).entries()) {
       const at = `${path}[${index}]`;
-      if (typeof entry === 'string')
-        this.#unavailable ??= {
-          path: at,
-          what: `names the saved guardrail "${entry.slice(0, 80)}"; saved guardrails are not available in this release`,
-        };
+      if (typeof entry === 'string') this.#hooks.push(this.#saved(entry, {}, type, at));
       else this.#hooks.push(this.#readShorthandHook(entry, idPrefix, type, at));
     }
   }
 
   #readShorthandHook(hook: JsonObject, idPrefix: string, type: Hook['type'], path: string): Hook {
-    const checks = Object.entries(hook)
-      .filter(([key]) => !settingKeys.has(key))
-      .map(([key, value]) => {
-        const { id, is_enabled, isEnabled, ...parameters } = objectOr(value, `${path}.${key}`);
-        const flags = { is_enabled: is_enabled ?? isEnabled ?? true };
-        const checkId = typeof id === 'string' && id !== '' ? id : key;
-        return this.#check(checkId, parameters, flags, hook, `${path}.${key}`);
-      });
-    const id = typeof hook.id === 'string' ? hook.id : `${idPrefix}_${threeDigits(path)}`;
     const ownType = hook.type === 'mutator' || hook.type === 'guardrail' ? hook.type : type;
-    return newHook(hook, id, ownType, checks, path);
+    const named = Object.entries(hook).filter(([key]) => !settingKeys.has(key));
+    if (named.length === 0 && typeof hook.id === 'string')
+      return this.#saved(hook.id, hook, ownType, `${path}.id`);
+    const checks = named.map(([key, value]) => {
+      const { id, is_enabled, isEnabled, ...parameters } = objectOr(value, `${path}.${key}`);
+      const flags = { is_enabled: is_enabled ?? isEnabled ?? true };
+      const checkId = typeof id === 'string' && id !== '' ? id : key;
+      return this.#check(checkId, parameters, flags, hook, `${path}.${key}`);
+    });
+    const id = typeof hook.id === 'string' ? hook.id : `${idPrefix}_${threeDigits(path)}`;
+    return this.#newHook(hook, id, ownType, checks, path);
+  }
+
+  /** A saved guardrail, with what the config says differently of it. */
+  #saved(reference: string, said: JsonObject, type: Hook['type'], path: string): Hook {
+    const saved = this.#reading.findGuardrail?.(reference);
+    if (saved === undefined)
+      throw new GatewayError('guardrail.not_found', {
+        field: path,
+        message: `${path} names the guardrail "${reference.slice(0, 80)}", which does not exist in this workspace.`,
+      });
+    for (const { id, isEnabled } of saved.checks) if (isEnabled) this.#expectKnown(id, path);
+    const credentials = said.credentials;
+    const own: Partial<Hook> = {
+      ...(typeof said.deny === 'boolean' ? { deny: said.deny } : {}),
+      ...(typeof said.async === 'boolean' ? { async: said.async } : {}),
+      ...(typeof said.sequential === 'boolean' ? { sequential: said.sequential } : {}),
+      ...(type === 'mutator' ? { type } : {}),
+      ...feedbackIn(said, path),
+      // As a whole: half of them would send a saved secret to an address that somebody else names.
+      ...(isJsonObject(credentials)
+        ? {
+            checks: saved.checks.map((check) => ({
+              ...check,
+              parameters: { ...check.parameters, credentials },
+            })),
+          }
+        : {}),
+    };
+    return Object.keys(own).length === 0 ? saved : { ...saved, ...own, versionId: undefined };
+  }
+
+  #expectKnown(id: string, path: string): void {
+    if (this.#reading.knownChecks?.has(id) === false)
+      this.#unavailable ??= {
+        path,
+        what: `names the check "${id.slice(0, 80)}", which is not available in this release`,
+      };
+  }
+
+  #newHook(
+    hook: JsonObject,
+    id: string,
+    type: Hook['type'],
+    checks: readonly HookCheck[],
+    path: string,
+  ): Hook {
+    return {
+      id,
+      type,
+      deny: hook.deny === true,
+      async: hook.async === true,
+      sequential: hook.sequential === true,
+      checks,
+      onSuccess: undefined,
+      onFail: undefined,
+      ...feedbackIn(hook, path),
+      by: this.#reading.by,
+      isEnforced: false,
+      versionId: undefined,
+    };
   }
 
   #check(
@@ -192,11 +271,7 @@ class HookReader {
   ): HookCheck {
     const id = name.includes('.') ? name : `default.${name}`;
     const isEnabled = (flags.is_enabled ?? flags.isEnabled) !== false;
-    if (isEnabled && this.#knownChecks !== undefined && !this.#knownChecks.has(id))
-      this.#unavailable ??= {
-        path,
-        what: `names the check "${id.slice(0, 80)}", which is not available in this release`,
-      };
+    if (isEnabled) this.#expectKnown(id, path);
     return {
       id,
       parameters: withCredentials(parameters, hook.credentials),
@@ -207,62 +282,19 @@ class HookReader {
 
 /** A check's own credentials win over those of its hook. */
 function withCredentials(parameters: JsonObject, credentials: JsonValue | undefined): JsonObject {
-  if (!isObject(credentials)) return parameters;
-  const own = isObject(parameters.credentials) ? parameters.credentials : {};
+  if (!isJsonObject(credentials)) return parameters;
+  const own = isJsonObject(parameters.credentials) ? parameters.credentials : {};
   return { ...parameters, credentials: { ...credentials, ...own } };
 }
 
-function newHook(
-  hook: JsonObject,
-  id: string,
-  type: Hook['type'],
-  checks: readonly HookCheck[],
-  path: string,
-): Hook {
+/** What is said of outcomes, where something is. */
+function feedbackIn(hook: JsonObject, path: string): Partial<Hook> {
+  const onSuccess = readFeedback(hook.on_success ?? hook.onSuccess, `${path}.on_success`);
+  const onFail = readFeedback(hook.on_fail ?? hook.onFail, `${path}.on_fail`);
   return {
-    id,
-    type,
-    deny: hook.deny === true,
-    async: hook.async === true,
-    sequential: hook.sequential === true,
-    checks,
-    onSuccess: feedbackOf(hook.on_success ?? hook.onSuccess, `${path}.on_success`),
-    onFail: feedbackOf(hook.on_fail ?? hook.onFail, `${path}.on_fail`),
+    ...(onSuccess === undefined ? {} : { onSuccess }),
+    ...(onFail === undefined ? {} : { onFail }),
   };
-}
-
-function feedbackOf(value: JsonValue | undefined, path: string): HookFeedback | undefined {
-  if (value === undefined || value === null) return undefined;
-  const { feedback } = objectOr(value, path);
-  if (feedback === undefined || feedback === null) return undefined;
-  const said = objectOr(feedback, `${path}.feedback`);
-  return {
-    value: numberWithin(said.value, -10, 10, 0, `${path}.feedback.value`),
-    weight: numberWithin(said.weight, 0, 1, 1, `${path}.feedback.weight`),
-    metadata: isObject(said.metadata) ? said.metadata : {},
-  };
-}
-
-function numberWithin(
-  value: JsonValue | undefined,
-  min: number,
-  max: number,
-  fallback: number,
-  path: string,
-): number {
-  if (value === undefined || value === null) return fallback;
-  if (typeof value !== 'number' || value < min || value > max)
-    throw configFault(path, `must be a number from ${min} to ${max}`);
-  return value;
-}
-
-function objectOr(value: JsonValue | undefined, path: string): JsonObject {
-  if (!isObject(value)) throw configFault(path, 'must be an object');
-  return value;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Three base-36 digits out of a place, so that a hook has the same name in every replica. */

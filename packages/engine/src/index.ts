@@ -95,6 +95,11 @@ export {
   type RetryRule,
   waitHintMs,
 } from './retry.ts';
+export {
+  type SavedGuardrail,
+  savedHook,
+  splitGuardrailReference,
+} from './saved-guardrail.ts';
 export { shapeParams } from './shape-params.ts';
 export { targetsAfter } from './targets-after.ts';
 export { type TargetResult, walkPlan } from './walk-plan.ts';

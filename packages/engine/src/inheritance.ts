@@ -1,7 +1,14 @@
 import { type ConfigNode, credentialKeys } from '@sluice/contracts';
 import type { BreakerRule } from './breaker.ts';
 import { type DropPath, parseDropPath } from './drop-params.ts';
-import { enforcedHooks, type HookList, joinHooks, noHooks, ownHooks } from './hooks.ts';
+import {
+  enforcedHooks,
+  type HookList,
+  type HookReading,
+  joinHooks,
+  noHooks,
+  ownHooks,
+} from './hooks.ts';
 import type { Author, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 import { type RetryRule, retriedByDefault } from './retry.ts';
 
@@ -80,11 +87,12 @@ export function inherit(
   parent: Inherited,
   node: ConfigNode,
   path: string,
-  knownChecks: ReadonlySet<string> | undefined,
+  hooks: Omit<HookReading, 'by'>,
   author: Author,
 ): Inherited {
   const circuit = node.strategy?.cb_config ?? node.cb_config;
-  const enforced = (side: 'input' | 'output') => enforcedHooks(node, side, path, knownChecks);
+  const reading = { ...hooks, by: author };
+  const enforced = (side: 'input' | 'output') => enforcedHooks(node, side, path, reading);
   return {
     customHost: node.custom_host ?? parent.customHost,
     customHostBy: node.custom_host === undefined ? parent.customHostBy : author,
@@ -114,8 +122,8 @@ export function inherit(
     cachePath: node.cache === undefined ? parent.cachePath : path,
     hedge: node.hedge === undefined ? parent.hedge : hedgeRule(node.hedge),
     breaker: circuit === undefined ? parent.breaker : breakerRule(circuit),
-    beforeRequest: ownHooks(node, 'input', path, knownChecks) ?? parent.beforeRequest,
-    afterRequest: ownHooks(node, 'output', path, knownChecks) ?? parent.afterRequest,
+    beforeRequest: ownHooks(node, 'input', path, reading) ?? parent.beforeRequest,
+    afterRequest: ownHooks(node, 'output', path, reading) ?? parent.afterRequest,
     enforcedBefore: joinHooks(parent.enforcedBefore, enforced('input') ?? noHooks),
     enforcedAfter: joinHooks(parent.enforcedAfter, enforced('output') ?? noHooks),
     latencyPaths: parent.latencyPaths,

@@ -199,6 +199,13 @@ export const errorCodes = {
     type: 'hooks_failed',
     text: 'The guardrail checks configured for this request failed; see hook_results.',
   },
+  'guardrail.not_found': request(400, 'No guardrail with this name exists in the workspace.'),
+  'guardrail.not_in_force': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'A guardrail that every request must pass cannot be run.',
+  },
 
   // Limits
   'limit.rate_exceeded': {

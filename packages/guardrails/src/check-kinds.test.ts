@@ -17,7 +17,7 @@ async function verdictOf(id: string, parameters: object, context: CheckContext) 
 async function run(id: string, parameters: object, context: CheckContext): Promise<CheckOutcome> {
   const kind = checkKinds.get(id);
   if (kind === undefined) throw new Error(`there is no check ${id}`);
-  return kind.compile(parameters)(context);
+  return kind.compile(parameters).run(context);
 }
 
 type Row = [what: string, parameters: object, text: string, expected: boolean | string];

@@ -4,7 +4,7 @@ import {
   checkDeclarations,
   readParameters,
 } from '@sluice/contracts/checks';
-import { CheckError, type CheckFunction, type CheckKind } from './check.ts';
+import { CheckError, type CheckKind, type CompiledCheck } from './check.ts';
 import { compilers } from './checks/index.ts';
 
 /** Every check there is, by every spelling: `default.` may be left out. */
@@ -22,11 +22,16 @@ export const checkKinds: ReadonlyMap<string, CheckKind> = new Map(
 export const knownChecks: ReadonlySet<string> = new Set(checkKinds.keys());
 
 function kindOf(id: CheckId): CheckKind {
-  return { id, compile: (given) => compile(id, given) };
+  const { judges = 'texts' }: CheckDeclaration = checkDeclarations[id];
+  return { id, judges, compile: (given) => compile(id, given) };
 }
 
-function compile<Id extends CheckId>(id: Id, given: unknown): CheckFunction {
+function compile<Id extends CheckId>(id: Id, given: unknown): CompiledCheck {
   const read = readParameters(id, given);
   if (!read.ok) throw new CheckError('InvalidParameters', read.fault);
-  return compilers[id](read.parameters);
+  const { timeout }: Readonly<Record<string, unknown>> = read.parameters;
+  return {
+    run: compilers[id](read.parameters),
+    deadlineMs: typeof timeout === 'number' ? timeout : undefined,
+  };
 }

@@ -1,21 +1,66 @@
+import type { Judges } from '@sluice/contracts/checks';
 import type { JsonObject, TextSource } from '@sluice/providers';
 
-/** What a check sees: a request or its response, and what is known of it. Never changed in place. */
+/**
+ * What a check sees: a request or its response, what is known of it, and ways
+ * to ask elsewhere. Never changed in place.
+ */
 export interface CheckContext extends TextSource {
+  readonly requestId: string;
+  /** The caller's, in the spelling of this gateway. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Whatever a check waits for ends with it. */
+  /** Catalogue id of who is asked. */
+  readonly provider: string;
+  /** The upstream's status; 0 before the request. */
+  readonly status: number;
+  readonly isStream: boolean;
+  /** Whatever a check waits for ends with it: its deadline has passed, or the caller left. */
   readonly signal: AbortSignal;
+  /** Asks a host that a parameter of the check names. */
+  readonly ask: AskHost;
+}
+
+/**
+ * One small request and its whole answer: the address past the rules for hosts,
+ * redirects not followed, within the deadline of the check and a size.
+ * @throws CheckError `HostFailed` when there is no answer
+ */
+export type AskHost = (question: HostQuestion) => Promise<HostAnswer>;
+
+export interface HostQuestion {
+  readonly url: string;
+  readonly method?: 'GET' | 'POST' | 'HEAD';
+  /** What the check itself says, credentials among it: wins over forwarded ones. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** An object is sent as JSON. */
+  readonly body?: JsonObject | string;
+  /** Names of the caller's headers to send on: the parameter `forwardHeaders`. */
+  readonly forwardHeaders?: readonly string[] | undefined;
+}
+
+export interface HostAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Buffer;
 }
 
 /** A kind of check, as it is called for by a config. */
 export interface CheckKind {
   /** `plugin.function`. */
   readonly id: string;
+  readonly judges: Judges;
   /**
    * Reads the parameters, once for each check of a config; what it returns runs for each request.
    * @throws CheckError when they are wrong
    */
-  compile(parameters: unknown): CheckFunction;
+  compile(parameters: unknown): CompiledCheck;
+}
+
+export interface CompiledCheck {
+  readonly run: CheckFunction;
+  /** Of its own; undefined = that of all checks. */
+  readonly deadlineMs: number | undefined;
 }
 
 /** Looks, and decides. Throws a CheckError when there is nothing to decide on. */
@@ -37,7 +82,23 @@ export type CheckFault =
   | 'InvalidPattern'
   | 'NothingToCheck'
   | 'TextTooLong'
+  /** The body cannot be read, or says different things to different readers. */
+  | 'Unreadable'
+  /** The checks of this request took all the time that checks have. */
+  | 'TimeSpent'
+  | 'HostFailed'
   | 'DeadlineExceeded';
+
+/** Faults that whoever wrote the request brings about: an enforced guardrail fails by them. */
+const requestFaults: ReadonlySet<string> = new Set<CheckFault>([
+  'TextTooLong',
+  'Unreadable',
+  'TimeSpent',
+]);
+
+export function isRequestFault(name: string): boolean {
+  return requestFaults.has(name);
+}
 
 /** The check could not decide. Passes, unless `failOnError` is set. Callers see name and message. */
 export class CheckError extends Error {

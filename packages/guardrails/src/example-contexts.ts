@@ -8,8 +8,14 @@ export function exampleContext(given: Partial<CheckContext> = {}): CheckContext 
     endpoint: 'chatComplete',
     request: { model: 'm', messages: [{ role: 'user', content: 'hello' }] },
     response: undefined,
+    requestId: 'request-1',
+    headers: {},
     metadata: {},
+    provider: 'openai',
+    status: given.event === 'afterRequest' ? 200 : 0,
+    isStream: false,
     signal: new AbortController().signal,
+    ask: () => Promise.reject(new Error('nobody is asked')),
     ...given,
   };
 }

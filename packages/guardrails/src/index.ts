@@ -3,11 +3,16 @@
  * Start at `check.ts` (the shapes), then `checks/index.ts` (which there are).
  */
 export {
+  type AskHost,
   type CheckContext,
   CheckError,
   type CheckFault,
   type CheckFunction,
   type CheckKind,
   type CheckOutcome,
+  type CompiledCheck,
+  type HostAnswer,
+  type HostQuestion,
+  isRequestFault,
 } from './check.ts';
 export { checkKinds, knownChecks } from './check-kinds.ts';

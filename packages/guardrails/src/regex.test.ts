@@ -4,7 +4,7 @@ import { checkKinds } from './check-kinds.ts';
 import { answering, asking, contentOf } from './example-contexts.ts';
 
 const runs = (id: string) => (parameters: object, context: CheckContext) =>
-  checkKinds.get(id)?.compile(parameters)(context) as CheckOutcome;
+  checkKinds.get(id)?.compile(parameters).run(context) as CheckOutcome;
 const match = runs('default.regexMatch');
 const replace = runs('default.regexReplace');
 

@@ -1,3 +1,4 @@
+import type { CheckSubject } from '@sluice/contracts/checks';
 import { type JsonObject, textsOf } from '@sluice/providers';
 import { CheckError, type CheckFunction } from './check.ts';
 
@@ -8,10 +9,19 @@ export interface TextFinding {
   data?: JsonObject;
 }
 
+/** What every check of one text can be told. */
+interface TextParameters {
+  readonly not: boolean;
+  readonly subjects: readonly CheckSubject[];
+}
+
 /** A check of one text, whose verdict `not` turns around. Without a text it cannot decide. */
-export function textCheck(not: boolean, look: (text: string) => TextFinding): CheckFunction {
+export function textCheck(
+  { not, subjects }: TextParameters,
+  look: (text: string) => TextFinding,
+): CheckFunction {
   return (context) => {
-    const text = requiredSubject(textsOf(context).joined);
+    const text = requiredSubject(textsOf(context, subjects).joined);
     const { passes, explanation, data } = look(text);
     const verdict = passes !== not;
     return { verdict, data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) } };

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { GatewayError } from '@sluice/errors';
 import type { Dispatcher } from 'undici';
 import { type ConnectGuardOptions, createConnectGuard } from './guarded-connect.ts';
-import { checkUpstreamUrl } from './host-rules.ts';
+import { type AddressAuthor, checkUpstreamUrl } from './host-rules.ts';
 import { createUpstreamPools } from './pools.ts';
 import { upstreamFailure } from './upstream-failure.ts';
 
@@ -16,6 +16,10 @@ export interface GuardedRequest {
   bytesMax: number;
   /** Where the address was written, for the error. */
   field?: string;
+  /** Who named the address; default: an administrator. */
+  by?: AddressAuthor;
+  /** Ends it before its time. */
+  signal?: AbortSignal;
   /** On whose account look-ups and connections are; default: the origin's own. */
   owner?: string;
 }
@@ -49,8 +53,8 @@ export function createGuardedFetch(guard: ConnectGuardOptions): GuardedFetch {
     keepAliveMs: 5_000,
   });
 
-  const by = 'admin';
   async function fetch(address: string, request: GuardedRequest): Promise<GuardedReply> {
+    const { by = 'admin' } = request;
     const { url } = checkUpstreamUrl(address, guard.rules, request.field ?? 'url', by);
     const deadline = AbortSignal.timeout(request.timeoutMs);
     let headKnown = false;
@@ -62,7 +66,8 @@ export function createGuardedFetch(guard: ConnectGuardOptions): GuardedFetch {
           path: `${url.pathname}${url.search}`,
           headers: request.headers ?? {},
           body: request.body ?? null,
-          signal: deadline,
+          signal:
+            request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]),
         });
       headKnown = true;
       const body = await readAtMost(reply.body, request.bytesMax);

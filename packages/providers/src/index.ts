@@ -59,6 +59,7 @@ export {
   settingKinds,
 } from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
+export { allTexts } from './texts/all-texts.ts';
 export { type HeardStream, listenTo } from './texts/heard-stream.ts';
 export {
   encodeFurtherEvent,

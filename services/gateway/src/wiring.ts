@@ -96,6 +96,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const content = contentPart(env, logger);
   const ledger = ledgerPart(env, { replicaId, peer, logger });
   const upstream = upstreamPart(env, redisPlace, logger);
+  const checksFetch = createGuardedFetch(upstream.connecting);
   const jwt = tokensPart(env, {
     source,
     fetch: env.JWT_ENABLED ? createGuardedFetch(upstream.connecting) : undefined,
@@ -175,7 +176,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     modelOverrides,
     keptSignatures: new KeptSignatures(),
     strictParams: env.STRICT_PARAMS,
-    guardrails: new Guardrails({ logger }),
+    guardrails: new Guardrails({ logger, fetch: checksFetch }),
     logger,
     cache: createCache(env, redis.sharedCache),
     avoidedCost: avoidedCost(estimates, prices),
@@ -298,6 +299,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     limits.part,
     circuits.part,
     { name: 'admin', stop: () => admin.close() },
+    { name: 'checks', stop: () => checksFetch.close() },
     upstream.part, // what still runs is cut here, and recorded
     // Readiness says no, and replies close their connections, before the port closes.
     {

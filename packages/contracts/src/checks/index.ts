@@ -4,11 +4,16 @@
  * a gateway must not load its schemas.
  */
 export { languageOf } from './code-languages.ts';
+export type { CheckDeclaration, Judges } from './declaration.ts';
 export {
-  type CheckDeclaration,
+  type CheckDeclarations,
   type CheckId,
   checkDeclarations,
   type ParametersOf,
 } from './declarations.ts';
+export type { callChecks } from './families/call-checks.ts';
+export type { textChecks } from './families/text-checks.ts';
+export { forwardedHeaderFault } from './forwarded-headers.ts';
 export { areApart } from './parameter-fields.ts';
 export { type ReadParameters, readParameters } from './read-parameters.ts';
+export { type CheckSubject, checkSubjects } from './subjects.ts';

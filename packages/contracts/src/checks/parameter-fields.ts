@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { forwardedHeaderFault } from './forwarded-headers.ts';
+import { checkSubjects } from './subjects.ts';
 
 /** Fields of the parameters of guardrail checks. */
 
@@ -20,6 +22,24 @@ export const timeoutMs = (absent: number) => z.number().min(1).max(600_000).defa
 export const count = (absent: number) => z.int().default(absent);
 export const someOf = <const Choices extends readonly string[]>(choices: Choices) =>
   z.array(z.enum(choices)).max(100);
+
+/** What of a body the check looks at. */
+export const subjects = z
+  .array(z.enum(checkSubjects))
+  .min(1)
+  .max(checkSubjects.length)
+  .default(['last_message']);
+
+/** Headers of the caller that the check sends on to the host it asks. */
+export const forwardHeaders = z
+  .array(
+    z.string().superRefine((name, context) => {
+      const fault = forwardedHeaderFault(name);
+      if (fault !== undefined) context.addIssue({ code: 'custom', message: fault });
+    }),
+  )
+  .max(50)
+  .optional();
 
 /**
  * What is not named here is kept as it was sent. A parameter that is null reads

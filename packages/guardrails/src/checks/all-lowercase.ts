@@ -3,8 +3,11 @@ import type { CheckFunction } from '../check.ts';
 import { textCheck } from '../text-check.ts';
 
 /** Only ASCII letters count: digits, marks and other scripts have no case here. */
-export function allLowercase({ not }: ParametersOf<'default.alllowercase'>): CheckFunction {
-  return textCheck(not, (text) => {
+export function allLowercase({
+  not,
+  subjects,
+}: ParametersOf<'default.alllowercase'>): CheckFunction {
+  return textCheck({ not, subjects }, (text) => {
     const passes = !/[A-Z]/.test(text);
     return { passes, explanation: `The text ${passes ? 'has no' : 'has'} upper-case letters.` };
   });

@@ -8,8 +8,9 @@ export function characterCount({
   minCharacters,
   maxCharacters,
   not,
+  subjects,
 }: ParametersOf<'default.characterCount'>): CheckFunction {
-  return textCheck(not, (text) => ({
+  return textCheck({ not, subjects }, (text) => ({
     passes: isWithin(text.length, minCharacters, maxCharacters),
     explanation: explainLimits(text.length, 'characters', minCharacters, maxCharacters),
     data: { characterCount: text.length, minCharacters, maxCharacters },

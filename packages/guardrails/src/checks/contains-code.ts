@@ -4,9 +4,13 @@ import { fencedBlocks } from '../fenced-blocks.ts';
 import { textCheck } from '../text-check.ts';
 
 /** Looks for a fenced block in a language, by any of its names. */
-export function containsCode({ format, not }: ParametersOf<'default.containsCode'>): CheckFunction {
+export function containsCode({
+  format,
+  not,
+  subjects,
+}: ParametersOf<'default.containsCode'>): CheckFunction {
   const wanted = languageOf(format);
-  return textCheck(not, (text) => {
+  return textCheck({ not, subjects }, (text) => {
     const languages = [...new Set(fencedBlocks(text).map(({ language }) => languageOf(language)))];
     const passes = languages.includes(wanted);
     return {

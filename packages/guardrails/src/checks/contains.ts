@@ -4,8 +4,12 @@ import { satisfies } from '../satisfies.ts';
 import { textCheck } from '../text-check.ts';
 
 /** Case-sensitive, and anywhere in the text: "cat" is in "concatenate". */
-export function contains({ words, operator }: ParametersOf<'default.contains'>): CheckFunction {
-  return textCheck(false, (text) => {
+export function contains({
+  words,
+  operator,
+  subjects,
+}: ParametersOf<'default.contains'>): CheckFunction {
+  return textCheck({ not: false, subjects }, (text) => {
     if (words.length * text.length > searchedMax)
       throw new CheckError(
         'TextTooLong',

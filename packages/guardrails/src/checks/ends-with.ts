@@ -3,8 +3,12 @@ import type { CheckFunction } from '../check.ts';
 import { textCheck } from '../text-check.ts';
 
 /** A full stop may follow the suffix. */
-export function endsWith({ suffix, not }: ParametersOf<'default.endsWith'>): CheckFunction {
-  return textCheck(not, (text) => {
+export function endsWith({
+  suffix,
+  not,
+  subjects,
+}: ParametersOf<'default.endsWith'>): CheckFunction {
+  return textCheck({ not, subjects }, (text) => {
     const passes = text.endsWith(suffix) || text.endsWith(`${suffix}.`);
     return {
       passes,

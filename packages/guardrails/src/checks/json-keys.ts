@@ -9,9 +9,13 @@ import { excerpt, requiredSubject } from '../text-check.ts';
  * Of the objects in the text, the one with most of the keys is judged: so "all"
  * and "any" pass when some object satisfies them, and "none" only when all do.
  */
-export function jsonKeys({ keys, operator }: ParametersOf<'default.jsonKeys'>): CheckFunction {
+export function jsonKeys({
+  keys,
+  operator,
+  subjects,
+}: ParametersOf<'default.jsonKeys'>): CheckFunction {
   return (context) => {
-    const text = requiredSubject(textsOf(context).joined);
+    const text = requiredSubject(textsOf(context, subjects).joined);
     const common = { operator, textExcerpt: excerpt(text) };
     let presentKeys: string[] | undefined;
     for (const object of jsonObjectsIn(text)) {

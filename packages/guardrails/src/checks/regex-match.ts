@@ -6,9 +6,13 @@ import { compilePattern, matches } from '../pattern.ts';
 import { excerpt, textCheck } from '../text-check.ts';
 
 /** Searches the whole text; the pattern has no flags. */
-export function regexMatch({ rule, not }: ParametersOf<'default.regexMatch'>): CheckFunction {
+export function regexMatch({
+  rule,
+  not,
+  subjects,
+}: ParametersOf<'default.regexMatch'>): CheckFunction {
   const pattern = compilePattern({ source: rule, flags: '' }, 'rule');
-  return textCheck(not, (text) => {
+  return textCheck({ not, subjects }, (text) => {
     const passes = matches(pattern, text);
     return {
       passes,

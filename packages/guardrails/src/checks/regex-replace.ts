@@ -2,6 +2,7 @@ import type { ParametersOf } from '@sluice/contracts/checks';
 import { textsOf } from '@sluice/providers';
 import type { CheckFunction } from '../check.ts';
 import { compilePattern, matches, parseRule, replaceIn } from '../pattern.ts';
+import { replaced } from '../replaced.ts';
 import { requiredSubject } from '../text-check.ts';
 
 /**
@@ -12,25 +13,22 @@ export function regexReplace({
   rule,
   redactText,
   failOnDetection,
+  subjects,
 }: ParametersOf<'default.regexReplace'>): CheckFunction {
   const pattern = compilePattern(parseRule(rule), 'rule');
   return (context) => {
-    const texts = textsOf(context);
+    const texts = textsOf(context, subjects);
     requiredSubject(texts.joined);
-    const replaced = texts.parts.map((part) =>
+    const parts = texts.parts.map((part) =>
       matches(pattern, part) ? replaceIn(pattern, part, redactText) : null,
     );
-    const hasMatch = replaced.some((part) => part !== null);
+    const hasMatch = parts.some((part) => part !== null);
     const verdict = !(hasMatch && failOnDetection);
     const data = {
       verdict,
       explanation: `The pattern was ${hasMatch ? 'found and replaced' : 'not found'}.`,
       regexPattern: rule,
     };
-    if (!hasMatch) return { verdict, data };
-    const document = texts.replace(replaced);
-    return context.event === 'beforeRequest'
-      ? { verdict, data, request: document }
-      : { verdict, data, response: document };
+    return { verdict, data, ...replaced(context, texts, parts) };
   };
 }

@@ -9,9 +9,10 @@ export function sentenceCount({
   minSentences,
   maxSentences,
   not,
+  subjects,
 }: ParametersOf<'default.sentenceCount'>): CheckFunction {
   return (context) => {
-    const text = checkedSubject(textsOf(context).joined);
+    const text = checkedSubject(textsOf(context, subjects).joined);
     const count = sentencesIn(text);
     const verdict = isWithin(count, minSentences, maxSentences) !== not;
     return {

@@ -7,8 +7,9 @@ export function wordCount({
   minWords,
   maxWords,
   not,
+  subjects,
 }: ParametersOf<'default.wordCount'>): CheckFunction {
-  return textCheck(not, (text) => {
+  return textCheck({ not, subjects }, (text) => {
     const count = wordsIn(text);
     return {
       passes: isWithin(count, minWords, maxWords),

@@ -128,7 +128,7 @@ describe('textsOf', () => {
       }),
       'It is cited.',
     ],
-    ['a passed-through body', exampleContext({ endpoint: 'proxy', request: { prompt: 'p' } }), ''],
+    ['a passed-through body', exampleContext({ endpoint: 'proxy', request: { prompt: 'p' } }), 'p'],
   ] as [string, TextSource, string][])('reads %s', (_what, context, text) => {
     expect(textsOf(context).joined).toBe(text);
   });

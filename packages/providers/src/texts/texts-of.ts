@@ -1,4 +1,8 @@
 import { type Endpoint, type JsonObject, operations } from '@sluice/contracts';
+import type { CheckSubject } from '@sluice/contracts/checks';
+import { allTexts } from './all-texts.ts';
+import { conversationPlaces } from './conversation-places.ts';
+import { textsAt } from './places.ts';
 import { answerFormat, textFormat } from './text-formats.ts';
 import { noTexts, type Texts } from './texts.ts';
 
@@ -11,15 +15,39 @@ export interface TextSource {
   readonly response: JsonObject | undefined;
 }
 
+const published: readonly CheckSubject[] = ['last_message'];
+
 /**
  * Of a request: the content of the last message or item, the prompt, or the
  * embedding's input. Of a response: the first choice, the text blocks of a
- * message, or the messages of an output.
- * Whatever has another shape reads as no text.
+ * message, or the messages of an output. Further subjects add to this.
+ * Whatever has another shape reads as no text; where nobody reads the format,
+ * every text counts.
  */
-export function textsOf({ event, endpoint, request, response = {} }: TextSource): Texts {
+export function textsOf(source: TextSource, subjects = published): Texts {
+  const { event, endpoint, request, response = {} } = source;
   const { format } = operations[endpoint];
-  return event === 'beforeRequest'
-    ? (textFormat(format)?.ofRequest(request) ?? noTexts(request))
-    : (answerFormat(format)?.ofReply(response) ?? noTexts(response));
+  const isRequest = event === 'beforeRequest';
+  const document = isRequest ? request : response;
+  const reader = textFormat(format);
+  if (reader === undefined || subjects.includes('all')) return allTexts(document);
+  if (subjects.length === 1 && subjects[0] === 'last_message')
+    return isRequest
+      ? reader.ofRequest(request)
+      : (answerFormat(format)?.ofReply(response) ?? noTexts(response));
+  const all = placesOf(source, document);
+  const places = all.filter(
+    ({ subject, isLast }) =>
+      subjects.includes(subject) || (isLast && subjects.includes('last_message')),
+  );
+  return textsAt(document, places);
+}
+
+function placesOf({ event, endpoint }: TextSource, document: JsonObject) {
+  const places = conversationPlaces as Partial<
+    Record<string, (typeof conversationPlaces)['openai-chat']>
+  >;
+  const reader = places[operations[endpoint].format];
+  if (reader === undefined) return [];
+  return event === 'beforeRequest' ? reader.request(document) : reader.reply(document);
 }

@@ -75,7 +75,7 @@ describe('guardrails', () => {
         checks: [
           {
             id: 'default.wordCount',
-            parameters: { minWords: 0, maxWords: 100, not: false },
+            parameters: { minWords: 0, maxWords: 100, not: false, subjects: ['last_message'] },
             is_enabled: true,
           },
         ],
@@ -162,6 +162,7 @@ describe('guardrails', () => {
       minWords: 0,
       maxWords: 99_999,
       not: false,
+      subjects: ['last_message'],
     });
   });
 

@@ -1,5 +1,8 @@
 import type { HookCheck } from '@sluice/engine';
-import { CheckError, type CheckFunction, type CheckKind } from '@sluice/guardrails';
+import { CheckError, type CheckKind, type CompiledCheck } from '@sluice/guardrails';
+
+/** A check that can be run. */
+export interface ReadyCheck extends CompiledCheck, Pick<CheckKind, 'judges'> {}
 
 /**
  * Compiles each check of a config once, on first use, and keeps it for as long
@@ -9,7 +12,7 @@ import { CheckError, type CheckFunction, type CheckKind } from '@sluice/guardrai
 export class CheckCompiler {
   readonly #kinds: ReadonlyMap<string, CheckKind>;
   readonly #onFault: (checkId: string, error: Error) => void;
-  readonly #compiled = new WeakMap<HookCheck, CheckFunction>();
+  readonly #compiled = new WeakMap<HookCheck, ReadyCheck>();
 
   /** `onFault` hears once of each check that cannot run. */
   constructor(
@@ -20,7 +23,7 @@ export class CheckCompiler {
     this.#onFault = onFault;
   }
 
-  get(check: HookCheck): CheckFunction {
+  get(check: HookCheck): ReadyCheck {
     const known = this.#compiled.get(check);
     if (known !== undefined) return known;
     const compiled = this.#compile(check);
@@ -28,18 +31,20 @@ export class CheckCompiler {
     return compiled;
   }
 
-  #compile(check: HookCheck): CheckFunction {
+  #compile(check: HookCheck): ReadyCheck {
     try {
       const kind = this.#kinds.get(check.id);
       if (kind === undefined)
         throw new CheckError('UnknownCheck', `There is no check "${check.id.slice(0, 120)}".`);
-      return kind.compile(check.parameters);
+      const { run, deadlineMs } = kind.compile(check.parameters);
+      return { run, deadlineMs, judges: kind.judges };
     } catch (caught) {
       const error = caught instanceof Error ? caught : new Error(String(caught));
       this.#onFault(check.id, error);
-      return () => {
+      const run = () => {
         throw error;
       };
+      return { run, deadlineMs: undefined, judges: 'type' };
     }
   }
 }

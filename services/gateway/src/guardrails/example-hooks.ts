@@ -17,6 +17,10 @@ export function exampleContext(given: Partial<HookContext> = {}): HookContext {
     provider: 'openai',
     metadata: {},
     headers: {},
+    isStream: false,
+    traceId: 'trace-1',
+    workspaceId: 'workspace-1',
+    unreadable: undefined,
     nowMs: Date.UTC(2030, 0, 1),
     signal: new AbortController().signal,
     ...given,
@@ -49,6 +53,9 @@ export function exampleHook(given: Partial<Hook> & Pick<Hook, 'checks'>): Hook {
     sequential: false,
     onSuccess: undefined,
     onFail: undefined,
+    by: 'admin',
+    isEnforced: false,
+    versionId: undefined,
     ...given,
   };
 }
@@ -68,12 +75,15 @@ export function exampleTools(
 ): HookTools & { faults: string[] } {
   const faults: string[] = [];
   const kinds = new Map<string, CheckKind>(checkKinds);
-  for (const [id, run] of Object.entries(more)) kinds.set(id, { id, compile: () => run });
+  for (const [id, run] of Object.entries(more))
+    kinds.set(id, { id, judges: 'texts', compile: () => ({ run, deadlineMs: undefined }) });
   const compiler = new CheckCompiler(kinds, (checkId, error) =>
     faults.push(`${checkId}: ${error.message}`),
   );
-  return { compiler, checkDeadlineMs, faults };
+  return { compiler, checkDeadlineMs, fetch: nobodyAnswers, faults };
 }
+
+const nobodyAnswers: HookTools['fetch'] = () => Promise.reject(new Error('nobody answers'));
 
 /** Checks with a known outcome. */
 export const fixedChecks: Record<string, CheckFunction> = {

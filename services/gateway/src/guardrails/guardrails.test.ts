@@ -17,8 +17,10 @@ const denies = exampleHook({
 const before = (...hooks: Hook[]) => ({ beforeRequest: hooks, afterRequest: [] });
 const after = (...hooks: Hook[]) => ({ beforeRequest: [], afterRequest: hooks });
 
+const fetch = () => Promise.reject(new Error('nobody answers'));
+
 describe('Guardrails', () => {
-  const guardrails = new Guardrails({ logger: silent });
+  const guardrails = new Guardrails({ logger: silent, fetch });
 
   it('is silent where a target has no hooks', () => {
     expect(guardrails.before(undefined, asking('x'))).toBeUndefined();
@@ -75,7 +77,7 @@ describe('Guardrails', () => {
     async (event) => {
       let heard: (report: AsyncHookReport) => void = () => {};
       const report = new Promise<AsyncHookReport>((resolve) => (heard = resolve));
-      const own = new Guardrails({ logger: silent, onAsyncResult: (given) => heard(given) });
+      const own = new Guardrails({ logger: silent, fetch, onAsyncResult: (given) => heard(given) });
       const hook = { ...denies, async: true };
       const pending =
         event === 'beforeRequest'
@@ -88,7 +90,11 @@ describe('Guardrails', () => {
 
   it('runs no async hook on a failed answer', async () => {
     const reports: AsyncHookReport[] = [];
-    const own = new Guardrails({ logger: silent, onAsyncResult: (given) => reports.push(given) });
+    const own = new Guardrails({
+      logger: silent,
+      fetch,
+      onAsyncResult: (given) => reports.push(given),
+    });
     const hook = { ...denies, async: true };
     const run = await own.after(after(hook), { ...answering('x'), status: 500 });
     expect(run?.results).toMatchObject([{ skipped: true }]);
@@ -102,6 +108,7 @@ describe('Guardrails', () => {
     const logger = { info() {}, warn() {}, error: () => told?.() } as unknown as Logger;
     const own = new Guardrails({
       logger,
+      fetch,
       onAsyncResult: () => {
         throw new Error('broken listener');
       },
@@ -113,7 +120,7 @@ describe('Guardrails', () => {
   it('says once in the log that a check cannot run', async () => {
     const lines: object[] = [];
     const logger = { warn: (fields: object) => lines.push(fields) } as unknown as Logger;
-    const own = new Guardrails({ logger });
+    const own = new Guardrails({ logger, fetch });
     for (let round = 0; round < 3; round++)
       await own.before(
         before(exampleHook({ checks: [exampleCheck('nobody.knows')] })),

@@ -2,6 +2,7 @@ import { operations } from '@sluice/contracts';
 import type { Hook, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
 import type { Logger } from '@sluice/telemetry';
+import type { Asking } from './ask-host.ts';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
@@ -24,11 +25,13 @@ export class Guardrails {
   constructor(options: {
     logger: Logger;
     onAsyncResult?: (report: AsyncHookReport) => void;
+    fetch: Asking['fetch'];
     checkDeadlineMs?: number;
   }) {
     const { logger } = options;
     const compiler = new CheckCompiler(checkKinds, faultLog(logger));
-    this.#tools = { compiler, checkDeadlineMs: options.checkDeadlineMs ?? 5_000 };
+    const { fetch, checkDeadlineMs = 5_000 } = options;
+    this.#tools = { compiler, checkDeadlineMs, fetch };
     this.#background = new BackgroundHooks(
       this.#tools,
       { runningMax: 200, hookDeadlineMs: 15_000 },

@@ -1,8 +1,9 @@
-import type { HookCheck } from '@sluice/engine';
-import { CheckError } from '@sluice/guardrails';
+import type { Hook, HookCheck } from '@sluice/engine';
+import { type AskHost, type CheckContext, CheckError, type CheckOutcome } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import { largeWork } from '../http/large-work.ts';
-import type { CheckCompiler } from './check-compiler.ts';
+import { type Asking, askHost } from './ask-host.ts';
+import type { CheckCompiler, ReadyCheck } from './check-compiler.ts';
 import { withDeadline } from './deadline.ts';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult } from './hook-results.ts';
@@ -11,6 +12,7 @@ import { hasTime, isBusy, noteSpent } from './turn.ts';
 export interface HookTools {
   readonly compiler: CheckCompiler;
   readonly checkDeadlineMs: number;
+  readonly fetch: Asking['fetch'];
   /** What the checks of one event took so far, without their waits; absent = nobody counts. */
   readonly spending?: { ms: number };
 }
@@ -32,6 +34,7 @@ export async function runCheck(
   check: HookCheck,
   context: HookContext,
   tools: HookTools,
+  hook: Pick<Hook, 'by'>,
 ): Promise<CheckRun> {
   if (isBusy()) await hasTime();
   if (context.largeOwner !== undefined) await largeWork.turn(context.largeOwner);
@@ -48,15 +51,22 @@ export async function runCheck(
   };
   let changed: JsonObject | undefined;
   try {
-    if (tools.spending !== undefined && tools.spending.ms > spendingMaxMs) throw tooSlow();
-    const pending = looked(check, context, tools);
+    if (tools.spending !== undefined && tools.spending.ms > spendingMaxMs)
+      throw new CheckError('TimeSpent', 'The checks of this request have taken too long.');
+    const ready = tools.compiler.get(check);
+    if (context.unreadable !== undefined && needsBody(ready))
+      throw new CheckError('Unreadable', context.unreadable);
     const outcome =
-      pending instanceof Promise
-        ? await withDeadline(pending, tools.checkDeadlineMs, tooSlow)
-        : pending;
-    changed = context.event === 'beforeRequest' ? outcome.request : outcome.response;
-    result.verdict = outcome.verdict;
-    result.data = outcome.data;
+      ready.deadlineMs === undefined
+        ? looked(ready, context, nobodyToAsk, tools)
+        : waited(ready, ready.deadlineMs, context, tools, hook);
+    const settled =
+      outcome instanceof Promise
+        ? await withDeadline(outcome, ready.deadlineMs ?? tools.checkDeadlineMs, tooSlow)
+        : outcome;
+    changed = context.event === 'beforeRequest' ? settled.request : settled.response;
+    result.verdict = settled.verdict;
+    result.data = boundedData(settled.data);
     result.transformed = changed !== undefined;
   } catch (error) {
     result.error =
@@ -68,11 +78,44 @@ export async function runCheck(
   return { result, changed };
 }
 
+/** Which operation it is, and what is known of its caller, is known without the body. */
+function needsBody({ judges }: ReadyCheck): boolean {
+  return judges === 'texts' || judges === 'parameters';
+}
+
+/** A check that may wait: what it waits for ends when its time is over. */
+async function waited(
+  ready: ReadyCheck,
+  timeoutMs: number,
+  context: HookContext,
+  tools: HookTools,
+  { by }: Pick<Hook, 'by'>,
+): Promise<CheckOutcome> {
+  const ending = new AbortController();
+  const signal = AbortSignal.any([context.signal, ending.signal]);
+  const timer = setTimeout(() => ending.abort(tooSlow()), timeoutMs).unref();
+  const ask = askHost(context, { fetch: tools.fetch, by, timeoutMs, signal });
+  try {
+    return await looked(ready, { ...context, signal }, ask, tools);
+  } finally {
+    clearTimeout(timer);
+    ending.abort();
+  }
+}
+
+const nobodyToAsk: AskHost = () =>
+  Promise.reject(new CheckError('HostFailed', 'A check without a time of its own asks nobody.'));
+
 /** What a check finds, or its promise; the time that it kept the event loop is noted. */
-function looked(check: HookCheck, context: HookContext, tools: HookTools) {
+function looked(
+  ready: ReadyCheck,
+  context: HookContext,
+  ask: CheckContext['ask'],
+  tools: HookTools,
+): CheckOutcome | Promise<CheckOutcome> {
   const startedAt = performance.now();
   try {
-    return tools.compiler.get(check)(context);
+    return ready.run({ ...context, ask });
   } finally {
     const ms = performance.now() - startedAt;
     noteSpent(ms);
@@ -80,6 +123,14 @@ function looked(check: HookCheck, context: HookContext, tools: HookTools) {
     if (tools.spending !== undefined) tools.spending.ms += ms;
   }
 }
+
+/** Results go into replies, records and logs: what a host answers must not fill them. */
+function boundedData(data: JsonObject): JsonObject {
+  const bytes = JSON.stringify(data).length;
+  return bytes <= dataLengthMax ? data : { explanation: 'What was found is too long to be told.' };
+}
+
+const dataLengthMax = 64 * 1024;
 
 /** Since a reading of `performance.now()`, to a hundredth of a millisecond. */
 export function elapsedMs(startedAt: number): number {

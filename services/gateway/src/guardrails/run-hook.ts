@@ -1,4 +1,5 @@
 import type { Hook, HookCheck } from '@sluice/engine';
+import { isRequestFault } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult, HookRanResult } from './hook-results.ts';
@@ -20,12 +21,12 @@ export async function runHook(
   const enabled = hook.checks.filter((check) => check.isEnabled);
   const inOrder = hook.sequential || hook.type === 'mutator';
   const runs = inOrder
-    ? await oneAfterAnother(enabled, context, tools)
-    : await Promise.all(enabled.map((check) => runCheck(check, context, tools)));
+    ? await oneAfterAnother(enabled, context, tools, hook)
+    : await Promise.all(enabled.map((check) => runCheck(check, context, tools, hook)));
   const checks = runs.map(({ result }) => result);
   // Side by side, each started from the original: the last one that changed it wins.
   const changed = runs.findLast((run) => run.changed !== undefined)?.changed;
-  const verdict = checks.every(isNoFailure);
+  const verdict = checks.every((check) => isNoFailure(check, hook));
   return {
     result: {
       id: hook.id,
@@ -48,11 +49,12 @@ async function oneAfterAnother(
   checks: readonly HookCheck[],
   context: HookContext,
   tools: HookTools,
+  hook: Hook,
 ): Promise<CheckRun[]> {
   const runs: CheckRun[] = [];
   let current = context;
   for (const check of checks) {
-    const run = await runCheck(check, current, tools);
+    const run = await runCheck(check, current, tools, hook);
     if (run.changed !== undefined) current = withDocument(current, run.changed);
     runs.push(run);
   }
@@ -66,9 +68,17 @@ export function withDocument(context: HookContext, document: JsonObject): HookCo
     : { ...context, response: document };
 }
 
-/** A check that could not decide stops nothing, unless it is told to. */
-function isNoFailure({ verdict, error, fail_on_error: failOnError }: CheckResult): boolean {
-  return verdict || (error !== undefined && !failOnError);
+/**
+ * A check that could not decide stops nothing, unless it is told to – or is
+ * enforced, and it is the request's own doing: callers would only have to make
+ * theirs long enough.
+ */
+function isNoFailure(
+  { verdict, error, fail_on_error: failOnError }: CheckResult,
+  { isEnforced }: Hook,
+): boolean {
+  if (verdict || error === undefined) return verdict;
+  return !failOnError && !(isEnforced && isRequestFault(error.name));
 }
 
 /** Errors never make a feedback negative, whatever they do to the verdict. */

@@ -7,6 +7,7 @@ import {
 import { compileConfig } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
+import { namedGuardrails } from '../guardrails/named-guardrails.ts';
 import { findActiveDocuments } from './store.ts';
 
 /** Configs that one config may bring in, at any depth. The gateway has the same bound. */
@@ -35,14 +36,17 @@ export async function checkRuns(
   node: ConfigNode,
 ): Promise<void> {
   const configs = await loadReferences(db, workspaceId, slug, node);
+  const findGuardrail = await namedGuardrails(db, workspaceId);
   try {
-    compileConfig(node, { slug, findConfig: (name) => configs.get(name) });
+    compileConfig(node, { slug, findConfig: (name) => configs.get(name), findGuardrail });
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'config.invalid')
+    if (error instanceof GatewayError && saysInvalid.has(error.code))
       throw invalidConfig(error.field ?? 'config', error.faults ?? [error.message]);
     throw error;
   }
 }
+
+const saysInvalid: ReadonlySet<string> = new Set(['config.invalid', 'guardrail.not_found']);
 
 /** All configs within reach, one query for each step away from the first. */
 async function loadReferences(

@@ -1,0 +1,128 @@
+import type { JsonObject } from '@sluice/contracts';
+import type { CheckSubject } from '@sluice/contracts/checks';
+import { describe, expect, it } from 'vitest';
+import { textsOf } from './texts-of.ts';
+
+const chat: JsonObject = {
+  model: 'm',
+  messages: [
+    { role: 'system', content: 'rules' },
+    { role: 'user', content: [{ type: 'text', text: 'first' }] },
+    {
+      role: 'assistant',
+      content: null,
+      tool_calls: [
+        {
+          id: 'c',
+          type: 'function',
+          function: { name: 'f', arguments: '{"to":"bo\\u0062","n":[41]}' },
+        },
+      ],
+    },
+    { role: 'tool', tool_call_id: 'c', content: '{"mail":"b@x.de"}' },
+    { role: 'user', content: 'last' },
+  ],
+  tools: [{ type: 'function', function: { name: 'f', description: 'sends' } }],
+};
+
+const anthropic: JsonObject = {
+  system: [{ type: 'text', text: 'rules' }],
+  messages: [
+    { role: 'user', content: 'first' },
+    {
+      role: 'assistant',
+      content: [{ type: 'tool_use', id: 't', name: 'f', input: { to: 'bob', n: 41 } }],
+    },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'b@x.de' }] },
+        { type: 'text', text: 'last' },
+      ],
+    },
+  ],
+  tools: [{ name: 'f', description: 'sends', input_schema: { type: 'object' } }],
+};
+
+const responses: JsonObject = {
+  instructions: 'rules',
+  input: [
+    { role: 'user', content: [{ type: 'input_text', text: 'first' }] },
+    { type: 'function_call', call_id: 'c', name: 'f', arguments: '{"to":"bob","n":41}' },
+    { type: 'function_call_output', call_id: 'c', output: 'b@x.de' },
+    { role: 'user', content: 'last' },
+  ],
+  tools: [{ type: 'function', name: 'f', description: 'sends' }],
+};
+
+function partsOf(
+  endpoint: 'chatComplete' | 'messages' | 'createModelResponse',
+  request: JsonObject,
+) {
+  return (...subjects: CheckSubject[]) =>
+    textsOf({ event: 'beforeRequest', endpoint, request, response: undefined }, subjects);
+}
+
+describe.each([
+  ['chatComplete', chat],
+  ['messages', anthropic],
+  ['createModelResponse', responses],
+] as const)('subjects of %s', (endpoint, request) => {
+  const texts = partsOf(endpoint, request);
+
+  it('are what they are called', () => {
+    expect(texts('last_message').parts).toEqual(['last']);
+    expect(texts('system').parts).toEqual(['rules']);
+    expect(texts('conversation').parts).toEqual(['first', 'last']);
+    expect(texts('tool_calls').parts).toEqual(expect.arrayContaining(['bob', '41']));
+    expect(texts('tool_results').parts).toEqual(['b@x.de']);
+    expect(texts('tools').parts).toContain('sends');
+    expect(texts('tool_results', 'last_message').parts).toEqual(['b@x.de', 'last']);
+    expect(texts('all').parts).toEqual(
+      expect.arrayContaining(['rules', 'first', 'bob', 'sends', 'last']),
+    );
+  });
+
+  it('are replaced where they stand, and nothing else is', () => {
+    const before = JSON.stringify(request);
+    const { parts, replace } = texts('tool_calls', 'tool_results');
+    const changed = replace(
+      parts.map((part) => (part === 'bob' || part === 'b@x.de' ? 'X' : null)),
+    );
+    expect(JSON.stringify(request)).toBe(before);
+    const after = partsOf(endpoint, changed);
+    expect(after('tool_calls').parts).toEqual(['X', '41']);
+    expect(after('tool_results').parts).toEqual(['X']);
+    expect(after('conversation').parts).toEqual(['first', 'last']);
+  });
+});
+
+describe('all texts of a body', () => {
+  const all = (request: JsonObject) => partsOf('chatComplete', request)('all');
+
+  it('have no pictures among them, but words that pretend to be one', () => {
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,aGVsbG8=' } };
+    const words = { type: 'image_url', image_url: { url: 'data:image/png;base64,not base64' } };
+    const source = { type: 'base64', media_type: 'image/png', data: 'aGVsbG8=' };
+    const document = { type: 'base64', media_type: 'text/plain', data: 'aGVsbG8=' };
+    expect(all({ a: [image, words, { source }, { source: document }] }).parts).toEqual(
+      expect.arrayContaining(['data:image/png;base64,not base64', 'aGVsbG8=']),
+    );
+    expect(all({ a: [image, { source }] }).parts).not.toContain('aGVsbG8=');
+  });
+
+  it('have names among them that are more than names', () => {
+    const request = { tools: { 'how to do it': 1, plain: 2 } };
+    const { parts, replace } = all(request);
+    expect(parts).toEqual(['how to do it']);
+    expect(replace(['x'])).toEqual({ tools: { x: 1, plain: 2 } });
+  });
+
+  it('are replaced in time that grows with them', () => {
+    const request = { input: Array.from({ length: 50_000 }, (_, index) => `text ${index}`) };
+    const { parts, replace } = all(request);
+    const startedAt = process.cpuUsage().user;
+    replace(parts.map(() => 'x'));
+    expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(2_000);
+  });
+});

@@ -1,0 +1,180 @@
+import type { CheckedFormat, JsonObject, JsonValue } from '@sluice/contracts';
+import { arrayOf, objectOf } from '../json/json-access.ts';
+import { textsWithin } from './all-texts.ts';
+import { type Path, type Place, pathTo } from './places.ts';
+
+/** Where texts stand in requests and replies of the formats that hooks read. */
+interface PlacesOf {
+  request(request: JsonObject): Place[];
+  reply(reply: JsonObject): Place[];
+}
+
+type Subject = Place['subject'];
+
+export const conversationPlaces: Readonly<Record<CheckedFormat, PlacesOf>> = {
+  'openai-chat': {
+    request: (request) => [...messagePlaces(request), ...toolPlaces(request)],
+    reply: (reply) =>
+      (arrayOf(reply.choices) ?? []).flatMap((choice, index) => {
+        const message = objectOf(objectOf(choice)?.message) ?? {};
+        return saidPlaces(message, pathTo(undefined, 'choices', index, 'message'), index === 0);
+      }),
+  },
+  'openai-completions': {
+    request: (request) => [
+      ...within(request.prompt, 'conversation', true, pathTo(undefined, 'prompt')),
+      ...within(request.suffix, 'conversation', false, pathTo(undefined, 'suffix')),
+    ],
+    reply: (reply) =>
+      (arrayOf(reply.choices) ?? []).flatMap((choice, index) =>
+        within(
+          objectOf(choice)?.text,
+          'conversation',
+          index === 0,
+          pathTo(undefined, 'choices', index, 'text'),
+        ),
+      ),
+  },
+  'openai-embeddings': {
+    request: (request) => within(request.input, 'conversation', true, pathTo(undefined, 'input')),
+    reply: () => [],
+  },
+  'openai-responses': {
+    request: (request) => [
+      ...within(request.instructions, 'system', false, pathTo(undefined, 'instructions')),
+      ...itemPlaces(request.input, 'input', (index, count) => index === count - 1),
+      ...toolPlaces(request),
+    ],
+    reply: (reply) => itemPlaces(reply.output, 'output', () => true),
+  },
+  'anthropic-messages': {
+    request: (request) => [
+      ...contentPlaces(request.system, 'system', false, pathTo(undefined, 'system')),
+      ...messagePlaces(request),
+      ...toolPlaces(request),
+    ],
+    reply: (reply) =>
+      contentPlaces(reply.content, 'conversation', true, pathTo(undefined, 'content')),
+  },
+};
+
+function messagePlaces(request: JsonObject): Place[] {
+  const messages = arrayOf(request.messages) ?? [];
+  return messages.flatMap((value, index) => {
+    const message = objectOf(value) ?? {};
+    return saidPlaces(message, pathTo(undefined, 'messages', index), index === messages.length - 1);
+  });
+}
+
+/** A message: what it says, and the tools that it calls. */
+function saidPlaces(message: JsonObject, path: Path, isLast: boolean): Place[] {
+  const places = contentPlaces(
+    message.content,
+    subjectOf(message.role),
+    isLast,
+    pathTo(path, 'content'),
+  );
+  for (const [index, value] of (arrayOf(message.tool_calls) ?? []).entries()) {
+    const call = objectOf(value) ?? {};
+    for (const kind of ['function', 'custom'] as const) {
+      const field = kind === 'function' ? 'arguments' : 'input';
+      const said = objectOf(call[kind])?.[field];
+      places.push(
+        ...within(said, 'tool_calls', false, pathTo(path, 'tool_calls', index, kind, field)),
+      );
+    }
+  }
+  const { function_call: called, refusal } = message;
+  places.push(
+    ...within(
+      objectOf(called)?.arguments,
+      'tool_calls',
+      false,
+      pathTo(path, 'function_call', 'arguments'),
+    ),
+    ...within(refusal, 'conversation', false, pathTo(path, 'refusal')),
+  );
+  return places;
+}
+
+function subjectOf(role: JsonValue | undefined): Subject {
+  if (role === 'system' || role === 'developer') return 'system';
+  return role === 'tool' || role === 'function' ? 'tool_results' : 'conversation';
+}
+
+/** A text, or blocks of which some are calls of tools, or what tools said. */
+function contentPlaces(
+  content: JsonValue | undefined,
+  subject: Subject,
+  isLast: boolean,
+  path: Path,
+): Place[] {
+  const blocks = arrayOf(content);
+  if (blocks === undefined) return within(content, subject, isLast, path);
+  return blocks.flatMap((value, index) => {
+    const here = pathTo(path, index);
+    const block = objectOf(value);
+    if (block === undefined) return within(value, subject, isLast, here);
+    const { type } = block;
+    if (/^(?:input_|output_)?text$/.test(String(type)))
+      return within(block.text, subject, isLast, pathTo(here, 'text'));
+    if (/tool_use$/.test(String(type)))
+      return within(block.input, 'tool_calls', false, pathTo(here, 'input'));
+    if (/tool_result$/.test(String(type)))
+      return contentPlaces(block.content, 'tool_results', false, pathTo(here, 'content'));
+    // Documents, search results and what is still to come: not what is said, but read.
+    return within(block, subject, false, here).filter(({ path: { step } }) => !isLabel(step));
+  });
+}
+
+/** Items of the Responses API. */
+function itemPlaces(
+  items: JsonValue | undefined,
+  field: 'input' | 'output',
+  isLastOf: (index: number, count: number) => boolean,
+): Place[] {
+  const root = pathTo(undefined, field);
+  const list = arrayOf(items);
+  if (list === undefined) return within(items, 'conversation', true, root);
+  return list.flatMap((value, index) => {
+    const path = pathTo(root, index);
+    const item = objectOf(value);
+    const isLast = isLastOf(index, list.length);
+    if (item === undefined) return within(value, 'conversation', isLast, path);
+    const type = String(item.type ?? 'message');
+    if (type === 'message')
+      return contentPlaces(item.content, subjectOf(item.role), isLast, pathTo(path, 'content'));
+    if (/_output$/.test(type))
+      return contentPlaces(item.output, 'tool_results', isLast, pathTo(path, 'output'));
+    if (/_call$/.test(type))
+      return within(item, 'tool_calls', false, path).filter(({ path: { step } }) => !isLabel(step));
+    return [];
+  });
+}
+
+/** What a model is told of the tools it may call. */
+function toolPlaces(request: JsonObject): Place[] {
+  return (['tools', 'functions'] as const).flatMap((field) =>
+    within(request[field], 'tools', false, pathTo(undefined, field)).filter(
+      ({ path: { step } }) => !isLabel(step),
+    ),
+  );
+}
+
+const labels: ReadonlySet<string> = new Set(['type', 'id', 'call_id', 'status', 'name']);
+
+/** Members that say what something is, and nothing to a model. */
+function isLabel(step: Path['step']): boolean {
+  return typeof step === 'string' && labels.has(step);
+}
+
+function within(
+  value: JsonValue | undefined,
+  subject: Subject,
+  isLast: boolean,
+  path: Path,
+): Place[] {
+  if (value === undefined || value === null) return [];
+  const isOfTool = subject === 'tool_calls' || subject === 'tool_results';
+  return textsWithin(value, path, isOfTool).map((found) => ({ ...found, subject, isLast }));
+}

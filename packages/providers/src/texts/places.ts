@@ -1,0 +1,132 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import type { CheckSubject } from '@sluice/contracts/checks';
+import { JsonError, jsonBounds, readJsonText } from '@sluice/json';
+import type { Texts } from './texts.ts';
+
+/** One text of a document: where it stands, and as what. */
+export interface Place {
+  readonly subject: Exclude<CheckSubject, 'last_message' | 'all'>;
+  /** It belongs to what is asked now, or to the first choice of an answer. */
+  readonly isLast: boolean;
+  readonly path: Path;
+  readonly text: string;
+}
+
+/** From the root on. Texts within one JSON text share the very path that leads into it. */
+export interface Path {
+  readonly parent: Path | undefined;
+  /** `inText` goes into the JSON that a text is. */
+  readonly step: Step;
+  /** The text is the name of this member, not its value. */
+  readonly isName?: boolean;
+}
+
+export type Step = string | number | typeof inText;
+
+export const inText = Symbol('in text');
+
+export function pathTo(parent: Path | undefined, first: Step, ...steps: Step[]): Path {
+  return steps.reduce<Path>((path, step) => ({ parent: path, step }), { parent, step: first });
+}
+
+/** These places of a document as its texts. */
+export function textsAt(
+  document: JsonObject,
+  places: readonly Pick<Place, 'path' | 'text'>[],
+): Texts {
+  const parts = places.map(({ text }) => text);
+  return {
+    parts,
+    joined: parts.join('\n'),
+    replace(replaced) {
+      const edit = new Edit(structuredClone(document));
+      for (const [index, { path, text }] of places.entries()) {
+        const other = replaced[index] ?? null;
+        if (other !== null && other !== text) edit.put(path, other);
+      }
+      return edit.done();
+    },
+  };
+}
+
+/** Changes of one document, each holder of them read and written once. */
+class Edit {
+  readonly #root: JsonObject;
+  /** The JSON in texts, by the path into it. */
+  readonly #opened = new Map<Path, Json>();
+  readonly #names = new Map<JsonObject, Map<string, string>>();
+
+  constructor(root: JsonObject) {
+    this.#root = root;
+  }
+
+  put({ parent, step, isName }: Path, text: string): void {
+    const holder = this.#at(parent);
+    if (typeof holder !== 'object' || holder === null || step === inText) return;
+    if (isName !== true) {
+      define(holder, step, text);
+      return;
+    }
+    if (Array.isArray(holder)) return;
+    const names = this.#names.get(holder) ?? new Map<string, string>();
+    this.#names.set(holder, names.set(String(step), text));
+  }
+
+  /** The document. Names last: until then paths lead by those that they were found by. */
+  done(): JsonObject {
+    for (const [holder, names] of this.#names) {
+      const entries = Object.entries(holder);
+      for (const [name] of entries) delete holder[name];
+      for (const [name, value] of entries) define(holder, names.get(name) ?? name, value);
+    }
+    for (const [{ parent }, value] of this.#opened) {
+      const holder = this.#at(parent?.parent);
+      if (parent !== undefined && parent.step !== inText && isHolder(holder))
+        define(holder, parent.step, JSON.stringify(value));
+    }
+    return this.#root;
+  }
+
+  #at(path: Path | undefined): JsonValue | undefined {
+    if (path === undefined) return this.#root;
+    const opened = this.#opened.get(path);
+    if (opened !== undefined) return opened;
+    const { parent, step } = path;
+    const value = this.#at(parent);
+    if (step === inText) {
+      const json = typeof value === 'string' ? jsonIn(value) : undefined;
+      if (json !== undefined) this.#opened.set(path, json);
+      return json;
+    }
+    if (!isHolder(value)) return undefined;
+    if (Array.isArray(value)) return value[Number(step)];
+    return Object.hasOwn(value, step) ? value[step] : undefined;
+  }
+}
+
+type Json = JsonObject | JsonValue[];
+
+function isHolder(value: JsonValue | undefined): value is Json {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Defined, not assigned: a member may be called `__proto__`. */
+function define(holder: Json, step: string | number, value: JsonValue): void {
+  Object.defineProperty(holder, step, {
+    value,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
+
+/** What a text is as JSON, when it is an object or a list. */
+export function jsonIn(text: string): Json | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return readJsonText(text, jsonBounds.request) as Json;
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}
