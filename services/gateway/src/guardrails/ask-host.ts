@@ -1,5 +1,9 @@
-import { forwardedHeaderFault } from '@sluice/contracts/checks';
-import { type AskHost, type CheckContext, CheckError } from '@sluice/guardrails';
+import {
+  type AskHost,
+  type CheckContext,
+  CheckError,
+  forwardedHeaderFault,
+} from '@sluice/guardrails';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { HookContext } from './hook-context.ts';
 
