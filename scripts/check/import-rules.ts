@@ -28,7 +28,8 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/usage': ['packages/proto-stubs'],
   'packages/demo-upstream': [],
   'packages/stack': ['packages/demo-upstream'],
-  'packages/testkit': ['packages/stack', 'packages/demo-upstream'],
+  'packages/otlp': ['packages/env', 'packages/json', 'packages/proto-stubs'],
+  'packages/testkit': ['packages/stack', 'packages/demo-upstream', 'packages/proto-stubs'],
   'services/gateway': [
     'packages/aws-signature',
     'packages/data-dir',
@@ -39,6 +40,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/jwt',
     'packages/log-content',
     'packages/object-store',
+    'packages/otlp',
     'packages/outbound',
     'packages/price-files',
     'packages/pricing',
@@ -57,6 +59,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/jwt',
     'packages/log-content',
     'packages/object-store',
+    'packages/otlp',
     'packages/outbound',
     'packages/price-files',
     'packages/pricing',
@@ -117,7 +120,7 @@ export type FolderRules = Readonly<Record<string, readonly string[]>>;
 export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/gateway': {
     // What has to be opened and closed, built of what the folders offer.
-    parts: ['visit', 'content', 'jwt-keys', 'upstream-auth', 'config-sync', 'settings.ts'],
+    parts: ['visit', 'content', 'otlp', 'jwt-keys', 'upstream-auth', 'config-sync', 'settings.ts'],
     routes: ['pipeline', 'metrics.ts'],
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.
@@ -125,6 +128,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     calls: ['exchange'],
     // Bodies on their way to the log store.
     content: ['exchange'],
+    // Records and bodies on their way to receivers of OpenTelemetry.
+    otlp: ['content', 'usage'],
     'upstream-auth': ['calls', 'cloud-settings.ts'],
     // What attempts come to is heard here, from the ground floor: calls know none of them.
     routing: ['exchange', 'redis'],

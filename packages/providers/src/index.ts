@@ -74,5 +74,6 @@ export {
   findTranslation,
   modesOf,
 } from './translation/find-translation.ts';
+export { type Conversation, readConversation } from './translation/read-conversation.ts';
 export { readKeptAnswer } from './translation/read-kept-answer.ts';
 export { hideUsage } from './translation/usage-hiding-stream.ts';

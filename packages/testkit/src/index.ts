@@ -10,6 +10,12 @@ export { eventually } from './eventually.ts';
 export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
 export { startNats } from './nats.ts';
+export {
+  type OtlpReceiver,
+  type ReceivedLog,
+  type ReceivedSpan,
+  startOtlpReceiver,
+} from './otlp-receiver.ts';
 export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';
 export { preparedDatabase } from './prepared-database.ts';
 export {

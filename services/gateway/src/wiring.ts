@@ -42,6 +42,7 @@ import { countersPart } from './parts/counters.ts';
 import { heldPart } from './parts/held.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
+import { otlpPart } from './parts/otlp.ts';
 import { redisPart } from './parts/redis.ts';
 import { replicaName } from './parts/replica-name.ts';
 import { requestLogPart } from './parts/request-log.ts';
@@ -93,8 +94,9 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const modelOverrides = loadModelOverrides(env.MODEL_FACTS_FILE);
   const redisPlace = readRedisPlace(env);
   const log = requestLogPart(env, logger);
-  const content = contentPart(env, logger);
-  const ledger = ledgerPart(env, { replicaId, peer, logger });
+  const otlp = otlpPart(env, { replicaId, logger });
+  const content = contentPart(env, logger, otlp.takers);
+  const ledger = ledgerPart(env, { replicaId, peer, logger, follow: otlp.follow });
   const upstream = upstreamPart(env, redisPlace, logger);
   const checksFetch = createGuardedFetch(upstream.connecting);
   const jwt = tokensPart(env, {
@@ -289,6 +291,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     { name: 'data-folder', stop: () => folder.release() },
     log.part,
     priceFiles,
+    otlp.part, // tells of what the two below have
     content.part, // takes what requests leave until nothing is left that makes any
     ledger.part, // takes records until nothing is left that makes any
     held.part,

@@ -1,23 +1,37 @@
 import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { eventually, json, sse } from '@sluice/testkit';
+import { eventually, json, type OtlpReceiver, sse, startOtlpReceiver } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chatReply, type Scenario, startScenario } from './scenario.ts';
 
 /**
  * Canaries in everything that a request and its answer hold, under every
  * combination of what decides on keeping: afterwards all files of the
- * installation are searched.
+ * installation are searched, and all that receivers of OpenTelemetry were told.
  */
 let scenario: Scenario;
+let records: OtlpReceiver;
+let contents: OtlpReceiver;
 beforeAll(async () => {
+  [records, contents] = await Promise.all([startOtlpReceiver(), startOtlpReceiver()]);
   scenario = await startScenario({
     logStore: true,
-    environment: { gateway: { ORGANISATION_HEADERS_TO_MASK: 'x-patient' } },
+    environment: {
+      gateway: {
+        ORGANISATION_HEADERS_TO_MASK: 'x-patient',
+        OTEL_PUSH_ENABLED: 'true',
+        OTEL_ENDPOINT: records.url,
+        EXPERIMENTAL_GEN_AI_OTEL_TRACES_ENABLED: 'true',
+        EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT: contents.url,
+      },
+    },
   });
 });
-afterAll(() => scenario.stop());
+afterAll(async () => {
+  await scenario.stop();
+  await Promise.all([records.close(), contents.close()]);
+});
 
 const settings = [
   { mode: 'full', enforced: false },
@@ -109,7 +123,11 @@ async function* everythingKept(): AsyncGenerator<[place: string, content: Buffer
     yield [`log of ${part}`, Buffer.from(scenario.stack.part(part).stderr())];
   const metrics = await fetch(scenario.stack.gatewayMetricsUrl);
   yield ['metrics', Buffer.from(await metrics.text())];
+  for (const { body } of records.requests) yield ['spans of records', body];
+  for (const { body } of contents.requests) yield [inSpans, body];
 }
+
+const inSpans = 'spans with content';
 
 async function metric(name: string): Promise<number> {
   const text = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
@@ -120,6 +138,12 @@ async function metric(name: string): Promise<number> {
 function mayBeFound({ kind, isKept }: Sent, side: keyof Canaries): boolean {
   if (!isKept || side === 'credential' || side === 'named' || side === 'masked') return false;
   return side !== 'answered' || (kind !== 'embedding' && kind !== 'unreachable');
+}
+
+/** What spans tell of it: messages, and no headers. */
+function mayBeTold(request: Sent, side: keyof Canaries): boolean {
+  if (side === 'header' || request.kind === 'embedding') return false;
+  return mayBeFound(request, side) && (side === 'asked' || request.kind !== 'refused');
 }
 
 describe('the content of requests', () => {
@@ -146,6 +170,11 @@ describe('the content of requests', () => {
       { timeoutMs: 20_000 },
     );
     expect(await metric('sluice_content_dropped_logs')).toBe(0);
+    for (const flow of ['records', 'contents'])
+      await eventually(async () => {
+        const exported = await metric(`sluice_otlp_${flow}_exported_spans`);
+        expect([flow, exported]).toEqual([flow, sent.length]);
+      });
 
     const found = new Map<string, string[]>();
     for await (const [place, content] of everythingKept()) {
@@ -161,7 +190,7 @@ describe('the content of requests', () => {
           request.name,
           side,
           [...places].filter((place) => !inStore.includes(place)),
-        ]).toEqual([request.name, side, []]);
+        ]).toEqual([request.name, side, mayBeTold(request, side) ? [inSpans] : []]);
         expect([request.name, side, inStore.length > 0]).toEqual([
           request.name,
           side,

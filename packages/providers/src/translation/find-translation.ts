@@ -36,7 +36,7 @@ export const chatCodecs: Partial<Record<WireFormat, ChatCodec>> = {
 } satisfies Partial<Record<ChatFormat, ChatCodec>>;
 
 /** Formats that callers speak. */
-const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
+export const callerCodecs: Partial<Record<WireFormat, CallerCodec>> = {
   ...chatCodecs,
   'openai-completions': openAiCompletions,
 } satisfies Partial<Record<ChatFormat, CallerCodec>>;

@@ -6,13 +6,17 @@ import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
 import type { Visit } from '../exchange/visit.ts';
-import type { ContentSpool } from './content-spool.ts';
-import { KeptContent } from './kept-content.ts';
+import type { ContentTaker } from './content-taker.ts';
+import { type Holding, KeptContent } from './kept-content.ts';
 
 export interface ContentKeeperOptions {
   readonly format: LogFormat;
+  /** Whether there is a store to keep it in. */
+  readonly isStored: boolean;
   /** Of each body; what is longer is cut. */
   readonly bodyBytesMax: number;
+  /** Of all that is noted and not taken yet. */
+  readonly memoryBytesMax: number;
 }
 
 type KeptVisit = Visit & { readonly prepared: PreparedCall | undefined };
@@ -23,26 +27,34 @@ type KeptVisit = Visit & { readonly prepared: PreparedCall | undefined };
  * anything is noted, and nothing is written here.
  */
 export class ContentKeeper {
-  readonly #spool: ContentSpool;
+  readonly #takers: readonly ContentTaker[];
   readonly #options: ContentKeeperOptions;
+  readonly #holding: Holding;
 
-  constructor(spool: ContentSpool, options: ContentKeeperOptions) {
-    this.#spool = spool;
+  constructor(takers: readonly ContentTaker[], options: ContentKeeperOptions) {
+    this.#takers = takers;
     this.#options = options;
+    this.#holding = {
+      bytes: 0,
+      bytesMax: options.memoryBytesMax,
+      // Each has its own: what only one has let go of is still held.
+      dropOldest: () => takers.map((taker) => taker.dropOldest()).some(Boolean),
+    };
   }
 
   /** The layout that the request's content is kept in; empty = it is not. */
   formatFor(exchange: ModelExchange): LogFormat | '' {
-    return visibleContent(factsOf(exchange, false)).request ? this.#options.format : '';
+    const { isStored, format } = this.#options;
+    return isStored && visibleContent(factsOf(exchange, false)).request ? format : '';
   }
 
   /** The reply to send in its place: what passes is noted. */
   keepReply(visit: KeptVisit, reply: Reply): Reply {
     const content = this.#open(visit, reply.status, reply.headers);
     if (content === undefined) return reply;
-    if (reply.kind === 'stream') return new KeptStream(reply, content, this.#spool);
+    if (reply.kind === 'stream') return new KeptStream(reply, content, this.#takers);
     content.addResponse(reply.body);
-    this.#spool.add(content.end());
+    give(content.end(), this.#takers);
     return reply;
   }
 
@@ -52,7 +64,7 @@ export class ContentKeeper {
     if (content === undefined) return;
     const body = gatewayErrorBody(error, visit.exchange.arrival.requestIdText);
     content.addResponse(Buffer.from(JSON.stringify(body)));
-    this.#spool.add(content.end());
+    give(content.end(), this.#takers);
   }
 
   #open(
@@ -87,12 +99,13 @@ export class ContentKeeper {
         startedAt: visit.startedAt,
         bytesMax: this.#options.bodyBytesMax,
         keepsResponse: visible.response,
-        holding: this.#spool.holding,
+        holding: this.#holding,
+        takers: this.#takers.length,
       },
     );
     if (subject.form !== undefined) content.addRequest(Buffer.from(JSON.stringify(subject.json)));
     else if (subject.body !== undefined) content.addRequest(subject.body);
-    if (visible.provider && prepared !== undefined)
+    if (visible.provider && this.#options.isStored && prepared !== undefined)
       content.addProvider(prepared, subject.body, visit.providerAnswer);
     return content;
   }
@@ -109,6 +122,10 @@ function factsOf({ subject, bundle, arrival }: ModelExchange, hasFailed: boolean
   };
 }
 
+function give(content: KeptContent, takers: readonly ContentTaker[]): void {
+  for (const taker of takers) taker.add(content);
+}
+
 /** Passes everything on first, and notes it afterwards. */
 class KeptStream implements StreamReply {
   readonly kind = 'stream';
@@ -116,15 +133,15 @@ class KeptStream implements StreamReply {
   readonly headers: StreamReply['headers'];
   readonly #reply: StreamReply;
   readonly #content: KeptContent;
-  readonly #spool: ContentSpool;
+  readonly #takers: readonly ContentTaker[];
   #isOver = false;
 
-  constructor(reply: StreamReply, content: KeptContent, spool: ContentSpool) {
+  constructor(reply: StreamReply, content: KeptContent, takers: readonly ContentTaker[]) {
     this.status = reply.status;
     this.headers = reply.headers;
     this.#reply = reply;
     this.#content = content;
-    this.#spool = spool;
+    this.#takers = takers;
   }
 
   pipeTo(sink: ReplySink): void {
@@ -159,6 +176,6 @@ class KeptStream implements StreamReply {
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#spool.add(this.#content.end());
+    give(this.#content.end(), this.#takers);
   }
 }

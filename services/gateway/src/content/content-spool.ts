@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Holding, KeptContent } from './kept-content.ts';
+import type { ContentTaker } from './content-taker.ts';
+import type { KeptContent } from './kept-content.ts';
 import { encodeSegment, type HeaderRules } from './segment.ts';
 
 /** Sends a segment to the log store. */
@@ -20,9 +21,8 @@ export interface Sent {
 
 export interface ContentSpoolParts {
   readonly dir: string;
-  /** On disk, and in memory on the way there. */
+  /** On disk. */
   readonly bytesMax: number;
-  readonly memoryBytesMax: number;
   readonly headers: HeaderRules;
   readonly sender: SegmentSender;
   /** What is lost is told, and is counted. */
@@ -43,8 +43,7 @@ interface Segment {
  * what comes is written down in batches, segment by segment, and sent from
  * there, the oldest first; where there is no room the oldest is dropped.
  */
-export class ContentSpool {
-  readonly holding: Holding;
+export class ContentSpool implements ContentTaker {
   readonly #parts: ContentSpoolParts;
   #queue: KeptContent[] = [];
   #queueBytes = 0;
@@ -61,11 +60,6 @@ export class ContentSpool {
 
   constructor(parts: ContentSpoolParts) {
     this.#parts = parts;
-    this.holding = {
-      bytes: 0,
-      bytesMax: parts.memoryBytesMax,
-      dropOldest: () => this.#dropOldest(),
-    };
   }
 
   get bytes(): number {
@@ -92,17 +86,16 @@ export class ContentSpool {
     this.#send();
   }
 
-  /** The request is over, or that target of it. */
   add(content: KeptContent): void {
     this.#queue.push(content);
     this.#queueBytes += content.heldBytes;
-    if (this.#queue.length > queuedMax) this.#dropOldest();
+    if (this.#queue.length > queuedMax) this.dropOldest();
     if (this.#flushing !== undefined) return;
     if (this.#queueBytes >= batchBytes) this.#flush();
     else this.#timer ??= setTimeout(() => this.#flush(), lingerMs);
   }
 
-  #dropOldest(): boolean {
+  dropOldest(): boolean {
     const dropped = this.#queue.shift();
     if (dropped === undefined) return false;
     this.#queueBytes -= dropped.heldBytes;

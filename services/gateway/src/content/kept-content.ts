@@ -30,6 +30,8 @@ export interface ContentRules {
   readonly bytesMax: number;
   readonly keepsResponse: boolean;
   readonly holding: Holding;
+  /** How many take it, and let go of it. */
+  readonly takers: number;
 }
 
 /** Bytes that are referred to by contents together. */
@@ -58,11 +60,13 @@ export class KeptContent {
   readonly bodies: Partial<Record<BodyName, KeptPieces>> = {};
   responseTimeMs = 0;
   heldBytes = 0;
+  #takers: number;
   readonly #rules: ContentRules;
 
   constructor(head: ContentHead, rules: ContentRules) {
     this.head = head;
     this.#rules = rules;
+    this.#takers = rules.takers;
     if (rules.keepsResponse) this.bodies.response = { pieces: [], length: 0, totalLength: 0 };
   }
 
@@ -90,7 +94,10 @@ export class KeptContent {
     return this;
   }
 
+  /** One of its takers needs it no more. */
   release(): void {
+    this.#takers--;
+    if (this.#takers > 0) return;
     this.#rules.holding.bytes -= this.heldBytes;
     this.heldBytes = 0;
   }

@@ -1,33 +1,44 @@
-import { createHmac } from 'node:crypto';
 import { join } from 'node:path';
-import { openLogStore } from '@sluice/object-store';
+import { type BreakingStore, openLogStore } from '@sluice/object-store';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import { ContentKeeper } from '../content/content-keeper.ts';
 import { ContentSpool, type LossCause } from '../content/content-spool.ts';
+import type { ContentTaker } from '../content/content-taker.ts';
 import { SegmentThread } from '../content/segment-sender.ts';
 import type { Env } from '../settings.ts';
+import { headerRules } from './header-rules.ts';
 
-/** What was asked and answered, on its way to the log store; without one nothing is noted. */
+/** What was asked and answered, on its way to the log store and to whoever else takes it; without any nothing is noted. */
 export function contentPart(
   env: Env,
   logger: Logger,
+  others: readonly ContentTaker[],
 ): { keeper: ContentKeeper | undefined; part: Part } {
   // Opened by the thread that writes; here only so that a wrong setting ends the start.
   const store = openLogStore(env);
-  if (store === undefined) return { keeper: undefined, part: { name: 'content' } };
+  const spool = store === undefined ? undefined : openSpool(env, logger, store);
+  const takers = spool === undefined ? others : [spool.taker, ...others];
+  const keeper =
+    takers.length === 0
+      ? undefined
+      : new ContentKeeper(takers, {
+          format: env.LOG_STORE_FILE_PATH_FORMAT,
+          isStored: store !== undefined,
+          bodyBytesMax: env.CONTENT_BODY_BYTES_MAX,
+          memoryBytesMax: env.CONTENT_MEMORY_BYTES_MAX,
+        });
+  return { keeper, part: spool?.part ?? { name: 'content' } };
+}
+
+function openSpool(env: Env, logger: Logger, store: BreakingStore) {
   const losses: Record<LossCause, number> = { memory: 0, 'spool-full': 0, disk: 0, refused: 0 };
   let dropped = 0;
   let toldAtMs = 0;
   const spool = new ContentSpool({
     dir: join(env.DATA_DIR, 'content'),
     bytesMax: env.CONTENT_SPOOL_BYTES_MAX,
-    memoryBytesMax: env.CONTENT_MEMORY_BYTES_MAX,
-    headers: {
-      sensitive: env.ORGANISATION_HEADERS_TO_MASK ?? [],
-      hash: (value) =>
-        `hmac-sha256:${createHmac('sha256', env.KEY_PEPPER).update(`header:${value}`).digest('hex')}`,
-    },
+    headers: headerRules(env),
     sender: new SegmentThread(env),
     onLoss(logs, because) {
       losses[because] += logs;
@@ -77,11 +88,7 @@ export function contentPart(
       },
     ],
   };
-  const keeper = new ContentKeeper(spool, {
-    format: env.LOG_STORE_FILE_PATH_FORMAT,
-    bodyBytesMax: env.CONTENT_BODY_BYTES_MAX,
-  });
-  return { keeper, part };
+  return { taker: spool, part };
 }
 
 const toldEveryMs = 10_000;

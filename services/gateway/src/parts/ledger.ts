@@ -10,6 +10,7 @@ import { Life } from '../usage/life.ts';
 import { createNatsSink } from '../usage/nats-sink.ts';
 import { Outbox } from '../usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from '../usage/publisher.ts';
+import type { RecordFollower } from '../usage/stored-record.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
 
 export interface LedgerParts {
@@ -17,10 +18,12 @@ export interface LedgerParts {
   /** How the other services are asked. */
   peer: Omit<RpcClientOptions, 'address'>;
   logger: Logger;
+  /** Hears of each record. */
+  follow: RecordFollower | undefined;
 }
 
 /** What each attempt leaves: noted on disk before and after it, and sent to the data service. */
-export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
+export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: LedgerParts) {
   const dir = join(env.DATA_DIR, 'outbox');
   const losses = { damagedRanges: 0, refusedRecords: 0 };
   const outbox = new Outbox({
@@ -32,7 +35,11 @@ export function ledgerPart(env: Env, { replicaId, peer, logger }: LedgerParts) {
       logger.error({ loss, dir }, lossMessages[loss.kind]);
     },
   });
-  const recorder = new UsageRecorder(outbox, { replicaId, gatewayVersion: manifest.version });
+  const recorder = new UsageRecorder(outbox, {
+    replicaId,
+    gatewayVersion: manifest.version,
+    follow,
+  });
   const life = new Life({ outbox, numbers: recorder.numbers, replicaId, dir });
   const sink = createSink(env, replicaId, peer);
   const publisher = new UsagePublisher({

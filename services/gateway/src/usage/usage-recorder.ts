@@ -12,6 +12,7 @@ import { addCounts } from './add-counts.ts';
 import type { Outbox, OutboxNote } from './outbox.ts';
 import { replySummary } from './reply-summary.ts';
 import { SequenceNumbers } from './sequence-numbers.ts';
+import type { RecordFollower } from './stored-record.ts';
 import { uuidV7 } from './uuid.ts';
 
 const { Outcome } = usage;
@@ -20,6 +21,8 @@ const { Outcome } = usage;
 export interface RecordedBy {
   readonly replicaId: string;
   readonly gatewayVersion: string;
+  /** Undefined = nobody does. */
+  readonly follow?: RecordFollower | undefined;
 }
 
 /** Writes the ledger's side of requests: a begin and an end for each attempt, one record for each refusal. */
@@ -27,13 +30,15 @@ export class UsageRecorder {
   readonly #outbox: Outbox;
   readonly #replicaId: string;
   readonly #gatewayVersion: string;
+  readonly #follow: RecordFollower | undefined;
   readonly #encoder = new RecordEncoder();
   readonly numbers = new SequenceNumbers();
 
-  constructor(outbox: Outbox, { replicaId, gatewayVersion }: RecordedBy) {
+  constructor(outbox: Outbox, { replicaId, gatewayVersion, follow }: RecordedBy) {
     this.#outbox = outbox;
     this.#replicaId = replicaId;
     this.#gatewayVersion = gatewayVersion;
+    this.#follow = follow;
   }
 
   /**
@@ -122,7 +127,9 @@ export class UsageRecorder {
   store(record: UsageRecord, note?: OutboxNote, opening?: Buffer): Promise<void> {
     if (record.sequence === 0) record.sequence = this.numbers.take();
     else this.numbers.close(record.sequence);
-    return this.#outbox.end(record.id, this.#encoder.encode(record, opening), note);
+    const bytes = this.#encoder.encode(record, opening);
+    this.#follow?.(record, bytes);
+    return this.#outbox.end(record.id, bytes, note);
   }
 
   /** Writes what was stored, now. @throws when the disk refuses */

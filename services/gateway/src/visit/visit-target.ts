@@ -49,7 +49,7 @@ export async function visitTarget(
 }
 
 function kept(visit: TargetVisit, answer: TargetAnswer, content: ContentKeeper | undefined) {
-  if (content === undefined || visit.exchange.contentFormat === '') return answer;
+  if (content === undefined) return answer;
   const { reply, error } = answer;
   if (reply !== undefined) return { ...answer, reply: content.keepReply(visit, reply) };
   if (error !== undefined) content.keepError(visit, error);

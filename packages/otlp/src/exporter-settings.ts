@@ -1,0 +1,96 @@
+import { integer, oneOf, optionalSecret, optionalText } from '@sluice/env';
+import type { OtlpProtocol } from './export-request.ts';
+import type { OtlpTarget } from './exporter.ts';
+
+/** What all exports of a service have in common, under OpenTelemetry's own names. */
+export const exporterSettings = {
+  OTEL_EXPORTER_OTLP_COMPRESSION: oneOf(
+    'how bodies of exports are compressed',
+    ['none', 'gzip'],
+    'none',
+  ),
+  OTEL_EXPORTER_OTLP_TIMEOUT: integer('ms of one post', 10_000, 1, 600_000),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: optionalText(
+    'authority of the receivers’ certificates, PEM; unset = the public ones',
+  ),
+  OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE: optionalText('our certificate at the receivers, PEM'),
+  OTEL_EXPORTER_OTLP_CLIENT_KEY: optionalSecret('its key, PEM'),
+  OTEL_SERVICE_NAME: optionalText('`service.name` of exports; default: SERVICE_NAME'),
+  OTEL_RESOURCE_ATTRIBUTES: optionalText('further attributes of all exports, `name=value,…`'),
+};
+
+export interface ExporterEnv {
+  readonly OTEL_EXPORTER_OTLP_COMPRESSION: 'none' | 'gzip';
+  readonly OTEL_EXPORTER_OTLP_TIMEOUT: number;
+  readonly OTEL_EXPORTER_OTLP_CERTIFICATE?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_CLIENT_KEY?: string | undefined;
+}
+
+/** Where one flow goes, by the names of its settings. */
+export interface TargetAddress {
+  readonly endpoint: readonly [name: string, value: string | undefined];
+  readonly headers: readonly [name: string, value: string | undefined];
+  readonly protocol: OtlpProtocol;
+  /** Appended to the endpoint, unless it ends so. */
+  readonly path: '/v1/traces' | '/v1/logs';
+}
+
+/** @throws Error that names the setting which is missing or wrong */
+export function readTarget(env: ExporterEnv, address: TargetAddress): OtlpTarget {
+  const [name, value] = address.endpoint;
+  if (value === undefined) throw new Error(`${name} must say where exports are sent to`);
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new Error(`${name} must be an address that begins with http:// or https://`);
+  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '')
+    throw new Error(`${name} must be an address without user, query and fragment`);
+  const base = url.pathname.replace(/\/+$/, '');
+  return {
+    origin: url.origin,
+    path: base.endsWith(address.path) ? base : `${base}${address.path}`,
+    headers: headersOf(address.headers),
+    protocol: address.protocol,
+    isCompressed: env.OTEL_EXPORTER_OTLP_COMPRESSION === 'gzip',
+    timeoutMs: env.OTEL_EXPORTER_OTLP_TIMEOUT,
+    tls: {
+      ca: env.OTEL_EXPORTER_OTLP_CERTIFICATE,
+      cert: env.OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE,
+      key: env.OTEL_EXPORTER_OTLP_CLIENT_KEY,
+    },
+  };
+}
+
+function headersOf([name, value]: TargetAddress['headers']): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [key, text] of Object.entries(readPairs(name, value))) {
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(key) || !/^[\t\x20-\x7e]*$/.test(text))
+      throw new Error(`${name} has what cannot be a header`);
+    headers[key.toLowerCase()] = text;
+  }
+  return headers;
+}
+
+/**
+ * `name=value,name=value`, percent-encoded where need be.
+ * @throws Error that names the setting, and shows nothing of its value
+ */
+export function readPairs(name: string, value: string | undefined): Record<string, string> {
+  const pairs: Record<string, string> = {};
+  for (const item of (value ?? '').split(',')) {
+    if (item.trim() === '') continue;
+    const at = item.indexOf('=');
+    const key = item.slice(0, Math.max(0, at)).trim();
+    if (key === '') throw new Error(`${name} must be a list of name=value`);
+    pairs[key] = decoded(item.slice(at + 1).trim());
+  }
+  return pairs;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

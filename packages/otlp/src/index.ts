@@ -1,0 +1,18 @@
+/**
+ * OTLP over HTTP, both ways: messages of OpenTelemetry's own definitions as
+ * protobuf or JSON (`export-request.ts`), what sends them to one address and gives
+ * up in time (`exporter.ts`), the settings that name it, and the names that the
+ * conventions for generative AI have for what is ours (`gen-ai-names.ts`).
+ */
+export { type AttributeValue, attributesOf, plainValueOf } from './attributes.ts';
+export { encodeExport, type OtlpProtocol, readExport } from './export-request.ts';
+export { type Delivery, OtlpExporter, type OtlpTarget } from './exporter.ts';
+export {
+  type ExporterEnv,
+  exporterSettings,
+  readPairs,
+  readTarget,
+  type TargetAddress,
+} from './exporter-settings.ts';
+export { operationNameOf, providerIdOf, providerNameOf } from './gen-ai-names.ts';
+export { spanIdOf, traceIdOf } from './span-ids.ts';

@@ -1,0 +1,117 @@
+import { type AttributeValue, operationNameOf, providerNameOf } from '@sluice/otlp';
+import { usage } from '@sluice/proto-stubs';
+import { uuidText } from '@sluice/usage';
+
+type Attributes = Record<string, AttributeValue>;
+
+/** What the ledger has of an attempt, as attributes: no text of anybody. */
+export function recordAttributes(record: usage.UsageRecord): Attributes {
+  const providerName = providerNameOf(record.provider);
+  return {
+    'gen_ai.operation.name': operationNameOf(record.endpoint),
+    'gen_ai.provider.name': providerName,
+    'gen_ai.system': providerName,
+    'gen_ai.request.model': record.model,
+    'gen_ai.response.model': record.responseModel,
+    'gen_ai.response.finish_reasons':
+      record.finishReason === '' ? undefined : [finishReasonOf(record.finishReason)],
+    ...(record.stream && {
+      'gen_ai.request.stream': true,
+      'gen_ai.response.time_to_first_chunk': orNone(record.timeToFirstByteMs / 1000),
+    }),
+    ...(record.outcome !== usage.Outcome.SUCCESS && {
+      'error.type': record.errorCode || String(record.statusCode),
+    }),
+    ...usageAttributes(record),
+    ...costAttributes(record),
+    ...tenantAttributes(record),
+    ...courseAttributes(record),
+    ...Object.fromEntries(
+      Object.entries(record.metadata).map(([key, value]) => [`service.metadata.${key}`, value]),
+    ),
+  };
+}
+
+function usageAttributes(record: usage.UsageRecord): Attributes {
+  // What nobody reported, and nobody guessed, is not told as none.
+  if (!record.usageReported && !record.usageEstimated) return {};
+  return {
+    'gen_ai.usage.input_tokens': record.inputTokens,
+    'gen_ai.usage.output_tokens': record.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': orNone(record.cacheReadTokens),
+    'gen_ai.usage.cache_creation.input_tokens': orNone(record.cacheWriteTokens),
+    'gen_ai.usage.reasoning.output_tokens': orNone(record.reasoningTokens),
+    'service.usage.cache_creation_1h.input_tokens': orNone(record.cacheWrite1hTokens),
+    'service.usage.cache_read_audio.input_tokens': orNone(record.cacheReadAudioTokens),
+    'service.usage.audio.input_tokens': orNone(record.inputAudioTokens),
+    'service.usage.audio.output_tokens': orNone(record.outputAudioTokens),
+    'service.usage.image.input_tokens': orNone(record.inputImageTokens),
+    'service.usage.image.output_tokens': orNone(record.outputImageTokens),
+    'service.usage.is_estimated': record.usageEstimated || undefined,
+  };
+}
+
+function costAttributes(record: usage.UsageRecord): Attributes {
+  return {
+    'openai.response.service_tier': record.serviceTier,
+    'service.served_region': record.servedRegion,
+    ...(record.costKnown && {
+      'service.cost.nano_usd': record.costNanoUsd,
+      'service.cost.price_layer': record.priceLayer,
+    }),
+  };
+}
+
+function tenantAttributes(record: usage.UsageRecord): Attributes {
+  return {
+    'service.organisation.id': record.organisationId,
+    'service.workspace.id': record.workspaceId,
+    'service.workspace.slug': record.workspaceSlug,
+    'service.api_key.id': record.apiKeyId,
+    'service.user.id': record.userId,
+  };
+}
+
+/** How the request got there, and what it took. */
+function courseAttributes(record: usage.UsageRecord): Attributes {
+  return {
+    'http.request.method': record.method,
+    'url.path': record.requestUrl,
+    'http.response.status_code': orNone(record.statusCode),
+    'service.request.id': uuidText(record.requestId),
+    'service.record.id': uuidText(record.id),
+    'service.trace.id': record.traceId,
+    'service.span.name': record.spanName,
+    'service.source': record.source,
+    'service.provider': record.provider,
+    'service.provider.slug': record.providerSlug,
+    'service.outcome': usage.Outcome[record.outcome]?.toLowerCase(),
+    'service.failure_cause': record.failureCause,
+    'service.attempt': orNone(record.attempt),
+    'service.retry_count': orNone(record.retryCount),
+    'service.strategy': record.strategyMode,
+    'service.option_path': record.optionPath,
+    'service.config.slug': record.configSlug,
+    'service.prompt.slug': record.promptSlug,
+    'service.cache_status': record.cacheStatus.toLowerCase(),
+    'service.latency_ms': record.latencyMs,
+    'service.gateway_ms': record.gatewayMs,
+  };
+}
+
+function orNone<Count extends number | bigint>(count: Count): Count | undefined {
+  return Number(count) === 0 ? undefined : count;
+}
+
+/** All ways to say that a tool is to be called are one. */
+function finishReasonOf(reason: string): string {
+  return toolReasons.has(reason) ? 'tool_call' : reason;
+}
+
+const toolReasons: ReadonlySet<string> = new Set([
+  'tool-calls',
+  'tool_calls',
+  'tool_use',
+  'function_call',
+  'TOOL_CALL',
+]);

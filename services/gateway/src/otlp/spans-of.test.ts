@@ -1,0 +1,87 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import { describe, expect, it } from 'vitest';
+import { spansOf } from './spans-of.ts';
+
+function spansOfRecord(record: Parameters<typeof create<typeof usage.UsageRecordSchema>>[1]) {
+  const bytes = toBinary(
+    usage.UsageRecordSchema,
+    create(usage.UsageRecordSchema, {
+      id: Buffer.from('019388b07c0070008000000000000001', 'hex'),
+      organisationId: 'org',
+      endpoint: 'chatComplete',
+      provider: 'bedrock',
+      model: 'claude',
+      outcome: usage.Outcome.SUCCESS,
+      createdAtMs: 1_700_000_000_000n,
+      latencyMs: 300,
+      attemptMs: 200,
+      ...record,
+    }),
+  );
+  return spansOf({ record: Buffer.from(bytes), content: undefined });
+}
+
+const hex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString('hex');
+
+describe('spansOf', () => {
+  it.each([
+    ['0AF7651916CD43DD8448EB211C80319C', '0af7651916cd43dd8448eb211c80319c'],
+    ['0af76519-16cd-43dd-8448-eb211c80319c', '0af7651916cd43dd8448eb211c80319c'],
+  ])('keeps the trace id %s', (traceId, kept) => {
+    expect(hex(spansOfRecord({ traceId })[0]?.traceId)).toBe(kept);
+  });
+
+  it('makes one of a name that a caller chose, the same for all of its organisation and nobody else', () => {
+    const of = (organisationId: string, traceId: string) =>
+      hex(spansOfRecord({ traceId, organisationId })[0]?.traceId);
+    expect(of('org', 'nightly')).toMatch(/^[0-9a-f]{32}$/);
+    expect(of('org', 'nightly')).toBe(of('org', 'nightly'));
+    expect(new Set([of('org', 'nightly'), of('org', 'daily'), of('other', 'nightly')]).size).toBe(
+      3,
+    );
+    // Zeros are no id.
+    expect(of('org', '0'.repeat(32))).not.toBe('0'.repeat(32));
+  });
+
+  it('hangs spans below those that callers named', () => {
+    const [parent] = spansOfRecord({ traceId: 't', spanId: 'outer' });
+    const [child] = spansOfRecord({ traceId: 't', spanId: 'inner', parentSpanId: 'outer' });
+    expect(hex(child?.parentSpanId)).toBe(hex(parent?.spanId));
+    expect(hex(child?.spanId)).not.toBe(hex(parent?.spanId));
+  });
+
+  it('lasts as long as the attempt did', () => {
+    expect(spansOfRecord({})[0]).toMatchObject({
+      startTimeUnixNano: 1_700_000_000_100_000_000n,
+      endTimeUnixNano: 1_700_000_000_300_000_000n,
+      name: 'chat claude',
+    });
+  });
+
+  it('says nothing of tokens that nobody counted', () => {
+    const names = (spansOfRecord({})[0]?.attributes ?? []).map(({ key }) => key);
+    expect(names.filter((name) => name?.includes('usage'))).toEqual([]);
+  });
+
+  it('has a span for each check, below that of the attempt', () => {
+    const hooks = [
+      { id: 'no-secrets', event: 'before', verdict: true, deny: true },
+      { id: 'polite', event: 'after', verdict: false, deny: false },
+    ];
+    const [span, ...checks] = spansOfRecord({ decisionJson: JSON.stringify({ hooks }) });
+    expect(checks.map(({ name, status }) => [name, status?.code])).toEqual([
+      ['service.guardrail.input', 0],
+      ['service.guardrail.output', 2],
+    ]);
+    expect(new Set(checks.map(({ spanId }) => hex(spanId))).size).toBe(2);
+    for (const check of checks) {
+      expect(hex(check.parentSpanId)).toBe(hex(span?.spanId));
+      expect(hex(check.traceId)).toBe(hex(span?.traceId));
+    }
+    expect(checks[1]?.attributes).toContainEqual({
+      key: 'service.guardrail.verdict',
+      value: { value: { case: 'stringValue', value: 'failed' } },
+    });
+  });
+});
