@@ -78,6 +78,7 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/data-service/settings': 'scripts',
   '@sluice/gateway/config-sync': 'scripts',
   '@sluice/gateway/settings': 'scripts',
+  '@sluice/proto-stubs/otlp': 'packages/otlp',
 };
 
 function relativeFault(path: string, part: string, entry: SourceImport): string | undefined {

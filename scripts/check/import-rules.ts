@@ -29,7 +29,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/demo-upstream': [],
   'packages/stack': ['packages/demo-upstream'],
   'packages/otlp': ['packages/env', 'packages/json', 'packages/proto-stubs'],
-  'packages/testkit': ['packages/stack', 'packages/demo-upstream', 'packages/proto-stubs'],
+  'packages/testkit': ['packages/otlp', 'packages/stack', 'packages/demo-upstream'],
   'services/gateway': [
     'packages/aws-signature',
     'packages/data-dir',

@@ -4,6 +4,21 @@
  * up in time (`exporter.ts`), the settings that name it, and the names that the
  * conventions for generative AI have for what is ours (`gen-ai-names.ts`).
  */
+export {
+  type AnyValue,
+  ExportLogsServiceRequestSchema,
+  ExportLogsServiceResponseSchema,
+  ExportTraceServiceRequestSchema,
+  ExportTraceServiceResponseSchema,
+  type KeyValue,
+  type LogRecord,
+  LogRecordSchema,
+  SeverityNumber,
+  type Span,
+  Span_SpanKind,
+  SpanSchema,
+  Status_StatusCode,
+} from '@sluice/proto-stubs/otlp';
 export { type AttributeValue, attributesOf, plainValueOf } from './attributes.ts';
 export { encodeExport, type OtlpProtocol, readExport } from './export-request.ts';
 export { type Delivery, OtlpExporter, type OtlpTarget } from './exporter.ts';

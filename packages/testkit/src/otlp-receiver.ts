@@ -8,7 +8,7 @@ import {
   ExportLogsServiceRequestSchema,
   ExportTraceServiceRequestSchema,
   type KeyValue,
-} from '@sluice/proto-stubs/otlp';
+} from '@sluice/otlp';
 
 /** A span as a receiver has it, its ids in hex. */
 export interface ReceivedSpan {

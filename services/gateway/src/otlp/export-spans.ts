@@ -4,15 +4,13 @@ import { jsonBounds, readJson } from '@sluice/json';
 import {
   type AttributeValue,
   attributesOf,
+  ExportTraceServiceRequestSchema,
+  ExportTraceServiceResponseSchema,
   encodeExport,
   OtlpExporter,
   type OtlpTarget,
   readExport,
 } from '@sluice/otlp';
-import {
-  ExportTraceServiceRequestSchema,
-  ExportTraceServiceResponseSchema,
-} from '@sluice/proto-stubs/otlp';
 import { spansIn } from './span-batch.ts';
 import type { Exported } from './span-queue.ts';
 import { type SpanInit, spansOf } from './spans-of.ts';
