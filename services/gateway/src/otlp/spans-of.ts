@@ -1,7 +1,14 @@
 import { fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
-import { attributesOf, operationNameOf, spanIdOf, traceIdOf } from '@sluice/otlp';
+import {
+  attributesOf,
+  operationNameOf,
+  Span_SpanKind,
+  type SpanSchema,
+  Status_StatusCode,
+  spanIdOf,
+  traceIdOf,
+} from '@sluice/otlp';
 import { usage } from '@sluice/proto-stubs';
-import { Span_SpanKind, type SpanSchema, Status_StatusCode } from '@sluice/proto-stubs/otlp';
 import { entriesOf } from '../content/segment.ts';
 import { contentAttributes } from './content-attributes.ts';
 import { recordAttributes } from './record-attributes.ts';
