@@ -8,6 +8,7 @@
 import type { FunctionTool, JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, objectOf, stringOf } from '../../json/json-access.ts';
 import { customFunction } from '../custom-tools.ts';
+import { toolsInRequest } from './tools-in-request.ts';
 
 export type ToolKind = 'function' | 'custom' | BuiltInKind;
 type BuiltInKind = 'local_shell' | 'shell' | 'apply_patch';
@@ -93,10 +94,10 @@ const none: ReadonlyMap<string, AskedTool> = new Map();
 
 /** By the names that providers of other formats know, only those that are more than functions. */
 export function askedTools(request: JsonObject): ReadonlyMap<string, AskedTool> {
-  const tools = arrayOf(request.tools);
-  if (tools?.some((tool) => objectOf(tool)?.type !== 'function') !== true) return none;
+  const tools = toolsInRequest(request);
+  if (tools?.some(({ tool }) => objectOf(tool)?.type !== 'function') !== true) return none;
   const asked = new Map<string, AskedTool>();
-  for (const tool of tools) add(objectOf(tool) ?? {}, undefined, asked);
+  for (const { tool } of tools) add(objectOf(tool) ?? {}, undefined, asked);
   return asked;
 }
 

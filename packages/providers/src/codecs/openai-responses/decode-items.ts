@@ -12,6 +12,7 @@ import { notKept } from './not-kept.ts';
 import { decodePicture } from './pictures.ts';
 import { openFromCaller, partSignatureOf } from './sealed-thinking.ts';
 import { decodeCall, decodeOutput } from './tool-items.ts';
+import { bringsTools } from './tools-in-request.ts';
 
 /** `input`: a text, or a list of items. What one turn of the model consists of becomes one message. */
 export function decodeInput(input: JsonValue | undefined, dropped: string[]): ChatMessage[] {
@@ -71,6 +72,8 @@ function decodeItem(item: JsonObject, path: string, turns: Turns, dropped: strin
 }
 
 function decodeFurther(item: JsonObject, path: string, turns: Turns, dropped: string[]): void {
+  // Among the tools of the request: see `tools-in-request.ts`.
+  if (bringsTools(item)) return;
   const part = decodeCall(item, path) ?? decodePicture(item);
   const output = part === undefined ? decodeOutput(item) : undefined;
   if (part !== undefined) turns.add([part], path, stringOf(item.id));

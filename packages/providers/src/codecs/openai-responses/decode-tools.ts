@@ -3,6 +3,7 @@ import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { cacheControlOf } from '../openai-chat/decode-parts.ts';
 import { builtInFunction, customTool, isBuiltIn, nameIn, runsAtCaller } from './asked-tools.ts';
+import { toolsInRequest } from './tools-in-request.ts';
 import { formatName } from './wire.ts';
 
 export interface DecodedTools {
@@ -13,7 +14,9 @@ export interface DecodedTools {
 
 /** `tools` and `tool_choice`, which may leave some of the tools out. */
 export function decodeTools(body: JsonObject, dropped: string[]): DecodedTools {
-  const tools = arrayOf(body.tools)?.flatMap((tool, index) => decodeTool(tool, `tools[${index}]`));
+  const tools = lastOfEachName(
+    toolsInRequest(body)?.flatMap(({ tool, path }) => decodeTool(tool, path)),
+  );
   const choice = objectOf(body.tool_choice);
   if (choice?.type !== 'allowed_tools')
     return compact<DecodedTools>({
@@ -28,6 +31,14 @@ export function decodeTools(body: JsonObject, dropped: string[]): DecodedTools {
     allTools: tools?.every(isAllowed) === true ? undefined : tools,
     toolChoice: { type: choice.mode === 'required' ? 'required' : 'auto' },
   });
+}
+
+/** A tool may be told of again later, where it is found by a search: no provider takes two of one name. */
+function lastOfEachName(tools: ChatTool[] | undefined): ChatTool[] | undefined {
+  if (tools === undefined) return undefined;
+  const last = new Map<unknown, ChatTool>();
+  for (const tool of tools) last.set(tool.type === 'function' ? tool.name : tool, tool);
+  return last.size === tools.length ? tools : [...last.values()];
 }
 
 /** Tools without a name are meant by their type. */

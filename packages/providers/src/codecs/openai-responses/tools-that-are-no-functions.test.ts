@@ -30,8 +30,13 @@ function ask(provider: typeof chatOnly, body: JsonObject) {
 }
 
 /** A whole answer of a chat provider that calls a function, as the caller of responses reads it. */
-function answered(tools: JsonObject[], name: string, args: string): JsonObject[] {
-  const request = { model: 'm', input: 'x', tools };
+function answered(
+  tools: JsonObject[] | undefined,
+  name: string,
+  args: string,
+  input: JsonObject[string] = 'x',
+): JsonObject[] {
+  const request = { model: 'm', input, ...(tools && { tools }) };
   const call = { id: 'call_1', type: 'function', function: { name, arguments: args } };
   const reply = {
     id: 'r',
@@ -46,8 +51,13 @@ function answered(tools: JsonObject[], name: string, args: string): JsonObject[]
 }
 
 /** The same told in a stream, the arguments in pieces of three characters: its events. */
-function streamed(tools: JsonObject[], name: string, args: string): JsonObject[] {
-  const request = { model: 'm', input: 'x', tools, stream: true };
+function streamed(
+  tools: JsonObject[] | undefined,
+  name: string,
+  args: string,
+  input: JsonObject[string] = 'x',
+): JsonObject[] {
+  const request = { model: 'm', input, ...(tools && { tools }), stream: true };
   const pieces = args.match(/[\s\S]{1,3}/gu) ?? [];
   const deltas = [
     { id: 'call_1', function: { name, arguments: '' } },
@@ -254,6 +264,57 @@ describe('namespaces', () => {
     ]);
     const turn = { type: 'function_call', call_id: 'c', ...found };
     expect(JSON.stringify(ask(chatOnly, { tools, input: [turn] }).body)).toContain('mcp__files__f');
+  });
+});
+
+describe('tools told of in the conversation', () => {
+  const told: JsonObject = {
+    type: 'additional_tools',
+    role: 'developer',
+    tools: [
+      {
+        type: 'namespace',
+        name: 'functions',
+        description: '',
+        tools: [{ ...custom, name: 'exec' }],
+      },
+      { type: 'namespace', name: 'clock', tools: [{ ...fn, name: 'sleep' }] },
+    ],
+  };
+  const user = { role: 'user', content: 'x' };
+
+  it('are tools of the request to every other provider', () => {
+    for (const provider of providers) {
+      const { body, dropped } = ask(provider, { input: [told, user] });
+      const text = JSON.stringify(body);
+      expect(text).toContain('functions__exec');
+      expect(text).toContain('clock__sleep');
+      expect(dropped).toEqual([]);
+    }
+  });
+
+  it('are named by where they stand, where nobody runs them', () => {
+    const item = { ...told, tools: [fn, { type: 'image_generation' }] };
+    expect(ask(chatOnly, { input: [user, item] }).dropped).toEqual(['input[1].tools[1]']);
+  });
+
+  it('are answered in their own items', () => {
+    const input = [told, user];
+    expect(answered(undefined, 'functions__exec', '{"input":"x"}', input)).toMatchObject([
+      { type: 'custom_tool_call', name: 'exec', namespace: 'functions', input: 'x' },
+    ]);
+    expect(itemsOf(streamed(undefined, 'clock__sleep', '{}', input))).toMatchObject([
+      { type: 'function_call', name: 'sleep', namespace: 'clock' },
+    ]);
+  });
+
+  it('stand beside those of the request, the last of a name alone', () => {
+    const found = { type: 'tool_search_output', tools: [{ ...fn, description: 'later' }] };
+    const { body } = ask(chatOnly, { tools: [fn, custom], input: [user, found] });
+    expect(body?.tools).toMatchObject([
+      { function: { name: 'f', description: 'later' } },
+      { function: { name: 'apply_patch' } },
+    ]);
   });
 });
 
