@@ -176,10 +176,12 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     rejects: ['queries', 'sinks'],
     seals: ['queries'],
     // What is stored marks what must be rolled up again.
-    sinks: ['rollups', 'queries', 'seals', 'metrics.ts'],
+    sinks: ['columns', 'rollups', 'queries', 'seals', 'metrics.ts'],
     rollups: ['queries', 'metrics.ts'],
     queries: [],
-    clickhouse: [],
+    clickhouse: ['columns', 'queries'],
+    // Rows as ClickHouse's Native format has them, read off protobuf's.
+    columns: [],
     speed: ['clickhouse', 'rpc', 'queries', 'rollups', 'sinks', 'metrics.ts'],
   },
 };

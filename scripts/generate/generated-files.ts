@@ -5,7 +5,7 @@ import { settingsPage } from '../docs/settings-page.ts';
 import { alertsFile } from '../monitoring/alerts-file.ts';
 import { dashboardFile } from '../monitoring/dashboard-file.ts';
 import { dashboards } from '../monitoring/dashboards.ts';
-import { usageRecordSource, usageRowSource } from './usage-record.ts';
+import { usageColumnsSource, usageRecordSource } from './usage-record.ts';
 
 /** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
@@ -21,5 +21,5 @@ export const generatedFiles: Readonly<Record<string, () => string>> = {
   'docs/providers.md': providerPage,
   'docs/settings.md': settingsPage,
   'packages/usage/src/record.gen.ts': usageRecordSource,
-  'services/data-service/src/sinks/usage-row.gen.ts': usageRowSource,
+  'services/data-service/src/sinks/usage-columns.gen.ts': usageColumnsSource,
 };

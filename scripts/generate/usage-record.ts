@@ -7,67 +7,91 @@ interface FieldCode {
   empty: string;
   /** The method of ProtoWriter that takes it. */
   write: 'text' | 'bytes' | 'uint' | 'sint' | 'bool' | 'double' | 'pair' | 'count' | 'texts';
-  /** The value of its column. */
-  column: (value: string, field: DescField) => string;
+  /** What makes its column in the ledger. */
+  column: (field: DescField) => string;
 }
 
-const same = (value: string) => value;
-/** JSON's numbers lose digits. */
-const digits = (value: string) => `${value}.toString()`;
+/** Texts of which nearly every row has its own; of the others there are few, and a dictionary holds them. */
+const ownTexts: ReadonlySet<string> = new Set([
+  'trace_id',
+  'span_id',
+  'parent_span_id',
+  'api_key_id',
+  'user_id',
+  'request_url',
+  'decision_json',
+]);
 
-const text: FieldCode = { type: 'string', empty: "''", write: 'text', column: same };
-const number32: FieldCode = { type: 'number', empty: '0', write: 'uint', column: same };
-const number64: FieldCode = { ...number32, column: digits };
+/** Counts by names that are each row's own. */
+const ownCounts: ReadonlySet<string> = new Set(['counters_reserved', 'counters_settled']);
+
+const text: FieldCode = {
+  type: 'string',
+  empty: "''",
+  write: 'text',
+  column: ({ name }) => (ownTexts.has(name) ? 'new Texts()' : 'new FewTexts()'),
+};
+const number32: FieldCode = {
+  type: 'number',
+  empty: '0',
+  write: 'uint',
+  column: () => "new Integers32('UInt32')",
+};
+const number64: FieldCode = { ...number32, column: () => "new Integers64('UInt64')" };
 
 const scalars: Partial<Record<ScalarType, FieldCode>> = {
   [ScalarType.STRING]: text,
-  [ScalarType.BOOL]: { type: 'boolean', empty: 'false', write: 'bool', column: same },
+  [ScalarType.BOOL]: {
+    type: 'boolean',
+    empty: 'false',
+    write: 'bool',
+    column: () => 'new Bools()',
+  },
   [ScalarType.DOUBLE]: {
     type: 'number',
     empty: '0',
     write: 'double',
-    column: (value) => `finite(${value})`,
+    column: () => 'new Doubles()',
   },
   [ScalarType.UINT32]: number32,
   [ScalarType.UINT64]: number64,
-  [ScalarType.SINT32]: { ...number32, write: 'sint' },
-  [ScalarType.SINT64]: { ...number64, write: 'sint' },
+  [ScalarType.SINT32]: { ...number32, write: 'sint', column: () => "new Integers32('Int32')" },
+  [ScalarType.SINT64]: { ...number32, write: 'sint', column: () => "new Integers64('Int64')" },
   [ScalarType.BYTES]: {
     type: 'Buffer',
     empty: 'noBytes',
     write: 'bytes',
-    column: (value, { name }) =>
-      name === 'entry_id' ? `otherId(${value}, record.id, '${name}')` : `uuid(${value}, '${name}')`,
+    column: ({ name }) => `new Ids('${name}')`,
   },
 };
 
 /** A time in Unix ms, the one int64 there is: others would need a writer for what is negative. */
 const time: FieldCode = {
   ...number32,
-  column: (value, { name }) => `timestamp(${value}, '${name}')`,
+  column: ({ name }) => `new Times('${name}')`,
 };
 
-const outcome: FieldCode = { ...number32, column: (value) => `outcomeName(${value})` };
+const outcome: FieldCode = { ...number32, column: () => 'new NamesOfEnum(outcomeName)' };
 
 const metadata: FieldCode = {
   type: 'Readonly<Record<string, string>>',
   empty: 'noTexts',
   write: 'pair',
-  column: same,
+  column: () => 'new MapsOfTexts()',
 };
 
 const counts: FieldCode = {
   type: 'Counts',
   empty: 'noCounts',
   write: 'count',
-  column: (value) => `countsIn(${value})`,
+  column: ({ name }) => (ownCounts.has(name) ? 'new MapsOfCounts()' : 'new MapsOfFewCounts()'),
 };
 
 const texts: FieldCode = {
   type: 'readonly string[]',
   empty: 'noList',
   write: 'texts',
-  column: same,
+  column: () => 'new ListsOfTexts()',
 };
 
 function codeOf(field: DescField): FieldCode {
@@ -202,30 +226,27 @@ ${writeLines(true)}
 /** `created_at_ms` is a number on the wire and a time in its column. */
 const columnOf = ({ name }: DescField) => name.replace(/_at_ms$/, '_at');
 
-/** `services/data-service/src/sinks/usage-row.gen.ts`. */
-export function usageRowSource(): string {
-  const columns = fields.map(
-    ({ field, name, code }) => `    ${columnOf(field)}: ${code.column(`record.${name}`, field)},`,
-  );
-  return `${head}import type { usage } from '@sluice/proto-stubs';
-import {
-  countsIn,
-  finite,
-  otherId,
-  outcomeName,
-  timestamp,
-  type UsageRow,
-  uuid,
-} from './column-values.ts';
+/** `services/data-service/src/sinks/usage-columns.gen.ts`. */
+export function usageColumnsSource(): string {
+  const lines = (line: (field: DescField, code: FieldCode) => string) =>
+    fields.map(({ field, code }) => `  ${line(field, code)}`).join('\n');
+  return `${head}import { Ids } from '../columns/ids.ts';
+import { ListsOfTexts, MapsOfCounts, MapsOfFewCounts, MapsOfTexts } from '../columns/lists.ts';
+import { NamesOfEnum } from '../columns/names-of-enum.ts';
+import { Bools, Doubles, Integers32, Integers64 } from '../columns/numbers.ts';
+import { FewTexts } from '../columns/few-texts.ts';
+import { Texts } from '../columns/texts.ts';
+import { Times } from '../columns/times.ts';
+import { outcomeName } from './column-values.ts';
 
-/**
- * The row of a record, field by field.
- * @throws UnfitRecord for what a column could not hold, so that one bad record never fails a batch.
- */
-export function usageRow(record: usage.UsageRecord): UsageRow {
-  return {
-${columns.join('\n')}
-  };
+/** A column of \`usage_records\` for each field of the record. */
+export class UsageColumns {
+${lines((field, code) => `readonly ${columnOf(field)} = ${code.column(field)};`)}
 }
+
+/** The field that each is read from. */
+export const usageFields: Readonly<Record<keyof UsageColumns, number>> = {
+${lines((field) => `${columnOf(field)}: ${field.number},`)}
+};
 `;
 }

@@ -35,12 +35,16 @@ export async function wire(
   // Read first, so that a slip in the address is found at start and not when the first message is due.
   const natsAddresses = env.NATS_URL === undefined ? undefined : parseNatsAddresses(env.NATS_URL);
   const metrics = ingestMetrics(registry);
-  const { client, close: closeClickHouse } = await connectClickHouse(
+  const {
+    client,
+    insertBlock,
+    close: closeClickHouse,
+  } = await connectClickHouse(
     env.CLICKHOUSE_URL === undefined
       ? { dataDir: env.CLICKHOUSE_DATA_DIR }
       : { url: env.CLICKHOUSE_URL },
   );
-  const sink = createUsageSink({ client, metrics, logger, nowMs });
+  const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs });
   const refreshGaps = createGapGauge({
     client,
     metrics,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { temporaryFolder } from '@sluice/testkit';
 import { createChdbConnection } from 'chdb/connection';
+import { blockFile } from '../src/clickhouse/block-file.ts';
 
 export interface ClickHouseFront {
   readonly url: string;
@@ -17,14 +18,25 @@ export interface ClickHouseFront {
  * client uses, so that the server mode is tested against the real SQL engine.
  */
 export async function startClickHouseFront(): Promise<ClickHouseFront> {
-  const engine = createChdbConnection({ path: await temporaryFolder('clickhouse-front') });
+  const dataDir = await temporaryFolder('clickhouse-front');
+  const engine = createChdbConnection({ path: dataDir });
+  const file = blockFile(dataDir);
   const server: Server = createServer(async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping') return response.end('Ok.\n');
     try {
-      const { statement, format } = await statementOf(request, url);
-      const result = await engine.chdb.queryAsync(statement, { format });
-      response.end(result.bytes());
+      const { sets, query, body, format } = await statementOf(request, url);
+      const run = async (statement: string) => {
+        const result = await engine.chdb.queryAsync(`${sets}${statement}`, { format });
+        response.end(result.bytes());
+      };
+      // The embedded engine takes no bytes beside a statement.
+      const insert = /^(INSERT INTO \w+ \((.+)\)) FORMAT Native$/s.exec(query);
+      if (insert === null) await run(body.length === 0 ? query : `${query}\n${body}`);
+      else
+        await file.hold(body, (path) =>
+          run(`${insert[1]} SELECT ${insert[2]} FROM file('${path}', Native)`),
+        );
     } catch (error) {
       response.writeHead(500).end(error instanceof Error ? error.message : String(error));
     }
@@ -51,7 +63,7 @@ export async function startClickHouseFront(): Promise<ClickHouseFront> {
 
 /** Parameters and settings come in the query string, the statement there or in the body, rows in the body. */
 async function statementOf(request: IncomingMessage, url: URL) {
-  const body = (await buffer(request)).toString('utf8');
+  const body = await buffer(request);
   const inUrl = url.searchParams.get('query');
   const sets: string[] = [];
   let format = 'TabSeparated';
@@ -60,7 +72,13 @@ async function statementOf(request: IncomingMessage, url: URL) {
     else if (!transport.has(name))
       sets.push(`SET ${name} = '${value.replace(/[\\']/g, '\\$&')}'; `);
   }
-  return { statement: `${sets.join('')}${inUrl === null ? body : `${inUrl}\n${body}`}`, format };
+  return {
+    sets: sets.join(''),
+    ...(inUrl === null
+      ? { query: body.toString('utf8'), body: Buffer.alloc(0) }
+      : { query: inUrl, body }),
+    format,
+  };
 }
 
 const transport = new Set([

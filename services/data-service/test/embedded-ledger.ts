@@ -10,13 +10,13 @@ const whenAllIsYoung = Date.UTC(2020, 0, 1);
 
 /** The real engine inside the test, with schema and sink. One a process: the engine allows no more. */
 export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () => number } = {}) {
-  const { client, close } = await connectClickHouse({
+  const { client, insertBlock, close } = await connectClickHouse({
     dataDir: await temporaryFolder('clickhouse'),
   });
   await applySchema(client, schemaFolder);
   const metrics = ingestMetrics(createMetrics({ app: 'test', env: 'test' }));
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const sink = createUsageSink({ client, metrics, logger, nowMs });
+  const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs });
   return {
     client,
     sink,

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, ScalarType, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import { encodeEntry } from '@sluice/usage';
+import { encodeEntry, uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { applySchema, schemaFolder } from '../src/clickhouse/apply-schema.ts';
-import { usageRow } from '../src/sinks/usage-row.gen.ts';
+import { UsageColumns } from '../src/sinks/usage-columns.gen.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { encodedRecord } from './usage-records.ts';
 
@@ -40,21 +40,17 @@ describe('schema', () => {
 });
 
 describe('usage_records', () => {
-  it('has a column for every field of the record, and the row fills each', async () => {
+  it('has a column for every field of the record, of the type that the intake sends', async () => {
     const fields = usage.UsageRecordSchema.fields.map(({ name }) => name.replace(/_at_ms$/, '_at'));
-    const columns = await ledger.rows<{ name: string }>(
-      "SELECT name FROM system.columns WHERE database = currentDatabase() AND table = 'usage_records' ORDER BY position",
+    const columns = await ledger.rows<{ name: string; type: string }>(
+      "SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = 'usage_records' ORDER BY position",
     );
     const ours = ['stored_at', 'certainty'];
-    expect(columns.map(({ name }) => name).filter((name) => !ours.includes(name))).toEqual(fields);
-    const row = usageRow(
-      create(usage.UsageRecordSchema, {
-        id: randomBytes(16),
-        requestId: randomBytes(16),
-        createdAtMs: BigInt(Date.UTC(2026, 1)),
-      }),
+    const others = columns.filter(({ name }) => !ours.includes(name));
+    expect(others.map(({ name }) => name)).toEqual(fields);
+    expect(Object.entries(new UsageColumns()).map(([name, { type }]) => ({ name, type }))).toEqual(
+      others,
     );
-    expect(Object.keys(row)).toEqual(fields);
   });
 
   it('gives back every value that was written, also awkward ones', async () => {
@@ -81,11 +77,27 @@ describe('usage_records', () => {
         values[localName] = localName.endsWith('Ms') ? 0.1 : 4_000;
     }
     record.retryCount = -1;
-    await ledger.sink.write([toBinary(usage.UsageRecordSchema, record)]);
+    // Among others that have nothing of it.
+    const plain = () => encodedRecord({ createdAtMs: BigInt(Date.UTC(2026, 1)) });
+    await ledger.sink.write([plain(), toBinary(usage.UsageRecordSchema, record), plain()]);
     const [stored] = await ledger.rows(
-      'SELECT * EXCEPT (stored_at, certainty) FROM usage_records FINAL SETTINGS output_format_json_quote_64bit_integers = 1',
+      'SELECT * EXCEPT (stored_at, certainty) FROM usage_records FINAL WHERE retry_count = -1 SETTINGS output_format_json_quote_64bit_integers = 1',
     );
-    expect(stored).toEqual(usageRow(record));
+    const { createdAtMs: _, outcome: _outcome, ...same } = record;
+    const expected = Object.fromEntries(
+      usage.UsageRecordSchema.fields
+        .filter(({ localName }) => localName in same)
+        .map(({ name, localName }) => {
+          const value = record[localName as keyof typeof same];
+          return [name, value instanceof Uint8Array ? uuidText(value) : withoutBigints(value)];
+        }),
+    );
+    expect(stored).toEqual({
+      ...expected,
+      created_at: '2026-02-02 03:04:05.678',
+      outcome: 'caller_gone',
+      entry_id: noId,
+    });
   });
 
   it('counts a record once however often it arrives, in one batch, in many parts, and after merges', async () => {
@@ -126,16 +138,45 @@ describe('usage_records', () => {
   });
 });
 
+const noId = '00000000-0000-0000-0000-000000000000';
+
+/** As JSON has them, where numbers lose digits. */
+function withoutBigints(value: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? each.toString() : each)),
+  );
+}
+
 describe('usage_rejects', () => {
   it('keeps the bytes and the reason of what is not a record, and the rest is stored', async () => {
     const garbage = Buffer.from([0xff, 0xff, 0xff, 0x01, 0x02]);
     const badId = encodedRecord({ id: Buffer.from('short') });
     const badTime = encodedRecord({ createdAtMs: -1n });
-    await ledger.sink.write([encodedRecord(), garbage, badId, badTime, encodedRecord()]);
+    const one = { metadata: { a: 'x', b: 'y' }, wouldHaveRefused: ['x'], traceId: 'one' };
+    const bad = { metadata: { c: 'z', d: 'z' }, wouldHaveRefused: ['z', 'z'], traceId: 'bad' };
+    const torn = encodedRecord({ ...bad, latencyMs: 7, units: { z: 1n } }).subarray(0, -1);
+    const noText = Buffer.concat([encodedRecord(bad), Buffer.from([0x1a, 2, 0xc3, 0x28])]);
+    await ledger.sink.write([
+      encodedRecord(one),
+      garbage,
+      badId,
+      badTime,
+      torn,
+      noText,
+      encodedRecord({ traceId: 'two' }),
+    ]);
     await ledger.sink.write([garbage]);
-    expect(await ledger.rows('SELECT count() AS n FROM usage_records FINAL')).toEqual([{ n: 2 }]);
+    expect(
+      await ledger.rows(
+        'SELECT trace_id, metadata, would_have_refused, units FROM usage_records FINAL ORDER BY trace_id',
+      ),
+    ).toEqual([
+      { trace_id: 'one', metadata: one.metadata, would_have_refused: ['x'], units: {} },
+      // Nothing of those before it.
+      { trace_id: 'two', metadata: {}, would_have_refused: [], units: {} },
+    ]);
     const rejects = await ledger.rows<{ reason: string; record_base64: string }>(
-      'SELECT reason, record_base64 FROM usage_rejects FINAL ORDER BY reason',
+      'SELECT reason, record_base64 FROM usage_rejects FINAL ORDER BY reason, length(record_base64)',
     );
     expect(rejects).toEqual([
       {
@@ -143,7 +184,10 @@ describe('usage_rejects', () => {
         record_base64: Buffer.from(badTime).toString('base64'),
       },
       { reason: 'id is not 16 bytes', record_base64: Buffer.from(badId).toString('base64') },
-      { reason: 'not a UsageRecord', record_base64: garbage.toString('base64') },
+      ...[garbage, noText, torn].map((bytes) => ({
+        reason: 'not a UsageRecord',
+        record_base64: Buffer.from(bytes).toString('base64'),
+      })),
     ]);
   });
 

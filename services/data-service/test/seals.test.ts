@@ -273,6 +273,42 @@ describe('verifyOrganisation', () => {
   });
 });
 
+describe('old records', () => {
+  const stored = () =>
+    ledger.rows<{ sequence: number; outcome: string; copies: number }>(
+      'SELECT toUInt32(sequence) AS sequence, max(outcome) AS outcome, toUInt32(count()) AS copies FROM (SELECT * FROM usage_records ORDER BY certainty DESC) GROUP BY sequence ORDER BY sequence',
+    );
+
+  it('are stored once, by their numbers, their ids, or both', async () => {
+    const old = (sequence: number, some: Some = {}) => ({
+      id: randomBytes(16),
+      createdAtMs: at(0),
+      replicaId: 'replica-of-old',
+      sequence: BigInt(sequence),
+      ...some,
+    });
+    const first = old(70_001);
+    const lost = old(70_002, { outcome: usage.Outcome.LOST });
+    const unnumbered = old(0);
+    await ledger.client.command({ query: 'SYSTEM STOP MERGES usage_records' });
+    await ledger.sink.write([first, lost, unnumbered].map(encodedRecord));
+    const real = { ...lost, outcome: usage.Outcome.SUCCESS };
+    // Of another life, whose numbers begin anew.
+    const other = old(70_001, { replicaId: 'another', workspaceId: 'ws-2' });
+    await ledger.sink.write(
+      [old(69_999), first, lost, real, unnumbered, old(70_003), other].map(encodedRecord),
+    );
+    await ledger.client.command({ query: 'SYSTEM START MERGES usage_records' });
+    expect(await stored()).toEqual([
+      { sequence: 0, outcome: 'success', copies: 1 },
+      { sequence: 69_999, outcome: 'success', copies: 1 },
+      { sequence: 70_001, outcome: 'success', copies: 2 },
+      { sequence: 70_002, outcome: 'success', copies: 2 },
+      { sequence: 70_003, outcome: 'success', copies: 1 },
+    ]);
+  });
+});
+
 describe('sealed columns', () => {
   it.each(['usage_records', 'usage_adjustments'] as const)(
     'are all of %s but what the ledger adds',

@@ -1,12 +1,18 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { lockDataDir } from '@sluice/data-dir';
+import type { InsertBlock } from '../columns/native-block.ts';
+import { textLiteral } from '../queries/parameters.ts';
+import { blockFile } from './block-file.ts';
 
 /** A server elsewhere, or the engine inside this process. */
 export type ClickHousePlace = { url: string } | { dataDir: string };
 
 export interface ClickHouse {
   readonly client: ClickHouseClient;
+  readonly insertBlock: InsertBlock;
   /** Waits for what the engine still computes; afterwards its folder is free. */
   close(): Promise<void>;
 }
@@ -20,7 +26,18 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
     request_timeout: 30_000,
     clickhouse_settings: insertSettings,
   });
-  return { client, close: () => client.close() };
+  return {
+    client,
+    async insertBlock(table, { columns, bytes }) {
+      const { stream } = await client.exec({
+        query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT Native`,
+        values: Readable.from([bytes], { objectMode: false }),
+      });
+      // The answer is empty; its end gives the connection back.
+      await finished(stream.resume());
+    },
+    close: () => client.close(),
+  };
 }
 
 /**
@@ -44,8 +61,16 @@ async function openEmbedded(dataDir: string): Promise<ClickHouse> {
     connection: connection as unknown as ClientConnection,
     clickhouse_settings: settings,
   });
+  const file = blockFile(dataDir);
   return {
     client,
+    insertBlock: (table, { columns, bytes }) =>
+      file.hold(bytes, async (path) => {
+        const names = columns.join(', ');
+        await client.command({
+          query: `INSERT INTO ${table} (${names}) SELECT ${names} FROM file(${textLiteral(path)}, Native)`,
+        });
+      }),
     async close() {
       await client.close();
       await drainPending();

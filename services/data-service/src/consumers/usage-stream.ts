@@ -107,7 +107,7 @@ export function consumeUsageStream(options: UsageStreamOptions): UsageStreamCons
 }
 
 /** Messages in one pull, which hold some 500 records at most, and rows before which nothing is pulled: together less than the sink takes. */
-const pullMax = 50;
-const waitingMax = 20_000;
+const pullMax = 100;
+const waitingMax = 40_000;
 /** Heartbeats come twice in this time; when they stay away, the stream is looked for. */
 const pullMs = 10_000;

@@ -1,7 +1,7 @@
 import type { usage } from '@sluice/proto-stubs';
-import { timestamp, type UsageRow, uuid } from './column-values.ts';
+import { type JsonRow, timestamp, uuid } from './column-values.ts';
 
-export function adjustmentRow(adjustment: usage.Adjustment): UsageRow {
+export function adjustmentRow(adjustment: usage.Adjustment): JsonRow {
   return {
     id: uuid(adjustment.id, 'id'),
     record_id: uuid(adjustment.recordId, 'record_id'),

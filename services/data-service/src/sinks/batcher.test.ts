@@ -117,9 +117,10 @@ describe('createBatcher', () => {
   });
 });
 
-function recorder(some: Partial<BatcherOptions<number>> = {}) {
+function recorder(some: Partial<BatcherOptions<number, number[]>> = {}) {
   const inserted: number[][] = [];
-  const batcher = createBatcher<number>({
+  const batcher = createBatcher<number, number[]>({
+    prepare: (items) => items,
     insert: async (items) => {
       inserted.push(items);
     },

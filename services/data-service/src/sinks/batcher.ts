@@ -1,8 +1,10 @@
 import { GatewayError } from '@sluice/errors';
 
-export interface BatcherOptions<T> {
-  /** Stores the items; may be called again with items that it stored before. */
-  insert: (items: T[]) => Promise<void>;
+export interface BatcherOptions<T, Batch> {
+  /** Makes of items what is inserted, right before it is. */
+  prepare: (items: T[]) => Batch;
+  /** Stores a batch; may be called again with one that it stored before. */
+  insert: (batch: Batch) => Promise<void>;
   /** An insert holds about as many: whole entries are added until it is reached. */
   itemsMax: number;
   /** The longest an item waits for others. */
@@ -33,7 +35,7 @@ interface Entry<T> {
   reject: (error: unknown) => void;
 }
 
-export function createBatcher<T>(options: BatcherOptions<T>): Batcher<T> {
+export function createBatcher<T, Batch>(options: BatcherOptions<T, Batch>): Batcher<T> {
   const waiting: Entry<T>[] = [];
   let waitingItems = 0;
   let insertingItems = 0;
@@ -85,11 +87,12 @@ export function createBatcher<T>(options: BatcherOptions<T>): Batcher<T> {
   }
 
   async function insertUntilStored(items: T[]): Promise<void> {
+    const prepared = options.prepare(items);
     let waitMs = options.retryMinMs;
     for (;;) {
       giveUp.signal.throwIfAborted();
       try {
-        return await options.insert(items);
+        return await options.insert(prepared);
       } catch (error) {
         options.onFailure?.(error, items.length);
         // An abort ends the pause early; the loop's head then throws the reason.

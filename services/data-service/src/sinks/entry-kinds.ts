@@ -1,21 +1,20 @@
 import { type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import { type EntryKind, entryKindName, type LedgerEntry, readEntry } from '@sluice/usage';
+import { UnfitRecord } from '../columns/unfit-record.ts';
 import { adjustmentRow } from './adjustment-row.ts';
-import { UnfitRecord, type UsageRow } from './column-values.ts';
+import type { JsonRow } from './column-values.ts';
 import { feedbackRow } from './feedback-row.ts';
 import { lifeRow } from './life-row.ts';
-import { usageRow } from './usage-row.gen.ts';
 
 /** A row and the table it goes to. */
 export interface LedgerRow {
-  table: 'usage_records' | 'usage_adjustments' | 'feedbacks' | 'replica_lives';
-  row: UsageRow;
+  table: 'usage_adjustments' | 'feedbacks' | 'replica_lives';
+  row: JsonRow;
 }
 
-/** What becomes of an entry, by its kind: a new kind is a line here and a table. */
+/** What becomes of an entry, by its kind: a new kind is a line here and a table. Attempts, nearly all, have a way of their own. */
 const kinds: Partial<Record<EntryKind, Kind>> = {
-  [usage.EntryKind.ATTEMPT]: kindOf(usage.UsageRecordSchema, 'usage_records', usageRow),
   [usage.EntryKind.ADJUSTMENT]: kindOf(usage.AdjustmentSchema, 'usage_adjustments', adjustmentRow),
   [usage.EntryKind.FEEDBACK]: kindOf(usage.FeedbackSchema, 'feedbacks', feedbackRow),
   [usage.EntryKind.LIFE]: kindOf(usage.LifeSchema, 'replica_lives', lifeRow),
@@ -29,15 +28,16 @@ interface Kind {
 function kindOf<Desc extends DescMessage>(
   schema: Desc,
   table: LedgerRow['table'],
-  row: (message: MessageShape<Desc>) => UsageRow,
+  row: (message: MessageShape<Desc>) => JsonRow,
 ): Kind {
   return {
     rowOf: (body) => ({ table, row: row(messageIn(schema, body)) }),
-    organisationOf(body) {
-      const message: object = messageIn(schema, body);
-      return 'organisationId' in message ? String(message.organisationId) : '';
-    },
+    organisationOf: (body) => organisationIn(messageIn(schema, body)),
   };
+}
+
+function organisationIn(message: object): string {
+  return 'organisationId' in message ? String(message.organisationId) : '';
 }
 
 /** @throws UnfitRecord for what has no place here; the message says why */
@@ -52,6 +52,8 @@ export function ledgerRow({ kind, body }: LedgerEntry): LedgerRow {
 export function organisationOf(bytes: Uint8Array): string {
   try {
     const { kind, body } = readEntry(bytes);
+    if (kind === usage.EntryKind.ATTEMPT)
+      return organisationIn(messageIn(usage.UsageRecordSchema, body));
     return kinds[kind]?.organisationOf(body) ?? '';
   } catch {
     // Not even an entry: that is why it was rejected.

@@ -1,7 +1,7 @@
 import type { usage } from '@sluice/proto-stubs';
-import { finite, timestamp, type UsageRow, uuid } from './column-values.ts';
+import { finite, type JsonRow, timestamp, uuid } from './column-values.ts';
 
-export function feedbackRow(feedback: usage.Feedback): UsageRow {
+export function feedbackRow(feedback: usage.Feedback): JsonRow {
   return {
     id: uuid(feedback.id, 'id'),
     organisation_id: feedback.organisationId,

@@ -1,5 +1,6 @@
 import type { usage } from '@sluice/proto-stubs';
-import { timestamp, UnfitRecord, type UsageRow } from './column-values.ts';
+import { UnfitRecord } from '../columns/unfit-record.ts';
+import { type JsonRow, timestamp } from './column-values.ts';
 
 const minuteMs = 60_000n;
 
@@ -10,7 +11,7 @@ export function lifeRow({
   completeTo,
   unused,
   atMs,
-}: usage.Life): UsageRow {
+}: usage.Life): JsonRow {
   if (replicaId === '') throw new UnfitRecord('replica_id is empty');
   return {
     replica_id: replicaId,

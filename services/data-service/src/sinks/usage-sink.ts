@@ -1,14 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { usage } from '@sluice/proto-stubs';
 import type { Logger } from '@sluice/telemetry';
 import { readEntry } from '@sluice/usage';
+import type { InsertBlock, NativeBlock } from '../columns/native-block.ts';
+import { UnfitRecord } from '../columns/unfit-record.ts';
 import type { IngestMetrics } from '../metrics.ts';
 import { markJudged } from '../rollups/mark-judged.ts';
+import { settledAfterMs } from '../seals/days.ts';
 import { type Batcher, createBatcher } from './batcher.ts';
-import { UnfitRecord } from './column-values.ts';
 import { type LedgerRow, ledgerRow } from './entry-kinds.ts';
+import { findStoredCopies, type OldRecord } from './find-stored-copies.ts';
 import { notAMessage, readMessage } from './read-message.ts';
-import { withoutStoredCopies } from './without-copies.ts';
+import { UsageRows } from './usage-rows.ts';
 
 interface RejectRow {
   digest: string;
@@ -27,7 +31,23 @@ export interface Reject {
   receivedAtMs: number;
 }
 
-type Item = LedgerRow | { table: 'usage_rejects'; row: RejectRow };
+/** The bytes of an entry, or what is told of bytes that were rejected before. */
+type Item = Uint8Array | RejectItem;
+
+interface RejectItem {
+  table: 'usage_rejects';
+  row: RejectRow;
+}
+
+/** Items as they are inserted. */
+interface Batch {
+  /** Of the attempts that are rows. */
+  readonly attempts: readonly Uint8Array[];
+  readonly block: NativeBlock;
+  /** Those whose copies would do harm. */
+  readonly old: readonly OldRecord[];
+  readonly others: readonly (LedgerRow | RejectItem)[];
+}
 
 /** The one way into the ledger, for entries of either transport. */
 export interface UsageSink {
@@ -43,33 +63,40 @@ export interface UsageSink {
 
 export interface UsageSinkOptions {
   client: ClickHouseClient;
+  insertBlock: InsertBlock;
   metrics: IngestMetrics;
   logger: Logger;
   nowMs: () => number;
 }
 
-export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOptions): UsageSink {
+export function createUsageSink(options: UsageSinkOptions): UsageSink {
+  const { client, insertBlock, metrics, logger, nowMs } = options;
+  /** Of one batch after the other. */
+  const rows = new UsageRows();
+
   const batcher: Batcher<Item> = createBatcher({
     // Analytics promise to show a request within five seconds; a fifth of one still merges well.
     intervalMs: 200,
-    itemsMax: 10_000,
-    queueMax: 50_000,
+    itemsMax: 20_000,
+    queueMax: 100_000,
     retryMinMs: 100,
     retryMaxMs: 5000,
-    async insert(items) {
+    prepare,
+    async insert(batch: Batch) {
       const stop = metrics.insertSeconds.startTimer();
-      await insertRows(client, 'usage_rejects', items);
-      await insertRows(client, 'usage_records', await withoutCopies(items));
-      await insertRows(client, 'usage_adjustments', items);
-      await insertRows(client, 'feedbacks', items);
+      await insertRows('usage_rejects', batch);
+      await insertAttempts(batch);
+      await insertRows('usage_adjustments', batch);
+      await insertRows('feedbacks', batch);
       await markJudged(
         client,
-        items.flatMap((item) => (item.table === 'feedbacks' ? [item.row] : [])),
+        batch.others.flatMap((item) => (item.table === 'feedbacks' ? [item.row] : [])),
       );
       // Last: a life that says it has sent records must not be known before them.
-      await insertRows(client, 'replica_lives', items);
+      await insertRows('replica_lives', batch);
       stop();
-      for (const { table } of items) metrics.rows.child({ table }).add(1);
+      metrics.rows.child({ table: 'usage_records' }).add(batch.attempts.length);
+      for (const { table } of batch.others) metrics.rows.child({ table }).add(1);
     },
     onFailure(error, count) {
       metrics.insertFailures.inc();
@@ -77,16 +104,48 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
     },
   });
 
-  /** Of what is old, which may be sealed. */
-  async function withoutCopies(items: readonly Item[]): Promise<readonly Item[]> {
-    const records = items.flatMap((item) => (item.table === 'usage_records' ? [item.row] : []));
-    const rows = await withoutStoredCopies(client, records, nowMs());
-    return rows.map((row) => ({ table: 'usage_records', row }));
+  function prepare(items: readonly Item[]): Batch {
+    const attempts: Uint8Array[] = [];
+    const others: Batch['others'][number][] = [];
+    rows.reset();
+    for (const item of items)
+      if (!(item instanceof Uint8Array)) others.push(item);
+      else {
+        const other = itemOf(item, rows);
+        if (other === undefined) attempts.push(item);
+        else others.push(other);
+      }
+    return { attempts, block: rows.block(), old: rows.before(nowMs() - settledAfterMs), others };
   }
 
-  function itemOf(bytes: Uint8Array): Item {
+  async function insertAttempts({ attempts, block, old }: Batch): Promise<void> {
+    const copies = old.length === 0 ? noRows : await findStoredCopies(client, old);
+    if (copies.size === attempts.length) return;
+    await insertBlock('usage_records', copies.size === 0 ? block : without(attempts, copies));
+  }
+
+  function without(attempts: readonly Uint8Array[], copies: ReadonlySet<number>): NativeBlock {
+    rows.reset();
+    for (const [row, bytes] of attempts.entries())
+      if (!copies.has(row)) rows.add(readEntry(bytes).body);
+    return rows.block();
+  }
+
+  async function insertRows(
+    table: Batch['others'][number]['table'],
+    { others }: Batch,
+  ): Promise<void> {
+    const values = others.filter((item) => item.table === table).map(({ row }) => row);
+    if (values.length > 0) await client.insert({ table, values, format: 'JSONEachRow' });
+  }
+
+  /** Adds an attempt to the rows; what else there is is given back. */
+  function itemOf(bytes: Uint8Array, to: UsageRows): LedgerRow | RejectItem | undefined {
     try {
-      return ledgerRow(readEntry(bytes));
+      const entry = readEntry(bytes);
+      if (entry.kind !== usage.EntryKind.ATTEMPT) return ledgerRow(entry);
+      to.add(entry.body);
+      return undefined;
     } catch (error) {
       const reason = error instanceof UnfitRecord ? error.message : 'not an entry';
       logger.error({ reason }, 'an entry of the ledger was rejected');
@@ -94,36 +153,39 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
     }
   }
 
-  /** The entries that are in a reject: one, unless it is a whole message. */
-  function itemsOf({ bytes, reason }: Reject): Item[] | undefined {
-    if (reason === notAMessage) return readMessage(bytes)?.map(itemOf);
-    return [itemOf(bytes)];
+  /** What of the entries in a reject, one unless it is a whole message, is still none. */
+  function unfitIn(entries: readonly Uint8Array[]): RejectRow[] {
+    const read = new UsageRows();
+    return entries.flatMap((bytes) => {
+      const item = itemOf(bytes, read);
+      return item?.table === 'usage_rejects' ? [item.row] : [];
+    });
   }
 
   return {
     async takeAgain(rejects) {
-      const rows: Item[] = [];
+      const fit: Item[] = [];
       const told: Item[] = [];
       const stored = new Set<string>();
       for (const reject of rejects) {
-        const items = itemsOf(reject);
-        const unfit = items?.find(({ row }) => row.digest === reject.digest);
-        if (items !== undefined && unfit === undefined) {
-          rows.push(...items);
+        const entries = entriesIn(reject);
+        const unfit = unfitIn(entries ?? []).find(({ digest }) => digest === reject.digest);
+        if (entries !== undefined && unfit === undefined) {
+          fit.push(...entries);
           stored.add(reject.digest);
           told.push({ table: 'usage_rejects', row: replayedRow(reject, nowMs()) });
-        } else if (unfit !== undefined && unfit.row.reason !== reject.reason)
+        } else if (unfit !== undefined && unfit.reason !== reject.reason)
           told.push({
             table: 'usage_rejects',
-            row: rejectRow(reject.bytes, String(unfit.row.reason), reject.receivedAtMs),
+            row: rejectRow(reject.bytes, unfit.reason, reject.receivedAtMs),
           });
       }
       // One after the other: bytes are let go of when the rows that they became are stored.
-      await batcher.add(rows);
+      await batcher.add(fit);
       await batcher.add(told);
       return stored;
     },
-    write: (entries, signal) => batcher.add(entries.map(itemOf), signal),
+    write: (entries, signal) => batcher.add(entries, signal),
     reject: (bytes, reason) =>
       batcher.add([{ table: 'usage_rejects', row: rejectRow(bytes, reason, nowMs()) }]),
     get size() {
@@ -133,13 +195,11 @@ export function createUsageSink({ client, metrics, logger, nowMs }: UsageSinkOpt
   };
 }
 
-async function insertRows(
-  client: ClickHouseClient,
-  table: Item['table'],
-  items: readonly Item[],
-): Promise<void> {
-  const values = items.filter((item) => item.table === table).map((item) => item.row);
-  if (values.length > 0) await client.insert({ table, values, format: 'JSONEachRow' });
+const noRows: ReadonlySet<number> = new Set();
+
+/** The entries that a reject holds; undefined = it is a message that still cannot be read. */
+function entriesIn({ bytes, reason }: Reject): readonly Uint8Array[] | undefined {
+  return reason === notAMessage ? readMessage(bytes) : [bytes];
 }
 
 function rejectRow(bytes: Uint8Array, reason: string, nowMs: number): RejectRow {

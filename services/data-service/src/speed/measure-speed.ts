@@ -41,7 +41,7 @@ export interface Speed {
 
 /** What questions over the last thirty days take in the embedded engine, one after the other, while roll-ups are made as in service. */
 export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
-  const { client, close } = await connectClickHouse({ dataDir: options.dataDir });
+  const { client, insertBlock, close } = await connectClickHouse({ dataDir: options.dataDir });
   const stop = new AbortController();
   const parts: Promise<void>[] = [];
   try {
@@ -52,7 +52,7 @@ export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
     const stopping = stop.signal;
     parts.push(repeatRollUps({ client, metrics, logger, nowMs: Date.now, stopping }));
     if (options.arriving > 0) {
-      const sink = createUsageSink({ client, metrics, logger, nowMs: Date.now });
+      const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs: Date.now });
       parts.push(writeSteadily(sink, { perSecond: options.arriving, stopping }));
       await delay(arrivedMs);
     }

@@ -17,7 +17,7 @@ export async function writeSteadily(
   while (!stopping.aborted) {
     const records = Array.from({ length: (perSecond * everyMs) / 1000 }, () => {
       sequence += 1;
-      return recordOf(sequence);
+      return recordOf(sequence, Date.now());
     });
     // Not waited for: what is slow must not thin what arrives.
     sink.write(records).catch(() => {});
@@ -29,8 +29,8 @@ export async function writeSteadily(
   await sink.close(5000);
 }
 
-function recordOf(sequence: number): Uint8Array {
-  const now = Date.now();
+/** A record of that moment. */
+export function recordOf(sequence: number, now: number): Uint8Array {
   const id = randomBytes(16);
   id.writeUIntBE(now, 0, 6);
   id[6] = 0x70 | (id[6]! & 0x0f);

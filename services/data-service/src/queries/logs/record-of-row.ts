@@ -11,7 +11,7 @@ export const rowSettings =
 /** A row of `usage_records` as JSON has it, with `rowSettings`. */
 export type StoredRow = JsonObject & { id: string; request_id: string; entry_id: string };
 
-/** The record that a row was made of: the way back of `sinks/usage-row.gen.ts`, by the names of the fields. */
+/** The record that a row was made of: the way back of `sinks/usage-columns.gen.ts`, by the names of the fields. */
 export function recordOfRow(row: StoredRow): usage.UsageRecord {
   const { id, request_id, entry_id, created_at, outcome, ...same } = row;
   return fromJson(
