@@ -230,11 +230,12 @@ const columnOf = ({ name }: DescField) => name.replace(/_at_ms$/, '_at');
 export function usageColumnsSource(): string {
   const lines = (line: (field: DescField, code: FieldCode) => string) =>
     fields.map(({ field, code }) => `  ${line(field, code)}`).join('\n');
-  return `${head}import { Ids } from '../columns/ids.ts';
+  return `${head}
+import { FewTexts } from '../columns/few-texts.ts';
+import { Ids } from '../columns/ids.ts';
 import { ListsOfTexts, MapsOfCounts, MapsOfFewCounts, MapsOfTexts } from '../columns/lists.ts';
 import { NamesOfEnum } from '../columns/names-of-enum.ts';
 import { Bools, Doubles, Integers32, Integers64 } from '../columns/numbers.ts';
-import { FewTexts } from '../columns/few-texts.ts';
 import { Texts } from '../columns/texts.ts';
 import { Times } from '../columns/times.ts';
 import { outcomeName } from './column-values.ts';
