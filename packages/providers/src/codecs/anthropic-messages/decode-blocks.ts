@@ -8,17 +8,19 @@ import type {
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, booleanOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { isToolChange } from './conversation-changes.ts';
 import { formatName } from './wire.ts';
 
-/** `content` or `system`: a string, a list of blocks, or nothing. */
-export function decodeBlocks(content: JsonValue | undefined, path: string): ChatPart[] {
+/** `content` or `system`: a string, a list of blocks, or nothing. Blocks before `from` are left out. */
+export function decodeBlocks(content: JsonValue | undefined, path: string, from = 0): ChatPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   const list = arrayOf(content);
   if (list === undefined) throw invalidField(path, 'must hold a string or a list of blocks');
-  return list.map((value, index) => {
+  return list.flatMap((value, index) => {
     const block = objectOf(value);
     if (block === undefined) throw invalidField(`${path}.content[${index}]`, 'must be an object');
+    if (index < from || isToolChange(block)) return [];
     return decodeBlock(block, `${path}.content[${index}]`);
   });
 }

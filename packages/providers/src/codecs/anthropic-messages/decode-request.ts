@@ -18,6 +18,7 @@ import {
 } from '../../json/json-access.ts';
 import { openProof } from '../proofs.ts';
 import { readReasoning } from '../read-reasoning.ts';
+import { lastCompaction, lastUserMessage, toolsInForce } from './conversation-changes.ts';
 import { cacheControlOf, decodeBlocks } from './decode-blocks.ts';
 import { forgetThread } from './forget-thread.ts';
 import { formatName } from './wire.ts';
@@ -53,11 +54,11 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   const system = withoutBillingLine(decodeBlocks(body.system, 'system'), dropped);
   const decoded: ChatMessage[] =
     system.length === 0 ? [] : [{ role: 'system', parts: system, path: 'system' }];
-  for (const [index, value] of messages.entries()) decoded.push(...decodeMessage(value, index));
+  decoded.push(...decodeConversation(messages, dropped));
   const choice = objectOf(body.tool_choice);
   const rest = {
     includeUsage: true,
-    tools: arrayOf(body.tools)?.map((tool, index) => decodeTool(tool, `tools[${index}]`)),
+    tools: toolsInForce(body, dropped)?.map(({ tool, path }) => decodeTool(tool, path)),
     toolChoice: decodeToolChoice(choice),
     parallelToolCalls: choice?.disable_parallel_tool_use === true ? false : undefined,
     outputTokensMax,
@@ -100,15 +101,38 @@ function withoutBillingLine(parts: ChatPart[], dropped: string[]): ChatPart[] {
   });
 }
 
+/** What the vendor would show its model: from the last compaction on, without what was said for an earlier turn alone. */
+function decodeConversation(messages: readonly JsonValue[], dropped: string[]): ChatMessage[] {
+  const compacted = lastCompaction(messages);
+  const lastUser = lastUserMessage(messages);
+  const decoded: ChatMessage[] = [];
+  if (compacted !== undefined) {
+    const path = `messages[${compacted.message}].content[${compacted.block}]`;
+    decoded.push({ role: 'user', parts: [{ type: 'text', text: compacted.summary }], path });
+  }
+  for (const [index, value] of messages.entries()) {
+    if (compacted !== undefined && index < compacted.message) continue;
+    const message = objectOf(value);
+    if (message?.clear_at === 'next_user_message' && index < lastUser) continue;
+    if (message?.output_config != null) dropped.push(`messages[${index}].output_config`);
+    const from = index === compacted?.message ? compacted.block + 1 : 0;
+    for (const entry of decodeMessage(value, index, from))
+      if (entry.parts.length > 0 || from === 0) decoded.push(entry);
+  }
+  return decoded;
+}
+
 /** A user turn with tool results is two of our messages: the results, and the rest. */
-function decodeMessage(value: JsonValue, index: number): ChatMessage[] {
+function decodeMessage(value: JsonValue, index: number, from: number): ChatMessage[] {
   const path = `messages[${index}]`;
   const message = objectOf(value);
   if (message === undefined) throw invalidField(path, 'must be an object');
   const { role } = message;
   if (role !== 'user' && role !== 'assistant' && role !== 'system')
     throw invalidField(`${path}.role`, 'must be user or assistant');
-  const parts = decodeBlocks(message.content, path);
+  const parts = decodeBlocks(message.content, path, from);
+  // Tools may be all that it brings.
+  if (role === 'system' && parts.length === 0) return [];
   if (role === 'assistant') return [{ role, parts: signParts(parts), path }];
   if (role !== 'user') return [{ role, parts, path }];
   const results: ChatPart[] = [];
