@@ -20,6 +20,8 @@ const commands = {
     'node_modules/vitest/vitest.mjs',
     'run',
     'services/gateway/test/abuse',
+    'services/control-plane/test/hostile-input.test.ts',
+    'services/control-plane/test/contract.test.ts',
     '--no-file-parallelism',
   ],
   // One installation of four gateways at a time.
