@@ -50,7 +50,15 @@ export function readExport<Schema extends DescMessage>(
   return fromJson(schema, json, { ignoreUnknownFields: true });
 }
 
-const idMembers: ReadonlySet<string> = new Set(['traceId', 'spanId', 'parentSpanId']);
+/** In both spellings that JSON of messages may have. */
+const idMembers: ReadonlySet<string> = new Set([
+  'traceId',
+  'spanId',
+  'parentSpanId',
+  'trace_id',
+  'span_id',
+  'parent_span_id',
+]);
 /** What may hold anything: no member below is an id of ours to change. */
 const opaqueMembers: ReadonlySet<string> = new Set(['attributes', 'body']);
 

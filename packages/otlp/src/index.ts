@@ -19,7 +19,7 @@ export {
   SpanSchema,
   Status_StatusCode,
 } from '@sluice/proto-stubs/otlp';
-export { type AttributeValue, attributesOf, plainValueOf } from './attributes.ts';
+export { type AttributeValue, attributesOf, type PlainValue, plainValueOf } from './attributes.ts';
 export { encodeExport, type OtlpProtocol, readExport } from './export-request.ts';
 export { type Delivery, OtlpExporter, type OtlpTarget } from './exporter.ts';
 export {
@@ -30,4 +30,5 @@ export {
   type TargetAddress,
 } from './exporter-settings.ts';
 export { operationNameOf, providerIdOf, providerNameOf } from './gen-ai-names.ts';
+export { exceedsBounds, type MessageBounds } from './message-cost.ts';
 export { spanIdOf, traceIdOf } from './span-ids.ts';

@@ -12,6 +12,7 @@ import { renderError, routeNotFound } from './kernel/http/render-error.ts';
 import { type RequestContextParts, requestContext } from './kernel/http/request-context.ts';
 import { openApiRoutes } from './kernel/openapi/routes.ts';
 import { exportFileRoutes, type FileParts } from './ledger/log-exports/file-routes.ts';
+import { type OtelParts, otelRoutes } from './ledger/otel/routes.ts';
 import { modelPricingRoutes } from './models/model-pricing/routes.ts';
 
 export interface AppParts {
@@ -23,6 +24,7 @@ export interface AppParts {
   publicOperations: readonly PublicOperation[];
   operationParts: OperationParts;
   exportFiles: FileParts;
+  otel: OtelParts;
   health: HealthParts;
   priceBook: PriceBook;
 }
@@ -37,6 +39,7 @@ export function createApp(parts: AppParts): Express {
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
   app.use(modelPricingRoutes(parts.priceBook, parts.operationParts.now));
   app.use(exportFileRoutes(parts.exportFiles));
+  app.use(otelRoutes(parts.otel));
   app.use(followPathAliases);
   const v1 = Router();
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);

@@ -122,6 +122,11 @@ export const settings = defineSettings({
     HEADER_PREFIX: text('how the names of our own headers begin, as at the gateway', 'x-service-'),
     HEADER_PREFIX_ALIASES: csv('further prefixes that callers may use, and get replies under'),
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 1024 * 1024, 1024),
+    OTEL_BODY_BYTES_MAX: integer(
+      'largest export of OpenTelemetry that is taken, unpacked, bytes',
+      4 * 1024 * 1024,
+      1024,
+    ),
   },
   'What admins save': {
     MAX_ROOT_CONFIG_TARGETS: integer(

@@ -103,6 +103,14 @@ export function wire(
   const ledger = createLedger(ledgerClient);
   const logStore = openLogStore(env);
   const links = new ExportLinks(env.MASTER_KEY, env.LOG_EXPORT_LINK_SECONDS * 1000);
+  const authenticate = createAuthenticate({
+    db: client,
+    pepper: env.KEY_PEPPER,
+    now,
+    authenticateToken: env.JWT_ENABLED
+      ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
+      : undefined,
+  });
   const app = createApp({
     logger,
     requestContext: {
@@ -133,14 +141,7 @@ export function wire(
     }),
     operationParts: {
       client,
-      authenticate: createAuthenticate({
-        db: client,
-        pepper: env.KEY_PEPPER,
-        now,
-        authenticateToken: env.JWT_ENABLED
-          ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
-          : undefined,
-      }),
+      authenticate,
       jsonBody: jsonBody({ bytesMax: env.REQUEST_BODY_BYTES_MAX }),
       now,
       recordRefusal: createRecordRefusal({ client, logger }),
@@ -150,6 +151,14 @@ export function wire(
     },
     priceBook,
     exportFiles: { db: client, links, store: logStore, now },
+    otel: {
+      db: client,
+      authenticate,
+      ledger,
+      book: priceBook,
+      now,
+      bodyBytesMax: env.OTEL_BODY_BYTES_MAX,
+    },
     health: {
       missing: async () => [
         ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),

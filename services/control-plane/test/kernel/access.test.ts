@@ -54,6 +54,7 @@ describe('access', () => {
       operationParts: {} as OperationParts,
       priceBook: new PriceBook(),
       exportFiles: {} as never,
+      otel: {} as never,
       health: { missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);
@@ -71,6 +72,9 @@ describe('access', () => {
       // Whoever has a signed address.
       '/v1/logs/exports/:exportId/file',
       '/v1/openapi.json',
+      // These ask for a key themselves, and answer as OTLP does.
+      '/v1/otel/v1/logs',
+      '/v1/otel/v1/traces',
     ]);
     expect(guarded.sort()).toEqual(guardedIds.sort());
   });

@@ -45,6 +45,7 @@ const adminSegments = new Set([
   'mcp-integrations',
   'mcp-servers',
   'openapi.json',
+  'otel',
   'policies',
   'prompts',
   'providers',
@@ -59,8 +60,8 @@ const adminSegments = new Set([
 /** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference. */
 export const adminRootPaths: readonly string[] = ['/model-configs', '/v0.1/servers', '/docs'];
 
-/** Called between model calls, by clients whose every request names their provider; no provider has it. */
-const onlyOurs = new Set(['feedback']);
+/** Called between model calls, by clients whose every request names their provider; no provider has them. */
+const onlyOurs = new Set(['feedback', 'otel']);
 
 /**
  * Whether a path is the admin API's. A few names (`collections`, `prompts` …)

@@ -1,13 +1,13 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { noUsage } from '@sluice/contracts';
 import type { BodyOf } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
 import { costOf, type PriceBook } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { newId } from '../../kernel/names/ids.ts';
 import type { Ledger } from '../analytics/ledger.ts';
 import { readLogUsage } from './read-log-usage.ts';
+import { refuseWriter } from './refuse-writer.ts';
 import { findWorkspaceSlug } from './store.ts';
 
 type CustomLog = Exclude<BodyOf<'logs.create'>, readonly unknown[]>;
@@ -27,12 +27,8 @@ export async function insertLogs(
   { ledger, book }: InsertParts,
 ): Promise<string[]> {
   const { caller, now } = call;
+  refuseWriter(caller);
   const { workspaceId } = caller;
-  if (workspaceId === undefined) throw new GatewayError('auth.wrong_key_type');
-  // One of them opens the door; this takes both.
-  for (const scope of ['completions.write', 'logs.write'])
-    if (!caller.scopes.has(scope))
-      throw new GatewayError('auth.missing_scope', { message: `This takes the scope ${scope}.` });
   const workspaceSlug = await findWorkspaceSlug(call.db, workspaceId);
   const records = [body].flat().map((log) => {
     const id = newId(now.getTime());
