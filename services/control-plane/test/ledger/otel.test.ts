@@ -101,6 +101,17 @@ async function post(
   };
 }
 
+function jsonAttributes(name = (text: string) => text): object[] {
+  return Object.entries(told).map(([key, value]) => ({
+    key,
+    value: Array.isArray(value)
+      ? { [name('arrayValue')]: { values: [{ [name('stringValue')]: value[0] }] } }
+      : typeof value === 'number'
+        ? { [name('intValue')]: String(value) }
+        : { [name('stringValue')]: value },
+  }));
+}
+
 /** The same export as an exporter writes it in JSON; `snake` as other writers of messages do. */
 function jsonExport(names: 'camel' | 'snake' = 'camel') {
   const name = (text: string) =>
@@ -123,14 +134,7 @@ function jsonExport(names: 'camel' | 'snake' = 'camel') {
                 [name('startTimeUnixNano')]: `${startMs}000000`,
                 [name('endTimeUnixNano')]: `${startMs + 250}000000`,
                 aFieldOfTomorrow: {},
-                attributes: Object.entries(told).map(([key, value]) => ({
-                  key,
-                  value: Array.isArray(value)
-                    ? { [name('arrayValue')]: { values: [{ [name('stringValue')]: value[0] }] } }
-                    : typeof value === 'number'
-                      ? { [name('intValue')]: String(value) }
-                      : { [name('stringValue')]: value },
-                })),
+                attributes: jsonAttributes(name),
               },
             ],
           },
@@ -243,11 +247,13 @@ describe('spans of calls of models', () => {
       errorMessage:
         'resourceSpans[0].scopeSpans[0].spans[1] tells of no call of a model, and is not kept',
     });
-    const json = jsonExport();
-    Object.assign(json, {
-      resourceSpans: [...(json.resourceSpans ?? []), { scopeSpans: [{ spans: [{ name: 'x' }] }] }],
-    });
-    expect((await post(json)).json()).toEqual({
+    const withOther = {
+      resourceSpans: [
+        ...Object.values(jsonExport()).flat(),
+        { scopeSpans: [{ spans: [{ name: 'x' }] }] },
+      ],
+    };
+    expect((await post(withOther)).json()).toEqual({
       partialSuccess: {
         rejectedSpans: '1',
         errorMessage:
@@ -262,7 +268,7 @@ describe('spans of calls of models', () => {
       eventName,
       traceId,
       spanId,
-      attributes: jsonExport().resourceSpans?.[0]?.scopeSpans?.[0]?.spans[0]?.attributes,
+      attributes: jsonAttributes(),
     });
     const answer = await post(
       {
