@@ -183,6 +183,8 @@ class Compiler {
       fixed: compiled.fixed,
       choose: compiled.choose,
       stickyKey: compiled.stickyKey,
+      foresee: compiled.foresee,
+      sameAs: compiled.sameAs,
     };
     this.strategyNodes.push(node);
     return node;

@@ -4,6 +4,8 @@ import type { ConditionTrace, RoutingFacts } from './plan.ts';
 import { compileSafeRegex } from './regex/safe-regex.ts';
 import { RegexFault } from './regex/syntax.ts';
 import { newWorkBudget, type WorkBudget } from './regex/work-budget.ts';
+import type { UnknownReason } from './replay/outlook.ts';
+import { type PastRequest, valuesThen } from './replay/past-request.ts';
 import { type FieldValue, parseRequestField, type RequestField } from './request-fields.ts';
 
 /**
@@ -82,6 +84,27 @@ export function matchesQuery(query: Query, facts: RoutingFacts): boolean {
   }
   for (const part of query.parts) if (matchesQuery(part, facts)) return true;
   return false;
+}
+
+/**
+ * The same of a request of the past, by what is known of it: true or false where that is enough to say so,
+ * whatever the rest may have been; else what is missing.
+ */
+export function judgeQuery(query: Query, past: PastRequest): boolean | UnknownReason {
+  if (query.kind === 'comparison') {
+    const values = valuesThen(query.field, past);
+    if (typeof values === 'string') return values;
+    const [first, ...others] = values.map((value) => compare(query, value, past.facts));
+    return others.some((result) => result !== first) ? 'metadata_types_not_kept' : first === true;
+  }
+  const decides = query.kind === 'any';
+  let unknown: UnknownReason | undefined;
+  for (const part of query.parts) {
+    const result = judgeQuery(part, past);
+    if (result === decides) return decides;
+    if (typeof result === 'string') unknown ??= result;
+  }
+  return unknown ?? !decides;
 }
 
 /** Every comparison of a query, also those that no longer matter. */

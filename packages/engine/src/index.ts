@@ -86,6 +86,18 @@ export {
   type SafeRegex,
   type SafeRegexResult,
 } from './regex/safe-regex.ts';
+export { replayedConfig, type ReplayedConfig } from './replay/foresee-routes.ts';
+export { LimitReplay, type Use } from './replay/limit-replay.ts';
+export type { UnknownReason } from './replay/outlook.ts';
+export type { PastRequest, PastVisit } from './replay/past-request.ts';
+export {
+  type Refusal,
+  type Replayed,
+  type ReplayedVisit,
+  type ReplayedWay,
+  type ReplayParts,
+  replayRequest,
+} from './replay/replay-request.ts';
 export type { Author, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
 export {
   afterCall,

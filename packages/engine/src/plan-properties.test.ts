@@ -6,6 +6,10 @@ import { describeDecision } from './describe-decision.ts';
 import { flattenPlan } from './flatten-plan.ts';
 import type { Choice, RoutingFacts, RoutingState } from './plan.ts';
 import { planRoutes, stickyKeys } from './plan-routes.ts';
+import { replayedConfig } from './replay/foresee-routes.ts';
+import { LimitReplay } from './replay/limit-replay.ts';
+import type { PastRequest, PastVisit } from './replay/past-request.ts';
+import { type ReplayParts, replayRequest } from './replay/replay-request.ts';
 import type { RouteNode } from './route-node.ts';
 import { type TargetResult, walkPlan } from './walk-plan.ts';
 
@@ -307,3 +311,96 @@ function isOpen(node: RouteNode, open: ReadonlySet<string>): boolean {
     .filter((child) => isEligible(node, child))
     .every((child) => isOpen(child, open));
 }
+
+const replayParts: ReplayParts = {
+  limits: new LimitReplay([]),
+  allowedModels: () => undefined,
+  providerOf: (slug) => `id-of-${slug}`,
+  useAt: () => ({ tokens: 0, costNanoUsd: 0 }),
+};
+
+/** The request as its records would tell of it: without parameters and headers, with the choices as they are described. */
+function pastOf(
+  config: CompiledConfig,
+  plan: ReturnType<typeof planRoutes>,
+  request: RoutingFacts,
+  statuses: readonly number[],
+): PastRequest {
+  const walked = walk(plan, statuses);
+  const visits: PastVisit[] = walked.paths.map((path, index) => ({
+    target: {
+      provider: 'x',
+      providerSlug: config.targets.find((target) => target.path === path)?.provider?.slice(1),
+      model: 'm',
+    },
+    path,
+    status: statuses[(index + 1) % statuses.length] ?? 500,
+    isCacheHit: false,
+    tokens: 1,
+    costNanoUsd: 1,
+  }));
+  if (walked.end === 'config.no_route') {
+    const step = flattenPlan(plan).find(({ refusal }) => refusal !== undefined);
+    visits.push({
+      target: { provider: '', providerSlug: undefined, model: undefined },
+      path: step?.path ?? '',
+      status: 400,
+      isCacheHit: false,
+      tokens: 0,
+      costNanoUsd: 0,
+    });
+  }
+  const { choices } = JSON.parse(describeDecision(config, plan)) as { choices: Choice[] };
+  return {
+    atMs: 0,
+    endedAtMs: 1,
+    request: {
+      organisationId: '',
+      workspaceId: '',
+      workspaceSlug: '',
+      apiKeyId: '',
+      apiKeySlug: '',
+      endpoint: 'chatComplete',
+      metadata: {},
+      configSlug: undefined,
+      promptSlug: undefined,
+    },
+    facts: { ...request, params: {}, headers: {} },
+    knowsParams: false,
+    knowsHeaders: false,
+    withheldHeaders: new Set(),
+    provider: undefined,
+    choices: new Map(choices.map((choice) => [choice.path, choice])),
+    visits,
+    tokens: 1,
+    wasRefused: false,
+  };
+}
+
+describe('replaying', () => {
+  it('changes nothing where the config is the one that held, whatever was drawn, measured or open then', () => {
+    fc.assert(
+      fc.property(node, facts, world, results, (document, request, drawn, statuses) => {
+        const config = compileTree(document);
+        const plan = planRoutes(config, request, stateOf(config, drawn, request));
+        const past = pastOf(config, plan, request, statuses);
+        // Of long decisions not every choice is kept.
+        fc.pre(describeDecision(config, plan).includes('"more":') === false);
+        const again = replayedConfig(config, compileTree(document));
+        const { ways, refusedBy } = replayRequest(past, again, replayParts);
+        expect(refusedBy).toBe(undefined);
+        expect(ways).toHaveLength(1);
+        expect(ways[0]).toEqual({
+          share: 1,
+          unknown: undefined,
+          visits: past.visits.map((visit) => ({
+            target: visit.target,
+            past: visit,
+            refusal: undefined,
+          })),
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,6 +1,7 @@
 import type { ConfigNode, StrategyMode } from '@sluice/contracts';
 import type { QueryBudget } from './conditions.ts';
 import type { Choice, PlanStep, RoutingFacts, RoutingState, StickyAssignment } from './plan.ts';
+import type { Foresee } from './replay/outlook.ts';
 import type { ResolvedTarget } from './resolved-target.ts';
 
 /** A config as planning walks it: targets at the leaves, strategies above. */
@@ -35,6 +36,8 @@ export interface StrategyNode extends NodePlace {
   readonly choose: Choose;
   /** Only where assignments are remembered. */
   readonly stickyKey: ((facts: RoutingFacts) => string | undefined) | undefined;
+  readonly foresee: Foresee;
+  readonly sameAs: () => string;
 }
 
 export interface FixedDecision {
@@ -74,6 +77,10 @@ export interface CompiledStrategy {
   readonly fixed?: FixedDecision | undefined;
   readonly excluded?: ReadonlySet<number>;
   readonly stickyKey?: (facts: RoutingFacts) => string | undefined;
+  /** What it would have decided for a request of the past. */
+  readonly foresee: Foresee;
+  /** All that its choice depends on beside the request: of equal texts each request gets equal choices. */
+  readonly sameAs: () => string;
 }
 
 /** Decides for a node and all below it. */

@@ -28,7 +28,8 @@ export function* walkPlan<R extends TargetResult>(step: PlanStep): Generator<Res
   return last;
 }
 
-function movesOn(onStatusCodes: ReadonlySet<number> | undefined, status: number): boolean {
+/** Whether an answer with this status asks for the next target. */
+export function movesOn(onStatusCodes: ReadonlySet<number> | undefined, status: number): boolean {
   if (onStatusCodes !== undefined) return onStatusCodes.has(status);
   return status < 200 || status > 299;
 }

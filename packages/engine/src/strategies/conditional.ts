@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/contracts';
-import { compileQuery, matchesQuery, type Query, traceQuery } from '../conditions.ts';
+import { compileQuery, judgeQuery, matchesQuery, type Query, traceQuery } from '../conditions.ts';
 import { configFault } from '../config-fault.ts';
 import type { Choice, ConditionTrace, PlanStep } from '../plan.ts';
 import {
@@ -31,6 +31,22 @@ export const conditional: Strategy = {
       message: `No condition of ${path}.strategy matches this request, and it has no default.`,
     };
     return {
+      foresee(past) {
+        for (const { query, child } of conditions) {
+          const matches = judgeQuery(query, past);
+          if (matches === true) return { kind: 'shares', shares: [[child, 1]] };
+          // What is unknown decides, whatever the conditions after it say.
+          if (matches !== false) return { kind: 'unknown', reason: matches };
+        }
+        if (byDefault === undefined) return { kind: 'refusal' };
+        return { kind: 'shares', shares: [[byDefault, 1]] };
+      },
+      sameAs: () =>
+        JSON.stringify([
+          input.node.strategy?.conditions?.map(({ query }) => query),
+          conditions.map(({ child }) => child),
+          byDefault ?? null,
+        ]),
       choose(run) {
         const condition = firstMatch(conditions, run);
         const matched = conditions[condition];

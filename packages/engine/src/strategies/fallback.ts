@@ -22,6 +22,8 @@ export const fallback: Strategy = {
     });
     const fixed = fixedOfAll(children);
     return {
+      foresee: () => ({ kind: 'order', onStatusCodes }),
+      sameAs: () => JSON.stringify([children.length, codes ?? null]),
       fixed: fixed && {
         step: stepOf(fixed.map(({ step }) => step)),
         choices: [usual, ...fixed.flatMap(({ choices }) => choices)],

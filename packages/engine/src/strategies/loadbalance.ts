@@ -31,6 +31,15 @@ export const loadbalance: Strategy = {
       };
     };
     return {
+      foresee: () => ({
+        kind: 'shares',
+        shares: weights.shares.flatMap((share, index) =>
+          share > 0 ? [[index, share] as const] : [],
+        ),
+      }),
+      // Who is remembered at a child is remembered by what the child is.
+      sameAs: () =>
+        JSON.stringify([weights.shares, sticky?.childIds ?? null, node.strategy?.sticky ?? null]),
       excluded: weights.zeroes,
       ...(sticky === undefined ? {} : { stickyKey: sticky.key }),
       choose: (run, open) => follow(decide(run, open), children, run),

@@ -1,3 +1,4 @@
+import { settingsOf } from '../replay/settings-of.ts';
 import { childAt, type PlanRun, planNode, type RouteNode, type Strategy } from '../route-node.ts';
 
 /**
@@ -9,6 +10,8 @@ export const lowestCost: Strategy = {
   mode: 'lowest-cost',
   compile({ path, children }) {
     return {
+      foresee: () => ({ kind: 'unknown', reason: 'estimates_not_kept' }),
+      sameAs: () => JSON.stringify(children.map(({ leaves }) => leaves.map(settingsOf))),
       choose(run, open) {
         const isAllOpen = open.length === children.length;
         const isOut = new Set(isAllOpen ? [] : open);

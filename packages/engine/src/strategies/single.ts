@@ -7,6 +7,8 @@ export const single: Strategy = {
     const first = fixedDecision(children[0]);
     const usual = { path, mode: 'single', picked: 0, reason: 'only' } as const;
     return {
+      foresee: () => ({ kind: 'shares', shares: [[0, 1]] }),
+      sameAs: () => String(children.length),
       fixed: first && { step: first.step, choices: [usual, ...first.choices] },
       choose(run, open) {
         const isAllOpen = open.length === children.length;
