@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
 import { create, type MessageInitShape } from '@bufbuild/protobuf';
-import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
-import {
-  type CountedUnit,
-  costOfReply,
-  countedUnits,
-  type PriceBook,
-  unitKeys,
-} from '@sluice/pricing';
+import { costOfReply, type PriceBook, tokensOf, unitsOf } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 
 /** What came of pricing an attempt anew. */
@@ -79,60 +72,6 @@ function priceOf(book: PriceBook, record: usage.UsageRecord) {
       return { cost, layer: rates.layer, version: rates.version };
   }
   return undefined;
-}
-
-function tokensOf(record: usage.UsageRecord): ChatUsage | undefined {
-  const { units } = record;
-  if (units.charged_request_token !== undefined)
-    return {
-      ...noUsage,
-      inputTokens: Number(units.charged_request_token),
-      outputTokens: Number(units.charged_response_token ?? 0n),
-    };
-  if (!record.usageReported && !record.usageEstimated) return undefined;
-  return {
-    inputTokens: Number(record.inputTokens),
-    outputTokens: Number(record.outputTokens),
-    cacheReadTokens: Number(record.cacheReadTokens),
-    cacheWriteTokens: Number(record.cacheWriteTokens),
-    cacheWrite1hTokens: Number(record.cacheWrite1hTokens),
-    reasoningTokens: Number(record.reasoningTokens),
-    inputAudioTokens: Number(record.inputAudioTokens),
-    outputAudioTokens: Number(record.outputAudioTokens),
-    cacheReadAudioTokens: Number(record.cacheReadAudioTokens),
-    inputImageTokens: Number(record.inputImageTokens),
-    outputImageTokens: Number(record.outputImageTokens),
-    inputVideoTokens: Number(units.input_video_token ?? 0n),
-    outputVideoTokens: Number(units.output_video_token ?? 0n),
-    cacheReadImageTokens: Number(units.cache_read_image_input_token ?? 0n),
-    citationTokens: Number(units.citation_token ?? 0n),
-  };
-}
-
-function unitsOf(record: usage.UsageRecord): ReplyUnits | undefined {
-  const units: ReplyUnits = {};
-  const columns: Partial<Record<CountedUnit, bigint | number>> = {
-    searchUnits: record.searchUnits,
-    pages: record.pages,
-    audioSeconds: record.audioSeconds,
-    characters: record.characters,
-  };
-  for (const unit of countedUnits) {
-    const count = Number(columns[unit] ?? record.units[unitKeys[unit][0] ?? ''] ?? 0);
-    if (count > 0) units[unit] = count;
-  }
-  const [kind] = Object.keys(record.imagesByKind);
-  if (record.images > 0n) units.images = Number(record.images);
-  if (kind !== undefined) {
-    const [quality = '', size = ''] = kind.split('.');
-    if (quality !== 'default') units.imageQuality = quality;
-    if (size !== 'default') units.imageSize = size;
-  }
-  for (const name of Object.keys(record.units)) {
-    const [, size] = /^web_search_(\w+)_context$/.exec(name) ?? [];
-    if (size !== undefined) units.searchContext = size;
-  }
-  return Object.keys(units).length === 0 ? undefined : units;
 }
 
 /** A UUIDv7 begins with the time it was made at. */

@@ -86,7 +86,7 @@ export {
   type SafeRegex,
   type SafeRegexResult,
 } from './regex/safe-regex.ts';
-export { replayedConfig, type ReplayedConfig } from './replay/foresee-routes.ts';
+export { type ReplayedConfig, replayedConfig } from './replay/foresee-routes.ts';
 export { LimitReplay, type Use } from './replay/limit-replay.ts';
 export type { UnknownReason } from './replay/outlook.ts';
 export type { PastRequest, PastVisit } from './replay/past-request.ts';

@@ -348,6 +348,13 @@ export const errorCodes = {
     admin: 'AB04',
     text: 'Too many files are fetched at the moment.',
   },
+  'admin.simulations_busy': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    admin: 'AB04',
+    text: 'Too many changes are simulated at the moment.',
+  },
   'admin.control_plane_unavailable': {
     status: 503,
     retry: 'never',

@@ -1,11 +1,17 @@
 import type { SectionValues } from '@sluice/env';
 import { BreakingStore } from './breaking-store.ts';
 import { FolderStore } from './folder-store.ts';
-import type { logStoreSettings } from './log-store-settings.ts';
+import { logStoreSettings } from './log-store-settings.ts';
 import type { ObjectStore } from './object-store.ts';
 import { type S3Options, S3Store } from './s3-store.ts';
 
 export type LogStoreEnv = SectionValues<typeof logStoreSettings>;
+
+/** Of all settings those of the store: what a thread is given that opens one itself. */
+export function logStoreEnvOf(env: LogStoreEnv): LogStoreEnv {
+  const names = Object.keys(logStoreSettings) as (keyof LogStoreEnv)[];
+  return Object.fromEntries(names.map((name) => [name, env[name]])) as LogStoreEnv;
+}
 
 /**
  * The store that the settings name; undefined where they name none.

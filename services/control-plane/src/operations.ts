@@ -45,6 +45,8 @@ import { userOperations } from './people/users/routes.ts';
 import { workspaceMemberOperations } from './people/workspace-members/routes.ts';
 import { workspaceOperations } from './people/workspaces/routes.ts';
 import { provisionWorkspace } from './provisioning/provision-workspace.ts';
+import { simulationOperations } from './simulation/routes.ts';
+import type { Simulator } from './simulation/simulator.ts';
 import { agentIntegrationOperations } from './tools/agent-integrations/routes.ts';
 import { agentServerOperations } from './tools/agent-servers/routes.ts';
 import { mcpIntegrationOperations } from './tools/mcp-integrations/routes.ts';
@@ -68,6 +70,7 @@ export function allOperations(parts: {
   logStore: ObjectStore | undefined;
   configCaps: ConfigCaps;
   registries: RegistryParts;
+  simulator: Pick<Simulator, 'run'>;
 }): Implemented<OperationId> {
   return {
     ...apiKeyOperations(parts.mintKey),
@@ -89,6 +92,7 @@ export function allOperations(parts: {
     ...rejectOperations(parts.ledger),
     ...importOperations(parts.ledger),
     ...sealOperations(parts.ledger),
+    ...simulationOperations(parts.simulator, parts.configCaps),
     ...adjustmentOperations(parts.ledger, parts.priceBook),
     ...guardrailOperations(parts.integrations.vault),
     // After the exports, which would be the id of one.

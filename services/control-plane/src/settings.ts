@@ -112,6 +112,14 @@ export const settings = defineSettings({
     ),
     LOG_EXPORT_KEEP_DAYS: integer('how long files of exports are kept', 7, 1, 36_500),
   },
+  Simulation: {
+    SIMULATIONS_AT_ONCE: integer(
+      'changes that this replica simulates at once, each in a thread of up to 400 MB',
+      1,
+      0,
+      16,
+    ),
+  },
   Callers: {
     PUBLIC_URL: url(
       'where callers reach the gateway, for the addresses in answers; unset = where the request came',

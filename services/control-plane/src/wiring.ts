@@ -6,7 +6,7 @@ import {
   headerPrefixesBehindGateway,
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
-import { openLogStore } from '@sluice/object-store';
+import { logStoreEnvOf, openLogStore } from '@sluice/object-store';
 import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
@@ -44,6 +44,7 @@ import { createMintKey } from './people/api-keys/secrets.ts';
 import { createAuthenticate } from './people/authentication/authenticate.ts';
 import { createTokenAuthenticate } from './people/authentication/token-caller.ts';
 import type { Env } from './settings.ts';
+import { Simulator } from './simulation/simulator.ts';
 
 /** Builds every client once and hands it down. Nothing else constructs a client. */
 export function wire(
@@ -58,12 +59,13 @@ export function wire(
   const barriers = new Barriers({ feed, db: client, logger });
   const vault = createCredentialVault(env.MASTER_KEY);
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
-  const ledgerClient = createRpcClient(analytics.AnalyticsService, {
+  const ledgerPlace = {
     address: env.DATA_SERVICE_GRPC_URL,
     token: env.SERVICE_CLIENT_AUTH,
     tls: clientTls(env),
     allowInsecure: env.GRPC_ALLOW_INSECURE,
-  });
+  };
+  const ledgerClient = createRpcClient(analytics.AnalyticsService, ledgerPlace);
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     production: env.NODE_ENV === 'production',
@@ -102,6 +104,14 @@ export function wire(
   });
   const ledger = createLedger(ledgerClient);
   const logStore = openLogStore(env);
+  const simulator = new Simulator(
+    {
+      ledger: ledgerPlace,
+      storeEnv: logStoreEnvOf(env),
+      priceFilesDir: env.PRICE_FILES_DIR,
+    },
+    env.SIMULATIONS_AT_ONCE,
+  );
   const links = new ExportLinks(env.MASTER_KEY, env.LOG_EXPORT_LINK_SECONDS * 1000);
   const authenticate = createAuthenticate({
     db: client,
@@ -138,6 +148,7 @@ export function wire(
         nestedTargetsMax: env.MAX_NESTED_CONFIG_TARGETS,
       },
       registries: { vault, hostRules, fetch },
+      simulator,
     }),
     operationParts: {
       client,
@@ -281,6 +292,17 @@ export function wire(
           name: 'sluice_log_exports_running',
           help: 'Log exports under way at this replica.',
           read: () => exports?.running ?? 0,
+        },
+      ],
+    },
+    {
+      name: 'simulations',
+      stop: () => simulator.stop(),
+      gauges: () => [
+        {
+          name: 'sluice_simulations_running',
+          help: 'Simulations under way at this replica.',
+          read: () => simulator.running,
         },
       ],
     },

@@ -16,6 +16,7 @@ import { logExportsEndpoints } from './ledger/log-exports.ts';
 import { logsEndpoints } from './ledger/logs.ts';
 import { rejectsEndpoints } from './ledger/rejects.ts';
 import { sealsEndpoints } from './ledger/seals.ts';
+import { simulationsEndpoints } from './ledger/simulations.ts';
 import { alertSettingsEndpoints } from './limits/alert-settings.ts';
 import { rateLimitsPoliciesEndpoints } from './limits/rate-limits-policies.ts';
 import { usageLimitsPoliciesEndpoints } from './limits/usage-limits-policies.ts';
@@ -70,6 +71,7 @@ export const adminEndpoints = {
   ...scimEndpoints,
   ...sealsEndpoints,
   ...secretReferencesEndpoints,
+  ...simulationsEndpoints,
   ...usageLimitsPoliciesEndpoints,
   ...usersEndpoints,
   ...virtualKeysEndpoints,

@@ -50,6 +50,7 @@ describe('access', () => {
         priceBook: undefined as never,
         configCaps,
         registries: {} as never,
+        simulator: undefined as never,
       }),
       operationParts: {} as OperationParts,
       priceBook: new PriceBook(),
@@ -92,12 +93,13 @@ describe('access', () => {
         priceBook: undefined as never,
         configCaps,
         registries: {} as never,
+        simulator: undefined as never,
       }),
     ))
       expect(operation.endpoint.audit !== undefined, operation.id).toBe(
         operation.endpoint.method !== 'get' &&
           !operation.id.startsWith('feedback.') &&
-          !['logs.create', 'ledger.imports.create'].includes(operation.id),
+          !['logs.create', 'ledger.imports.create', 'simulations.create'].includes(operation.id),
       );
   });
 });

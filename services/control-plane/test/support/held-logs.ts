@@ -35,6 +35,9 @@ export function heldLogs(owner: Owner): RpcHandlers<typeof analytics.LogService>
       isHeld(asked, asked.traceId === heldTraceId ? heldRequestId : asked.requestId)
         ? { attempts: [recordOf(owner)] }
         : {},
+    async *listPastRequests(asked) {
+      if (isHeld(asked, heldRequestId)) yield { attempts: [recordOf(owner)] };
+    },
   };
 }
 

@@ -5,6 +5,7 @@ import type { RpcHandlers } from '@sluice/rpc';
 import { getLog } from '../queries/logs/get-log.ts';
 import { listAttempts } from '../queries/logs/list-attempts.ts';
 import { listLogs } from '../queries/logs/list-logs.ts';
+import { listPastRequests } from '../queries/logs/list-past-requests.ts';
 
 /** Single requests, as operators look at them. */
 export function logHandlers(client: ClickHouseClient): RpcHandlers<typeof analytics.LogService> {
@@ -15,5 +16,6 @@ export function logHandlers(client: ClickHouseClient): RpcHandlers<typeof analyt
     },
     getLog: (request) => getLog(client, request),
     listAttempts: (request) => listAttempts(client, request),
+    listPastRequests: (request, { signal }) => listPastRequests(client, request, signal),
   };
 }

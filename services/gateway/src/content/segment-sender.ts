@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { type LogStoreEnv, logStoreSettings } from '@sluice/object-store';
+import { type LogStoreEnv, logStoreEnvOf } from '@sluice/object-store';
 import type { SegmentSender, Sent } from './content-spool.ts';
 import type { SenderData } from './send-segments.ts';
 
@@ -35,8 +35,7 @@ export class SegmentThread implements SegmentSender {
   }
 
   #start(): Worker {
-    const names = Object.keys(logStoreSettings) as (keyof LogStoreEnv)[];
-    const env = Object.fromEntries(names.map((name) => [name, this.#env[name]])) as LogStoreEnv;
+    const env = logStoreEnvOf(this.#env);
     const worker = new Worker(new URL('./send-segments.ts', import.meta.url), {
       workerData: { env } satisfies SenderData,
       // A segment, its objects, and no more.

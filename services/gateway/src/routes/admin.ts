@@ -52,6 +52,7 @@ const adminSegments = new Set([
   'requests',
   'scim',
   'secret-references',
+  'simulate',
   'traces',
   'virtual-keys',
   'workspace-exclusions',

@@ -5,7 +5,7 @@ import { instantText, nameField, workspaceField } from '../kernel/fields.ts';
 import { cappedListQuery } from '../kernel/paging.ts';
 
 /** The document itself is checked by `parseConfigDocument`; here it only has to be an object, or one as text. */
-const document = z.union([
+export const configDocument = z.union([
   z.record(z.string(), z.unknown()),
   z.string().transform((text, context): Record<string, unknown> => {
     try {
@@ -24,7 +24,7 @@ const flag = z.union([z.literal(0), z.literal(1), z.boolean()]).transform(Boolea
 
 const createConfigBody = z.object({
   name: nameField,
-  config: document,
+  config: configDocument,
   workspace_id: workspaceField.nullish(),
   isDefault: flag.optional(),
   is_default: flag.optional(),
@@ -32,7 +32,7 @@ const createConfigBody = z.object({
 
 const updateConfigBody = z.object({
   name: nameField.optional(),
-  config: document.optional(),
+  config: configDocument.optional(),
   status: z.enum(['active', 'archived']).optional(),
   isDefault: flag.optional(),
   is_default: flag.optional(),

@@ -48,6 +48,16 @@ const createBody = z
           });
   });
 
+/** What of a policy can be replayed: the rules by which gateways share and estimate cannot. */
+export const replayedRateLimit = z.strictObject({
+  name: nameField.nullish(),
+  conditions: conditionsField('llm'),
+  group_by: groupByField('llm').min(1),
+  type,
+  unit,
+  value,
+});
+
 /** What kind of limit it is, and what it is counted by, stay as created. */
 const updateBody = z.object({
   name: nameField.nullish(),

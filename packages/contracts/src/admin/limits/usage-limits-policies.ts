@@ -59,6 +59,28 @@ const createBody = z
   })
   .refine(oneCadence.check, oneCadence.fault);
 
+/** What of a policy can be replayed, as for rates. */
+export const replayedUsageLimit = z
+  .strictObject({
+    name: nameField.nullish(),
+    conditions: conditionsField('usage'),
+    group_by: groupByField('usage').min(1),
+    type,
+    credit_limit: amount,
+    periodic_reset: period.nullish(),
+    periodic_reset_days: z.int().min(1).max(365).nullish(),
+  })
+  .refine(oneCadence.check, oneCadence.fault)
+  .superRefine((limit, context) => {
+    const least = policyCreditMin[limit.type];
+    const message =
+      limit.credit_limit < least
+        ? `must be at least ${least} for ${limit.type}`
+        : policyAmountFault(limit.type, limit.credit_limit);
+    if (message !== undefined)
+      context.addIssue({ code: 'custom', path: ['credit_limit'], message });
+  });
+
 /** What is counted, and by what, stay as created. */
 const updateBody = z
   .object({

@@ -35,7 +35,7 @@ export async function checkRuns(
   slug: string,
   node: ConfigNode,
 ): Promise<void> {
-  const configs = await loadReferences(db, workspaceId, slug, node);
+  const configs = await findReferences(db, workspaceId, slug, node);
   const findGuardrail = await namedGuardrails(db, workspaceId);
   try {
     compileConfig(node, { slug, findConfig: (name) => configs.get(name), findGuardrail });
@@ -48,8 +48,8 @@ export async function checkRuns(
 
 const saysInvalid: ReadonlySet<string> = new Set(['config.invalid', 'guardrail.not_found']);
 
-/** All configs within reach, one query for each step away from the first. */
-async function loadReferences(
+/** All configs within reach and the one itself, by slug: one query for each step away from the first. */
+export async function findReferences(
   db: Database,
   workspaceId: string,
   slug: string,

@@ -170,6 +170,19 @@ export function findActiveDocuments(
   );
 }
 
+/** Versions of configs of a workspace, as they may be shown. */
+export function findVersions(
+  db: Database,
+  workspaceId: string,
+  ids: readonly string[],
+): Promise<{ id: string; slug: string; body: string }[]> {
+  return db.$queryRaw(
+    Prisma.sql`SELECT v.id::text, c.slug, v.body
+      FROM config_versions v JOIN configs c ON c.id = v.config_id
+      WHERE c.workspace_id = ${workspaceId}::uuid AND v.id = ANY(${ids}::uuid[])`,
+  );
+}
+
 const mentionsPerPage = 500;
 
 /**

@@ -25,6 +25,8 @@ export interface AdminRequest {
   /** For reading. */
   readonly db: Database;
   readonly now: Date;
+  /** Ends what is done for the answer when nobody waits for it any more. */
+  readonly signal: AbortSignal;
   /** @throws 403 unless the caller may do this operation to this variant. */
   permit(variant: string): void;
   permits(variant: string): boolean;
@@ -110,6 +112,13 @@ async function answer(
   }
 }
 
+function whenCallerGone(res: Response): AbortSignal {
+  const gone = new AbortController();
+  if (res.destroyed) gone.abort();
+  res.once('close', () => gone.abort());
+  return gone.signal;
+}
+
 function createCall(
   operation: Operation,
   caller: Caller,
@@ -145,6 +154,9 @@ function createCall(
     },
     db: parts.client,
     now,
+    get signal() {
+      return whenCallerGone(res);
+    },
     permit: (variant: string) => authorise(caller, access, variant),
     permits: (variant: string) => isPermitted(caller, access, variant),
     change: <T>(work: (change: Change) => Promise<T>) =>

@@ -728,6 +728,69 @@ export declare type ListAttemptsResponse = Message<"sluice.analytics.v1.ListAtte
 export declare const ListAttemptsResponseSchema: GenMessage<ListAttemptsResponse>;
 
 /**
+ * @generated from message sluice.analytics.v1.ListPastRequestsRequest
+ */
+export declare type ListPastRequestsRequest = Message<"sluice.analytics.v1.ListPastRequestsRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: repeated string workspace_ids = 2;
+   */
+  workspaceIds: string[];
+
+  /**
+   * @generated from field: optional string user_id = 3;
+   */
+  userId?: string | undefined;
+
+  /**
+   * Unix ms: from inclusive, to exclusive.
+   *
+   * @generated from field: int64 from_ms = 4;
+   */
+  fromMs: bigint;
+
+  /**
+   * @generated from field: int64 to_ms = 5;
+   */
+  toMs: bigint;
+
+  /**
+   * So many requests at most; one more tells that there are more.
+   *
+   * @generated from field: uint32 requests_max = 6;
+   */
+  requestsMax: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListPastRequestsRequest.
+ * Use `create(ListPastRequestsRequestSchema)` to create a new message.
+ */
+export declare const ListPastRequestsRequestSchema: GenMessage<ListPastRequestsRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.ListPastRequestsResponse
+ */
+export declare type ListPastRequestsResponse = Message<"sluice.analytics.v1.ListPastRequestsResponse"> & {
+  /**
+   * Attempts of whole requests, one request after the other; of records only what a replay looks at.
+   *
+   * @generated from field: repeated sluice.usage.v1.UsageRecord attempts = 1;
+   */
+  attempts: UsageRecord[];
+};
+
+/**
+ * Describes the message sluice.analytics.v1.ListPastRequestsResponse.
+ * Use `create(ListPastRequestsResponseSchema)` to create a new message.
+ */
+export declare const ListPastRequestsResponseSchema: GenMessage<ListPastRequestsResponse>;
+
+/**
  * @generated from message sluice.analytics.v1.ListGapsRequest
  */
 export declare type ListGapsRequest = Message<"sluice.analytics.v1.ListGapsRequest"> & {
@@ -1797,6 +1860,16 @@ export declare const LogService: GenService<{
     methodKind: "unary";
     input: typeof ListAttemptsRequestSchema;
     output: typeof ListAttemptsResponseSchema;
+  },
+  /**
+   * Requests of a period as far as they can be replayed, the oldest first; the end of the stream is the end of the list.
+   *
+   * @generated from rpc sluice.analytics.v1.LogService.ListPastRequests
+   */
+  listPastRequests: {
+    methodKind: "server_streaming";
+    input: typeof ListPastRequestsRequestSchema;
+    output: typeof ListPastRequestsResponseSchema;
   },
 }>;
 

@@ -1,0 +1,86 @@
+import { type ChatUsage, noUsage, type ReplyUnits } from '@sluice/contracts';
+import { unitKeys } from './price-keys.ts';
+import { type CountedUnit, countedUnits } from './unit-counts.ts';
+
+type Count = bigint | number;
+
+/** What an attempt used, as the ledger's record has it. */
+export interface RecordedUse {
+  readonly usageReported: boolean;
+  readonly usageEstimated: boolean;
+  readonly inputTokens: Count;
+  readonly outputTokens: Count;
+  readonly cacheReadTokens: Count;
+  readonly cacheWriteTokens: Count;
+  readonly cacheWrite1hTokens: Count;
+  readonly reasoningTokens: Count;
+  readonly inputAudioTokens: Count;
+  readonly outputAudioTokens: Count;
+  readonly cacheReadAudioTokens: Count;
+  readonly inputImageTokens: Count;
+  readonly outputImageTokens: Count;
+  readonly searchUnits: Count;
+  readonly pages: Count;
+  readonly audioSeconds: Count;
+  readonly characters: Count;
+  readonly images: Count;
+  readonly imagesByKind: Readonly<Record<string, Count>>;
+  /** By their names in price lists. */
+  readonly units: Readonly<Record<string, Count>>;
+}
+
+/** Its tokens as they are charged; undefined = none were told. */
+export function tokensOf(record: RecordedUse): ChatUsage | undefined {
+  const { units } = record;
+  if (units.charged_request_token !== undefined)
+    return {
+      ...noUsage,
+      inputTokens: Number(units.charged_request_token),
+      outputTokens: Number(units.charged_response_token ?? 0n),
+    };
+  if (!record.usageReported && !record.usageEstimated) return undefined;
+  return {
+    inputTokens: Number(record.inputTokens),
+    outputTokens: Number(record.outputTokens),
+    cacheReadTokens: Number(record.cacheReadTokens),
+    cacheWriteTokens: Number(record.cacheWriteTokens),
+    cacheWrite1hTokens: Number(record.cacheWrite1hTokens),
+    reasoningTokens: Number(record.reasoningTokens),
+    inputAudioTokens: Number(record.inputAudioTokens),
+    outputAudioTokens: Number(record.outputAudioTokens),
+    cacheReadAudioTokens: Number(record.cacheReadAudioTokens),
+    inputImageTokens: Number(record.inputImageTokens),
+    outputImageTokens: Number(record.outputImageTokens),
+    inputVideoTokens: Number(units.input_video_token ?? 0n),
+    outputVideoTokens: Number(units.output_video_token ?? 0n),
+    cacheReadImageTokens: Number(units.cache_read_image_input_token ?? 0n),
+    citationTokens: Number(units.citation_token ?? 0n),
+  };
+}
+
+/** What of it is charged by other units. */
+export function unitsOf(record: RecordedUse): ReplyUnits | undefined {
+  const units: ReplyUnits = {};
+  const columns: Partial<Record<CountedUnit, bigint | number>> = {
+    searchUnits: record.searchUnits,
+    pages: record.pages,
+    audioSeconds: record.audioSeconds,
+    characters: record.characters,
+  };
+  for (const unit of countedUnits) {
+    const count = Number(columns[unit] ?? record.units[unitKeys[unit][0] ?? ''] ?? 0);
+    if (count > 0) units[unit] = count;
+  }
+  const [kind] = Object.keys(record.imagesByKind);
+  if (record.images > 0n) units.images = Number(record.images);
+  if (kind !== undefined) {
+    const [quality = '', size = ''] = kind.split('.');
+    if (quality !== 'default') units.imageQuality = quality;
+    if (size !== 'default') units.imageSize = size;
+  }
+  for (const name of Object.keys(record.units)) {
+    const [, size] = /^web_search_(\w+)_context$/.exec(name) ?? [];
+    if (size !== undefined) units.searchContext = size;
+  }
+  return Object.keys(units).length === 0 ? undefined : units;
+}
