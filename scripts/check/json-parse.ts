@@ -41,6 +41,9 @@ const allowed: Readonly<Record<string, string>> = {
   'services/control-plane/src/models/secret-references/auth-config.ts': 'our own sealed text',
   'services/control-plane/src/models/integrations/credentials.ts': 'our own sealed text',
   'services/control-plane/src/models/integrations/model-settings.ts': 'our own sealed text',
+  'services/control-plane/src/simulation/past-request-of.ts':
+    'a decision that a gateway described: 4 kB and 50 verdicts',
+  'services/control-plane/src/simulation/routes.ts': 'a stored config',
   'services/control-plane/src/documents/configs/operations.ts': 'a stored config',
   'services/control-plane/src/documents/configs/present.ts': 'a stored config',
   'services/control-plane/src/documents/configs/check-document.ts': 'a stored config',
