@@ -22,6 +22,7 @@ const commands = {
     'services/gateway/test/abuse',
     'services/control-plane/test/hostile-input.test.ts',
     'services/control-plane/test/contract.test.ts',
+    'services/gateway/test/large-bodies.test.ts',
     '--no-file-parallelism',
   ],
   // One installation of four gateways at a time.
@@ -37,6 +38,7 @@ const commands = {
     'node_modules/vitest/vitest.mjs',
     'run',
     'services/gateway/test/chaos',
+    'services/gateway/test/ledger.test.ts',
     '--no-file-parallelism',
   ],
   // Every question of analytics against the reference.

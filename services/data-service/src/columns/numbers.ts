@@ -63,7 +63,9 @@ export class Bools extends Numbers<Uint8Array> {
   read(wire: WireReader, row: number): void {
     wire.expect(varint);
     wire.varint();
-    this.values[this.place(row)] = wire.low === 0 && wire.high === 0 ? 0 : 1;
+    // The place first: making room for it replaces the values.
+    const at = this.place(row);
+    this.values[at] = wire.low === 0 && wire.high === 0 ? 0 : 1;
   }
 }
 
@@ -79,8 +81,9 @@ export class Integers32 extends Numbers<Uint32Array> {
     wire.expect(varint);
     wire.varint();
     const { low } = wire;
+    const at = this.place(row);
     // What is signed is written as zigzag.
-    this.values[this.place(row)] = this.type === 'UInt32' ? low : (low >>> 1) ^ -(low & 1);
+    this.values[at] = this.type === 'UInt32' ? low : (low >>> 1) ^ -(low & 1);
   }
 }
 
