@@ -18,7 +18,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/log-content': ['packages/json'],
   'packages/providers': ['packages/errors', 'packages/json'],
   'packages/engine': ['packages/errors', 'packages/json'],
-  'packages/guardrails': ['packages/engine', 'packages/providers'],
+  'packages/guardrails': ['packages/engine', 'packages/jwt', 'packages/providers'],
   'packages/outbound': ['packages/errors'],
   'packages/jwt': ['packages/json', 'packages/outbound'],
   'packages/pricing': ['packages/errors'],

@@ -538,7 +538,7 @@ describe('knownChecks', () => {
     (id) => expect(knownChecks.has(id)).toBe(true),
   );
 
-  it.each(['default.webhook', 'default.regexmatch', 'other.regexMatch', 'constructor'])(
+  it.each(['default.webHook', 'default.regexmatch', 'other.regexMatch', 'constructor'])(
     'does not have %s',
     (id) => expect(knownChecks.has(id)).toBe(false),
   );

@@ -1,9 +1,18 @@
+import type { JsonValue } from '@sluice/contracts';
 import { jsonBounds, readJsonText } from '@sluice/json';
 import { type JsonObject, objectOf } from '@sluice/providers';
 import { fencedBlocks } from './fenced-blocks.ts';
 
 /** The JSON objects of a text: those in fenced blocks, else whatever stands between matching braces. */
 export function jsonObjectsIn(text: string): JsonObject[] {
+  const fenced = fencedBlocks(text).flatMap(({ body }) => objectsOf(parsed(body)));
+  return fenced.length > 0 ? fenced : bracedObjects(text);
+}
+
+/** The same of any JSON: a text that is JSON as a whole counts, and fenced blocks may hold lists. */
+export function jsonValuesIn(text: string): unknown[] {
+  const whole = /^\s*[[{]/.test(text) ? parsed(text) : [];
+  if (whole.length > 0) return whole;
   const fenced = fencedBlocks(text).flatMap(({ body }) => parsed(body));
   return fenced.length > 0 ? fenced : bracedObjects(text);
 }
@@ -14,7 +23,7 @@ function bracedObjects(whole: string): JsonObject[] {
   let start = text.indexOf('{');
   for (let attempts = 0; start !== -1 && attempts < attemptsMax; attempts++) {
     const end = closingBrace(text, start);
-    const found = end === -1 ? [] : parsed(text.slice(start, end + 1));
+    const found = end === -1 ? [] : objectsOf(parsed(text.slice(start, end + 1)));
     objects.push(...found);
     // A brace that opens no object may still have one inside.
     start = text.indexOf('{', found.length > 0 ? end + 1 : start + 1);
@@ -55,10 +64,16 @@ function closingQuote(text: string, start: number): number {
   return at;
 }
 
-function parsed(text: string): JsonObject[] {
+function objectsOf(values: unknown[]): JsonObject[] {
+  return values
+    .map((value) => objectOf(value as JsonValue))
+    .filter((object) => object !== undefined);
+}
+
+/** The value, or nothing where the text is no JSON. */
+function parsed(text: string): unknown[] {
   try {
-    const object = objectOf(readJsonText(text, jsonBounds.reply));
-    return object === undefined ? [] : [object];
+    return [readJsonText(text, jsonBounds.reply)];
   } catch {
     // Most text between braces is no JSON; that is what is being found out.
     return [];

@@ -10,12 +10,16 @@ const unitSeconds: Readonly<Record<string, number>> = {
   w: 604_800,
 };
 
+/** What the settings of an organisation, or of a check, say of claims. */
+type ClaimSettings = Pick<JwtSettings, 'clock_tolerance_s'> &
+  Partial<Pick<JwtSettings, 'token_max_age' | 'required_claims' | 'claim_values'>>;
+
 /**
  * Whether the claims hold now, by the settings of the organisation.
  * @returns until when they hold, Unix ms, the tolerance of clocks included
  * @throws GatewayError `auth.invalid_token`
  */
-export function checkClaims(payload: JsonRecord, settings: JwtSettings, nowMs: number): number {
+export function checkClaims(payload: JsonRecord, settings: ClaimSettings, nowMs: number): number {
   const { exp, iat } = checkDates(payload, settings, nowMs);
   if (exp === undefined) throw invalidToken('The token has no claim exp.');
   const toleranceMs = settings.clock_tolerance_s * 1000;
@@ -28,7 +32,7 @@ export function checkClaims(payload: JsonRecord, settings: JwtSettings, nowMs: n
 /** Whether the dates that are there, all in Unix ms, include now. @throws GatewayError `auth.invalid_token` */
 export function checkDates(
   payload: JsonRecord,
-  settings: JwtSettings,
+  settings: ClaimSettings,
   nowMs: number,
 ): { exp: number | undefined; iat: number | undefined } {
   const toleranceMs = settings.clock_tolerance_s * 1000;
@@ -43,14 +47,14 @@ export function checkDates(
   return { exp, iat };
 }
 
-function endByAge(iat: number | undefined, settings: JwtSettings): number {
+function endByAge(iat: number | undefined, settings: ClaimSettings): number {
   if (settings.token_max_age === undefined) return Number.POSITIVE_INFINITY;
   if (iat === undefined) throw invalidToken('The token has no claim iat.');
   const amount = Number.parseInt(settings.token_max_age, 10);
   return iat + amount * (unitSeconds[settings.token_max_age.slice(-1)] ?? 0) * 1000;
 }
 
-function checkRequired(payload: JsonRecord, settings: JwtSettings): void {
+function checkRequired(payload: JsonRecord, settings: ClaimSettings): void {
   for (const name of settings.required_claims ?? [])
     if (payload[name] === undefined || payload[name] === null)
       throw invalidToken(`The token has no claim ${name}.`);
@@ -58,7 +62,7 @@ function checkRequired(payload: JsonRecord, settings: JwtSettings): void {
 }
 
 /** Whether the claim, or one of its list, is among the values of the settings, if they name any. */
-export function checkValue(payload: JsonRecord, name: string, settings: JwtSettings): void {
+export function checkValue(payload: JsonRecord, name: string, settings: ClaimSettings): void {
   const accepted = settings.claim_values?.[name];
   if (accepted === undefined) return;
   const claim = payload[name];

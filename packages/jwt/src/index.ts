@@ -9,6 +9,7 @@ export {
   type TokenAuthorityOptions,
   type VerifiedToken,
 } from './authority.ts';
+export { checkClaims } from './check-claims.ts';
 export {
   organisationOf,
   type TokenClaims,
@@ -18,11 +19,22 @@ export {
 } from './claims.ts';
 export { invalidToken, tokenNotAccepted } from './faults.ts';
 export { type KeyFault, readKeySet } from './key-set.ts';
+export { fixedKeys, type KeySource, RemoteKeys } from './key-source.ts';
 export {
   RefusalLog,
   type RefusalReport,
   type RefusedToken,
 } from './refusal-log.ts';
+export { verifySignature } from './signature.ts';
 export { subjectId } from './subject-id.ts';
-export { isTokenShaped, maskToken, nameToken, peekToken, type TokenName } from './token.ts';
+export {
+  isTokenShaped,
+  type JsonRecord,
+  jsonObject,
+  maskToken,
+  nameToken,
+  peekToken,
+  readToken,
+  type TokenName,
+} from './token.ts';
 export { type CachedToken, TokenCache } from './token-cache.ts';

@@ -10,10 +10,13 @@ export interface KeySource {
   readonly document: string | undefined;
 }
 
+/** As much of a guarded fetch as keys need. */
+type FetchKeys = (...question: Parameters<GuardedFetch>) => ReturnType<GuardedFetch>;
+
 export interface RemoteKeysOptions {
   url: string;
   maxAgeMs: number;
-  fetch: GuardedFetch;
+  fetch: FetchKeys;
   now: () => number;
   /** A document from before a restart: used until a fresh one is had. */
   document?: string | undefined;

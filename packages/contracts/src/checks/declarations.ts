@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 import type { CheckDeclaration } from './declaration.ts';
+import { askingChecks } from './families/asking-checks.ts';
 import { callChecks } from './families/call-checks.ts';
+import { schemaChecks } from './families/schema-checks.ts';
 import { textChecks } from './families/text-checks.ts';
 
 /** The checks that the gateway runs, family by family. */
 export const checkDeclarations = {
   ...textChecks,
   ...callChecks,
+  ...schemaChecks,
+  ...askingChecks,
 } satisfies Record<string, CheckDeclaration>;
 
 export type CheckDeclarations = typeof checkDeclarations;

@@ -11,7 +11,9 @@ export {
   checkDeclarations,
   type ParametersOf,
 } from './declarations.ts';
+export type { askingChecks } from './families/asking-checks.ts';
 export type { callChecks } from './families/call-checks.ts';
+export type { schemaChecks } from './families/schema-checks.ts';
 export type { textChecks } from './families/text-checks.ts';
 export { forwardedHeaderFault } from './forwarded-headers.ts';
 export { areApart } from './parameter-fields.ts';

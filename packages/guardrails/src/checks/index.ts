@@ -1,6 +1,8 @@
 import type { CheckDeclarations } from '@sluice/contracts/checks';
 import type { CompilersOf } from './compile.ts';
+import { askingCompilers } from './families/asking-checks.ts';
 import { callCompilers } from './families/call-checks.ts';
+import { schemaCompilers } from './families/schema-checks.ts';
 import { textCompilers } from './families/text-checks.ts';
 
 /**
@@ -10,4 +12,6 @@ import { textCompilers } from './families/text-checks.ts';
 export const compilers: CompilersOf<CheckDeclarations> = {
   ...textCompilers,
   ...callCompilers,
+  ...schemaCompilers,
+  ...askingCompilers,
 };

@@ -4,7 +4,6 @@ import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { awaitedChecks } from './guardrail-awaited-checks.ts';
 import { partnerChecks } from './guardrail-partner-checks.ts';
 
 /** One check of a guardrail, its parameters complete. */
@@ -23,7 +22,6 @@ const parametersById: Readonly<Record<string, z.ZodType>> = {
       [id, ...aliases].map((spelling) => [spelling, parameters] as const),
     ),
   ),
-  ...awaitedChecks,
   ...partnerChecks,
 };
 
