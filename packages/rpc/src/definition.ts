@@ -11,6 +11,9 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 /** Metadata key that carries the shared token. */
 export const tokenKey = 'x-sluice-token';
 
+/** Told how long each message took to be read or written. */
+export type OnConverted = (side: 'request' | 'reply', method: DescMethod, ms: number) => void;
+
 /** A method of a descriptor as grpc-js wants it. */
 export function methodDefinition(method: DescMethod): MethodDefinition<object, object> {
   return {
@@ -26,10 +29,35 @@ export function methodDefinition(method: DescMethod): MethodDefinition<object, o
   };
 }
 
-export function serviceDefinition(service: DescService): ServiceDefinition {
+/** All methods of a service, as the side that answers has them. */
+export function serviceDefinition(
+  service: DescService,
+  onConverted: OnConverted | undefined,
+): ServiceDefinition {
   return Object.fromEntries(
-    service.methods.map((method) => [method.localName, methodDefinition(method)]),
+    service.methods.map((method) => {
+      const definition = methodDefinition(method);
+      if (onConverted === undefined) return [method.localName, definition];
+      const { requestDeserialize, responseSerialize } = definition;
+      return [
+        method.localName,
+        {
+          ...definition,
+          requestDeserialize: timed(requestDeserialize, (ms) => onConverted('request', method, ms)),
+          responseSerialize: timed(responseSerialize, (ms) => onConverted('reply', method, ms)),
+        },
+      ];
+    }),
   );
+}
+
+function timed<From, To>(convert: (from: From) => To, tell: (ms: number) => void) {
+  return (from: From): To => {
+    const startedAt = performance.now();
+    const to = convert(from);
+    tell(performance.now() - startedAt);
+    return to;
+  };
 }
 
 function serializer(schema: DescMessage) {

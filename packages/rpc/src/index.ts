@@ -9,5 +9,6 @@ export {
   type RpcClient,
   type RpcClientOptions,
 } from './client.ts';
+export type { OnConverted } from './definition.ts';
 export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
 export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';

@@ -20,7 +20,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
-import { serviceDefinition, tokenKey } from './definition.ts';
+import { type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
 import { isLoopbackHost } from './loopback.ts';
 import type { ServerTls } from './tls.ts';
 
@@ -65,6 +65,7 @@ export interface ServeRpcOptions {
   /** Largest request, bytes. */
   requestBytesMax?: number;
   onError?: (error: GatewayError, method: string) => void;
+  onConverted?: OnConverted;
 }
 
 export interface RpcServer {
@@ -126,7 +127,7 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
         if (typeof handler !== 'function') throw new Error(`no handler for ${method.localName}`);
         implementation[method.localName] = implementationOf(method, handler, report);
       }
-      server.addService(serviceDefinition(service), implementation);
+      server.addService(serviceDefinition(service, options.onConverted), implementation);
     },
     close: (graceMs) =>
       new Promise((resolve) => {

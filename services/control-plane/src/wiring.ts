@@ -13,7 +13,14 @@ import { PriceBook } from '@sluice/pricing';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
-import { httpPart, type Part, rpcPart, type ServiceTools, served } from '@sluice/service';
+import {
+  createRpcMetrics,
+  httpPart,
+  type Part,
+  rpcPart,
+  type ServiceTools,
+  served,
+} from '@sluice/service';
 import { createApp } from './app.ts';
 import { Barriers } from './config-sync/barriers.ts';
 import { createChangeFeed } from './config-sync/change-feed.ts';
@@ -23,7 +30,7 @@ import { createCredentialVault } from './kernel/credentials/envelope.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { repeat } from './kernel/database/repeat.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
-import { createAdminMetrics } from './kernel/http/metrics.ts';
+import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
@@ -247,6 +254,7 @@ export function wire(
       token: env.SERVICE_CLIENT_AUTH,
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       tls: serverTls(env),
+      onConverted: createRpcMetrics(metrics, { seriesMax: rpcSeriesMax }),
       onError: (error, method) =>
         logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
       services: [

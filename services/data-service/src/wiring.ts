@@ -4,7 +4,14 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { parseNatsAddresses } from '@sluice/contracts';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { serverTls } from '@sluice/rpc';
-import { httpPart, type Part, rpcPart, type ServiceTools, served } from '@sluice/service';
+import {
+  createRpcMetrics,
+  httpPart,
+  type Part,
+  rpcPart,
+  type ServiceTools,
+  served,
+} from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
@@ -83,6 +90,7 @@ export async function wire(
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       // One record of the largest size that an outbox takes travels alone.
       requestBytesMax: 20 * 1024 * 1024,
+      onConverted: createRpcMetrics(registry, { seriesMax: 25 }),
       onError: (error, method) =>
         logger.warn({ err: error, code: error.code, method }, 'a gRPC call failed'),
       services: [

@@ -47,6 +47,8 @@ const requestLabels = {
   provider: new Set(['', ...providerIds()]),
   stream: new Set(['true', 'false']),
   cacheStatus: new Set(['hit', 'miss', 'refresh', 'disabled']),
+  // As records have it: this gateway served it. What others tell of does not pass here.
+  source: new Set(['gateway']),
 } as const;
 
 /**
@@ -72,14 +74,14 @@ export function createGatewayMetrics(
   { registry }: Metrics,
   { msBuckets, secondBuckets, optIn }: GatewayMetricsOptions,
 ): GatewayMetrics {
-  const { endpoint, provider, stream, cacheStatus } = requestLabels;
+  const { endpoint, provider, stream, cacheStatus, source } = requestLabels;
   const chosen = Object.fromEntries(optIn.map(({ name, values }) => [name, values]));
   const count = addCounter<string>(registry, 'request_count', 'Requests answered', {
     labels: { ...requestLabels, ...chosen },
     seriesMax: seriesMax.requests,
   });
   const sumBounds = {
-    labels: { endpoint, provider, stream, cacheStatus, ...chosen },
+    labels: { endpoint, provider, stream, cacheStatus, source, ...chosen },
     seriesMax: seriesMax.sums,
   };
   const tokens = addSums<string>(
@@ -176,6 +178,7 @@ export function createGatewayMetrics(
           {
             ...{ method, endpoint, code, provider, stream: String(stream) },
             cacheStatus: cacheStatus.toLowerCase(),
+            source: 'gateway',
             ...Object.fromEntries(optIn.map((label) => [label.name, label.read(request, model)])),
           },
           asked,

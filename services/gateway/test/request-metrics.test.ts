@@ -56,6 +56,86 @@ it('each part of a request’s time is in its metric, and no part that there was
   expect(sumOf(text, 'request_count', 'model=""')).toBe(1);
 });
 
+const llmBuckets = [
+  0.1, 1, 2, 5, 10, 30, 50, 75, 100, 150, 200, 350, 500, 1000, 2500, 5000, 10_000, 50_000, 100_000,
+  300_000, 500_000, 10_000_000,
+];
+const secondBuckets = [
+  0.1, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 3000,
+];
+const gcBuckets = [
+  0.001, 0.01, 0.1, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 6000,
+];
+const grpcBuckets = [0.01, 0.1, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000];
+
+/** What is published, but for `batch_…` of the data service: nothing here runs batches. */
+const published = [
+  ['request_count', 'counter', 'gateway', undefined],
+  ['http_request_duration_seconds', 'histogram', 'gateway', secondBuckets],
+  ['llm_request_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['service_processing_time_excluding_last_byte_ms', 'histogram', 'gateway', llmBuckets],
+  ['llm_last_byte_diff_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['service_request_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['llm_cost_sum', 'gauge', 'gateway', undefined],
+  ['llm_token_sum', 'gauge', 'gateway', undefined],
+  ['authentication_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['api_key_rate_limit_check_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['pre_request_processing_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['post_request_processing_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['llm_cache_processing_duration_milliseconds', 'histogram', 'gateway', llmBuckets],
+  ['grpc_req_conversion_duration_milliseconds', 'histogram', 'control-plane', grpcBuckets],
+  ['grpc_res_conversion_duration_milliseconds', 'histogram', 'control-plane', grpcBuckets],
+  ['grpc_req_conversion_duration_milliseconds', 'histogram', 'data-service', grpcBuckets],
+  ['grpc_res_conversion_duration_milliseconds', 'histogram', 'data-service', grpcBuckets],
+  ['node_gc_duration_seconds', 'histogram', 'gateway', gcBuckets],
+  ['node_gc_duration_seconds', 'histogram', 'control-plane', gcBuckets],
+  ['node_gc_duration_seconds', 'histogram', 'data-service', gcBuckets],
+] as const;
+
+it('every published metric is where it is to be, of its type, with its limits', async () => {
+  const { stack } = scenario;
+  const texts = {
+    gateway: await textOf(stack.gatewayMetricsUrl),
+    'control-plane': await textOf(`http://127.0.0.1:${stack.ports.controlPlaneMetrics}/metrics`),
+    'data-service': await textOf(`${stack.dataServiceUrl}/metrics`),
+  };
+  for (const [name, type, service, limits] of published) {
+    const lines = texts[service].split('\n');
+    expect([service, lines.find((line) => line.startsWith(`# TYPE ${name} `))]).toEqual([
+      service,
+      `# TYPE ${name} ${type}`,
+    ]);
+    if (limits === undefined) continue;
+    const shown = lines
+      .filter((line) => line.startsWith(`${name}_bucket{`))
+      .map((line) => Number(/le="([^"]+)"/.exec(line)?.[1]?.replace('+Inf', 'Infinity')));
+    expect([service, name, [...new Set(shown)]]).toEqual([
+      service,
+      name,
+      [...limits, Number.POSITIVE_INFINITY],
+    ]);
+  }
+  const labels = (service: keyof typeof texts, name: string) =>
+    [
+      ...(new RegExp(`^${name}\\{(.*)\\} `, 'm').exec(texts[service])?.[1] ?? '').matchAll(
+        /(\w+)="/g,
+      ),
+    ].map(([, label]) => label);
+  expect(labels('gateway', 'request_count').toSorted()).toEqual(
+    [
+      ...['app', 'env', 'method', 'endpoint', 'code', 'provider', 'source', 'stream'],
+      ...['cacheStatus', 'model'],
+    ].toSorted(),
+  );
+  expect(labels('data-service', 'grpc_req_conversion_duration_milliseconds_count')).toEqual(
+    expect.arrayContaining(['app', 'env', 'service', 'method']),
+  );
+});
+
+async function textOf(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
 function sumOf(text: string, name: string, label = ''): number {
   return text
     .split('\n')

@@ -10,6 +10,9 @@ import {
 /** Told of every answer: its operation, its status and when its request came, by `performance.now()`. */
 export type ObserveOperation = (operation: string, status: number, startedAt: number) => void;
 
+/** Methods of the gRPC port that are told apart: operations take most of the lines. */
+export const rpcSeriesMax = 4;
+
 /** Counts of every operation, and durations of every kind of resource: a histogram has many lines. */
 export function createAdminMetrics({ registry }: Metrics): ObserveOperation {
   const names = new Set(Object.keys(adminEndpoints));
