@@ -1,4 +1,16 @@
 import { crc32 } from 'node:zlib';
+import { usage } from '@sluice/proto-stubs';
+
+export const kindBegin = 1;
+export const kindNote = 255;
+export const kindAttempt = usage.EntryKind.ATTEMPT;
+/** Of a note that belongs to no entry. */
+export const noId = Buffer.alloc(16);
+
+/** Whether entries of the kind never leave the gateway. */
+export function isOwn(kind: number): boolean {
+  return kind === kindBegin || kind === kindNote;
+}
 
 /** Of an entry in a segment: `[length u32][crc32 u32][kind u8][id 16]`, then its payload. */
 export const headerBytes = 25;

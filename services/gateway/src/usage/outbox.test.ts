@@ -16,7 +16,8 @@ import { join } from 'node:path';
 import { usage } from '@sluice/proto-stubs';
 import { readEntry } from '@sluice/usage';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Outbox, OutboxFullError, type OutboxLoss } from './outbox.ts';
+import { Outbox, OutboxFullError } from './outbox.ts';
+import type { OutboxLoss } from './segment-reader.ts';
 import { uuidV7 } from './uuid.ts';
 
 let dir: string;

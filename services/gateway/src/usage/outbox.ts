@@ -6,25 +6,30 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  readSync,
   renameSync,
-  rmSync,
   statSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { crc32 } from 'node:zlib';
-import { usage } from '@sluice/proto-stubs';
-import { type EntryKind, encodeEntry } from '@sluice/usage';
+import type { EntryKind } from '@sluice/usage';
 import {
-  type Entry,
   entriesOf,
   entryBytesMax,
-  findEntryAfterDamage,
   headerBytes,
+  isOwn,
+  kindAttempt,
+  kindBegin,
+  kindNote,
+  noId,
 } from './outbox-entries.ts';
-import { uuidTimeMs } from './uuid.ts';
+import { PendingEntries } from './pending-entries.ts';
+import {
+  type OutboxLoss,
+  type OutboxPosition,
+  type SegmentPart,
+  SegmentReader,
+  segmentPath,
+} from './segment-reader.ts';
 
 /**
  * The outbox: an append-only log on disk between the request path and the
@@ -46,35 +51,16 @@ import { uuidTimeMs } from './uuid.ts';
  * forgotten, or handed to the next life.
  */
 
-const kindBegin = 1;
-const kindNote = 255;
-/** Of a note that belongs to no entry. */
-const noId = Buffer.alloc(16);
-const kindAttempt = usage.EntryKind.ATTEMPT;
 const segmentBytesMax = 8 * 1024 * 1024;
 /** A small outbox has that many segments at least: one that is written to keeps its room although it was sent. */
 const segmentsMin = 16;
 const payloadBytesMax = entryBytesMax - headerBytes;
-const readBytes = 256 * 1024;
-/** Records kept in memory while the disk refuses them. */
-const refusedBytesMax = 16 * 1024 * 1024;
 /** How long those wait where nothing else is to be written. */
 const retryMs = 1000;
-/** Segments with damage that are kept. */
-const damagedFilesMax = 10;
 
-export interface OutboxPosition {
-  segment: number;
-  offset: number;
-}
-
-export interface OutboxBatch {
-  /** Entries as they travel; valid until the next `read`, which uses the same memory. */
-  records: Uint8Array[];
+export interface OutboxBatch extends Omit<SegmentPart, 'offset'> {
   from: OutboxPosition;
   next: OutboxPosition;
-  /** Unix ms of the first of them; 0 = it says none. */
-  firstAtMs: number;
 }
 
 /** What another life of this gateway is to know, should this one end before it is forgotten. */
@@ -85,13 +71,6 @@ export interface OutboxNote {
 }
 
 export class OutboxFullError extends Error {}
-
-/** What is lost for good, told once. */
-export type OutboxLoss =
-  /** Bytes of a segment that are no whole entries; the file is kept in `damaged/`. */
-  | { kind: 'damage'; segment: number; from: number; to: number }
-  /** Records that the disk refused and memory had no room for. */
-  | { kind: 'refused'; records: number; bytes: number };
 
 export interface OutboxOptions {
   dir: string;
@@ -115,11 +94,7 @@ export class Outbox {
   readonly #notes = new Map<string, { segment: number; text: string }>();
   readonly #sizes = new Map<number, number>();
   #bytes = 0;
-  /** Entries of this turn, not yet written. */
-  #pending = Buffer.allocUnsafe(256 * 1024);
-  #pendingBytesUsed = 0;
-  /** Records at the front of `pending` that the disk has refused before. */
-  #refusedBytes = 0;
+  readonly #pending = new PendingEntries();
   #pendingFlush:
     | {
         promise: Promise<void>;
@@ -137,23 +112,19 @@ export class Outbox {
   };
   #retry: NodeJS.Timeout | undefined;
   readonly #listeners = new Set<() => void>();
-  /** Kept, because a fresh one a batch leaves the process's memory in pieces. */
-  #readBuffer = Buffer.allocUnsafe(readBytes);
-  #readDescriptor: { segment: number; fd: number } | undefined;
-
+  readonly #reader: SegmentReader;
   readonly #onLoss: (loss: OutboxLoss) => void;
-  /** Damage that has been told, by where it begins in each segment. */
-  readonly #damage = new Map<number, Set<number>>();
 
   constructor({ dir, bytesMax, onLoss = () => {} }: OutboxOptions) {
     this.#dir = dir;
     this.#bytesMax = bytesMax;
     this.#segmentBytesMax = Math.min(segmentBytesMax, Math.ceil(bytesMax / segmentsMin));
     this.#onLoss = onLoss;
+    this.#reader = new SegmentReader(dir, onLoss);
     mkdirSync(this.#dir, { recursive: true, mode: 0o700 });
     const existing = this.#segments();
     for (const number of existing) {
-      const size = statSync(this.#path(number)).size;
+      const size = statSync(segmentPath(this.#dir, number)).size;
       this.#sizes.set(number, size);
       this.#bytes += size;
     }
@@ -164,7 +135,7 @@ export class Outbox {
     this.#cursorSaved = this.#cursor;
     // Never append to a file whose tail may be torn: a new segment each start.
     this.#segment = Math.max(existing.at(-1) ?? 0, this.#cursor.segment) + 1;
-    this.#fd = openSync(this.#path(this.#segment), 'a', 0o600);
+    this.#fd = openSync(segmentPath(this.#dir, this.#segment), 'a', 0o600);
     this.#sizes.set(this.#segment, 0);
   }
 
@@ -178,7 +149,7 @@ export class Outbox {
    * because the disk refuses: what waits in memory then is to fit on it once it has room.
    */
   get isFull(): boolean {
-    return this.#bytes >= this.#bytesMax || this.#refusedBytes > 0;
+    return this.#bytes >= this.#bytesMax || this.#pending.refusedBytes > 0;
   }
 
   get attemptsUnderWay(): number {
@@ -226,24 +197,21 @@ export class Outbox {
   /** Writes what has been taken so far, now. For those who cannot wait for the end of the turn. */
   flush(): void {
     const flush = this.#pendingFlush;
-    const total = this.#pendingBytesUsed;
+    const total = this.#pending.bytes;
     if (total === 0) return;
     this.#pendingFlush = undefined;
-    this.#pendingBytesUsed = 0;
     try {
-      this.#fd ??= openSync(this.#path(this.#segment), 'a', 0o600);
-      let written = 0;
-      while (written < total)
-        written += writeSync(this.#fd, this.#pending, written, total - written);
+      this.#fd ??= openSync(segmentPath(this.#dir, this.#segment), 'a', 0o600);
+      this.#pending.writeTo(this.#fd);
     } catch (error) {
       const fd = this.#fd;
-      this.#keepRecords(total);
+      const dropped = this.#pending.keepRecords();
+      if (dropped.records > 0) this.#onLoss({ kind: 'refused', ...dropped });
       if (fd !== undefined) this.#takeBack(fd);
       this.#retryLater();
       flush?.reject(error);
       throw error;
     }
-    this.#refusedBytes = 0;
     this.#offset += total;
     this.#bytes += total;
     this.#sizes.set(this.#segment, this.#offset);
@@ -267,38 +235,10 @@ export class Outbox {
 
   /** The next entry may be long in coming, and what waits for it is in memory only. */
   #retryLater(): void {
-    if (this.#refusedBytes === 0) return;
+    if (this.#pending.refusedBytes === 0) return;
     clearTimeout(this.#retry);
     this.#retry = setTimeout(this.#flushSoon, retryMs);
     this.#retry.unref();
-  }
-
-  /** Records the disk has refused are written with the next ones, and their notes; begins are not, since their attempts are not made. */
-  #keepRecords(total: number): void {
-    let used = 0;
-    const dropped = { records: 0, bytes: 0 };
-    let noteStart: number | undefined;
-    for (const entry of entriesOf(this.#pending.subarray(0, total))) {
-      const ownStart = entry.end - headerBytes - entry.payload.length;
-      // A note goes with the entry behind it.
-      if (entry.kind === kindNote && !entry.id.equals(noId)) {
-        noteStart ??= ownStart;
-        continue;
-      }
-      const start = noteStart ?? ownStart;
-      noteStart = undefined;
-      if (entry.kind === kindBegin) continue;
-      if (used + entry.end - start > refusedBytesMax) {
-        dropped.records += isOwn(entry) ? 0 : 1;
-        dropped.bytes += entry.end - start;
-        continue;
-      }
-      this.#pending.copyWithin(used, start, entry.end);
-      used += entry.end - start;
-    }
-    this.#pendingBytesUsed = used;
-    this.#refusedBytes = used;
-    if (dropped.records > 0) this.#onLoss({ kind: 'refused', ...dropped });
   }
 
   /** Calls back after every stored record. */
@@ -315,7 +255,7 @@ export class Outbox {
     const begun = new Map<string, Buffer>();
     for (const segment of this.#segments()) {
       if (segment === this.#segment) continue;
-      const bytes = readFileSync(this.#path(segment));
+      const bytes = readFileSync(segmentPath(this.#dir, segment));
       let at: number | undefined = 0;
       while (at !== undefined) {
         let noted: { id: string; payload: Buffer } | undefined;
@@ -330,7 +270,7 @@ export class Outbox {
           if (noted?.id === id) this.#recall(noted.payload, segment);
           noted = undefined;
         }
-        at = this.#afterDamage(segment, at, bytes);
+        at = this.#reader.afterDamage(segment, at, bytes);
       }
     }
     for (const [id, payload] of begun)
@@ -354,11 +294,15 @@ export class Outbox {
         position = { segment: this.#following(position.segment), offset: 0 };
         continue;
       }
-      const batch = this.#readFrom(position, size, recordsMax);
-      if (batch.records.length > 0) return { ...batch, from: position };
-      if (batch.next.segment === position.segment && batch.next.offset === position.offset)
-        return undefined;
-      position = batch.next;
+      const { offset, ...batch } = this.#reader.read(position, size, recordsMax);
+      // What is still written to may go on there later.
+      if (offset === undefined && position.segment >= this.#segment) return undefined;
+      const next =
+        offset === undefined
+          ? { segment: this.#following(position.segment), offset: 0 }
+          : { segment: position.segment, offset };
+      if (batch.records.length > 0) return { ...batch, from: position, next };
+      position = next;
     }
   }
 
@@ -414,13 +358,7 @@ export class Outbox {
       }
     };
     const isSafe = (attempts.length === 0 && notes.length === 0) || writeAgain();
-    // Its room is free only once nobody has it open.
-    if (this.#readDescriptor?.segment === number) {
-      closeSync(this.#readDescriptor.fd);
-      this.#readDescriptor = undefined;
-    }
-    if (this.#damage.delete(number)) this.#setAside(number);
-    rmSync(this.#path(number), { force: true });
+    this.#reader.remove(number);
     this.#bytes -= this.#sizes.get(number) ?? 0;
     this.#sizes.delete(number);
     if (!isSafe) writeAgain();
@@ -445,12 +383,28 @@ export class Outbox {
       this.saveCursor();
     } finally {
       clearTimeout(this.#retry);
-      if (this.#readDescriptor !== undefined) closeSync(this.#readDescriptor.fd);
+      this.#reader.close();
       if (this.#fd !== undefined) {
         fsyncSync(this.#fd);
         closeSync(this.#fd);
       }
     }
+  }
+
+  #append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
+    // Readers take what is longer for damage, and would give up all that follows it.
+    if (payload.length > payloadBytesMax)
+      return Promise.reject(new Error(`a record of ${payload.length} bytes is too large`));
+    this.#pending.push(kind, id, payload);
+    if (this.#pendingFlush === undefined) {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      // A failed write is told to those who wait; nobody waiting is no reason to end the process.
+      promise.catch(() => {});
+      this.#pendingFlush = { promise, resolve, reject, hasRecords: this.#pending.refusedBytes > 0 };
+      setImmediate(this.#flushSoon);
+    }
+    if (!isOwn(kind)) this.#pendingFlush.hasRecords = true;
+    return this.#pendingFlush.promise;
   }
 
   #note({ key, text }: OutboxNote, id: Buffer): void {
@@ -464,37 +418,6 @@ export class Outbox {
     this.#notes.set(text.slice(0, end), { segment, text: text.slice(end + 1) });
   }
 
-  #append(kind: number, id: Buffer, payload: Uint8Array): Promise<void> {
-    // Readers take what is longer for damage, and would give up all that follows it.
-    if (payload.length > payloadBytesMax)
-      return Promise.reject(new Error(`a record of ${payload.length} bytes is too large`));
-    const start = this.#pendingBytesUsed;
-    const end = start + headerBytes + payload.length;
-    if (end > this.#pending.length) this.#growPending(end);
-    const pending = this.#pending;
-    pending.writeUInt32LE(payload.length, start);
-    pending[start + 8] = kind;
-    pending.set(id, start + 9);
-    pending.set(payload, start + headerBytes);
-    pending.writeUInt32LE(crc32(pending.subarray(start + 8, end)), start + 4);
-    this.#pendingBytesUsed = end;
-    if (this.#pendingFlush === undefined) {
-      const { promise, resolve, reject } = Promise.withResolvers<void>();
-      // A failed write is told to those who wait; nobody waiting is no reason to end the process.
-      promise.catch(() => {});
-      this.#pendingFlush = { promise, resolve, reject, hasRecords: this.#refusedBytes > 0 };
-      setImmediate(this.#flushSoon);
-    }
-    if (kind !== kindBegin && kind !== kindNote) this.#pendingFlush.hasRecords = true;
-    return this.#pendingFlush.promise;
-  }
-
-  #growPending(bytes: number): void {
-    const larger = Buffer.allocUnsafe(bytes * 2);
-    this.#pending.copy(larger, 0, 0, this.#pendingBytesUsed);
-    this.#pending = larger;
-  }
-
   /** Never throws: what cannot be opened now is opened by the next write. */
   #rotate(): void {
     const fd = this.#fd;
@@ -504,91 +427,10 @@ export class Outbox {
     this.#sizes.set(this.#segment, 0);
     try {
       if (fd !== undefined) closeSync(fd);
-      this.#fd = openSync(this.#path(this.#segment), 'a', 0o600);
+      this.#fd = openSync(segmentPath(this.#dir, this.#segment), 'a', 0o600);
     } catch {
       // Too many open files, a full disk: told to whoever waits for the next write.
     }
-  }
-
-  #readFrom(position: OutboxPosition, size: number, recordsMax: number): Omit<OutboxBatch, 'from'> {
-    const length = Math.min(size - position.offset, readBytes);
-    let bytes = this.#readBytes(position, length);
-    if (bytes.length >= 4) {
-      const needed = headerBytes + bytes.readUInt32LE(0);
-      if (needed > bytes.length && needed <= entryBytesMax && position.offset + needed <= size)
-        bytes = this.#readBytes(position, needed);
-    }
-    const records: Uint8Array[] = [];
-    let consumed = 0;
-    let firstAtMs = 0;
-    for (const entry of entriesOf(bytes)) {
-      consumed = entry.end;
-      if (firstAtMs === 0 && entry.kind === kindAttempt) firstAtMs = uuidTimeMs(entry.id);
-      if (!isOwn(entry)) records.push(encodeEntry(entry.kind, entry.payload));
-      if (records.length >= recordsMax) break;
-    }
-    if (consumed === 0) {
-      const rest = this.#readBytes(position, size - position.offset);
-      const offset = this.#afterDamage(position.segment, 0, rest, position.offset);
-      if (offset !== undefined)
-        return {
-          records,
-          next: { segment: position.segment, offset: position.offset + offset },
-          firstAtMs,
-        };
-      return position.segment >= this.#segment
-        ? { records, next: position, firstAtMs }
-        : { records, next: { segment: this.#following(position.segment), offset: 0 }, firstAtMs };
-    }
-    const next = { segment: position.segment, offset: position.offset + consumed };
-    return { records, next, firstAtMs };
-  }
-
-  /**
-   * Where entries go on in the bytes of a segment after `at`, where none can be read;
-   * undefined = nowhere. `bytes` begin at `offset`. An end that was cut while it was
-   * written is no damage: nobody was told that it is stored.
-   */
-  #afterDamage(segment: number, at: number, bytes: Buffer, offset = 0): number | undefined {
-    if (at >= bytes.length) return undefined;
-    const found = findEntryAfterDamage(bytes.subarray(at));
-    if (found === undefined && at + headerBytes > bytes.length) return undefined;
-    if (found === undefined && at + headerBytes + bytes.readUInt32LE(at) > bytes.length)
-      return undefined;
-    const to = found === undefined ? bytes.length : at + found;
-    const told = this.#damage.get(segment) ?? new Set<number>();
-    if (!told.has(offset + at)) {
-      this.#damage.set(segment, told.add(offset + at));
-      this.#onLoss({ kind: 'damage', segment, from: offset + at, to: offset + to });
-    }
-    return found === undefined ? undefined : to;
-  }
-
-  /** For who wants to look at what could not be read. The oldest make room. */
-  #setAside(segment: number): void {
-    const folder = join(this.#dir, 'damaged');
-    try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const kept = readdirSync(folder).sort();
-      for (const name of kept.slice(0, Math.max(0, kept.length + 1 - damagedFilesMax)))
-        rmSync(join(folder, name), { force: true });
-      renameSync(this.#path(segment), join(folder, `${String(segment).padStart(10, '0')}.log`));
-    } catch {
-      // What it lost was told when it was read.
-    }
-  }
-
-  #readBytes(position: OutboxPosition, length: number): Buffer {
-    if (this.#readDescriptor?.segment !== position.segment) {
-      if (this.#readDescriptor !== undefined) closeSync(this.#readDescriptor.fd);
-      this.#readDescriptor = {
-        segment: position.segment,
-        fd: openSync(this.#path(position.segment), 'r'),
-      };
-    }
-    if (length > this.#readBuffer.length) this.#readBuffer = Buffer.allocUnsafe(length);
-    const read = readSync(this.#readDescriptor.fd, this.#readBuffer, 0, length, position.offset);
-    return this.#readBuffer.subarray(0, read);
   }
 
   #following(segment: number): number {
@@ -601,10 +443,6 @@ export class Outbox {
     return readdirSync(this.#dir)
       .flatMap((name) => (/^\d+\.log$/.test(name) ? [Number.parseInt(name, 10)] : []))
       .sort((a, b) => a - b);
-  }
-
-  #path(segment: number): string {
-    return join(this.#dir, `${String(segment).padStart(10, '0')}.log`);
   }
 
   #loadCursor(): OutboxPosition | undefined {
@@ -620,9 +458,4 @@ export class Outbox {
       return undefined;
     }
   }
-}
-
-/** It never leaves the gateway. */
-function isOwn({ kind }: Entry): boolean {
-  return kind === kindBegin || kind === kindNote;
 }

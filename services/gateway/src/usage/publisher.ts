@@ -1,6 +1,7 @@
 import type { Logger } from '@sluice/telemetry';
 import type { Life } from './life.ts';
-import type { Outbox, OutboxPosition } from './outbox.ts';
+import type { Outbox } from './outbox.ts';
+import type { OutboxPosition } from './segment-reader.ts';
 
 export interface UsageBatch {
   /** The same for the same entries of a life, should they be sent again. */
