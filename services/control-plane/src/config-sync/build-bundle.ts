@@ -4,6 +4,8 @@ import { config } from '@sluice/proto-stubs';
 import { blocksInlineConfig, effectiveSettings } from '../kernel/tenancy/settings.ts';
 import type { Credentials } from '../models/integrations/configurations.ts';
 import type { BundleRows, ConfigBody, CoreRows } from './bundle-rows.ts';
+import { enforcedGuardrails } from './enforced-guardrails.ts';
+import type { GuardrailVersionBody } from './guardrail-rows.ts';
 import {
   rateLimitMessages,
   rateLimitsPolicyMessage,
@@ -21,6 +23,8 @@ export interface Openers {
   credentials: (integration: IntegrationRow) => Credentials;
   modelSettings: (model: ModelRow) => Readonly<Record<string, unknown>>;
   document: (version: ConfigBody) => string;
+  /** The checks of a guardrail with their secrets, JSON. */
+  checks: (version: GuardrailVersionBody) => string;
 }
 
 /**
@@ -29,7 +33,10 @@ export interface Openers {
  * give the same bytes, whatever order the database had them in, so the hash
  * changes only when something a gateway would do changes.
  */
-export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): config.Bundle {
+export function buildBundle(
+  rows: BundleRows,
+  open: Omit<Openers, 'document' | 'checks'>,
+): config.Bundle {
   const bundle = buildCore(rows, open);
   // They know of one list only.
   for (const { rateLimits, integrationRateLimits } of bundle.providers)
@@ -40,7 +47,10 @@ export function buildBundle(rows: BundleRows, open: Omit<Openers, 'document'>): 
 }
 
 /** All of a bundle but its sections, without revision and hash. */
-export function buildCore(rows: CoreRows, open: Omit<Openers, 'document'>): config.Bundle {
+export function buildCore(
+  rows: CoreRows,
+  open: Omit<Openers, 'document' | 'checks'>,
+): config.Bundle {
   const { workspace } = rows;
   const { request_logging: logging } = effectiveSettings(
     workspace.organisation.settings,
@@ -67,6 +77,7 @@ export function buildCore(rows: CoreRows, open: Omit<Openers, 'document'>): conf
     defaultConfigSlug: rows.defaultConfigSlug,
     requestLogging: logging.mode,
     requestLoggingEnforced: logging.enforced,
+    ...enforcedGuardrails(workspace),
   });
 }
 
@@ -89,7 +100,7 @@ function isUsable(row: ProviderRow): boolean {
 
 function provider(
   row: ProviderRow,
-  open: Omit<Openers, 'document'>,
+  open: Omit<Openers, 'document' | 'checks'>,
 ): MessageInitShape<typeof config.ProviderSchema> {
   const { integration } = row;
   const credentials = open.credentials(integration);

@@ -1,6 +1,7 @@
 import { Prisma } from '../generated/prisma/client.ts';
 import type { Database, DatabaseClient } from '../kernel/database/client.ts';
 import { isUuid } from '../kernel/names/ids.ts';
+import { readGuardrails } from './guardrail-rows.ts';
 import { readPartials, readPrompts } from './prompt-rows.ts';
 
 /** What the core of a bundle is built from. */
@@ -44,7 +45,16 @@ export async function readCoreRows(db: Database, workspaceId: string) {
   if (!isUuid(workspaceId)) return undefined;
   const workspace = await db.workspace.findFirst({
     where: { id: workspaceId.toLowerCase(), status: 'active' },
-    include: { organisation: { select: { blockInlineConfig: true, settings: true } } },
+    include: {
+      organisation: {
+        select: {
+          blockInlineConfig: true,
+          settings: true,
+          inputGuardrails: true,
+          outputGuardrails: true,
+        },
+      },
+    },
   });
   if (workspace === null) return undefined;
   const { id } = workspace;
@@ -73,7 +83,8 @@ export async function readBundleHeads(db: Database, workspaceId: string, onProgr
   const configs = await readConfigs(db, workspaceId, onProgress);
   const prompts = await readPrompts(db, workspaceId, onProgress);
   const partials = await readPartials(db, workspaceId, onProgress);
-  return { configs, prompts, partials };
+  const guardrails = await readGuardrails(db, workspaceId, onProgress);
+  return { configs, prompts, partials, guardrails };
 }
 
 const configHead = { id: true, slug: true, name: true, version: true } as const;

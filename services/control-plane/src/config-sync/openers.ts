@@ -1,4 +1,5 @@
 import { openDocument } from '../documents/configs/stored-document.ts';
+import { openChecks } from '../documents/guardrails/store.ts';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import { openCredentials } from '../models/integrations/credentials.ts';
 import { openModelSettings } from '../models/integrations/model-settings.ts';
@@ -10,5 +11,6 @@ export function openersOf(vault: CredentialVault): Openers {
     modelSettings: (model) => openModelSettings(vault, model),
     document: ({ versionId, body, sealedBody }) =>
       openDocument(vault, { id: versionId, body, sealedBody }),
+    checks: (version) => JSON.stringify(openChecks(vault, version)),
   };
 }

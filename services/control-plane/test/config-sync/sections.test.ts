@@ -12,7 +12,15 @@ afterAll(() => h.stop());
 
 const workspace = () => h.as(h.first.workspace_key);
 const holding = () => new HeldSections(h, h.first.workspace_id);
-const allSections = ['configs', 'prompts', 'partials', 'promptVersions', 'partialVersions'];
+const allSections = [
+  'configs',
+  'prompts',
+  'partials',
+  'promptVersions',
+  'partialVersions',
+  'guardrails',
+  'guardrailVersions',
+];
 
 /** One that holds everything already. */
 async function upToDate(): Promise<HeldSections> {
@@ -40,6 +48,9 @@ const newPrompt = () =>
     parameters: {},
     virtual_key: 'demo',
   });
+
+const newGuardrail = () =>
+  post('/guardrails', { name: 'G', checks: [{ id: 'default.wordCount' }], actions: {} });
 
 describe('GetSections', () => {
   it('sends everything to who holds nothing, and nothing to who holds all', async () => {
@@ -76,6 +87,7 @@ describe('GetSections', () => {
       ai_provider_id: 'openai',
       key: 'sk-of-another-provider',
     });
+    const guardrail = await newGuardrail();
     const policy = await post('/policies/rate-limits', policyBody);
     const changes: readonly (() => Promise<unknown>)[] = [
       async () => {},
@@ -101,6 +113,10 @@ describe('GetSections', () => {
       () => workspace().delete(`/prompts/${prompt.slug}`).expect(200),
       () => put(`/integrations/${integration.slug}`, { key: 'sk-of-another-provider-2' }),
       () => put(`/policies/rate-limits/${policy.id}`, { value: 7 }),
+      () => put(`/guardrails/${guardrail.slug}`, { actions: { deny: true } }),
+      () => newGuardrail(),
+      () => put(`/guardrails/${guardrail.slug}`, { checks: [{ id: 'default.alluppercase' }] }),
+      () => workspace().delete(`/guardrails/${guardrail.slug}`).expect(200),
       () => workspace().delete(`/providers/${integration.slug}`).expect(200),
     ];
     const hashes = new Set<string | undefined>();

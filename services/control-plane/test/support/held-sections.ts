@@ -10,6 +10,8 @@ const idOf: Readonly<Record<string, (bytes: Uint8Array) => string>> = {
   promptVersions: (bytes) => fromBinary(config.PromptVersionSchema, bytes).id,
   partials: (bytes) => fromBinary(config.PromptPartialSchema, bytes).id,
   partialVersions: (bytes) => fromBinary(config.PromptPartialVersionSchema, bytes).id,
+  guardrails: (bytes) => fromBinary(config.GuardrailSchema, bytes).id,
+  guardrailVersions: (bytes) => fromBinary(config.GuardrailVersionSchema, bytes).id,
 };
 
 /** What one gateway holds of a workspace, as sections bring it. */

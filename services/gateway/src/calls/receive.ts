@@ -38,8 +38,10 @@ export async function receive(
   const compressed =
     upstream.headers['content-encoding'] !== undefined &&
     upstream.headers['content-encoding'] !== 'identity';
-  if (translation === undefined || passesOn(call, upstream, isSuccess, compressed))
-    return answered(upstream, rawReply(attempt, upstream));
+  if (translation === undefined || passesOn(call, upstream, isSuccess, compressed)) {
+    if (mayPass(call, upstream)) return answered(upstream, rawReply(attempt, upstream));
+    return answered(upstream, await inspectedPassing(attempt, upstream, compressed, options));
+  }
   if (compressed) {
     upstream.abort(new GatewayError('upstream.invalid_response'));
     throw new GatewayError('upstream.invalid_response', {
@@ -47,6 +49,8 @@ export async function receive(
     });
   }
   if (isSuccess && upstream.isEventStream) {
+    const refused = await refusedUnheard(attempt, upstream);
+    if (refused !== undefined) return answered(upstream, refused);
     return answered(upstream, await streamed(attempt, upstream, translation, options));
   }
   const bytesMax = isSuccess
@@ -73,7 +77,7 @@ export async function receive(
     bytes.length < largeBytes
       ? decode()
       : await inTurn(call.requester.bundle?.source.workspaceId ?? '', bytes.length, decode);
-  if (decoded.isUnread === true && call.target.planned.hooks !== undefined)
+  if (decoded.isUnread === true && call.mustInspect)
     throw new GatewayError('upstream.response_too_large', {
       message: 'The provider sent a reply of more values than can be checked.',
     });
@@ -109,6 +113,70 @@ function answered(upstream: UpstreamCall, reply: Reply): AttemptResult {
   };
 }
 
+/** Of what passes as it came: whether nobody has to look at it. Pictures and sound are no texts. */
+function mayPass({ mustInspect, requester }: PreparedCall, upstream: UpstreamCall): boolean {
+  if (!mustInspect || upstream.status !== 200 || requester.arrival.method === 'HEAD') return true;
+  if (requester.subject.operation.reply === 'sound' && isSound(upstream)) return true;
+  return /^(?:audio|image|video)\//i.test(String(upstream.headers['content-type']));
+}
+
+/** An answer of whatever format: read whole, and looked at. One that cannot be read is refused or passes. */
+async function inspectedPassing(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+  compressed: boolean,
+  options: ReceiveOptions,
+): Promise<Reply> {
+  const { call } = attempt;
+  const bytes =
+    compressed || upstream.isEventStream
+      ? undefined
+      : await upstream.readOrLeave(options.replyBytesMax, call.requester.arrival.holdBytes);
+  if (!Buffer.isBuffer(bytes)) {
+    return (await refusedUnread(attempt, upstream)) ?? rawReply(attempt, upstream);
+  }
+  attempt.bodyRead();
+  const headers = replyHeaders(upstream.headers, true);
+  const plain: BodyReply = { kind: 'body', status: upstream.status, headers, body: bytes };
+  return inspected(attempt, plain, factsOf(call, upstream, bytes));
+}
+
+/** A stream in which nobody hears what is said, where somebody has to. */
+async function refusedUnheard(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+): Promise<BodyReply | undefined> {
+  const { mustInspect, requester } = attempt.call;
+  const isHeard = requester.subject.operation.hooks.output !== 'none';
+  return mustInspect && !isHeard ? refusedUnread(attempt, upstream) : undefined;
+}
+
+/** The refusal of an answer that no check can read; undefined = it may pass. */
+async function refusedUnread(
+  attempt: OngoingAttempt,
+  upstream: UpstreamCall,
+): Promise<BodyReply | undefined> {
+  const refused = await attempt.call.inspect?.(undefined);
+  if (refused === undefined) return undefined;
+  upstream.abort(new GatewayError('guardrail.denied'));
+  await attempt.finish(Outcome.DENIED, refused.status, 'guardrail.denied', undefined);
+  return refused;
+}
+
+/** What a known format says of a reply that is not translated. */
+function factsOf(
+  { translation, context }: PreparedCall,
+  { status, headers }: UpstreamCall,
+  bytes: Buffer,
+): ReplyFacts | undefined {
+  try {
+    return translation?.decode(bytes, context, { status, headers }).facts;
+  } catch {
+    // Not the format after all: nothing to read, nothing to refuse.
+    return undefined;
+  }
+}
+
 /** What reaches the caller as it came, without being read whole. */
 function passesOn(
   { requester, translation }: PreparedCall,
@@ -133,13 +201,13 @@ const errorBytesMax = 1024 * 1024;
 
 /** Bytes that are the caller's as they came, and that nobody has to look at first. */
 function mayPassUnread(
-  { target }: PreparedCall,
+  { mustInspect }: PreparedCall,
   translation: Translation,
   isSuccess: boolean,
 ): boolean {
   return (
     translation.mode === 'native' &&
-    target.planned.hooks === undefined &&
+    !mustInspect &&
     (isSuccess || translation.entry.envelope?.translatesErrors !== true)
   );
 }
@@ -161,7 +229,7 @@ function isSound(call: UpstreamCall): boolean {
 async function inspected(
   attempt: OngoingAttempt,
   plain: BodyReply,
-  facts: ReplyFacts,
+  facts: ReplyFacts | undefined,
 ): Promise<BodyReply> {
   const { inspect } = attempt.call;
   const checked =

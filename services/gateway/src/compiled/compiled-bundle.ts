@@ -6,6 +6,7 @@ import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
 import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
 import { compileMultipliers, compilePrices } from './compile-prices.ts';
+import { type EnforcedGuardrails, enforcedGuardrails } from './enforced-guardrails.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { modelKey } from './model-key.ts';
 import { countersOf, policiesOf } from './read-bundle-limits.ts';
@@ -24,6 +25,8 @@ export interface CompiledBundle extends WholeBundle {
   readonly workspaceCounters: readonly Counter[];
   /** Some of its requests are limited, whoever makes them. */
   readonly hasLimits: boolean;
+  /** What every request must pass; undefined = nothing. */
+  readonly enforced: EnforcedGuardrails | undefined;
 }
 
 /** A bundle as it came. */
@@ -68,7 +71,8 @@ export interface SavedProvider {
   readonly counters: readonly Counter[];
 }
 
-export function compileBundle(bundle: WholeBundle): CompiledBundle {
+/** @param before the same workspace as it was compiled last */
+export function compileBundle(bundle: WholeBundle, before?: CompiledBundle): CompiledBundle {
   const { source } = bundle;
   const policies = policiesOf(source);
   const workspaceCounters = countersOf(
@@ -87,12 +91,13 @@ export function compileBundle(bundle: WholeBundle): CompiledBundle {
       policies.length > 0 ||
       workspaceCounters.length > 0 ||
       providers.some(({ counters }) => counters.length > 0),
+    enforced: enforcedGuardrails(bundle, before?.enforced),
   };
 }
 
 /** The same workspace after a change of nothing but its tables: all else stays compiled. */
 export function withTables(before: CompiledBundle, bundle: WholeBundle): CompiledBundle {
-  return { ...before, ...bundle };
+  return { ...before, ...bundle, enforced: enforcedGuardrails(bundle, before.enforced) };
 }
 
 function savedProvider(provider: config.Provider, workspaceId: string): SavedProvider {

@@ -1,11 +1,12 @@
 import { type ConfigCaps, type ConfigNode, parseConfigDocument } from '@sluice/contracts';
-import { type CompiledConfig, compileConfig } from '@sluice/engine';
+import { type CompiledConfig, compileConfig, type Hook } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { jsonBounds, readJsonText } from '@sluice/json';
 import type { JsonValue } from '@sluice/providers';
 import { deeperThan } from '../http/json-body.ts';
 import type { CompiledBundle } from './compiled-bundle.ts';
 import { RecentlyUsed } from './recently-used.ts';
+import { findGuardrail, SavedGuardrails } from './saved-guardrails.ts';
 
 export interface ConfigCompilerOptions {
   caps: ConfigCaps;
@@ -21,6 +22,8 @@ interface Compiled {
   readonly weight: number;
   /** Saved configs it refers to, at any depth, and the version each had; undefined = there was none. */
   readonly references: ReadonlyMap<string, string | undefined>;
+  /** The same of saved guardrails. */
+  readonly guardrails: ReadonlyMap<string, string | undefined>;
   /** Of the bundle in which the references were last found to be these. */
   bundleHash: string;
 }
@@ -45,6 +48,7 @@ const inlineCharsMax = 64 * 1024;
  */
 export class ConfigCompiler {
   readonly #options: ConfigCompilerOptions;
+  readonly #guardrails = new SavedGuardrails();
   readonly #saved = new RecentlyUsed<Compiled>({ countMax: savedMax, weightMax: savedBytesMax });
   readonly #inline = new RecentlyUsed<Compiled>({ countMax: inlineMax, weightMax: inlineBytesMax });
 
@@ -91,10 +95,15 @@ export class ConfigCompiler {
     slug: string | undefined,
     parse: () => ConfigNode,
   ): Compiled {
-    const references = new References(bundle, this.#options.caps);
+    const references = new References(bundle, this.#options.caps, this.#guardrails);
     let outcome: CompiledConfig | GatewayError;
     try {
-      outcome = compileConfig(parse(), { ...this.#options, slug, findConfig: references.find });
+      outcome = compileConfig(parse(), {
+        ...this.#options,
+        slug,
+        findConfig: references.find,
+        findGuardrail: references.findGuardrail,
+      });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
       outcome = error;
@@ -105,6 +114,7 @@ export class ConfigCompiler {
       text,
       weight: text.length + references.chars + targets * targetBytes,
       references: references.versions,
+      guardrails: references.guardrails,
       bundleHash: bundle.source.hash,
     };
   }
@@ -117,9 +127,13 @@ function runnable({ outcome }: Compiled): CompiledConfig {
 
 /** Whether what the document refers to is the same in this bundle. */
 function isCurrent(compiled: Compiled, bundle: CompiledBundle): boolean {
-  if (compiled.references.size === 0 || compiled.bundleHash === bundle.source.hash) return true;
-  for (const [slug, versionId] of compiled.references)
+  const { references, guardrails } = compiled;
+  if (references.size + guardrails.size === 0 || compiled.bundleHash === bundle.source.hash)
+    return true;
+  for (const [slug, versionId] of references)
     if (bundle.configs.get(slug)?.versionId !== versionId) return false;
+  for (const [name, versionId] of guardrails)
+    if (findGuardrail(bundle, name)?.version.id !== versionId) return false;
   compiled.bundleHash = bundle.source.hash;
   return true;
 }
@@ -127,15 +141,28 @@ function isCurrent(compiled: Compiled, bundle: CompiledBundle): boolean {
 /** The saved configs that one document refers to, looked up in its own workspace and nowhere else. */
 class References {
   readonly versions = new Map<string, string | undefined>();
+  readonly guardrails = new Map<string, string | undefined>();
   readonly #nodes = new Map<string, ConfigNode>();
   readonly #bundle: CompiledBundle;
   readonly #caps: ConfigCaps;
+  readonly #saved: SavedGuardrails;
   chars = 0;
 
-  constructor(bundle: CompiledBundle, caps: ConfigCaps) {
+  constructor(bundle: CompiledBundle, caps: ConfigCaps, saved: SavedGuardrails) {
     this.#bundle = bundle;
     this.#caps = caps;
+    this.#saved = saved;
   }
+
+  readonly findGuardrail = (reference: string): Hook | undefined => {
+    const found = findGuardrail(this.#bundle, reference);
+    this.guardrails.set(reference, found?.version.id);
+    if (this.guardrails.size > referencesMax)
+      throw invalid(`The config refers to more than ${referencesMax} guardrails.`);
+    if (found === undefined) return undefined;
+    this.chars += found.version.checksJson.length;
+    return this.#saved.hook(found);
+  };
 
   readonly find = (slug: string): ConfigNode | undefined => {
     const known = this.#nodes.get(slug);

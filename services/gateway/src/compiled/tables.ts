@@ -17,4 +17,8 @@ export interface BundleTables {
   readonly partials: Table<config.PromptPartial>;
   /** By id, and by `<id of the partial>@<number>`. */
   readonly partialVersions: Table<config.PromptPartialVersion>;
+  /** By slug and by id. */
+  readonly guardrails: Table<config.Guardrail>;
+  /** By id, and by `<id of the guardrail>@<number>`. */
+  readonly guardrailVersions: Table<config.GuardrailVersion>;
 }

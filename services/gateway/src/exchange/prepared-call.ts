@@ -37,8 +37,13 @@ export interface PreparedCall {
   readonly context: CallContext;
   /** What is held for it, to be told what each call used; undefined = nothing is limited. */
   reservation: Reservation | undefined;
-  /** Looks at a complete answer before it is recorded, and may replace it. */
-  inspect: ((body: Buffer) => Promise<BodyReply | undefined>) | undefined;
+  /** No answer may pass that nobody has looked at. */
+  mustInspect: boolean;
+  /**
+   * Looks at a complete answer before it is recorded, and may replace it.
+   * Without bytes it is one that cannot be read: then it may be refused.
+   */
+  inspect: ((body: Buffer | undefined) => Promise<BodyReply | undefined>) | undefined;
   /** Who learns what each call comes to; undefined = nobody wants to, or may. */
   lesson: Lesson | undefined;
   /** Whose share of second calls it takes from; undefined = it is never sent twice at once. */

@@ -14,8 +14,14 @@ const denies = exampleHook({
   checks: [exampleCheck('default.contains', { words: ['ok'], operator: 'any' })],
 });
 
-const before = (...hooks: Hook[]) => ({ beforeRequest: hooks, afterRequest: [] });
-const after = (...hooks: Hook[]) => ({ beforeRequest: [], afterRequest: hooks });
+const before = (...hooks: Hook[]) => ({
+  own: { beforeRequest: hooks, afterRequest: [] },
+  enforced: undefined,
+});
+const after = (...hooks: Hook[]) => ({
+  own: { beforeRequest: [], afterRequest: hooks },
+  enforced: undefined,
+});
 
 const fetch = () => Promise.reject(new Error('nobody answers'));
 

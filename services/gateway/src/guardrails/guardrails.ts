@@ -2,11 +2,13 @@ import { operations } from '@sluice/contracts';
 import type { Hook, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
 import type { Logger } from '@sluice/telemetry';
+import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { Asking } from './ask-host.ts';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
 import type { HookRun } from './hook-results.ts';
+import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
 import { isSkipped, runHooks } from './run-hooks.ts';
 
@@ -46,27 +48,50 @@ export class Guardrails {
     );
   }
 
-  /** Undefined when no hook of the target has to be waited for. Never rejects. */
-  before(hooks: TargetHooks | undefined, subject: HookSubject): Promise<HookRun> | undefined {
+  /** Undefined when no hook has to be waited for. Never rejects. */
+  before(hooks: VisitHooks | undefined, subject: HookSubject): Promise<HookRun> | undefined {
     if (hooks === undefined) return undefined;
-    const { endpoint } = subject;
-    const { input } = operations[endpoint].hooks;
-    if (input === 'none') return undefined;
-    const list = input === 'type' ? this.#hooksOfType(hooks) : hooks.beforeRequest;
-    return this.#run(list, { ...subject, event: 'beforeRequest', response: undefined, status: 0 });
+    const context = { ...subject, event: 'beforeRequest', response: undefined, status: 0 } as const;
+    return this.#run(
+      this.#ownBefore(hooks, subject),
+      hooks.enforced?.beforeRequest ?? none,
+      context,
+    );
   }
 
   /** As `before`. Of a reply that is not a plain 200, all results are `skipped`. */
   after(
-    hooks: TargetHooks | undefined,
+    hooks: VisitHooks | undefined,
     subject: HookSubject & Pick<HookContext, 'response' | 'status'>,
   ): Promise<HookRun> | undefined {
-    if (hooks === undefined || operations[subject.endpoint].hooks.output === 'none')
-      return undefined;
-    return this.#run(hooks.afterRequest, { ...subject, event: 'afterRequest' });
+    if (hooks === undefined) return undefined;
+    const { output } = operations[subject.endpoint].hooks;
+    const own = output === 'none' ? none : (hooks.own?.afterRequest ?? none);
+    return this.#run(own, hooks.enforced?.afterRequest ?? none, {
+      ...subject,
+      event: 'afterRequest',
+    });
   }
 
-  #run(hooks: readonly Hook[], context: HookContext): Promise<HookRun> | undefined {
+  #ownBefore({ own }: VisitHooks, { endpoint }: HookSubject): readonly Hook[] {
+    const { input } = operations[endpoint].hooks;
+    if (own === undefined || input === 'none') return none;
+    return input === 'type' ? this.#hooksOfType(own) : own.beforeRequest;
+  }
+
+  #run(
+    own: readonly Hook[],
+    enforced: readonly Hook[],
+    context: HookContext,
+  ): Promise<HookRun> | undefined {
+    if (enforced.length === 0) return this.#runList(own, context);
+    return runAround(own, enforced, context, {
+      run: (hooks, on) => this.#runList(hooks, on),
+      runAgain: (hooks, on) => runHooks(hooks, on, this.#tools),
+    });
+  }
+
+  #runList(hooks: readonly Hook[], context: HookContext): Promise<HookRun> | undefined {
     let isWaitedFor = false;
     for (const hook of hooks) {
       if (!hook.async || isSkipped(hook, context)) isWaitedFor = true;
@@ -80,13 +105,15 @@ export class Guardrails {
     const known = this.#typeHooks.get(hooks);
     if (known !== undefined) return known;
     const kept = hooks.beforeRequest.flatMap((hook) => {
-      const checks = hook.checks.filter(({ id }) => /^(?:default\.)?allowedRequestTypes$/.test(id));
+      const checks = hook.checks.filter(({ id }) => checkKinds.get(id)?.judges === 'type');
       return checks.length > 0 && hook.type === 'guardrail' ? [{ ...hook, checks }] : [];
     });
     this.#typeHooks.set(hooks, kept);
     return kept;
   }
 }
+
+const none: readonly Hook[] = [];
 
 /** Such a check passes whatever it should refuse: somebody has to know, but need not for every request. */
 function faultLog(logger: Logger): (checkId: string, error: Error) => void {

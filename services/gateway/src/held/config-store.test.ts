@@ -476,6 +476,8 @@ describe('a control plane that compares', () => {
     promptVersions: 1,
     partials: 1,
     partialVersions: 1,
+    guardrails: 1,
+    guardrailVersions: 1,
   };
   const comparing = () => {
     const source = new FakeControlPlane();

@@ -4,6 +4,7 @@ import {
   emptyTables,
   type SectionName,
   type SectionTables,
+  sectionNames,
 } from './sections/index.ts';
 
 /** What is held of one workspace. */
@@ -61,6 +62,8 @@ export async function renewed(held: HeldBundle): Promise<HeldBundle> {
     promptVersions: await unworn(held.promptVersions),
     partials: await unworn(held.partials),
     partialVersions: await unworn(held.partialVersions),
+    guardrails: await unworn(held.guardrails),
+    guardrailVersions: await unworn(held.guardrailVersions),
   };
   return { ...held, ...tables };
 }
@@ -72,6 +75,5 @@ function unworn<Table extends { isWorn: boolean; renewed(): Promise<Table> }>(
 }
 
 export function isWorn(held: HeldBundle): boolean {
-  const { configs, prompts, promptVersions, partials, partialVersions } = held;
-  return [configs, prompts, promptVersions, partials, partialVersions].some((each) => each.isWorn);
+  return sectionNames.some((name) => held[name].isWorn);
 }

@@ -123,7 +123,7 @@ export class HeldBundles {
     const held = updated(before?.held, update);
     const compiled =
       before === undefined || update.core !== undefined
-        ? compileBundle(held)
+        ? compileBundle(held, before?.compiled)
         : withTables(before.compiled, held);
     if (before === undefined) this.#makeRoom();
     const entry = { held, compiled };

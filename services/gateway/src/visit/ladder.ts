@@ -43,6 +43,7 @@ export function createLadder(parts: LadderParts): Ladder {
 export class Ladder {
   readonly #steps: readonly Step[];
   readonly #composed = new WeakMap<ResolvedTarget, Rung>();
+  readonly #composedEnforced = new WeakMap<ResolvedTarget, Rung>();
 
   constructor(steps: readonly Step[]) {
     this.#steps = steps;
@@ -51,20 +52,27 @@ export class Ladder {
   /** @throws GatewayError when a step refuses */
   climb: Rung = (visit) => {
     const { planned } = visit;
-    let rung = this.#composed.get(planned);
+    const isEnforced = isEnforcedOn(visit);
+    const composed = isEnforced ? this.#composedEnforced : this.#composed;
+    let rung = composed.get(planned);
     if (rung === undefined) {
       // Targets are compiled with their config and kept with it: composed once for each.
-      rung = compose(this.#steps.filter((step) => step.isNeeded?.(planned) !== false));
-      this.#composed.set(planned, rung);
+      rung = compose(this.#steps.filter((step) => step.isNeeded?.(planned, isEnforced) !== false));
+      composed.set(planned, rung);
     }
     return rung(visit);
   };
 
   /** The same steps, doing nothing. @throws GatewayError as the first that would refuse */
   async judge(visit: TargetVisit): Promise<void> {
+    const isEnforced = isEnforcedOn(visit);
     for (const step of this.#steps)
-      if (step.isNeeded?.(visit.planned) !== false) await step.judge?.(visit);
+      if (step.isNeeded?.(visit.planned, isEnforced) !== false) await step.judge?.(visit);
   }
+}
+
+function isEnforcedOn({ exchange }: TargetVisit): boolean {
+  return exchange.bundle?.enforced !== undefined;
 }
 
 function compose(steps: readonly Step[]): Rung {

@@ -14,7 +14,7 @@ import { prepareProxy } from './prepare-proxy.ts';
  * @throws GatewayError for hosts that may not be called and endpoints the provider lacks
  */
 export function prepareCall(
-  visit: Visit,
+  visit: Visit & { passedBody?: Buffer | undefined },
   target: Target,
   shaped: JsonObject | undefined,
   rules: CallRules,
@@ -22,7 +22,7 @@ export function prepareCall(
   const { exchange } = visit;
   const request =
     exchange.subject.operation.body === 'raw'
-      ? prepareProxy(exchange, target, rules)
+      ? prepareProxy(exchange, target, rules, visit.passedBody)
       : prepareUnified(exchange, target, shaped, rules);
   return newCall(request, exchange, target, visit);
 }

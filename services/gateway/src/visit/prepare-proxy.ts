@@ -19,6 +19,7 @@ export function prepareProxy(
   exchange: ModelExchange,
   target: Target,
   rules: CallRules,
+  changed: Buffer | undefined,
 ): PreparedRequest {
   const rest = proxyPathOf(exchange.subject.pathname);
   if (hasDotSegment(rest))
@@ -41,6 +42,7 @@ export function prepareProxy(
   const headers = proxyHeaders(exchange, target, translation !== undefined);
   let body: Dispatcher.DispatchOptions['body'] = null;
   if (bodyless) body = null;
+  else if (changed !== undefined) body = changed;
   else if (exchange.subject.body !== undefined)
     body = target.rewritesModel
       ? replaceTopLevelString(exchange.subject.body, 'model', target.model)

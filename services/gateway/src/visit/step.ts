@@ -13,8 +13,8 @@ export type Rung = (visit: TargetVisit) => Promise<TargetAnswer>;
 
 /** One thing that is done for a target, before its call, after it, or in its place. */
 export interface Step {
-  /** Targets that do not need it go without; absent = all need it. */
-  isNeeded?(planned: ResolvedTarget): boolean;
+  /** Targets that do not need it go without; absent = all need it. `isEnforced`: the workspace has guardrails for every request. */
+  isNeeded?(planned: ResolvedTarget, isEnforced: boolean): boolean;
   /** Steps that wait for nothing return what `next` does, and so add no promise of their own. */
   run(visit: TargetVisit, next: Rung): Promise<TargetAnswer>;
   /**

@@ -1,6 +1,8 @@
-import type { TargetHooks } from '@sluice/engine';
+import { isUtf8 } from 'node:buffer';
+import type { Hook } from '@sluice/engine';
 import type { JsonObject } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
+import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { BodyReply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { Visit } from '../exchange/visit.ts';
@@ -16,14 +18,17 @@ import { type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
+import type { CheckedRequest } from './checked-request.ts';
 
 /** The hooks of one target around one request, and what they change of the answer. */
 export class TargetHooksRun {
   readonly #visit: Visit;
   readonly #target: Target;
-  readonly #hooks: TargetHooks;
+  readonly #hooks: VisitHooks;
   /** As the checks before the call saw it. */
-  readonly #request: JsonObject;
+  readonly #asked: CheckedRequest;
+  /** An answer waits for checks, which may change or refuse it. */
+  readonly checksOutput: boolean;
   readonly #guardrails: Guardrails;
   readonly #logger: Logger;
   #beforeRun: HookRun | undefined;
@@ -32,25 +37,31 @@ export class TargetHooksRun {
   constructor(
     visit: Visit,
     target: Target,
-    hooks: TargetHooks,
-    request: JsonObject,
+    hooks: VisitHooks,
+    asked: CheckedRequest,
     parts: { guardrails: Guardrails; logger: Logger },
   ) {
     this.#visit = visit;
     this.#target = target;
     this.#hooks = hooks;
-    this.#request = request;
+    this.#asked = asked;
+    const { output } = visit.exchange.subject.operation.hooks;
+    this.checksOutput =
+      (output !== 'none' && hasSync(hooks.own?.afterRequest)) ||
+      hasSync(hooks.enforced?.afterRequest);
     this.#guardrails = parts.guardrails;
     this.#logger = parts.logger;
     this.#isLarge = (visit.exchange.subject.body?.length ?? 0) >= largeBytes;
   }
 
   before(): Promise<HookRun> | undefined {
-    return this.#guardrails.before(this.#hooks, this.#subject())?.then((run) => {
-      this.#beforeRun = run;
-      this.#note('before', run);
-      return run;
-    });
+    return this.#guardrails
+      .before(this.#hooks, { ...this.#subject(), unreadable: this.#asked.unreadable })
+      ?.then((run) => {
+        this.#beforeRun = run;
+        this.#note('before', run);
+        return run;
+      });
   }
 
   /**
@@ -58,30 +69,26 @@ export class TargetHooksRun {
    * `keep`, without the results; undefined = the answer stays as it came.
    */
   async inspect(
-    body: Buffer,
+    body: Buffer | undefined,
     keep: ((bytes: Buffer) => void) | undefined,
   ): Promise<BodyReply | undefined> {
-    if (body.length >= largeBytes) this.#isLarge = true;
-    const response = jsonObjectIn(body);
-    if (response === undefined) {
-      // What no check could read is passed on, and not kept as if one had.
-      if (!checksOutput(this.#hooks)) keep?.(body);
-      return undefined;
-    }
+    if (body !== undefined && body.length >= largeBytes) this.#isLarge = true;
+    const response = body === undefined ? undefined : jsonObjectIn(body);
+    if (body === undefined || response === undefined) return this.#inspectOther(body, keep);
     const run = await this.#guardrails.after(this.#hooks, {
       ...this.#subject(),
       response,
       status: 200,
     });
-    const { subject, arrival } = this.#visit.exchange;
+    const { subject } = this.#visit.exchange;
     const before = this.#beforeRun?.results ?? [];
     const after = run?.results ?? [];
-    if (run?.denied === true)
-      return deniedReply(subject.operation.id, arrival.requestIdText, before, after);
+    if (run?.denied === true) return this.#denied(after);
     const passed = run?.response ?? response;
     const bytes = passed === response ? body : Buffer.from(JSON.stringify(passed));
     if (run?.failed !== true) keep?.(bytes);
-    const told = withHookResults(passed, before, after);
+    // What passes through is the provider's: nobody's client looks for ours in it.
+    const told = subject.operation.body === 'raw' ? passed : withHookResults(passed, before, after);
     const failed = run?.failed === true || this.#beforeRun?.failed === true;
     return {
       kind: 'body',
@@ -89,6 +96,45 @@ export class TargetHooksRun {
       headers: {},
       body: told === passed ? bytes : Buffer.from(JSON.stringify(told)),
     };
+  }
+
+  /** An answer that is no JSON object. Only what is enforced looks at it: as a text, or as what it cannot read. */
+  async #inspectOther(
+    body: Buffer | undefined,
+    keep: ((bytes: Buffer) => void) | undefined,
+  ): Promise<BodyReply | undefined> {
+    const { enforced } = this.#hooks;
+    if (enforced === undefined || !hasSync(enforced.afterRequest)) {
+      // What no check could read is passed on, and not kept as if one had.
+      if (body !== undefined && !this.checksOutput) keep?.(body);
+      return undefined;
+    }
+    const text = body === undefined || !isUtf8(body) ? undefined : body.toString('utf8');
+    const run = await this.#guardrails.after(
+      { own: undefined, enforced },
+      {
+        ...this.#subject(),
+        endpoint: 'proxy',
+        response: { text: text ?? '' },
+        unreadable: text === undefined ? 'The answer cannot be read.' : undefined,
+        status: 200,
+      },
+    );
+    if (run?.denied === true) return this.#denied(run.results);
+    const changed = run?.response?.text;
+    if (body === undefined) return undefined;
+    return {
+      kind: 'body',
+      status: statusWithHooks(200, run?.failed === true || this.#beforeRun?.failed === true),
+      headers: {},
+      body: typeof changed === 'string' ? Buffer.from(changed) : body,
+    };
+  }
+
+  #denied(after: HookRun['results']): BodyReply {
+    const { subject, arrival } = this.#visit.exchange;
+    const before = this.#beforeRun?.results ?? [];
+    return deniedReply(subject.operation.id, arrival.requestIdText, before, after);
   }
 
   onKeptBody(reply: BodyReply): BodyReply {
@@ -113,7 +159,7 @@ export class TargetHooksRun {
         ? hookResultsItem(endpoint, 'before_request_hooks', run.results)
         : undefined;
     const onEnd =
-      hearsEnd && this.#hooks.afterRequest.length > 0
+      hearsEnd && this.#hearsEnd
         ? (_text: string, _wasWhole: boolean, response: JsonObject) => {
             const running = this.#after(response, reply.status);
             // Without an item to wait for, the stream ends when the provider's does.
@@ -131,8 +177,16 @@ export class TargetHooksRun {
     };
   }
 
+  get #hearsEnd(): boolean {
+    const { own, enforced } = this.#hooks;
+    return (own?.afterRequest.length ?? 0) + (enforced?.afterRequest.length ?? 0) > 0;
+  }
+
   #after(response: JsonObject, status: number): Promise<HookRun> | undefined {
-    const subject = { ...this.#subject(), request: this.#beforeRun?.request ?? this.#request };
+    const subject = {
+      ...this.#subject(),
+      request: this.#beforeRun?.request ?? this.#asked.document,
+    };
     return this.#guardrails.after(this.#hooks, { ...subject, response, status })?.then((run) => {
       this.#note('after', run);
       return run;
@@ -162,7 +216,7 @@ export class TargetHooksRun {
     return {
       requestId: exchange.arrival.requestIdText,
       endpoint: exchange.subject.operation.id,
-      request: this.#request,
+      request: this.#asked.document,
       provider: target.entry.id,
       metadata: exchange.metadata,
       headers: exchange.arrival.headers,
@@ -177,9 +231,8 @@ export class TargetHooksRun {
   }
 }
 
-/** Whether an answer waits for checks, which may change or refuse it. */
-export function checksOutput(hooks: TargetHooks | undefined): boolean {
-  return hooks?.afterRequest.some(({ async }) => !async) === true;
+function hasSync(hooks: readonly Hook[] | undefined): boolean {
+  return hooks?.some(({ async }) => !async) === true;
 }
 
 const collectBytesMax = 1024 * 1024;

@@ -10,7 +10,9 @@ import type { TargetHooksRun } from './target-hooks-run.ts';
 export class TargetVisit extends Visit {
   /** The body as the target wants it; undefined = as it came. */
   shaped: JsonObject | undefined = undefined;
-  /** Undefined where the target has no hooks. */
+  /** What passes through in the place of the caller's bytes; undefined = those. */
+  passedBody: Buffer | undefined = undefined;
+  /** Undefined where nothing is checked. */
   hooks: TargetHooksRun | undefined = undefined;
   prepared: PreparedCall | undefined = undefined;
   /** Where the answer goes that others wait for; undefined where none is kept. */

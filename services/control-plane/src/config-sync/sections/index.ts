@@ -1,4 +1,6 @@
 import { configs } from './configs.ts';
+import { guardrailVersions } from './guardrail-versions.ts';
+import { guardrails } from './guardrails.ts';
 import { partialVersions } from './partial-versions.ts';
 import { partials } from './partials.ts';
 import { promptVersions } from './prompt-versions.ts';
@@ -12,10 +14,12 @@ export const sections: readonly SectionSource[] = [
   partials,
   promptVersions,
   partialVersions,
+  guardrails,
+  guardrailVersions,
 ];
 
 /** Raised when the core holds what gateways must have that hold it already. */
-const coreFormat = 2;
+const coreFormat = 3;
 
 /** By name; `core` is that of all that is in no section. */
 export const formats: Readonly<Record<string, number>> = {

@@ -26,6 +26,7 @@ import {
   openChecks,
   removeGuardrail,
   updateGuardrail,
+  workspacesWith,
 } from './store.ts';
 
 interface Written {
@@ -59,7 +60,8 @@ export function createGuardrail(
   requireOwnOrganisation(call.caller, body.organisation_id);
   refuseBrokenChecks(body.checks);
   const checks = withKeptSecrets([], body.checks);
-  return call.change(async ({ db, describe }) => {
+  return call.change(async (change) => {
+    const { db, describe } = change;
     const workspace = await targetWorkspace(db, call.caller, namedWorkspace(call.body, call.query));
     call.permit(workspace === undefined ? 'organisation' : 'workspace');
     const by = actorOf(call.caller);
@@ -81,6 +83,7 @@ export function createGuardrail(
       { ...body, checks },
       { by, at: call.now },
     );
+    await touchWorkspaces(change, guardrail);
     describe({
       resourceId: guardrail.id,
       workspaceId: workspace?.id,
@@ -122,6 +125,7 @@ export function changeGuardrail(
           { by, at: call.now },
         )
       : before;
+    if (runsDifferently) await touchWorkspaces(change, guardrail);
     describeChange(change, { guardrail: row, version: before }, { guardrail, version });
     return { guardrail, version };
   });
@@ -136,8 +140,17 @@ export function deleteGuardrail(call: AdminRequest, reference: string): Promise<
       throw new GatewayError('admin.refused', { message: refusal(uses) });
     const version = await currentVersion(change.db, guardrail);
     await removeGuardrail(change.db, guardrail.id);
+    await touchWorkspaces(change, guardrail);
     describeChange(change, { guardrail, version });
   });
+}
+
+/** Gateways hold it with each workspace in which it may be named. */
+async function touchWorkspaces(
+  { db, touchWorkspace }: Change,
+  guardrail: GuardrailRow,
+): Promise<void> {
+  for (const id of await workspacesWith(db, guardrail)) touchWorkspace(id);
 }
 
 function refusal(uses: { organisations: number; workspaces: number; configs: number }): string {

@@ -69,6 +69,19 @@ function namedBy(references: readonly string[]): Prisma.GuardrailWhereInput {
   };
 }
 
+/** Where it may be named: in its workspace, or in all of its organisation. */
+export async function workspacesWith(
+  db: Database,
+  { organisationId, workspaceId }: GuardrailRow,
+): Promise<string[]> {
+  const rows = await db.workspace.findMany({
+    where: { organisationId, status: 'active', id: workspaceId ?? undefined },
+    select: { id: true },
+    orderBy: { id: 'asc' },
+  });
+  return rows.map(({ id }) => id);
+}
+
 export function currentVersion(db: Database, row: GuardrailRow): Promise<GuardrailVersionRow> {
   return db.guardrailVersion.findUniqueOrThrow({
     where: { guardrailId_version: { guardrailId: row.id, version: row.version } },
@@ -119,7 +132,10 @@ export function insertVersion(
 }
 
 /** The checks with their secrets. */
-export function openChecks(vault: CredentialVault, version: GuardrailVersionRow): GuardrailCheck[] {
+export function openChecks(
+  vault: CredentialVault,
+  version: Pick<GuardrailVersionRow, 'id' | 'sealedChecks'>,
+): GuardrailCheck[] {
   return JSON.parse(
     vault.open(Buffer.from(version.sealedChecks), { table, id: version.id }),
   ) as GuardrailCheck[];

@@ -27,6 +27,7 @@ export function newCall(
     hidesUsage: request.hidesUsage,
     context: request.context,
     reservation: undefined,
+    mustInspect: false,
     inspect: undefined,
     lesson: undefined,
     hedgeKey: undefined,

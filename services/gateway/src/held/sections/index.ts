@@ -1,12 +1,22 @@
 import { SectionTable } from '../section-table.ts';
 import { configs } from './configs.ts';
+import { guardrailVersions } from './guardrail-versions.ts';
+import { guardrails } from './guardrails.ts';
 import { partialVersions } from './partial-versions.ts';
 import { partials } from './partials.ts';
 import { promptVersions } from './prompt-versions.ts';
 import { prompts } from './prompts.ts';
 
 /** By the names the control plane sends them under. */
-const sections = { configs, prompts, promptVersions, partials, partialVersions };
+const sections = {
+  configs,
+  prompts,
+  promptVersions,
+  partials,
+  partialVersions,
+  guardrails,
+  guardrailVersions,
+};
 
 export type SectionName = keyof typeof sections;
 
@@ -31,6 +41,8 @@ export function emptyTables(): SectionTables {
     promptVersions: new SectionTable(promptVersions),
     partials: new SectionTable(partials),
     partialVersions: new SectionTable(partialVersions),
+    guardrails: new SectionTable(guardrails),
+    guardrailVersions: new SectionTable(guardrailVersions),
   };
 }
 
@@ -45,5 +57,7 @@ export function changedTables(
     promptVersions: change('promptVersions', tables.promptVersions),
     partials: change('partials', tables.partials),
     partialVersions: change('partialVersions', tables.partialVersions),
+    guardrails: change('guardrails', tables.guardrails),
+    guardrailVersions: change('guardrailVersions', tables.guardrailVersions),
   };
 }

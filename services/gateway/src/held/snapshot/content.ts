@@ -2,6 +2,7 @@ import type { config } from '@sluice/proto-stubs';
 import { type BundleUpdate, type HeldBundle, updated } from '../held-bundle.ts';
 import { emptyTables, sectionNames } from '../sections/index.ts';
 import { bundleEntries, type Entry } from './entries.ts';
+import { sectionsBefore } from './release-before.ts';
 
 /** What survives a restart without the control plane: every key, bundle and organisation held, nothing else. */
 export interface SnapshotContent {
@@ -108,7 +109,9 @@ function nextBundle(
   update: BundleUpdate,
   { revision, hash, known, since }: Extract<Entry, { kind: 'state' }>,
 ): HeldBundle | undefined {
-  const isWhole = sectionNames.every((name) => update.startedOver[name] !== undefined);
+  // What the release before wrote has no more than its sections; a lost part of a difference says none of them.
+  const expected = since === '' ? sectionsBefore : sectionNames;
+  const isWhole = expected.every((name) => update.startedOver[name] !== undefined);
   if (isWhole) return updated(held, { ...update, revision, hash, known });
   // The difference to something that was lost with a damaged file.
   if (held === undefined) return undefined;

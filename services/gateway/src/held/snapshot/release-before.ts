@@ -9,7 +9,8 @@ const magic = Buffer.from('SLUICE3\n');
 const ivBytes = 12;
 const tagBytes = 16;
 
-const sectionsBefore = [
+/** Those that there were in the release before. */
+export const sectionsBefore = [
   'configs',
   'prompts',
   'promptVersions',

@@ -1,6 +1,7 @@
 import { GatewayError } from '@sluice/errors';
 import type { JsonObject } from '@sluice/providers';
 import { type Exchange, expectModelCall, type ModelExchange } from '../../exchange/exchange.ts';
+import { carriesBody } from '../../http/body-stream.ts';
 import { formFields } from '../../http/form-fields.ts';
 import { parseJsonBody } from '../../http/json-body.ts';
 import { inTurn, largeBytes } from '../../http/large-work.ts';
@@ -109,6 +110,10 @@ const inspectBytesMax = 4 * 1024 * 1024;
 /** The body of a pass-through call: looked at when it is small JSON, never changed, never required to be anything. */
 export const readProxyRequest: Stage = async (exchange, next) => {
   expectModelCall(exchange);
+  if (exchange.bundle?.enforced?.readsBodies === true) {
+    await readWhole(exchange);
+    return next();
+  }
   const length = Number(exchange.arrival.headers['content-length']);
   const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
     exchange.arrival.headers['content-type'] ?? '',
@@ -127,6 +132,19 @@ export const readProxyRequest: Stage = async (exchange, next) => {
   }
   return next();
 };
+
+/** What is enforced looks at every body that is sent on. */
+async function readWhole(exchange: ModelExchange): Promise<void> {
+  const { arrival } = exchange;
+  if (!carriesBody(arrival.headers)) return;
+  const startedAt = performance.now();
+  const body = await arrival.readBody('form');
+  exchange.subject.body = body;
+  const isPlain = arrival.headers['content-encoding'] === undefined;
+  if (isPlain && body.length > 0)
+    await inTurn(ownerOf(exchange), body.length, () => inspect(exchange, body));
+  exchange.progress.readingMs = performance.now() - startedAt;
+}
 
 function canBeModel(name: string): boolean {
   return name.length <= modelLengthMax && name.isWellFormed();

@@ -1,10 +1,12 @@
 import { GatewayError } from '@sluice/errors';
 import type { Logger } from '@sluice/telemetry';
 import { servedBody } from '../../calls/prepare/sent-body.ts';
+import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import { deniedReply } from '../../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../../guardrails/guardrails.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
+import { type CheckedRequest, checkedRequest } from '../checked-request.ts';
 import type { Step, TargetAnswer } from '../step.ts';
 import { TargetHooksRun } from '../target-hooks-run.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
@@ -18,21 +20,45 @@ export interface CheckInputParts {
 /** Hooks before the call: they may change the body, or deny the request. */
 export function checkInput(parts: CheckInputParts): Step {
   return {
-    isNeeded: ({ hooks }) => hooks !== undefined,
+    isNeeded: ({ hooks }, isEnforced) => hooks !== undefined || isEnforced,
     async run(visit, next) {
       const { exchange, planned } = visit;
       const target = targetOf(visit);
-      if (planned.hooks === undefined) return next(visit);
-      const body = visit.shaped ?? servedBody(exchange, target);
-      visit.hooks = new TargetHooksRun(visit, target, planned.hooks, body, parts);
+      const hooks = hooksOf(planned, exchange.bundle?.enforced);
+      if (hooks === undefined) return next(visit);
+      refuseMissing(visit);
+      const asked = readRequest(visit);
+      visit.hooks = new TargetHooksRun(visit, target, hooks, asked, parts);
       const running = visit.hooks.before();
       if (running === undefined) return next(visit);
       const run = await running;
       if (run.denied) return deny(visit, run, parts);
-      visit.shaped = run.request ?? visit.shaped;
+      if (run.request === undefined) return next(visit);
+      if (exchange.subject.operation.body !== 'raw') visit.shaped = run.request;
+      else if (asked.rebuild !== undefined) visit.passedBody = asked.rebuild(run.request);
+      // What was taken out cannot be taken out of this body: nothing of it may go.
+      else return deny(visit, run, parts);
       return next(visit);
     },
+    judge: refuseMissing,
   };
+}
+
+/** @throws GatewayError where a guardrail is enforced that cannot be run */
+function refuseMissing({ exchange }: TargetVisit): void {
+  const [missing] = exchange.bundle?.enforced?.missing ?? [];
+  if (missing !== undefined)
+    throw new GatewayError('guardrail.not_in_force', {
+      message: `A guardrail that every request must pass cannot be run: ${missing}.`,
+    });
+}
+
+/** Only what is enforced looks at more than a config's own checks were ever given. */
+function readRequest({ exchange, shaped, target }: TargetVisit): CheckedRequest {
+  if (target === undefined) throw new Error('resolveTarget is the first step');
+  if (exchange.bundle?.enforced !== undefined) return checkedRequest(exchange, target, shaped);
+  const document = shaped ?? servedBody(exchange, target);
+  return { document, unreadable: undefined, rebuild: undefined };
 }
 
 /** Refused before any call: an answer all the same, since checks explain themselves. */

@@ -3,7 +3,7 @@ import { callOf } from '../target-visit.ts';
 
 /** Hooks after the call: whole answers are checked before they are given, streams when they are over. */
 export const checkOutput: Step = {
-  isNeeded: ({ hooks }) => hooks !== undefined,
+  isNeeded: ({ hooks }, isEnforced) => hooks !== undefined || isEnforced,
   async run(visit, next) {
     const { hooks, fill } = visit;
     if (hooks === undefined) return next(visit);
@@ -13,7 +13,11 @@ export const checkOutput: Step = {
         : (bytes: Buffer) => {
             if (!visit.isAdapted) fill.keepBody(bytes, 'application/json');
           };
-    callOf(visit).inspect = (body) => hooks.inspect(body, keep);
+    const call = callOf(visit);
+    // What passes through is looked at for what is enforced, and tells no results.
+    const isPassing = visit.exchange.subject.operation.body === 'raw';
+    call.mustInspect = hooks.checksOutput || !isPassing;
+    call.inspect = (body) => hooks.inspect(body, keep);
     const answer = await next(visit);
     const { reply } = answer;
     // The rest of an answer is heard by the checks of the target that began it.

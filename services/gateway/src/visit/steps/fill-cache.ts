@@ -1,5 +1,4 @@
 import type { Step } from '../step.ts';
-import { checksOutput } from '../target-hooks-run.ts';
 import { callOf } from '../target-visit.ts';
 
 /** Gives the cache what was answered, as far as it may be kept. */
@@ -10,14 +9,14 @@ export const fillCache: Step = {
     if (fill === undefined) return next(visit);
     // Where answers are checked, the checks hand on what passed.
     callOf(visit).inspect ??= async (body) => {
-      if (!visit.isAdapted) fill.keepBody(body, 'application/json');
+      if (body !== undefined && !visit.isAdapted) fill.keepBody(body, 'application/json');
       return undefined;
     };
     const answer = await next(visit);
     const { reply } = answer;
     if (reply?.kind !== 'stream' || reply.status !== 200 || visit.isAdapted) return answer;
     // The checks of a stream come after it and can refuse nothing: it must not pass for a checked answer.
-    if (checksOutput(visit.planned.hooks)) return answer;
+    if (visit.hooks?.checksOutput === true) return answer;
     return { ...answer, reply: fill.keepStream(reply, reply.wasWhole) };
   },
 };

@@ -1,4 +1,5 @@
 import type { CacheLookup, Delivery, ReplyCache } from '../../cache/reply-cache.ts';
+import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import type { ModelCall } from '../../exchange/subject.ts';
 import type { Target } from '../../exchange/target.ts';
@@ -73,7 +74,7 @@ function lookUp(
     namespace: caller.cacheNamespace,
     upstreamHeaders: call.headers,
     forwardsCallersHeaders: caller.forwardHeaders !== undefined,
-    checkedBy: outputChecks(target.planned.hooks),
+    checkedBy: outputChecks(hooksOf(target.planned, bundle.enforced)),
     // Not every format says so in the body.
     wantsStream: call.context.stream,
     forceRefresh: caller.cacheForceRefresh,

@@ -678,6 +678,18 @@ export declare type GetBundleResponse = Message<"sluice.config.v1.GetBundleRespo
    * @generated from field: repeated bytes partial_versions = 8;
    */
   partialVersions: Uint8Array[];
+
+  /**
+   * Encoded Guardrail and GuardrailVersion.
+   *
+   * @generated from field: repeated bytes guardrails = 9;
+   */
+  guardrails: Uint8Array[];
+
+  /**
+   * @generated from field: repeated bytes guardrail_versions = 10;
+   */
+  guardrailVersions: Uint8Array[];
 };
 
 /**
@@ -794,6 +806,19 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: bool request_logging_enforced = 18;
    */
   requestLoggingEnforced: boolean;
+
+  /**
+   * Slugs of the guardrails that every request must pass, those of the
+   * organisation first; without those that the workspace is exempt from.
+   *
+   * @generated from field: repeated string enforced_input_guardrails = 19;
+   */
+  enforcedInputGuardrails: string[];
+
+  /**
+   * @generated from field: repeated string enforced_output_guardrails = 20;
+   */
+  enforcedOutputGuardrails: string[];
 };
 
 /**
@@ -998,6 +1023,69 @@ export declare type PromptPartialVersion = Message<"sluice.config.v1.PromptParti
  * Use `create(PromptPartialVersionSchema)` to create a new message.
  */
 export declare const PromptPartialVersionSchema: GenMessage<PromptPartialVersion>;
+
+/**
+ * A saved guardrail of the workspace or its organisation: which of its versions is in force.
+ *
+ * @generated from message sluice.config.v1.Guardrail
+ */
+export declare type Guardrail = Message<"sluice.config.v1.Guardrail"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+
+  /**
+   * @generated from field: uint32 version = 3;
+   */
+  version: number;
+};
+
+/**
+ * Describes the message sluice.config.v1.Guardrail.
+ * Use `create(GuardrailSchema)` to create a new message.
+ */
+export declare const GuardrailSchema: GenMessage<Guardrail>;
+
+/**
+ * @generated from message sluice.config.v1.GuardrailVersion
+ */
+export declare type GuardrailVersion = Message<"sluice.config.v1.GuardrailVersion"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * `<id of the guardrail>@<number>`.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * As they were saved, JSON, with secrets in clear.
+   *
+   * @generated from field: string checks_json = 3;
+   */
+  checksJson: string;
+
+  /**
+   * @generated from field: string actions_json = 4;
+   */
+  actionsJson: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.GuardrailVersion.
+ * Use `create(GuardrailVersionSchema)` to create a new message.
+ */
+export declare const GuardrailVersionSchema: GenMessage<GuardrailVersion>;
 
 /**
  * @generated from message sluice.config.v1.Provider
