@@ -1,11 +1,12 @@
 import { isUtf8 } from 'node:buffer';
-import { JsonError, jsonBounds, readJson, scanJson } from '@sluice/json';
+import { JsonError, jsonBounds, readJson } from '@sluice/json';
 import type { JsonObject, JsonValue } from '@sluice/providers';
 import { servedBody } from '../calls/prepare/sent-body.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { Target } from '../exchange/target.ts';
 import { carriesBody } from '../http/body-stream.ts';
 import { parseForm } from '../http/multipart.ts';
+import { repeatedMember } from '../http/repeated-members.ts';
 
 /** A request as enforced guardrails are given it. */
 export interface CheckedRequest {
@@ -193,37 +194,28 @@ function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Whether a document says different things to those who take the first and the
- * last of two members of one name, or names in any case.
- */
+/** Whether readers differ about a document: in the first and the last of two members, or in the case of names. */
 function isAmbiguous(bytes: Buffer, value: JsonValue | undefined): boolean {
-  return scanJson(bytes, jsonBounds.request).members !== countMembers(value);
+  return repeatedMember(bytes) !== undefined || hasOtherSpelling(value);
 }
 
-/** -1 where a member that models read is spelled with capitals: some readers (Go's) match any case. */
-function countMembers(root: JsonValue | undefined): number {
-  let count = 0;
-  const waiting: { value: JsonValue | undefined; isSaid: boolean }[] = [
-    { value: root, isSaid: true },
-  ];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { value, isSaid } = next;
+/** A member that models read is spelled with capitals: some readers (Go's) match any case. */
+function hasOtherSpelling(root: JsonValue | undefined): boolean {
+  const waiting = [root];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
     if (typeof value !== 'object' || value === null) continue;
     if (Array.isArray(value)) {
-      for (const item of value) waiting.push({ value: item, isSaid });
+      for (const item of value) waiting.push(item);
       continue;
     }
-    const names = Object.keys(value);
-    count += names.length;
-    for (const name of names) {
+    for (const name of Object.keys(value)) {
       const lower = name.toLowerCase();
-      if (isSaid && name !== lower && readByModels.has(lower)) return -1;
+      if (name !== lower && readByModels.has(lower)) return true;
       const isOwn = ownNames.has(name) || (name === 'input' && value.type === 'tool_use');
-      waiting.push({ value: value[name], isSaid: isSaid && !isOwn });
+      if (!isOwn) waiting.push(value[name]);
     }
   }
-  return count;
+  return false;
 }
 
 /** Members that hold what is said to a model: nobody's format spells them with capitals. */

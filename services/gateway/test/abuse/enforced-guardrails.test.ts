@@ -1,0 +1,454 @@
+import { gzipSync } from 'node:zlib';
+import { type OperationId, operationIds, operations } from '@sluice/contracts';
+import { json, sse } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CallOptions, chatReply, type Scenario, startScenario } from '../scenario.ts';
+import { openAiEvents } from '../vendor-replies.ts';
+
+/** No way around a guardrail that an organisation or workspace enforces. */
+
+const word = 'forbidden';
+const forbid = (subjects: string[]) => ({
+  id: 'default.regexMatch',
+  parameters: { rule: word, not: true, subjects },
+});
+
+let scenario: Scenario;
+let inputSlug: string;
+const calls: string[] = [];
+
+beforeAll(async () => {
+  scenario = await startScenario({ gateways: 2 });
+  scenario.upstream.handle(({ method, path, body }) => {
+    calls.push(`${method} ${path}`);
+    if (body.toString('latin1').includes('"stream":true')) return sse(openAiEvents('Hi'));
+    return json(200, chatReply);
+  });
+  inputSlug = await save('Input', forbid(['all']));
+  await enforce({ input_guardrails: [inputSlug] });
+});
+afterAll(() => scenario.stop());
+
+async function save(name: string, check: object, actions: object = { deny: true }) {
+  const { workspace_id } = scenario.stack.credentials;
+  const made = await scenario.admin<{ slug: string }>('POST', '/guardrails', {
+    name,
+    workspace_id,
+    checks: [check],
+    actions,
+  });
+  return made.slug;
+}
+
+/** In force at every gateway when it is answered. */
+async function enforce(defaults: object): Promise<void> {
+  const { workspace_slug } = scenario.stack.credentials;
+  await scenario.admin('PUT', `/admin/workspaces/${workspace_slug}`, { defaults });
+}
+
+/** Asks; says the status, and whether anybody was called. */
+async function outcomeOf(path: string, options: CallOptions = {}) {
+  calls.length = 0;
+  const response = await scenario.call(path, options);
+  const text = await response.text();
+  return { status: response.status, calls: [...calls], text };
+}
+
+const chat = (content: unknown, more: object = {}) => ({
+  model: 'gpt-4o-mini',
+  messages: [{ role: 'user', content }],
+  ...more,
+});
+
+/** A form as its bytes, whose type says where its parts begin. */
+async function form(fields: Record<string, string | Blob>): Promise<CallOptions> {
+  const data = new FormData();
+  for (const [name, value] of Object.entries(fields))
+    if (typeof value === 'string') data.append(name, value);
+    else data.append(name, value, 'sound.mp3');
+  const encoded = new Response(data);
+  const type = encoded.headers.get('content-type') ?? '';
+  return { rawBody: Buffer.from(await encoded.arrayBuffer()), headers: { 'content-type': type } };
+}
+
+const sound = new Blob([Buffer.from([0xff, 0xfb, 0x90, 0x00, 0x80])], { type: 'audio/mpeg' });
+
+interface Way {
+  path: string;
+  /** With the word where the operation takes text, and without it. */
+  body?: (text: string) => object;
+  form?: (text: string) => Record<string, string | Blob>;
+  /** Who offers it. */
+  provider?: string;
+  /** Asked as a stream as well. */
+  streams?: boolean;
+}
+
+/** One row an operation; what carries no text to a model says why. */
+const ways: Record<OperationId, Way | string> = {
+  chatComplete: { path: '/v1/chat/completions', body: chat, streams: true },
+  complete: { path: '/v1/completions', body: (prompt) => ({ model: 'm', prompt }), streams: true },
+  messages: {
+    path: '/v1/messages',
+    body: (text) => ({ ...chat(text), max_tokens: 10 }),
+    streams: true,
+  },
+  createModelResponse: {
+    path: '/v1/responses',
+    body: (input) => ({ model: 'm', input }),
+    streams: true,
+  },
+  embed: { path: '/v1/embeddings', body: (input) => ({ model: 'm', input }) },
+  messagesCountTokens: {
+    path: '/v1/messages/count_tokens',
+    body: chat,
+    provider: 'anthropic',
+  },
+  rerank: {
+    path: '/v1/rerank',
+    provider: 'cohere',
+    body: (text) => ({ model: 'm', query: 'q', documents: ['a', text] }),
+  },
+  moderate: { path: '/v1/moderations', body: (input) => ({ model: 'm', input }) },
+  imageGenerate: {
+    path: '/v1/images/generations',
+    body: (prompt) => ({ model: 'm', prompt }),
+    streams: true,
+  },
+  imageEdit: {
+    path: '/v1/images/edits',
+    form: (prompt) => ({ model: 'm', prompt, image: sound }),
+  },
+  imageVariation: {
+    path: '/v1/images/variations',
+    form: (user) => ({ model: 'm', user, image: sound }),
+  },
+  createSpeech: { path: '/v1/audio/speech', body: (input) => ({ model: 'm', voice: 'v', input }) },
+  createTranscription: {
+    path: '/v1/audio/transcriptions',
+    form: (prompt) => ({ model: 'm', prompt, file: sound }),
+  },
+  createTranslation: {
+    path: '/v1/audio/translations',
+    form: (prompt) => ({ model: 'm', prompt, file: sound }),
+  },
+  ocr: {
+    path: '/v1/ocr',
+    provider: 'mistral-ai',
+    body: (text) => ({ model: 'm', document: { type: 'document_url', document_url: text } }),
+  },
+  listModels: 'has no body',
+  proxy: { path: '/v1/proxy/chat/completions', body: chat, streams: true },
+  promptComplete: 'becomes a chat or completion with the text that is checked; see below',
+  promptRender: 'asks no model',
+  estimate: 'asks no model',
+  explain: 'asks no model',
+};
+
+/** Paths that pass through and carry text, beside the one of the table. */
+const passing: [path: string, body: (text: string) => object][] = [
+  ['/v1/threads/thread_1/messages', (content) => ({ role: 'user', content })],
+  ['/v1/threads/thread_1/runs', (instructions) => ({ assistant_id: 'a', instructions })],
+  ['/v1/conversations', (content) => ({ items: [{ type: 'message', role: 'user', content }] })],
+  ['/v1/assistants', (instructions) => ({ model: 'm', instructions })],
+  [
+    '/v1/proxy/v1beta/models/gemini:generateContent',
+    (text) => ({ contents: [{ parts: [{ text }] }] }),
+  ],
+  ['/v1/proxy/responses', (input) => ({ model: 'm', input })],
+  ['/v1/proxy/embeddings', (input) => ({ model: 'm', input })],
+  ['/v1/unheard/of', (text) => ({ a: { b: [{ c: text }] } })],
+  ['/v1/batches', (text) => ({ requests: [{ body: chat(text) }] })],
+];
+
+async function optionsOf(way: Way, text: string, more: object = {}): Promise<CallOptions> {
+  const { provider = 'openai' } = way;
+  const asked =
+    way.form === undefined
+      ? { body: { ...way.body?.(text), ...more } }
+      : await form(way.form(text));
+  return { ...asked, headers: { ...asked.headers, 'x-service-provider': provider } };
+}
+
+describe('an enforced guardrail that denies', () => {
+  it('has a row for every operation', () => {
+    expect(Object.keys(ways).sort()).toEqual([...operationIds].sort());
+    for (const [id, way] of Object.entries(ways))
+      if (typeof way === 'string') continue;
+      else {
+        const { at } = operations[id as OperationId];
+        const prefix = at.split(' ')[1]?.replace('*', '') ?? '';
+        expect(way.path.startsWith(prefix), id).toBe(true);
+      }
+  });
+
+  const rows = Object.entries(ways).flatMap(([id, way]) =>
+    typeof way === 'string' ? [] : [[id, way] as const],
+  );
+
+  it.each(rows)(
+    'stops %s, as JSON and as a stream, and lets other texts pass',
+    async (_id, way) => {
+      for (const more of way.streams === true ? [{}, { stream: true }] : [{}]) {
+        const denied = await outcomeOf(way.path, await optionsOf(way, `it is ${word}`, more));
+        expect([denied.status, denied.calls], denied.text).toEqual([446, []]);
+        expect(JSON.parse(denied.text)).toMatchObject({
+          hook_results: { before_request_hooks: [{ id: inputSlug, verdict: false, deny: true }] },
+        });
+        const passed = await outcomeOf(way.path, await optionsOf(way, 'it is fine', more));
+        expect(passed.status, passed.text).not.toBe(446);
+        expect(passed.calls.length, passed.text).toBe(1);
+      }
+    },
+  );
+
+  it.each(passing)('stops %s', async (path, body) => {
+    const denied = await outcomeOf(path, { body: body(`it is ${word}`) });
+    expect([denied.status, denied.calls], denied.text).toEqual([446, []]);
+    const passed = await outcomeOf(path, { body: body('it is fine') });
+    expect([passed.status, passed.calls.length], passed.text).toEqual([200, 1]);
+  });
+
+  const config = (over: object) => ({
+    'x-service-config': JSON.stringify({
+      provider: 'openai',
+      api_key: 'sk',
+      custom_host: `${scenario.upstream.url}/v1`,
+      ...over,
+    }),
+  });
+  const passes = { 'default.regexMatch': { rule: '.' } };
+  const tricks: [string, () => CallOptions][] = [
+    ['an inline config without guardrails', () => ({ headers: config({}) })],
+    ['one with guardrails of its own', () => ({ headers: config({ input_guardrails: [passes] }) })],
+    [
+      'an empty list of enforced ones',
+      () => ({ headers: config({ default_input_guardrails: [] }) }),
+    ],
+    [
+      'the enforced one, named and made harmless',
+      () => ({
+        headers: config({ input_guardrails: [{ id: inputSlug, deny: false, async: true }] }),
+      }),
+    ],
+    ['the enforced one, named', () => ({ headers: config({ input_guardrails: [inputSlug] }) })],
+    [
+      'a guardrail of the same id',
+      () => ({ headers: config({ input_guardrails: [{ id: inputSlug, ...passes }] }) }),
+    ],
+    [
+      'nested targets',
+      () => ({
+        headers: {
+          'x-service-config': JSON.stringify({
+            strategy: { mode: 'fallback' },
+            targets: [
+              { strategy: { mode: 'loadbalance' }, targets: [target(), target()] },
+              target(),
+            ],
+          }),
+        },
+      }),
+    ],
+    [
+      'a mutator that makes the word of what is none',
+      () => ({
+        body: chat('it is for-bidden'),
+        headers: config({ input_mutators: [{ regexReplace: { rule: '/-/g', redactText: '' } }] }),
+      }),
+    ],
+    [
+      'a guardrail that does so',
+      () => ({
+        body: chat('it is for-bidden'),
+        headers: config({ input_guardrails: [{ regexReplace: { rule: '/-/g', redactText: '' } }] }),
+      }),
+    ],
+    [
+      'parameters of the config',
+      () => ({
+        body: chat('it is fine'),
+        headers: config({ override_params: { messages: chat(word).messages } }),
+      }),
+    ],
+    ['headers', () => ({ headers: { 'x-service-default-input-guardrails': '[]' } })],
+    ['not being tracked', () => ({ headers: { 'x-service-debug': 'false' } })],
+    ['metadata', () => ({ headers: { 'x-service-metadata': '{"_guardrails":"off"}' } })],
+    [
+      'a later message',
+      () => ({ body: { ...chat('x'), messages: [...chat(word).messages, ...chat('x').messages] } }),
+    ],
+    ['a system prompt', () => ({ body: chat('x', { system: word }) })],
+    [
+      'a tool',
+      () => ({
+        body: chat('x', {
+          tools: [{ type: 'function', function: { name: 'f', description: word } }],
+        }),
+      }),
+    ],
+    ['the name of a member', () => ({ body: chat('x', { [`it is ${word}!`]: 1 }) })],
+    [
+      'arguments of a tool, escaped',
+      () => ({
+        body: {
+          model: 'm',
+          messages: [
+            {
+              role: 'assistant',
+              tool_calls: [
+                {
+                  id: 'c',
+                  type: 'function',
+                  function: { name: 'f', arguments: '{"a":"\\u0066orbidden"}' },
+                },
+              ],
+            },
+          ],
+        },
+      }),
+    ],
+  ];
+  const target = () => ({
+    provider: 'openai',
+    api_key: 'sk',
+    custom_host: `${scenario.upstream.url}/v1`,
+  });
+
+  it.each(tricks)('is not undone by %s', async (_what, options) => {
+    const denied = await outcomeOf('/v1/chat/completions', {
+      body: chat(`it is ${word}`),
+      ...options(),
+    });
+    expect([denied.status, denied.calls], denied.text).toEqual([446, []]);
+  });
+
+  const text = JSON.stringify(chat(`it is ${word}`));
+  const fine = JSON.stringify(chat('it is fine'));
+  const bodies: [string, CallOptions][] = [
+    [
+      'two members, the first says it',
+      {
+        rawBody: `${fine.slice(0, -1)},"messages":${JSON.stringify(chat('x').messages)}}`.replace(
+          'it is fine',
+          word,
+        ),
+      },
+    ],
+    [
+      'two members in a message',
+      { rawBody: text.replace('"content":', '"content":"fine","content":') },
+    ],
+    [
+      'two members in another case',
+      { rawBody: fine.replace('"content"', `"Content":"${word}","content"`) },
+    ],
+    ['escapes', { rawBody: text.replace(word, '\\u0066orbidden') }],
+    ['a byte order mark', { rawBody: `\ufeff${text}` }],
+    ['UTF-16', { rawBody: Buffer.from(text, 'utf16le') }],
+    ['gzip', { rawBody: gzipSync(text), headers: { 'content-encoding': 'gzip' } }],
+    ['NUL', { rawBody: `${text}\0` }],
+    ['another content type', { rawBody: text, headers: { 'content-type': 'text/plain' } }],
+    [
+      'no content type that is known',
+      { rawBody: text, headers: { 'content-type': 'application/x-unknown' } },
+    ],
+    ['a large text', { rawBody: JSON.stringify(chat(`${'fine '.repeat(900_000)}`)) }],
+    ['a query', { body: chat('x') }],
+  ];
+
+  it.each(bodies)('is not blinded by %s', async (what, options) => {
+    for (const path of ['/v1/chat/completions', '/v1/proxy/chat/completions']) {
+      const query = what === 'a query' ? '?q=how%20it%20is' : '';
+      if (query !== '' && !path.includes('proxy')) continue;
+      const { status, calls: made, text: told } = await outcomeOf(path + query, options);
+      expect(made, `${path}: ${told.slice(0, 300)}`).toEqual([]);
+      expect([400, 415, 446], told).toContain(status);
+    }
+  });
+
+  it.each([
+    ['tokens to embed', '/v1/embeddings', { model: 'm', input: [[1, 2, 3]] }],
+    ['tokens of a prompt', '/v1/completions', { model: 'm', prompt: [1, 2, 3] }],
+    ['tokens that pass through', '/v1/proxy/embeddings', { model: 'm', input: [1, 2] }],
+  ])('takes no %s, in which nobody reads words', async (_what, path, body) => {
+    expect(await outcomeOf(path, { body })).toMatchObject({ status: 446, calls: [] });
+  });
+
+  it('reads files of text that pass through, and takes none that nobody can read', async () => {
+    const upload = async (file: Blob) =>
+      outcomeOf('/v1/files', await form({ purpose: 'batch', file }));
+    const line = (text: string) => new Blob([`${JSON.stringify(chat(text))}\n`]);
+    expect((await upload(line('fine'))).status).toBe(200);
+    expect(await upload(line(word))).toMatchObject({ status: 446, calls: [] });
+    const escaped = new Blob([`{"a":"\\u0066orbidden"}\n{"b":1}`]);
+    expect(await upload(escaped)).toMatchObject({ status: 446, calls: [] });
+    const utf16 = new Blob([Buffer.from(word, 'utf16le')]);
+    expect(await upload(utf16)).toMatchObject({ status: 446, calls: [] });
+  });
+
+  it('is in force, or out of it, at every gateway when its change is answered', async () => {
+    for (const gateway of [0, 1]) {
+      const ask = () => scenario.chat({ body: chat('it is secret'), gateway });
+      await scenario.admin('PUT', `/guardrails/${inputSlug}`, {
+        checks: [{ id: 'default.regexMatch', parameters: { rule: 'secret', not: true } }],
+      });
+      expect((await ask()).status).toBe(446);
+      await scenario.admin('PUT', `/guardrails/${inputSlug}`, { checks: [forbid(['all'])] });
+      expect((await ask()).status).toBe(200);
+    }
+  });
+});
+
+describe('an enforced guardrail of answers', () => {
+  let slug: string;
+  beforeAll(async () => {
+    slug = await save('Output', {
+      id: 'default.regexMatch',
+      parameters: { rule: 'Hi there', not: true, subjects: ['all'] },
+    });
+    await enforce({ input_guardrails: [], output_guardrails: [slug] });
+  });
+
+  const heard = Object.entries(ways).flatMap(([id, way]) =>
+    typeof way === 'string' || id === 'embed' || id === 'createSpeech' ? [] : [[id, way] as const],
+  );
+
+  it.each(heard)('keeps back what %s is answered', async (_id, way) => {
+    const denied = await outcomeOf(way.path, await optionsOf(way, 'fine'));
+    // Some formats are translated, and do not know the answer of a chat.
+    expect(denied.text).not.toMatch(/"content":"Hi there"/);
+    expect([446, 502]).toContain(denied.status);
+  });
+
+  it('keeps back a stream that passes through, which nobody hears', async () => {
+    const body = chat('fine', { stream: true });
+    expect((await outcomeOf('/v1/proxy/chat/completions', { body })).status).toBe(446);
+  });
+
+  it('is not told to hooks of the caller’s before it has looked', async () => {
+    const { text, status } = await outcomeOf('/v1/chat/completions', {
+      body: chat('fine'),
+      headers: {
+        'x-service-config': JSON.stringify({
+          provider: 'openai',
+          api_key: 'sk',
+          custom_host: `${scenario.upstream.url}/v1`,
+          output_guardrails: [{ id: 'own', regexMatch: { rule: 'Hi' } }],
+        }),
+      },
+      host: null,
+    });
+    expect(status).toBe(446);
+    expect(JSON.parse(text).hook_results.after_request_hooks).toMatchObject([
+      { id: 'own', skipped: true },
+      { id: slug, deny: true },
+    ]);
+  });
+
+  it('lets a workspace without any pay nothing, and see nothing', async () => {
+    await enforce({ output_guardrails: [] });
+    const { status, text } = await outcomeOf('/v1/chat/completions', { body: chat('fine') });
+    expect([status, JSON.parse(text).hook_results]).toEqual([200, undefined]);
+  });
+});
