@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { config } from '@sluice/proto-stubs';
 import { eventually, startPostgres, type TestPostgres } from '@sluice/testkit';
-import type { Test } from 'supertest';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { Client } from 'pg';
+import type { Response, Test } from 'supertest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { policyBody } from './support/fixture.ts';
 import { type Harness, startHarness } from './support/harness.ts';
 
@@ -58,7 +59,57 @@ it('an outage of Postgres is a 503 by code, and over when Postgres is back', asy
   stream.cancel();
 }, 60_000);
 
-const unavailable = '503 AB04 admin.control_plane_unavailable';
+describe('what Postgres gives up', () => {
+  let direct: Client;
+  beforeAll(async () => {
+    direct = new Client({ connectionString: h.env.DATABASE_URL });
+    await direct.connect();
+  });
+  afterAll(() => direct.end());
+
+  it('is a 503, where a statement of a caller took too long', async () => {
+    await direct.query('BEGIN; LOCK TABLE api_keys');
+    const answer = workspace().get('/configs').then(outcomeOf);
+    await eventually(async () => {
+      // What the end of `statement_timeout` is, without waiting for it.
+      const { rows } = await direct.query(`SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+        WHERE application_name = 'sluice-control-plane' AND wait_event_type = 'Lock'`);
+      expect(rows).toHaveLength(1);
+    });
+    const outcome = await answer;
+    await direct.query('ROLLBACK');
+    expect(outcome).toBe(unavailable);
+  });
+
+  it.each([
+    ['a statement that took too long', '57014'],
+    ['a lock that was waited for too long', '55P03'],
+    ['a deadlock', '40P01'],
+    ['a conflict of transactions', '40001'],
+  ])('is a 503, where a change met %s', async (_name, state) => {
+    const policy = await workspace().post('/policies/rate-limits', policyBody).expect(200);
+    await direct.query(`CREATE OR REPLACE FUNCTION give_up() RETURNS trigger LANGUAGE plpgsql
+      AS $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${state}', MESSAGE = 'given up'; END $$`);
+    await direct.query(
+      'CREATE TRIGGER give_up BEFORE UPDATE ON rate_limits_policies EXECUTE FUNCTION give_up()',
+    );
+    const path = `/policies/rate-limits/${policy.body.id}`;
+    const outcome = outcomeOf(await workspace().put(path, { value: 7 }));
+    await direct.query('DROP TRIGGER give_up ON rate_limits_policies');
+    expect(outcome).toBe(unavailable);
+    const read = await workspace().get(path).expect(200);
+    expect(read.body.value).toBe(policyBody.value);
+  });
+});
+
+const unavailable = '503 AB04 admin.control_plane_unavailable, again after 1 s';
+
+function outcomeOf({ status, body, headers }: Response): string {
+  const { 'retry-after': after } = headers;
+  return status === 200
+    ? '200'
+    : `${status} ${body.data?.errorCode} ${body.data?.code}, again after ${after} s`;
+}
 
 /** Requests of every kind, several at once, until it is stopped: how often each outcome was met. */
 function load(policyId: string): { stop(): Promise<Map<string, number>> } {
@@ -67,9 +118,7 @@ function load(policyId: string): { stop(): Promise<Map<string, number>> } {
   let stopped = false;
   const worker = async (request: () => Test) => {
     while (!stopped) {
-      const { status, body } = await request();
-      const outcome =
-        status === 200 ? '200' : `${status} ${body.data?.errorCode} ${body.data?.code}`;
+      const outcome = outcomeOf(await request());
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
       await delay(5);
     }

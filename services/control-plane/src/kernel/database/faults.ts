@@ -1,19 +1,34 @@
 import { GatewayError } from '@sluice/errors';
 import { Prisma } from '../../generated/prisma/client.ts';
 
-/** Prisma's codes for a server that is not there, is too busy, or went away in the middle. */
-const unavailable = new Set(['P1001', 'P1002', 'P1008', 'P1017', 'P2024', 'P2028', 'P2037']);
+/** Prisma's codes for a server that is not there, is too busy, went away in the middle, or gave up for others. */
+const unavailable = new Set([
+  'P1001',
+  'P1002',
+  'P1008',
+  'P1017',
+  'P2024',
+  'P2028',
+  'P2034',
+  'P2037',
+]);
 const unavailableKinds = new Set([
   'DatabaseNotReachable',
   'ConnectionClosed',
   'SocketTimeout',
   'TooManyConnections',
+  'TransactionWriteConflict',
 ]);
 /** A connection that breaks has no code in `pg`, only one of these texts. */
 const brokenConnection =
   /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|Query read timeout)/;
-/** SQLSTATE: connection lost, out of resources, stopped by an operator. */
-const unavailableStates = /^(08|53|57P)/;
+/**
+ * SQLSTATE: connection lost, out of resources, stopped by an operator, a statement or a lock that took too long, and
+ * two transactions in each other's way.
+ */
+const unavailableStates = /^(08|53|57P|57014|55P03|40001|40P01)/;
+/** The database may be back at once. */
+const retryAfterSeconds = '1';
 
 /**
  * What a store's failure means to the caller: a taken unique value is their
@@ -23,6 +38,7 @@ export function fromDatabase(error: unknown): unknown {
   if (isUnavailable(error))
     return new GatewayError('admin.control_plane_unavailable', {
       message: 'The database cannot be reached at the moment.',
+      headers: { 'retry-after': retryAfterSeconds },
       cause: error,
     });
   if (!(error instanceof Prisma.PrismaClientKnownRequestError)) return error;
