@@ -28,6 +28,11 @@ export type Delivery =
   /** The receiver was away for too long. */
   | { readonly outcome: 'given-up' };
 
+export interface ExporterOptions {
+  /** So long one export is tried; those behind it wait, or are dropped. 0 = once. */
+  readonly triedForMs?: number;
+}
+
 const zip = promisify(gzip);
 
 /**
@@ -39,11 +44,13 @@ export class OtlpExporter {
   /** Of the last post. */
   isAway = false;
   readonly #target: OtlpTarget;
+  readonly #triedForMs: number;
   readonly #pool: Pool;
   readonly #stopped = new AbortController();
 
-  constructor(target: OtlpTarget) {
+  constructor(target: OtlpTarget, { triedForMs = minute }: ExporterOptions = {}) {
     this.#target = target;
+    this.#triedForMs = triedForMs;
     const { ca, cert, key } = target.tls;
     this.#pool = new Pool(target.origin, {
       connections: 2,
@@ -60,7 +67,7 @@ export class OtlpExporter {
       'content-type': contentType,
       ...(isCompressed && { 'content-encoding': 'gzip' }),
     };
-    const until = performance.now() + triedForMs;
+    const until = performance.now() + this.#triedForMs;
     for (let tries = 1; ; tries++) {
       const { status, answer, retryAfterMs } = await this.#post(headers, content);
       this.isAway = status === 0 || passing.has(status);
@@ -147,5 +154,4 @@ const answerBytesMax = 64 * 1024;
 const passing: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const pauseMsMin = 200;
 const pauseMsMax = 10_000;
-/** So long one export is tried; those behind it wait, or are dropped. */
-const triedForMs = 60_000;
+const minute = 60_000;

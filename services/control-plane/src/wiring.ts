@@ -7,6 +7,7 @@ import {
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import { logStoreEnvOf, openLogStore } from '@sluice/object-store';
+import { readPairs, readTarget } from '@sluice/otlp';
 import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
@@ -35,6 +36,7 @@ import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
 import { applyMigrations } from './kernel/migrations/apply.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
+import { AuditForward } from './ledger/audit-forward/forward-audit.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
 import { sendFeedback } from './ledger/feedback/send-feedback.ts';
 import { ExportJobs } from './ledger/log-exports/export-jobs.ts';
@@ -119,6 +121,24 @@ export function wire(
     },
     env.SIMULATIONS_AT_ONCE,
   );
+  const auditForward = env.OTEL_AUDIT_ENABLED
+    ? new AuditForward({
+        client,
+        target: readTarget(env, {
+          endpoint: ['OTEL_ENDPOINT', env.OTEL_ENDPOINT],
+          headers: ['OTEL_EXPORTER_OTLP_HEADERS', env.OTEL_EXPORTER_OTLP_HEADERS],
+          protocol: env.OTEL_EXPORTER_OTLP_PROTOCOL,
+          path: '/v1/logs',
+        }),
+        resource: {
+          'service.name': env.OTEL_SERVICE_NAME ?? env.SERVICE_NAME,
+          'deployment.environment.name': env.NODE_ENV,
+          ...readPairs('OTEL_RESOURCE_ATTRIBUTES', env.OTEL_RESOURCE_ATTRIBUTES),
+        },
+        now,
+        logger,
+      })
+    : undefined;
   const links = new ExportLinks(env.MASTER_KEY, env.LOG_EXPORT_LINK_SECONDS * 1000);
   const authenticate = createAuthenticate({
     db: client,
@@ -331,6 +351,10 @@ export function wire(
             (signal) => sendFeedback({ client, ledger: ledgerClient }, signal),
             { intervalMs: env.FEEDBACK_INTERVAL, logger },
           ),
+          repeat('forwarding audit logs', async (signal) => auditForward?.run(signal), {
+            intervalMs: auditForward === undefined ? 0 : env.OTEL_AUDIT_INTERVAL,
+            logger,
+          }),
           repeat(
             'erasing bodies of requests',
             async (signal) => {
@@ -344,6 +368,13 @@ export function wire(
       async stop() {
         await Promise.all(maintenance.map((each) => each.stop()));
       },
+      gauges: () => [
+        {
+          name: 'sluice_audit_forward_waiting_entries',
+          help: 'Entries of audit logs that the receiver of OTLP does not have; 0 also where none is set',
+          read: () => auditForward?.waiting ?? 0,
+        },
+      ],
     },
   ];
 }
