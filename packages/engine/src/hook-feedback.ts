@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@sluice/contracts';
+import { JsonError, jsonBounds, readJsonText } from '@sluice/json';
 import { configFault } from './config-fault.ts';
 import type { HookFeedback } from './hooks.ts';
 
@@ -11,8 +12,21 @@ export function readFeedback(value: JsonValue | undefined, path: string): HookFe
   return {
     value: numberWithin(said.value, -10, 10, 0, `${path}.feedback.value`),
     weight: numberWithin(said.weight, 0, 1, 1, `${path}.feedback.weight`),
-    metadata: isJsonObject(said.metadata) ? said.metadata : {},
+    metadata: metadataIn(said.metadata),
   };
+}
+
+/** Saved ones are texts, JSON or not. */
+function metadataIn(said: JsonValue | undefined): JsonObject {
+  if (isJsonObject(said)) return said;
+  if (typeof said !== 'string' || said === '') return {};
+  try {
+    const value: unknown = readJsonText(said, jsonBounds.small);
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  return { metadata: said };
 }
 
 function numberWithin(

@@ -178,7 +178,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     modelOverrides,
     keptSignatures: new KeptSignatures(),
     strictParams: env.STRICT_PARAMS,
-    guardrails: new Guardrails({ logger, fetch: checksFetch }),
+    guardrails: new Guardrails({ logger, fetch: checksFetch, onFeedback: ledger.feedback }),
     logger,
     cache: createCache(env, redis.sharedCache),
     avoidedCost: avoidedCost(estimates, prices),

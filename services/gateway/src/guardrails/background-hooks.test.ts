@@ -41,8 +41,7 @@ describe('BackgroundHooks', () => {
     await next();
     expect(reports).toMatchObject([
       {
-        requestId: 'request-1',
-        event: 'beforeRequest',
+        context: expect.objectContaining({ requestId: 'request-1', event: 'beforeRequest' }),
         hookId: 'test.slow',
         lostTo: undefined,
         result: { verdict: false, async: true },

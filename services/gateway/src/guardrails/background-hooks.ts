@@ -7,8 +7,7 @@ import { runHook } from './run-hook.ts';
 
 /** How a hook that nobody waited for came out. */
 export interface AsyncHookReport {
-  readonly requestId: string;
-  readonly event: HookContext['event'];
+  readonly context: HookContext;
   readonly hookId: string;
   readonly result: HookRanResult | undefined;
   /** Why there is no result: too many were under way, or this one took too long. */
@@ -65,10 +64,10 @@ export class BackgroundHooks {
 
   #report(
     hook: Hook,
-    { requestId, event }: HookContext,
+    context: HookContext,
     result: HookRanResult | undefined,
     lostTo: AsyncHookReport['lostTo'],
   ): void {
-    this.#onReport({ requestId, event, hookId: hook.id, result, lostTo });
+    this.#onReport({ context, hookId: hook.id, result, lostTo });
   }
 }

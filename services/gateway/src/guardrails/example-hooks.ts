@@ -20,6 +20,7 @@ export function exampleContext(given: Partial<HookContext> = {}): HookContext {
     isStream: false,
     traceId: 'trace-1',
     workspaceId: 'workspace-1',
+    organisationId: 'organisation-1',
     unreadable: undefined,
     nowMs: Date.UTC(2030, 0, 1),
     signal: new AbortController().signal,

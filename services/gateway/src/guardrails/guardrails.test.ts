@@ -90,7 +90,11 @@ describe('Guardrails', () => {
           ? own.before(before(hook), asking('x'))
           : own.after(after(hook), answering('x'));
       expect(pending).toBeUndefined();
-      expect(await report).toMatchObject({ event, hookId: 'denies', result: { verdict: false } });
+      expect(await report).toMatchObject({
+        context: { event },
+        hookId: 'denies',
+        result: { verdict: false },
+      });
     },
   );
 
@@ -106,6 +110,33 @@ describe('Guardrails', () => {
     expect(run?.results).toMatchObject([{ skipped: true }]);
     await new Promise((resolve) => setImmediate(resolve));
     expect(reports).toEqual([]);
+  });
+
+  it('tells what hooks think of a trace, also of those that nobody waits for', async () => {
+    const told: object[] = [];
+    let done: () => void = () => {};
+    const wasTold = new Promise<void>((resolve) => (done = resolve));
+    const own = new Guardrails({
+      logger: silent,
+      fetch,
+      onFeedback: (feedback) => told.push(feedback),
+      onAsyncResult: () => done(),
+    });
+    const onFail = { value: -5, weight: 0.5, metadata: { by: 'a' } };
+    await own.before(before({ ...denies, onFail }), asking('x'));
+    expect(told).toEqual([
+      {
+        organisationId: 'organisation-1',
+        workspaceId: 'workspace-1',
+        traceId: 'trace-1',
+        value: -5,
+        weight: 0.5,
+        metadata: expect.objectContaining({ by: 'a', failedChecks: expect.any(String) }),
+      },
+    ]);
+    own.before(before({ ...denies, async: true, onFail }), asking('x'));
+    await wasTold;
+    expect(told).toHaveLength(2);
   });
 
   it('a listener that throws harms nobody', async () => {

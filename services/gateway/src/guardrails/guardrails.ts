@@ -3,11 +3,12 @@ import type { Hook, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
 import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
+import type { GivenFeedback } from '../usage/record-feedback.ts';
 import type { Asking } from './ask-host.ts';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
-import type { HookRun } from './hook-results.ts';
+import { type HookResult, type HookRun, hasRun } from './hook-results.ts';
 import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
 import { isSkipped, runHooks } from './run-hooks.ts';
@@ -22,23 +23,28 @@ import { isSkipped, runHooks } from './run-hooks.ts';
 export class Guardrails {
   readonly #tools: HookTools;
   readonly #background: BackgroundHooks;
+  readonly #onFeedback: ((feedback: GivenFeedback) => void) | undefined;
   readonly #typeHooks = new WeakMap<TargetHooks, readonly Hook[]>();
 
   constructor(options: {
     logger: Logger;
     onAsyncResult?: (report: AsyncHookReport) => void;
+    /** Hears what hooks think of a trace, those among them that nobody waited for. */
+    onFeedback?: (feedback: GivenFeedback) => void;
     fetch: Asking['fetch'];
     checkDeadlineMs?: number;
   }) {
     const { logger } = options;
     const compiler = new CheckCompiler(checkKinds, faultLog(logger));
     const { fetch, checkDeadlineMs = 5_000 } = options;
+    this.#onFeedback = options.onFeedback;
     this.#tools = { compiler, checkDeadlineMs, fetch };
     this.#background = new BackgroundHooks(
       this.#tools,
       { runningMax: 200, hookDeadlineMs: 15_000 },
       (report) => {
         logReport(logger, report);
+        if (report.result !== undefined) this.#tell(report.context, [report.result]);
         try {
           options.onAsyncResult?.(report);
         } catch (error) {
@@ -84,11 +90,26 @@ export class Guardrails {
     enforced: readonly Hook[],
     context: HookContext,
   ): Promise<HookRun> | undefined {
-    if (enforced.length === 0) return this.#runList(own, context);
-    return runAround(own, enforced, context, {
-      run: (hooks, on) => this.#runList(hooks, on),
-      runAgain: (hooks, on) => runHooks(hooks, on, this.#tools),
+    const running =
+      enforced.length === 0
+        ? this.#runList(own, context)
+        : runAround(own, enforced, context, {
+            run: (hooks, on) => this.#runList(hooks, on),
+            runAgain: (hooks, on) => runHooks(hooks, on, this.#tools),
+          });
+    return running?.then((run) => {
+      this.#tell(context, run.results);
+      return run;
     });
+  }
+
+  #tell(
+    { organisationId, workspaceId, traceId }: HookContext,
+    results: readonly HookResult[],
+  ): void {
+    for (const result of results)
+      if (hasRun(result) && result.feedback !== null)
+        this.#onFeedback?.({ organisationId, workspaceId, traceId, ...result.feedback });
   }
 
   #runList(hooks: readonly Hook[], context: HookContext): Promise<HookRun> | undefined {
@@ -129,7 +150,8 @@ function faultLog(logger: Logger): (checkId: string, error: Error) => void {
 /** Callers can write checks into their requests: they must not fill the log, nor the memory. */
 const toldMax = 500;
 
-function logReport(logger: Logger, { requestId, event, hookId, result, lostTo }: AsyncHookReport) {
+function logReport(logger: Logger, { context, hookId, result, lostTo }: AsyncHookReport) {
+  const { requestId, event } = context;
   const fields = { request_id: requestId, hook_event: event, hook_id: hookId };
   if (lostTo !== undefined) logger.warn({ ...fields, lost_to: lostTo }, 'an async hook was lost');
   else logger.info({ ...fields, verdict: result?.verdict }, 'an async hook ran');

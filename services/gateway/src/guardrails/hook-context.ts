@@ -8,6 +8,7 @@ export interface HookSubject extends Omit<CheckContext, 'event' | 'response' | '
   readonly traceId: string;
   /** On whose account hosts are asked. */
   readonly workspaceId: string;
+  readonly organisationId: string;
   /** Why nothing in the body can be judged; undefined = it can. */
   readonly unreadable: string | undefined;
   /** Unix ms when the run begins; results carry it as their time of creation. */

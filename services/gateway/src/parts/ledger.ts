@@ -10,6 +10,7 @@ import { Life } from '../usage/life.ts';
 import { createNatsSink } from '../usage/nats-sink.ts';
 import { Outbox } from '../usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from '../usage/publisher.ts';
+import { type GivenFeedback, recordFeedback } from '../usage/record-feedback.ts';
 import type { RecordFollower } from '../usage/stored-record.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
 
@@ -99,7 +100,8 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
       },
     ],
   };
-  return { recorder, notes: outbox, part };
+  const feedback = (given: GivenFeedback) => recordFeedback(outbox, given);
+  return { recorder, feedback, notes: outbox, part };
 }
 
 const lossMessages = {

@@ -223,6 +223,7 @@ export class TargetHooksRun {
       traceId: exchange.arrival.traceId,
       isStream: exchange.subject.wantsStream,
       workspaceId: exchange.bundle?.source.workspaceId ?? '',
+      organisationId: exchange.bundle?.source.organisationId ?? '',
       unreadable: undefined,
       nowMs: Date.now(),
       signal: exchange.arrival.signal,
