@@ -3,7 +3,7 @@ import type { Hook, TargetHooks } from '@sluice/engine';
 import { checkKinds } from '@sluice/guardrails';
 import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
-import type { GivenFeedback } from '../usage/record-feedback.ts';
+import type { GivenFeedback } from '../exchange/given-feedback.ts';
 import type { Asking } from './ask-host.ts';
 import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';

@@ -4,13 +4,14 @@ import { createRpcClient, type RpcClientOptions } from '@sluice/rpc';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import manifest from '../../package.json' with { type: 'json' };
+import type { GivenFeedback } from '../exchange/given-feedback.ts';
 import type { Env } from '../settings.ts';
 import { createGrpcSink } from '../usage/grpc-sink.ts';
 import { Life } from '../usage/life.ts';
 import { createNatsSink } from '../usage/nats-sink.ts';
 import { Outbox } from '../usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from '../usage/publisher.ts';
-import { type GivenFeedback, recordFeedback } from '../usage/record-feedback.ts';
+import { recordFeedback } from '../usage/record-feedback.ts';
 import type { RecordFollower } from '../usage/stored-record.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
 

@@ -1,17 +1,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
+import type { GivenFeedback } from '../exchange/given-feedback.ts';
 import type { Outbox } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
-
-/** What a guardrail thinks of a trace. */
-export interface GivenFeedback {
-  readonly organisationId: string;
-  readonly workspaceId: string;
-  readonly traceId: string;
-  readonly value: number;
-  readonly weight: number;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
 
 /** Feedback travels with the records, as an entry of its own. */
 export function recordFeedback(outbox: Pick<Outbox, 'add'>, given: GivenFeedback): void {
