@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { eventually, json, type OtlpReceiver, sse, startOtlpReceiver } from '@sluice/testkit';
+import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chatReply, type Scenario, startScenario } from './scenario.ts';
+import { chatReply, patientStore, type Scenario, startScenario } from './scenario.ts';
 
 /**
  * Canaries in everything that a request and its answer hold, under every
@@ -17,8 +18,10 @@ beforeAll(async () => {
   [records, contents] = await Promise.all([startOtlpReceiver(), startOtlpReceiver()]);
   scenario = await startScenario({
     logStore: true,
+    redis: true,
     environment: {
       gateway: {
+        ...patientStore.gateway,
         ORGANISATION_HEADERS_TO_MASK: 'x-patient',
         OTEL_PUSH_ENABLED: 'true',
         OTEL_ENDPOINT: records.url,
@@ -123,8 +126,26 @@ async function* everythingKept(): AsyncGenerator<[place: string, content: Buffer
     yield [`log of ${part}`, Buffer.from(scenario.stack.part(part).stderr())];
   const metrics = await fetch(scenario.stack.gatewayMetricsUrl);
   yield ['metrics', Buffer.from(await metrics.text())];
+  yield* everythingShared();
   for (const { body } of records.requests) yield ['spans of records', body];
   for (const { body } of contents.requests) yield [inSpans, body];
+}
+
+/** Every key of the shared store, with its value as Redis itself would move it. */
+async function* everythingShared(): AsyncGenerator<[place: string, content: Buffer]> {
+  const client = new Redis(scenario.stack.redis?.url ?? '');
+  try {
+    for await (const keys of client.scanStream({ count: 1000 }) as AsyncIterable<string[]>)
+      for (const key of keys) {
+        yield ['Redis', Buffer.from(key)];
+        // Short texts stand in a dump as they are, long ones may be compressed.
+        yield ['Redis', (await client.dumpBuffer(key)) ?? Buffer.alloc(0)];
+        const isText = (await client.type(key)) === 'string';
+        if (isText) yield ['Redis', (await client.getBuffer(key)) ?? Buffer.alloc(0)];
+      }
+  } finally {
+    client.disconnect();
+  }
 }
 
 const inSpans = 'spans with content';
@@ -177,11 +198,14 @@ describe('the content of requests', () => {
       });
 
     const found = new Map<string, string[]>();
+    const searched = new Set<string>();
     for await (const [place, content] of everythingKept()) {
+      searched.add(place);
       const text = content.toString('latin1');
       for (const match of text.match(/canary-[0-9a-f]{24}/g) ?? [])
         found.set(match, [...(found.get(match) ?? []), place]);
     }
+    expect([...searched]).toEqual(expect.arrayContaining(['Redis', 'metrics', 'spans of records']));
     for (const request of sent)
       for (const side of sides) {
         const places = new Set(found.get(request.canaries[side]) ?? []);
