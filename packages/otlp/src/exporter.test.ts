@@ -1,8 +1,16 @@
 import { createServer } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { create } from '@bufbuild/protobuf';
 import { ExportTraceServiceRequestSchema } from '@sluice/proto-stubs/otlp';
-import { eventually, freePort, type OtlpReceiver, startOtlpReceiver } from '@sluice/testkit';
+import {
+  eventually,
+  freePort,
+  type OtlpReceiver,
+  startOtlpReceiver,
+  testCertificate,
+} from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { attributesOf } from './attributes.ts';
 import { encodeExport, type OtlpProtocol } from './export-request.ts';
@@ -110,6 +118,38 @@ describe('OtlpExporter', () => {
     expect(elsewhere).toEqual([]);
     await exporter.close();
     other.close();
+  });
+
+  it('trusts the authority that it was told, and shows its own certificate', async () => {
+    const peers: boolean[] = [];
+    const secure = createSecureServer(
+      {
+        key: testCertificate('server-key'),
+        cert: testCertificate('server'),
+        ca: testCertificate('authority'),
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      (incoming, response) => {
+        peers.push((incoming.socket as TLSSocket).authorized);
+        incoming.resume();
+        response.end('{}');
+      },
+    );
+    await new Promise<void>((ready) => secure.listen(0, '127.0.0.1', ready));
+    const origin = `https://127.0.0.1:${(secure.address() as AddressInfo).port}`;
+    const own = { cert: testCertificate('client'), key: testCertificate('client-key') };
+    for (const [tls, outcome] of [
+      [{ ca: testCertificate('authority'), ...own }, 'taken'],
+      [own, 'given-up'],
+    ] as const) {
+      const exporter = exporterTo({ origin, tls });
+      exporter.stopRetrying();
+      expect(await exporter.send(exportOf('http/json', 'by TLS'))).toMatchObject({ outcome });
+      await exporter.close();
+    }
+    expect(peers).toEqual([true]);
+    secure.close();
   });
 
   it('gives up what it was told to stop trying, whether the receiver hangs or is not there', async () => {
