@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const told: object[] = [];
 const logger = { error: (fields: object) => told.push(fields) } as never;
-const open = (protocol: OtlpProtocol = 'http/json') =>
+const open = (protocol: OtlpProtocol = 'http/json', timeoutMs = 10_000) =>
   new AuditForward({
     client: h.db,
     target: {
@@ -25,7 +25,7 @@ const open = (protocol: OtlpProtocol = 'http/json') =>
       headers: { 'x-key': 'of-the-receiver' },
       protocol,
       isCompressed: false,
-      timeoutMs: 500,
+      timeoutMs,
       tls: {},
     },
     resource: { 'service.name': 'sluice-control-plane' },
@@ -88,12 +88,12 @@ describe('forwarding audit logs', () => {
     async (how) => {
       receiver.fail(how);
       await change('While it is away');
-      const forward = open();
-      await forward.run(signal);
-      expect([forward.waiting, receiver.logs.length]).toEqual([1, 0]);
+      const impatient = open('http/json', 500);
+      await impatient.run(signal);
+      expect([impatient.waiting, receiver.logs.length]).toEqual([1, 0]);
       receiver.fail(undefined);
       await change('When it is back');
-      await forward.run(signal);
+      await open().run(signal);
       const [first = 0, second] = sequences();
       expect([sequences().length, second]).toEqual([2, first + 1]);
     },
