@@ -181,6 +181,17 @@ export interface UsageRecord {
 ${fields.map(({ name, code }) => `  ${name}: ${code.type};`).join('\n')}
 }
 
+/** What is written once, when its attempt begins: see \`RecordEncoder.opening\`. */
+type OpeningField =
+${fields
+  .filter(({ field }) => opening.has(field.name))
+  .map(({ name }) => `  | '${name}'`)
+  .join('\n')};
+
+/** A record whose begin is written: what that says stands. */
+export type BegunRecord = Readonly<Pick<UsageRecord, OpeningField>> &
+  Omit<UsageRecord, OpeningField>;
+
 const noBytes = Buffer.alloc(0);
 const noTexts: UsageRecord['metadata'] = Object.freeze({});
 const noCounts: Counts = new Map();

@@ -11,5 +11,5 @@ export {
   readEntry,
 } from './entry.ts';
 export type { Counts } from './proto-writer.ts';
-export { emptyRecord, RecordEncoder, type UsageRecord } from './record.gen.ts';
+export { type BegunRecord, emptyRecord, RecordEncoder, type UsageRecord } from './record.gen.ts';
 export { isUuid, uuidText } from './uuid-text.ts';

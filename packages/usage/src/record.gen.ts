@@ -101,6 +101,57 @@ export interface UsageRecord {
   gatewayVersion: string;
 }
 
+/** What is written once, when its attempt begins: see `RecordEncoder.opening`. */
+type OpeningField =
+  | 'id'
+  | 'requestId'
+  | 'traceId'
+  | 'spanId'
+  | 'parentSpanId'
+  | 'spanName'
+  | 'replicaId'
+  | 'sequence'
+  | 'createdAtMs'
+  | 'organisationId'
+  | 'workspaceId'
+  | 'workspaceSlug'
+  | 'apiKeyId'
+  | 'userId'
+  | 'method'
+  | 'requestUrl'
+  | 'endpoint'
+  | 'isProxyCall'
+  | 'stream'
+  | 'provider'
+  | 'providerSlug'
+  | 'model'
+  | 'configId'
+  | 'configSlug'
+  | 'configVersionId'
+  | 'bundleHash'
+  | 'optionPath'
+  | 'strategyMode'
+  | 'attempt'
+  | 'retryCount'
+  | 'cacheStatus'
+  | 'metadata'
+  | 'entryId'
+  | 'requestParsingMs'
+  | 'preProcessingMs'
+  | 'cacheProcessingMs'
+  | 'promptId'
+  | 'promptSlug'
+  | 'promptVersionId'
+  | 'source'
+  | 'runtime'
+  | 'runtimeVersion'
+  | 'sdkVersion'
+  | 'gatewayVersion';
+
+/** A record whose begin is written: what that says stands. */
+export type BegunRecord = Readonly<Pick<UsageRecord, OpeningField>> &
+  Omit<UsageRecord, OpeningField>;
+
 const noBytes = Buffer.alloc(0);
 const noTexts: UsageRecord['metadata'] = Object.freeze({});
 const noCounts: Counts = new Map();

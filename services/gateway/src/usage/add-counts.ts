@@ -1,8 +1,8 @@
-import type { Counts, UsageRecord } from '@sluice/usage';
+import type { BegunRecord, Counts } from '@sluice/usage';
 import type { Reservation } from '../exchange/reservation.ts';
 
 /** What the limits of a request have counted of it since the record before, and what they said. */
-export function addCounts(record: UsageRecord, reservation: Reservation | undefined): void {
+export function addCounts(record: BegunRecord, reservation: Reservation | undefined): void {
   if (reservation === undefined) return;
   const { reserved, settled } = reservation.takeCounts();
   record.countersReserved = sum(record.countersReserved, reserved);
@@ -11,7 +11,7 @@ export function addCounts(record: UsageRecord, reservation: Reservation | undefi
 }
 
 /** How its limits were judged. */
-export function noteJudgements(record: UsageRecord, { states }: Reservation): void {
+export function noteJudgements(record: BegunRecord, { states }: Reservation): void {
   for (const { wouldRefuse, alone, name } of states) {
     if (alone !== undefined) record.limitsDegraded = true;
     if (wouldRefuse && !record.wouldHaveRefused.includes(name))

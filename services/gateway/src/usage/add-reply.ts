@@ -1,12 +1,12 @@
 import type { ChatUsage, ReplyUnits } from '@sluice/contracts';
 import { type CountedUnit, unitKeys } from '@sluice/pricing';
-import type { Counts, UsageRecord } from '@sluice/usage';
+import type { BegunRecord, Counts } from '@sluice/usage';
 import type { Bill, PricedReply } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 
 /** Adds what a reply was made of, and what it cost, to a record that may have those of others already. */
 export function addReply(
-  record: UsageRecord,
+  record: BegunRecord,
   { facts, isEstimated, isImplausible }: Bill,
   price: PricedReply | undefined,
 ): void {
@@ -30,7 +30,7 @@ export function addReply(
   if (price !== undefined) addCost(record, price);
 }
 
-function addTokens(record: UsageRecord, tokens: ChatUsage): void {
+function addTokens(record: BegunRecord, tokens: ChatUsage): void {
   record.usageReported = true;
   record.inputTokens += tokens.inputTokens;
   record.outputTokens += tokens.outputTokens;
@@ -57,7 +57,7 @@ const namedTokens = [
   ['citationTokens', 'citation_token'],
 ] as const;
 
-function addUnits(record: UsageRecord, units: ReplyUnits): void {
+function addUnits(record: BegunRecord, units: ReplyUnits): void {
   const images = wholeCount(units.images);
   record.images += images;
   record.searchUnits += wholeCount(units.searchUnits);
@@ -101,7 +101,7 @@ function wholeCount(count: number | undefined): number {
 
 const countMax = 2 ** 50;
 
-function addCost(record: UsageRecord, price: PricedReply): void {
+function addCost(record: BegunRecord, price: PricedReply): void {
   const { cost, layer, version, region, multiplier } = price;
   record.costKnown = true;
   record.costNanoUsd += cost.totalNanoUsd;

@@ -1,5 +1,5 @@
 import { GatewayError } from '@sluice/errors';
-import type { UsageRecord } from '@sluice/usage';
+import type { BegunRecord } from '@sluice/usage';
 import type { AttemptListener, EndedAttempt } from '../exchange/attempt.ts';
 import { clipped } from '../exchange/clipped.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
@@ -61,7 +61,7 @@ function usedBy({ inputTokens, costNanoUsd = 0 }: GuessedPrompt): Used {
 }
 
 function finish(
-  record: UsageRecord,
+  record: BegunRecord,
   ended: EndedAttempt,
   recorder: UsageRecorder,
   least: Used | undefined,
