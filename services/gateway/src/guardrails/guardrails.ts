@@ -9,6 +9,7 @@ import { type AsyncHookReport, BackgroundHooks } from './background-hooks.ts';
 import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
 import { type HookResult, type HookRun, hasRun } from './hook-results.ts';
+import { type JudgedHook, judgeHook, listedHook } from './judge-hooks.ts';
 import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
 import { isSkipped, runHooks } from './run-hooks.ts';
@@ -77,6 +78,23 @@ export class Guardrails {
       ...subject,
       event: 'afterRequest',
     });
+  }
+
+  /** In the order in which they would run; nothing is asked, told or remembered. */
+  async judge(
+    hooks: VisitHooks,
+    subject: HookSubject,
+  ): Promise<{ input: JudgedHook[]; output: JudgedHook[] }> {
+    const context = { ...subject, event: 'beforeRequest', response: undefined, status: 0 } as const;
+    const { enforced } = hooks;
+    const input: JudgedHook[] = [];
+    for (const hook of [...(enforced?.beforeRequest ?? none), ...this.#ownBefore(hooks, subject)])
+      input.push(
+        isSkipped(hook, context) ? listedHook(hook) : await judgeHook(hook, context, this.#tools),
+      );
+    const { output } = operations[subject.endpoint].hooks;
+    const ownAfter = output === 'none' ? none : (hooks.own?.afterRequest ?? none);
+    return { input, output: [...(enforced?.afterRequest ?? none), ...ownAfter].map(listedHook) };
   }
 
   #ownBefore({ own }: VisitHooks, { endpoint }: HookSubject): readonly Hook[] {

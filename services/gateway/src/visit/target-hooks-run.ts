@@ -54,6 +54,14 @@ export class TargetHooksRun {
     this.#isLarge = (visit.exchange.subject.body?.length ?? 0) >= largeBytes;
   }
 
+  /** What would run, as far as it is known without asking anybody. */
+  judge(): ReturnType<Guardrails['judge']> {
+    return this.#guardrails.judge(this.#hooks, {
+      ...this.#subject(),
+      unreadable: this.#asked.unreadable,
+    });
+  }
+
   before(): Promise<HookRun> | undefined {
     return this.#guardrails
       .before(this.#hooks, { ...this.#subject(), unreadable: this.#asked.unreadable })

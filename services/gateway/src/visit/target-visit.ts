@@ -4,7 +4,13 @@ import type { LimitCheck } from '../exchange/limits.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
 import { Visit } from '../exchange/visit.ts';
+import type { JudgedHook } from '../guardrails/judge-hooks.ts';
 import type { TargetHooksRun } from './target-hooks-run.ts';
+
+export interface JudgedHooks {
+  readonly input: readonly JudgedHook[];
+  readonly output: readonly JudgedHook[];
+}
 
 /** A visit with what its steps leave for those after them. */
 export class TargetVisit extends Visit {
@@ -21,6 +27,8 @@ export class TargetVisit extends Visit {
   isAdapted = false;
   /** Where it would be called: known to those who only judge. */
   base: URL | undefined = undefined;
+  /** Which hooks would run: for those who only judge. */
+  judgedHooks: JudgedHooks | undefined = undefined;
   /** How the limits of the target stand: for those who only judge. */
   limitChecks: readonly LimitCheck[] = noChecks;
 }

@@ -387,6 +387,27 @@ describe('an enforced guardrail that denies', () => {
     expect(await upload(utf16)).toMatchObject({ status: 446, calls: [] });
   });
 
+  it('is explained: what would run, in which order, and that it denies', async () => {
+    const explained = async (text: string) => {
+      const headers = config({ input_guardrails: [{ id: 'own', ...passes }] });
+      const { text: told } = await outcomeOf('/v1/explain/chat/completions', {
+        body: chat(text),
+        headers,
+        host: null,
+      });
+      return JSON.parse(told);
+    };
+    const denied = await explained(word);
+    expect(denied.would_fail).toMatchObject({ status: 446, code: 'guardrail.denied' });
+    expect(denied.plan[0].guardrails.input).toMatchObject([
+      { id: inputSlug, enforced: true, deny: true, verdict: false },
+      { id: 'own', enforced: false, verdict: true, checks: [{ verdict: true }] },
+    ]);
+    const passed = await explained('fine');
+    expect(passed.would_fail).toBeUndefined();
+    expect(passed.plan[0].guardrails.input[0]).toMatchObject({ verdict: true });
+  });
+
   it('is in force, or out of it, at every gateway when its change is answered', async () => {
     for (const gateway of [0, 1]) {
       const ask = () => scenario.chat({ body: chat('it is secret'), gateway });

@@ -93,6 +93,7 @@ export async function explainPlan(
           : { unavailable: explainedFault(spelledError(fault, spelling)) }),
         circuit: circuits.get(path) ?? 'closed',
         estimate: target === undefined ? null : estimate(exchange, target, deps),
+        guardrails: visit?.judgedHooks ?? null,
         ...(planned === undefined ? noRules : rules(exchange, planned, deps)),
       };
     }),

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@sluice/contracts';
 import type { BreakerPhase, Choice } from '@sluice/engine';
 import type { ErrorCode, GatewayError } from '@sluice/errors';
+import type { JudgedHooks } from '../../visit/target-visit.ts';
 
 /** The answer of `POST /v1/explain`: what the same request would meet, as far as it would get. */
 export interface Explanation {
@@ -107,6 +108,8 @@ export interface ExplainedStep {
     namespace: string | null;
     force_refresh: boolean;
   } | null;
+  /** Hooks in the order in which they would run, with the verdicts of checks that ask nobody. Null where there are none. */
+  guardrails: JudgedHooks | null;
   hedge: { delay_ms: number; budget_percentage: number } | null;
   /** 0 = no limit of its own. */
   timeouts: { request_ms: number; first_byte_ms: number; idle_ms: number } | null;

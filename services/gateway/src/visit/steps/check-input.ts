@@ -40,7 +40,17 @@ export function checkInput(parts: CheckInputParts): Step {
       else return deny(visit, run, parts);
       return next(visit);
     },
-    judge: refuseMissing,
+    async judge(visit) {
+      refuseMissing(visit);
+      const hooks = hooksOf(visit.planned, visit.exchange.bundle?.enforced);
+      if (hooks === undefined) return;
+      const run = new TargetHooksRun(visit, targetOf(visit), hooks, readRequest(visit), parts);
+      visit.judgedHooks = await run.judge();
+      const denies = visit.judgedHooks.input.some(
+        ({ verdict, deny, async }) => verdict === false && deny && !async,
+      );
+      if (denies) throw new GatewayError('guardrail.denied');
+    },
   };
 }
 
