@@ -1,11 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { access } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { ServiceName } from '@sluice/stack';
-import { eventually } from './eventually.ts';
-import { runFile } from './run-folder.ts';
+import { onceInRun } from './once-in-run.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 
@@ -21,30 +18,16 @@ export async function builtServices(): Promise<Record<ServiceName, string>> {
 
 /**
  * A service as one file, as `npm start` runs it. A run of all tests starts three
- * hundred, and these in a half of the time that their sources take. Whoever asks
- * first builds it.
+ * hundred, and these in a half of the time that their sources take.
  */
 export async function builtService(name: ServiceName): Promise<string> {
-  const folder = runFile(`built-${name}`);
-  const dir = join(folder, name);
-  if (isFirst(folder))
+  const folder = await onceInRun(`built-${name}`, async (made) => {
     await promisify(execFile)(process.execPath, [
       '--disable-warning=ExperimentalWarning',
       join(root, 'scripts/build.ts'),
       name,
-      dir,
+      join(made, name),
     ]);
-  // The build ends with it.
-  await eventually(() => access(join(dir, 'sources.json')), { timeoutMs: 60_000 });
-  return join(dir, 'main.mjs');
-}
-
-function isFirst(folder: string): boolean {
-  try {
-    mkdirSync(folder);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
+  });
+  return join(folder, name, 'main.mjs');
 }

@@ -17,6 +17,7 @@ export {
   startOtlpReceiver,
 } from './otlp-receiver.ts';
 export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';
+export { prepareLedger } from './prepare-ledger.ts';
 export { preparedDatabase } from './prepared-database.ts';
 export {
   startRedis,

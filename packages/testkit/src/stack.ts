@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import {
   freePort,
   freePorts,
@@ -14,6 +15,7 @@ import { builtServices } from './built-service.ts';
 import type {} from './global-setup.ts';
 import { newInstallation } from './installation.ts';
 import { startNats } from './nats.ts';
+import { prepareLedger } from './prepare-ledger.ts';
 import { startRedis } from './redis.ts';
 import { compileCacheDir, temporaryFolder } from './run-folder.ts';
 import type { SpawnedServer } from './spawned-server.ts';
@@ -59,7 +61,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
     Array.from({ length: (options.gateways ?? 1) - 1 }, freePort),
   );
   const [dataDir, { databaseUrl, secrets, credentials }, built, nats, redis] = await Promise.all([
-    temporaryFolder('stack'),
+    stackFolder(),
     newInstallation(),
     builtServices(),
     options.nats === true ? startNats() : undefined,
@@ -112,4 +114,10 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       await stopServers();
     },
   };
+}
+
+async function stackFolder(): Promise<string> {
+  const folder = await temporaryFolder('stack');
+  await prepareLedger(join(folder, 'clickhouse'));
+  return folder;
 }

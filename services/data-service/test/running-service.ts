@@ -1,7 +1,7 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
-import { startService, temporaryFolder } from '@sluice/testkit';
+import { prepareLedger, startService, temporaryFolder } from '@sluice/testkit';
 import { dayFilter } from './usage-records.ts';
 
 export interface RunningService {
@@ -26,6 +26,7 @@ export async function runService(
   dataDir?: string,
 ): Promise<RunningService> {
   const folder = dataDir ?? (await temporaryFolder('data-service'));
+  if (dataDir === undefined) await prepareLedger(folder);
   const child = await startService('data-service', {
     PORT: '0',
     GRPC_PORT: '0',
