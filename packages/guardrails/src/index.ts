@@ -17,3 +17,5 @@ export {
   isRequestFault,
 } from './check.ts';
 export { checkKinds, knownChecks } from './check-kinds.ts';
+export { type RedactionMap, Redactor } from './pii/redact.ts';
+export { Restorer } from './pii/restorer.ts';

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { CheckDeclaration } from './declaration.ts';
 import { askingChecks } from './families/asking-checks.ts';
 import { callChecks } from './families/call-checks.ts';
+import { detectionChecks } from './families/detection-checks.ts';
 import { schemaChecks } from './families/schema-checks.ts';
 import { textChecks } from './families/text-checks.ts';
 
@@ -10,6 +11,7 @@ export const checkDeclarations = {
   ...textChecks,
   ...callChecks,
   ...schemaChecks,
+  ...detectionChecks,
   ...askingChecks,
 } satisfies Record<string, CheckDeclaration>;
 

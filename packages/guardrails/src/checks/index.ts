@@ -2,6 +2,7 @@ import type { CheckDeclarations } from '@sluice/contracts/checks';
 import type { CompilersOf } from './compile.ts';
 import { askingCompilers } from './families/asking-checks.ts';
 import { callCompilers } from './families/call-checks.ts';
+import { detectionCompilers } from './families/detection-checks.ts';
 import { schemaCompilers } from './families/schema-checks.ts';
 import { textCompilers } from './families/text-checks.ts';
 
@@ -13,5 +14,6 @@ export const compilers: CompilersOf<CheckDeclarations> = {
   ...textCompilers,
   ...callCompilers,
   ...schemaCompilers,
+  ...detectionCompilers,
   ...askingCompilers,
 };

@@ -1,6 +1,9 @@
 /** What parameters of guardrails' checks mean. */
 export const checkWords = {
   rule: 'The pattern, as a regular expression.',
+  regions: 'Countries whose telephone numbers count without a plus.',
+  patterns: 'Kinds of one’s own, found by patterns.',
+  allow: 'What is let be although it looks like something.',
   rules: 'The rules, by name.',
   redact: 'Whether what is found is taken out.',
   redactText: 'What is put in place of what is found.',

@@ -1,0 +1,67 @@
+/**
+ * A text as it reads: digits and letters of other widths and scripts as ASCII has
+ * them, without what has no width. People, and those who hide a number, write both.
+ */
+export interface FoldedText {
+  readonly text: string;
+  /** Where a position of the folded text stands in the original one. */
+  originalStart(position: number): number;
+  originalEnd(position: number): number;
+}
+
+export function foldText(original: string): FoldedText {
+  if (!foldable.test(original))
+    return { text: original, originalStart: (at) => at, originalEnd: (at) => at };
+  const units: string[] = [];
+  const origins: number[] = [];
+  let plainFrom = 0;
+  const keepPlain = (end: number) => {
+    if (end === plainFrom) return;
+    units.push(original.slice(plainFrom, end));
+    for (let at = plainFrom; at < end; at++) origins.push(at);
+  };
+  for (const found of original.matchAll(foldableAll)) {
+    keepPlain(found.index);
+    const folded = foldOf(found[0]);
+    units.push(folded);
+    if (folded !== '') origins.push(found.index);
+    plainFrom = found.index + found[0].length;
+  }
+  keepPlain(original.length);
+  return {
+    text: units.join(''),
+    originalStart: (at) => origins[at] ?? original.length,
+    originalEnd: (at) => endOf(original, origins[at - 1] ?? 0),
+  };
+}
+
+/** Behind the character that begins there, both halves of it. */
+function endOf(original: string, start: number): number {
+  return start + ((original.codePointAt(start) ?? 0) > 0xffff ? 2 : 1);
+}
+
+/** Without width, or another form of an ASCII character, or a decimal digit of any script. */
+const classes =
+  '\\u00ad\\u034f\\u061c\\u180b-\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufe00-\\ufe0f\\ufeff' +
+  '\\u00a0\\u2000-\\u200a\\u202f\\u205f\\u3000\\u2010-\\u2015\\u2212\\uff01-\\uff5e';
+const foldable = new RegExp(`[${classes}]|(?![0-9])\\p{Nd}|[\\u{e0000}-\\u{e007f}]`, 'u');
+const foldableAll = new RegExp(foldable.source, 'gu');
+const blank = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/;
+const dash = /[\u2010-\u2015\u2212]/;
+
+function foldOf(character: string): string {
+  const code = character.codePointAt(0) ?? 0;
+  if (code >= 0xff01 && code <= 0xff5e) return String.fromCharCode(code - 0xfee0);
+  if (blank.test(character)) return ' ';
+  if (dash.test(character)) return '-';
+  if (/\p{Nd}/u.test(character)) return String(digitOf(code));
+  return '';
+}
+
+/** Decimal digits stand ten in a row in Unicode; only the mathematical ones do not begin at a multiple of their row. */
+function digitOf(code: number): number {
+  if (code >= 0x1d7ce && code <= 0x1d7ff) return (code - 0x1d7ce) % 10;
+  let zero = code;
+  while (code - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return code - zero;
+}
