@@ -25,7 +25,10 @@ const rule = (rule: string) => ['default.regexMatch', { rule }] as const;
 console.table({
   'pii, 2 kB with nothing': cpuMicros([['default.pii', {}]], plain),
   'pii, 2 kB with three findings': cpuMicros([['default.pii', { redact: true }]], personal),
-  'pii with names and places, 2 kB': cpuMicros([['default.pii', { categories: allCategories() }]], personal),
+  'pii with names and places, 2 kB': cpuMicros(
+    [['default.pii', { categories: allCategories() }]],
+    personal,
+  ),
   'three patterns, 2 kB': cpuMicros(
     [rule('(?:secret|hidden)\\s+plan'), rule('\\b\\d{3}-\\d{2}-\\d{4}\\b'), rule('[A-Z]{4}\\d{6}')],
     plain,

@@ -17,7 +17,8 @@ export const findPersons: Finder = function* (text) {
     const skipped = hasTitle
       ? 1
       : isTitled || isIntroduced
-        ? 0 : words.findIndex((word) => firstNames.has(word.toLowerCase()));
+        ? 0
+        : words.findIndex((word) => firstNames.has(word.toLowerCase()));
     if (skipped < 0 || notNames.has(first.toLowerCase())) continue;
     const name = words.slice(skipped);
     if (!isTitled && !isIntroduced && name.length < 2) continue;

@@ -45,17 +45,37 @@ describe('default.pii', () => {
     ['turned, fails without', { not: true }, 'nothing here', false],
     ['looks for the categories that are named', { categories: ['IBAN'] }, 'a@b.example', true],
     ['guesses no names unless it is told to', {}, 'My name is Ada Lovelace', true],
-    ['guesses names when it is told to', { categories: ['PERSON'] }, 'My name is Ada Lovelace', false],
+    [
+      'guesses names when it is told to',
+      { categories: ['PERSON'] },
+      'My name is Ada Lovelace',
+      false,
+    ],
     ['takes numbers of its regions', { regions: ['DE'] }, 'Tel. 030 303986300', false],
     ['takes none of other regions', { regions: ['US'] }, 'Tel. 030 303986300', true],
-    ['finds patterns of the config', { patterns: [{ name: 'CASE', rule: 'C-\\d+' }] }, 'C-12', false],
-    ['finds words of the config', { words: [{ name: 'CODE', words: ['Blue Fox'] }] }, 'a blue fox!', false],
+    [
+      'finds patterns of the config',
+      { patterns: [{ name: 'CASE', rule: 'C-\\d+' }] },
+      'C-12',
+      false,
+    ],
+    [
+      'finds words of the config',
+      { words: [{ name: 'CODE', words: ['Blue Fox'] }] },
+      'a blue fox!',
+      false,
+    ],
     ['finds no parts of words', { words: [{ name: 'CODE', words: ['fox'] }] }, 'firefox', true],
     ['lets be what is allowed', { allow: ['A@B.example'] }, 'a@b.example', true],
     ['cannot decide without a text', {}, '', 'NothingToCheck'],
     ['takes no unknown country', { regions: ['ZZ'] }, 'a', 'InvalidParameters'],
     ['takes no broken pattern', { patterns: [{ name: 'A', rule: '(' }] }, 'a', 'InvalidPattern'],
-    ['takes no name that is no identifier', { words: [{ name: 'a b', words: ['x'] }] }, 'a', 'InvalidParameters'],
+    [
+      'takes no name that is no identifier',
+      { words: [{ name: 'a b', words: ['x'] }] },
+      'a',
+      'InvalidParameters',
+    ],
   ])('%s', async (_what, parameters, text, expected) => {
     expect(await verdictOf(parameters, asking(text))).toBe(expected);
     expect(await verdictOf(parameters, answering(text))).toBe(expected);
@@ -63,7 +83,10 @@ describe('default.pii', () => {
 
   it('numbers what it redacts, the same thing alike however it is written', async () => {
     expect(
-      await redacted({}, 'A@b.example wrote to c@d.example; a@b.example paid with 4111 1111-1111 1111, 4111111111111111'),
+      await redacted(
+        {},
+        'A@b.example wrote to c@d.example; a@b.example paid with 4111 1111-1111 1111, 4111111111111111',
+      ),
     ).toBe(
       '{{EMAIL_ADDRESS_1}} wrote to {{EMAIL_ADDRESS_2}}; {{EMAIL_ADDRESS_1}} paid with {{CREDIT_CARD_1}}, {{CREDIT_CARD_1}}',
     );
@@ -108,7 +131,12 @@ describe('default.pii', () => {
     ['digits of full width', '４１１１ １１１１ １１１１ １１１１'],
     ['nothing wide between digits', [...'4111111111111111'].join('\u200b')],
     ['soft hyphens', '4111\u00ad1111\u00ad1111\u00ad1111'],
-    ['mathematical digits', [...'4111111111111111'].map((digit) => String.fromCodePoint(0x1d7ce + Number(digit))).join('')],
+    [
+      'mathematical digits',
+      [...'4111111111111111']
+        .map((digit) => String.fromCodePoint(0x1d7ce + Number(digit)))
+        .join(''),
+    ],
     ['narrow blanks', '4111\u202f1111\u202f1111\u202f1111'],
   ])('finds a card behind %s, and redacts all of it', async (_what, card) => {
     expect(await redacted({}, `pay ${card} now`)).toBe('pay {{CREDIT_CARD_1}} now');
@@ -120,7 +148,9 @@ describe('default.pii', () => {
     ['a text of one kind of mark', '@'.repeat(1000)],
   ])('stands %s', async (_what, text) => {
     const found = await redacted({}, text);
-    expect(found).toBe(text.includes('b.example') ? text.replace('a@b.example', '{{EMAIL_ADDRESS_1}}') : undefined);
+    expect(found).toBe(
+      text.includes('b.example') ? text.replace('a@b.example', '{{EMAIL_ADDRESS_1}}') : undefined,
+    );
   });
 
   it('finds a secret at every place of a text longer than a slice', () => {
@@ -161,7 +191,12 @@ describe('PiiFinder', () => {
   ].map((piece) => ({ piece, text: piece.repeat(length / piece.length) }));
 
   it.each(hostile)('has its turns short: $piece', async ({ text }) => {
-    const all = new PiiFinder({ categories: piiKinds, regions: ['US', 'DE'], own: [], allowed: new Set() });
+    const all = new PiiFinder({
+      categories: piiKinds,
+      regions: ['US', 'DE'],
+      own: [],
+      allowed: new Set(),
+    });
     let last = process.cpuUsage();
     const turns: number[] = [];
     await all.findInTurns(text, async () => {
@@ -198,7 +233,11 @@ describe('Restorer', () => {
     expect(text).not.toContain('@');
     for (let at = 0; at <= text.length; at++) {
       const restorer = new Restorer(redactor.map);
-      const pieces = [restorer.push(text.slice(0, at)), restorer.push(text.slice(at)), restorer.end()];
+      const pieces = [
+        restorer.push(text.slice(0, at)),
+        restorer.push(text.slice(at)),
+        restorer.end(),
+      ];
       expect(pieces.join('')).toBe(original);
     }
   });
