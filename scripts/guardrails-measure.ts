@@ -3,7 +3,7 @@
  * what stands in the labelled lines, and what CPU they take. Prints every line
  * that is judged wrongly; `docs/guardrails.md` has the figures.
  */
-import { checkKinds } from '@sluice/guardrails';
+import { type CheckContext, checkKinds } from '@sluice/guardrails';
 import { measurePii } from '@sluice/guardrails/measure';
 
 const { qualities, faults } = measurePii();
@@ -46,7 +46,7 @@ function cpuMicros(checks: readonly (readonly [string, object])[], text: string)
     if (kind === undefined) throw new Error(`there is no check ${id}`);
     return kind.compile(parameters).run;
   });
-  const context = {
+  const context: CheckContext = {
     event: 'beforeRequest',
     endpoint: 'chatComplete',
     request: { messages: [{ role: 'user', content: text }] },
@@ -59,7 +59,7 @@ function cpuMicros(checks: readonly (readonly [string, object])[], text: string)
     isStream: false,
     signal: new AbortController().signal,
     ask: () => Promise.reject(new Error('nobody is asked')),
-  } as const;
+  };
   const turn = () => {
     for (const run of runs) run(context);
   };

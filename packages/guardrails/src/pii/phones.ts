@@ -28,7 +28,7 @@ export function phoneFinder(regions: readonly string[]): Finder {
 
 /** Where groups of digits meet is always marked: a run can be read in one way only, in linear time. */
 const runs =
-  /(?<![\p{L}\p{N}_+.#/-]|\d[ :])(?:\+ ?)?\(?\d{1,15}\)?(?:(?:[ ./-]{1,2}\(?|(?<=\))|\()\d{1,8}\)?){0,7}(?![\p{L}\p{N}_]|[-.:/]\d)/gu;
+  /(?<![\p{L}\p{N}_+.#/-]|\d[ :])(?:\+ ?)?\(?\d{1,15}\)?(?:(?:[ ./-]{1,2}\(?|(?<=\))|\()\d{1,12}\)?){0,7}(?![\p{L}\p{N}_]|[-.:/]\d)/gu;
 
 function numberIn(
   written: string,

@@ -1,4 +1,4 @@
-import type { Finder } from './finding.ts';
+import type { Finder, Finding } from './finding.ts';
 
 /** Keys and tokens that their vendors give a form of their own, private keys, and passwords in addresses. */
 export const findSecrets: Finder = function* (text) {
@@ -78,24 +78,22 @@ const inAddresses =
 const assigned =
   /(?<![A-Za-z])((?:api[_-]?key|apikey|secret[_-]?key|access[_-]?token|auth[_-]?token|client[_-]?secret|account[_-]?key|aws_secret_access_key|password|passwd|pwd)["']?\s{0,4}(?:=|:)\s{0,4}["']?)([A-Za-z0-9+/_.!@#$%^&*~-]{8,200}={0,2})/gi;
 
-/** A whole block, or what there is of it. */
-function* privateKeys(text: string) {
+/** A whole block, or what there is of it until the next begins. */
+function* privateKeys(text: string): Iterable<Finding> {
   const begin = '-----BEGIN ';
   for (let at = text.indexOf(begin); at >= 0; ) {
-    const head = /^-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/.exec(
-      text.slice(at, at + 80),
-    );
-    let end = at + begin.length;
-    if (head !== null) {
-      const close = text.indexOf('-----END ', at);
-      const lineEnd = close < 0 ? -1 : text.indexOf('-----', close + 9);
-      end = lineEnd < 0 ? Math.min(text.length, at + keyLengthMax) : lineEnd + 5;
-      if (end - at > keyLengthMax) end = at + keyLengthMax;
+    const next = text.indexOf(begin, at + begin.length);
+    const block = text.slice(at, Math.min(next < 0 ? text.length : next, at + keyLengthMax));
+    if (keyHead.test(block)) {
+      const close = /-----END [A-Z0-9 ]{1,40}-----/.exec(block);
+      const end = at + (close === null ? block.length : close.index + close[0].length);
       yield { type: 'SECRET', start: at, end, value: text.slice(at, end) };
     }
-    at = text.indexOf(begin, end);
+    at = next;
   }
 }
+
+const keyHead = /^-----BEGIN (?:[A-Z0-9]{2,12} ){0,2}PRIVATE KEY(?: BLOCK)?-----/;
 
 /** Of RSA with 16,384 bits, in letters. */
 const keyLengthMax = 13_000;
