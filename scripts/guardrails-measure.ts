@@ -4,7 +4,7 @@
  * that is judged wrongly; `docs/guardrails.md` has the figures.
  */
 import { type CheckContext, checkKinds } from '@sluice/guardrails';
-import { measurePii } from '@sluice/guardrails/measure';
+import { measurePii } from '@sluice/guardrails/labelled';
 
 const { qualities, faults } = measurePii();
 console.table(

@@ -1,7 +1,7 @@
 /** What parameters of guardrails' checks mean. */
 export const checkWords = {
   rule: 'The pattern, as a regular expression.',
-  regions: 'Countries whose telephone numbers count without a plus.',
+  'parameters.regions': 'Countries whose telephone numbers count without a plus.',
   patterns: 'Kinds of one’s own, found by patterns.',
   allow: 'What is let be although it looks like something.',
   rules: 'The rules, by name.',

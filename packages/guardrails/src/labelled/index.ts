@@ -1,0 +1,2 @@
+/** How well detectors find what stands in labelled lines: for `npm run guardrails:measure` and tests. */
+export { measurePii, type PiiMeasure, type Quality } from './measure.ts';
