@@ -71,6 +71,7 @@ function faultOf(
 const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/admin': 'services/control-plane',
   '@sluice/contracts/checks': 'packages/guardrails',
+  '@sluice/guardrails/labelled': 'scripts',
   '@sluice/control-plane/migrate': 'scripts',
   '@sluice/control-plane/settings': 'scripts',
   '@sluice/data-service/measure-intake': 'scripts',
