@@ -5,7 +5,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * between them those that compute and those that wait take turns.
  */
 const longest = [
-  'data-service/test/figures.test.ts',
   'control-plane/test/contract.test.ts',
   'gateway/test/chaos/chaos.test.ts',
   'gateway/test/ledger.test.ts',
