@@ -37,6 +37,18 @@ export interface HostQuestion {
   readonly body?: JsonObject | string;
   /** Names of the caller's headers to send on: the parameter `forwardHeaders`. */
   readonly forwardHeaders?: readonly string[] | undefined;
+  /** How often it is asked again when it could not be reached, or was out of order; default: not at all. */
+  readonly retriesMax?: number;
+  /** The signature of AWS that is put to it, made anew for each try. */
+  readonly signing?: AwsSigning;
+}
+
+export interface AwsSigning {
+  readonly service: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  readonly sessionToken?: string | undefined;
 }
 
 export interface HostAnswer {
@@ -81,6 +93,8 @@ export type CheckFault =
   | 'InvalidParameters'
   | 'InvalidPattern'
   | 'NothingToCheck'
+  /** It is not made for this event, or this operation. */
+  | 'NotSupported'
   | 'TextTooLong'
   /** The body cannot be read, or says different things to different readers. */
   | 'Unreadable'

@@ -5,6 +5,7 @@
 export { forwardedHeaderFault } from '@sluice/contracts/checks';
 export {
   type AskHost,
+  type AwsSigning,
   type CheckContext,
   CheckError,
   type CheckFault,

@@ -16,6 +16,12 @@ export {
   type ReceivedSpan,
   startOtlpReceiver,
 } from './otlp-receiver.ts';
+export {
+  type PartnerMode,
+  type PartnerServer,
+  startPartnerServer,
+} from './partners/partner-server.ts';
+export { address as partnerAddress, vendorKey } from './partners/vendor.ts';
 export { createDatabase, startPostgres, type TestPostgres } from './postgres.ts';
 export { prepareLedger } from './prepare-ledger.ts';
 export { preparedDatabase } from './prepared-database.ts';

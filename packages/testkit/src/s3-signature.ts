@@ -18,12 +18,14 @@ export interface S3Credentials {
 /**
  * Why a request of S3 is not signed as it must be; undefined = it is. Written
  * from https://docs.aws.amazon.com/AmazonS3/latest/API/sig-v4-authenticating-requests.html,
- * and from nothing that signs, so that the two cannot be wrong together.
+ * and from nothing that signs, so that the two cannot be wrong together. Other
+ * services encode the path once more, and sign the body itself.
  */
 export function signatureFault(
   request: ReceivedRequest,
   credentials: S3Credentials,
   nowMs: number,
+  service = 's3',
 ): string | undefined {
   const [path = '', search = ''] = request.target.split(/\?(.*)/s);
   const query = search
@@ -34,22 +36,25 @@ export function signatureFault(
   const told = isPresigned ? readQuery(query) : readHeader(request.headers);
   if (told === undefined) return 'AccessDenied';
   const day = told.date.slice(0, 8);
-  const scope = `${day}/${credentials.region}/s3/aws4_request`;
+  const scope = `${day}/${credentials.region}/${service}/aws4_request`;
   if (told.credential !== `${credentials.accessKeyId}/${scope}`) return 'InvalidAccessKeyId';
   const ageMs = nowMs - timeOf(told.date);
   if (ageMs < -15 * 60_000 || ageMs > (told.expiresS ?? 15 * 60) * 1000)
     return 'RequestTimeTooSkewed';
   if (!told.signedHeaders.includes('host')) return 'AccessDenied';
+  const isS3 = service === 's3';
   const payload = isPresigned
     ? 'UNSIGNED-PAYLOAD'
-    : (request.headers['x-amz-content-sha256'] ?? '');
+    : isS3
+      ? (request.headers['x-amz-content-sha256'] ?? '')
+      : sha256(request.body);
   if (!isPresigned && payload !== sha256(request.body)) return 'XAmzContentSHA256Mismatch';
   // Whatever AWS would act on must be signed.
   for (const name in request.headers)
     if (name.startsWith('x-amz-') && !told.signedHeaders.includes(name)) return 'AccessDenied';
   const canonical = [
     request.method,
-    path,
+    isS3 ? path : path.split('/').map(encoded).join('/'),
     query
       .filter(([name]) => name !== 'X-Amz-Signature')
       .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
@@ -63,7 +68,7 @@ export function signatureFault(
     payload,
   ].join('\n');
   const text = ['AWS4-HMAC-SHA256', told.date, scope, sha256(canonical)].join('\n');
-  const key = [credentials.region, 's3', 'aws4_request'].reduce(
+  const key = [credentials.region, service, 'aws4_request'].reduce(
     hmac,
     hmac(`AWS4${credentials.secretAccessKey}`, day),
   );

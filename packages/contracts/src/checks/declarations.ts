@@ -3,6 +3,7 @@ import type { CheckDeclaration } from './declaration.ts';
 import { askingChecks } from './families/asking-checks.ts';
 import { callChecks } from './families/call-checks.ts';
 import { detectionChecks } from './families/detection-checks.ts';
+import { partnerChecks } from './families/partner-checks.ts';
 import { schemaChecks } from './families/schema-checks.ts';
 import { textChecks } from './families/text-checks.ts';
 
@@ -13,9 +14,13 @@ export const checkDeclarations = {
   ...schemaChecks,
   ...detectionChecks,
   ...askingChecks,
+  ...partnerChecks,
 } satisfies Record<string, CheckDeclaration>;
 
 export type CheckDeclarations = typeof checkDeclarations;
 export type CheckId = keyof CheckDeclarations;
 
 export type ParametersOf<Id extends CheckId> = z.output<CheckDeclarations[Id]['parameters']>;
+
+/** Of checks that other services make. */
+export type PartnerId = keyof typeof partnerChecks;

@@ -3,6 +3,7 @@ import type { CompilersOf } from './compile.ts';
 import { askingCompilers } from './families/asking-checks.ts';
 import { callCompilers } from './families/call-checks.ts';
 import { detectionCompilers } from './families/detection-checks.ts';
+import { partnerCompilers } from './families/partner-checks.ts';
 import { schemaCompilers } from './families/schema-checks.ts';
 import { textCompilers } from './families/text-checks.ts';
 
@@ -16,4 +17,5 @@ export const compilers: CompilersOf<CheckDeclarations> = {
   ...schemaCompilers,
   ...detectionCompilers,
   ...askingCompilers,
+  ...partnerCompilers,
 };

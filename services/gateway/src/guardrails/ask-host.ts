@@ -1,11 +1,17 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { signRequest } from '@sluice/aws-signature';
 import {
   type AskHost,
+  type AwsSigning,
   type CheckContext,
   CheckError,
   forwardedHeaderFault,
+  type HostAnswer,
+  type HostQuestion,
 } from '@sluice/guardrails';
 import type { GuardedFetch } from '@sluice/outbound';
 import type { HookContext } from './hook-context.ts';
+import { HostResting } from './resting-hosts.ts';
 
 /** How a check may ask: in whose name, and until when. */
 export interface Asking {
@@ -21,36 +27,102 @@ const answerBytesMax = 1024 * 1024;
 
 /** What a check asks hosts with; it knows nothing of connections. */
 export function askHost(context: HookContext, asking: Asking): AskHost {
-  return async ({ url, method = 'POST', headers = {}, body, forwardHeaders }) => {
-    const isJson = typeof body === 'object';
-    try {
-      return await asking.fetch(url, {
-        method,
-        headers: {
-          ...forwarded(context, forwardHeaders ?? []),
-          ...(isJson ? { 'content-type': 'application/json' } : {}),
-          ...lowerCased(headers),
-        },
-        ...(body === undefined ? {} : { body: isJson ? JSON.stringify(body) : body }),
-        timeoutMs: asking.timeoutMs,
-        bytesMax: answerBytesMax,
-        by: asking.by,
-        signal: asking.signal,
-        owner: context.workspaceId,
-      });
-    } catch (error) {
-      // The address may hold a credential, and the cause addresses of ours: neither is told.
-      throw new CheckError('HostFailed', failure(error));
+  return async (question) => {
+    const { retriesMax = 0 } = question;
+    for (let tries = 0; ; tries += 1) {
+      const isLast = tries >= retriesMax;
+      try {
+        const answer = await askOnce(context, asking, question);
+        if (isLast || !isOutOfOrder(answer)) return answer;
+      } catch (error) {
+        // The address may hold a credential, and the cause addresses of ours: neither is told.
+        if (isLast || !passing.has(codeOf(error)) || asking.signal.aborted)
+          throw failure(error, asking.signal);
+      }
+      await pause(pauseMs, undefined, { signal: asking.signal }).catch(() => {});
     }
   };
 }
 
-function failure(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
+/** Before it is asked again: what has just broken off is seldom whole at once. */
+const pauseMs = 50;
+
+async function askOnce(
+  context: HookContext,
+  asking: Asking,
+  { url, method = 'POST', headers = {}, body, forwardHeaders, signing }: HostQuestion,
+): Promise<HostAnswer> {
+  const isJson = typeof body === 'object';
+  const own = {
+    ...forwarded(context, forwardHeaders ?? []),
+    ...(isJson ? { 'content-type': 'application/json' } : {}),
+    ...lowerCased(headers),
+  };
+  const text = isJson ? JSON.stringify(body) : body;
+  return asking.fetch(url, {
+    method,
+    headers: signing === undefined ? own : await signed(url, method, own, text, signing),
+    ...(text === undefined ? {} : { body: text }),
+    timeoutMs: asking.timeoutMs,
+    bytesMax: answerBytesMax,
+    by: asking.by,
+    signal: asking.signal,
+    owner: context.workspaceId,
+  });
+}
+
+async function signed(
+  url: string,
+  method: string,
+  headers: Record<string, string>,
+  body: string | undefined,
+  { service, region, accessKeyId, secretAccessKey, sessionToken }: AwsSigning,
+): Promise<Record<string, string>> {
+  const { origin, pathname, search } = new URL(url);
+  const credentials = {
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken === undefined ? {} : { sessionToken }),
+  };
+  const result = await signRequest(
+    {
+      method,
+      origin,
+      path: `${pathname}${search}`,
+      headers,
+      body: body === undefined ? undefined : Buffer.from(body),
+    },
+    { service, region, credentials, atMs: Date.now() },
+  );
+  return Object.fromEntries(Object.entries(result).map(([name, value]) => [name, String(value)]));
+}
+
+/** Statuses of what stands before a service that is away. */
+function isOutOfOrder({ status }: HostAnswer): boolean {
+  return status === 502 || status === 503 || status === 504;
+}
+
+/** Failures of connections, which another try may not meet. */
+const passing: ReadonlySet<unknown> = new Set([
+  'upstream.unreachable',
+  'upstream.connect_timeout',
+  'upstream.reset',
+]);
+
+function failure(error: unknown, { aborted, reason }: AbortSignal): CheckError {
+  // The check's own time and the host's are the same, and end in either order.
+  if (aborted && reason instanceof CheckError) return reason;
+  if (error instanceof HostResting) return new CheckError('HostFailed', error.message);
+  const code = codeOf(error);
+  if (code === 'upstream.timeout')
+    return new CheckError('DeadlineExceeded', 'The check took too long: the host did not answer.');
   if (code === 'host.invalid' || code === 'host.not_allowed')
-    return 'The host may not be asked: its address is refused.';
-  if (code === 'upstream.timeout') return 'The host did not answer in time.';
-  return 'The host could not be asked, or gave no whole answer.';
+    return new CheckError('HostFailed', 'The host may not be asked: its address is refused.');
+  return new CheckError('HostFailed', 'The host could not be asked, or gave no whole answer.');
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : '';
 }
 
 /** The caller's headers that the check names, but for those that speak for somebody. */

@@ -10,6 +10,7 @@ import { CheckCompiler } from './check-compiler.ts';
 import type { HookContext, HookSubject } from './hook-context.ts';
 import { type HookResult, type HookRun, hasRun } from './hook-results.ts';
 import { type JudgedHook, judgeHook, listedHook } from './judge-hooks.ts';
+import { restingHosts } from './resting-hosts.ts';
 import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
 import { isSkipped, runHooks } from './run-hooks.ts';
@@ -37,7 +38,8 @@ export class Guardrails {
   }) {
     const { logger } = options;
     const compiler = new CheckCompiler(checkKinds, faultLog(logger));
-    const { fetch, checkDeadlineMs = 5_000 } = options;
+    const { checkDeadlineMs = 5_000 } = options;
+    const fetch = restingHosts(options.fetch, () => performance.now());
     this.#onFeedback = options.onFeedback;
     this.#tools = { compiler, checkDeadlineMs, fetch };
     this.#background = new BackgroundHooks(

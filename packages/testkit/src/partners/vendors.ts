@@ -1,0 +1,6 @@
+import { azureVendors } from './azure.ts';
+import { bedrockVendors } from './bedrock.ts';
+import { serviceVendors } from './service.ts';
+import type { Vendor } from './vendor.ts';
+
+export const vendors: readonly Vendor[] = [...azureVendors, ...bedrockVendors, ...serviceVendors];
