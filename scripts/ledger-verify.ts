@@ -66,13 +66,14 @@ async function main(): Promise<number> {
 }
 
 function reportOf(organisationId: string, verdict: analytics.VerifySealsResponse): string {
-  const { faults, late, entries, sealedTo, headHash } = verdict;
+  const { faults, late, entries, sealedTo, headHash, keptFrom } = verdict;
   const came = late.reduce((sum, rows) => sum + rows.records + rows.adjustments, 0n);
   const waiting = came === 0n ? '' : `  ${came} came late and wait for the next seal`;
+  const kept = keptFrom === '' ? '' : `  records are kept from ${keptFrom} on`;
   const head =
     faults.length === 0
-      ? `valid  ${entries} entries to ${sealedTo}  head ${headHash}${waiting}`
-      : `BROKEN  ${faults.length} faults${waiting}`;
+      ? `valid  ${entries} entries to ${sealedTo}  head ${headHash}${kept}${waiting}`
+      : `BROKEN  ${faults.length} faults${kept}${waiting}`;
   return [`${organisationId}  ${head}`, ...faults.map(lineOf), ''].join('\n');
 }
 

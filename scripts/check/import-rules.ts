@@ -173,10 +173,11 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     'kernel/names': [],
   },
   'services/data-service': {
-    rpc: ['queries', 'rejects', 'seals', 'sinks'],
+    rpc: ['queries', 'rejects', 'retention', 'seals', 'sinks'],
     consumers: ['sinks'],
     rejects: ['queries', 'sinks'],
     seals: ['queries'],
+    retention: ['queries', 'seals'],
     // What is stored marks what must be rolled up again.
     sinks: ['columns', 'rollups', 'queries', 'seals', 'metrics.ts'],
     rollups: ['queries', 'metrics.ts'],

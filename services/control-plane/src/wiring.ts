@@ -43,6 +43,7 @@ import { ExportJobs } from './ledger/log-exports/export-jobs.ts';
 import { ExportLinks } from './ledger/log-exports/export-links.ts';
 import { createExportMetrics } from './ledger/log-exports/metrics.ts';
 import { eraseContent } from './ledger/logs/erase-content.ts';
+import { keepLedger } from './ledger/logs/keep-ledger.ts';
 import { AlertSender } from './limits/alerts/alert-sender.ts';
 import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
 import { maintainLimits } from './limits/maintenance.ts';
@@ -363,6 +364,10 @@ export function wire(
             },
             { intervalMs: env.CONTENT_MAINTENANCE_INTERVAL, logger },
           ),
+          repeat('telling the ledger what is kept', () => keepLedger(client, ledger), {
+            intervalMs: env.CONTENT_MAINTENANCE_INTERVAL,
+            logger,
+          }),
         );
       },
       async stop() {

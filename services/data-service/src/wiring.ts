@@ -21,6 +21,7 @@ import { watchStream } from './consumers/watch-stream.ts';
 import { createGapGauge } from './gap-gauge.ts';
 import { ingestMetrics } from './metrics.ts';
 import { createReadiness } from './readiness.ts';
+import { createKeeper } from './retention/keeper.ts';
 import { repeatRollUps } from './rollups/repeat-roll-ups.ts';
 import { analyticsHandlers } from './rpc/analytics.ts';
 import { ledgerHandlers } from './rpc/ledger.ts';
@@ -61,6 +62,12 @@ export async function wire(
     everyMs: 30_000,
   });
 
+  const keeper = createKeeper({
+    client,
+    logger,
+    nowMs,
+    isRolledUp: env.ANALYTICS_ROLL_UPS,
+  });
   const sealer = createSealer({ client, logger, nowMs, everyMs: 600_000 });
 
   let hasSchema = false;
@@ -98,7 +105,7 @@ export async function wire(
         served(analytics.AnalyticsService, analyticsHandlers(client)),
         served(
           analytics.LedgerService,
-          ledgerHandlers({ client, sink, nowMs, gapGraceMs: env.GAP_GRACE }),
+          ledgerHandlers({ client, sink, keeper, nowMs, gapGraceMs: env.GAP_GRACE }),
         ),
         served(analytics.LogService, logHandlers(client)),
       ],

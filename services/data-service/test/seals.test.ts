@@ -162,6 +162,7 @@ describe('verifyOrganisation', () => {
   it('finds no fault in what nobody touched', async () => {
     const head = await readHead(ledger.client, 'org-1');
     expect(await verify()).toEqual({
+      keptFrom: '',
       entries: 6,
       sealedTo: '2026-03-12',
       headSequence: 6,

@@ -17,6 +17,7 @@ it('GET /ledger/verify names what does not fit, and what came late', async () =>
     sealed_to: '2026-03-10',
     last_sequence: 2,
     head_hash: 'c'.repeat(64),
+    kept_from: '2026-02-01',
     faults: [
       {
         reason: 'altered',

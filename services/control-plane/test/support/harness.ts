@@ -252,6 +252,7 @@ async function startLedger(
       modelDays: [{ day: '2026-08-05', model: `${provider}-model`, requests: 1n }],
     }),
     listSealedOrganisations: async () => ({}),
+    keep: async () => ({}),
     listSeals: async ({ currentPage }) => ({
       seals: currentPage === 0 ? [heldSeal] : [],
       total: 1n,

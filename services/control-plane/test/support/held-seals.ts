@@ -20,6 +20,7 @@ export const heldVerdict = {
   sealedTo: '2026-03-10',
   headSequence: 2n,
   headHash: heldSeal.hash,
+  keptFrom: '2026-02-01',
   faults: [
     {
       reason: 'altered',

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { isClean, unitsThatChanged, unitsThatWereRolled } from '../queries/rolled/find-sources.ts';
+import { withKept } from '../queries/rolled/kept.ts';
 import { unitWidths } from '../queries/rolled/slices.ts';
 import { minuteMs } from '../queries/rolled/spans.ts';
 
@@ -45,9 +46,11 @@ export async function findUnits(
       FROM (
         SELECT organisation_id, width, start, changed_ms, live, begun,
           multiIf(width = 1, 0, ${unitWidths.map((width) => `width = ${width}, ${minutesIn(width)}`).join(', ')}, 0) AS minutes
-        FROM (${unitsThatChanged('minute >= {first:UInt32}', widths)}) AS changes
+        FROM ${withKept(`(${unitsThatChanged('minute >= {first:UInt32}', widths)})`)} AS changes
         LEFT JOIN (${unitsThatWereRolled('start >= {first:UInt32}')}) AS rolled USING (organisation_id, width, start)
-        WHERE NOT (${isClean})
+        WHERE NOT (${isClean('kept')})
+          -- What is left of the attempts is not what there was.
+          AND NOT (width = 1 AND start < kept)
       )
       WHERE minutes = 0
         AND (toInt64(start) + width) * ${minuteMs} <= {known_ms:Int64}

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { GatewayError } from '@sluice/errors';
 import type { analytics } from '@sluice/proto-stubs';
 import type { RpcHandlers } from '@sluice/rpc';
 import { listAdjustments } from '../queries/list-adjustments.ts';
@@ -6,6 +7,8 @@ import { listGaps } from '../queries/list-gaps.ts';
 import { listModelDays } from '../queries/list-model-days.ts';
 import { listRejects } from '../rejects/list-rejects.ts';
 import { replayRejects } from '../rejects/replay-rejects.ts';
+import type { KeptDays } from '../retention/cutoff-days.ts';
+import type { Keeper } from '../retention/keeper.ts';
 import { listSealedOrganisations, listSeals } from '../seals/list-seals.ts';
 import { verifyOrganisation } from '../seals/verify-organisation.ts';
 import type { UsageSink } from '../sinks/usage-sink.ts';
@@ -13,6 +16,7 @@ import type { UsageSink } from '../sinks/usage-sink.ts';
 export interface LedgerParts {
   client: ClickHouseClient;
   sink: UsageSink;
+  keeper: Keeper;
   nowMs: () => number;
   /** How long a record may be on its way before it is called missing. */
   gapGraceMs: number;
@@ -30,6 +34,14 @@ export function ledgerHandlers(parts: LedgerParts): RpcHandlers<typeof analytics
     listSealedOrganisations: async () => ({
       organisationIds: await listSealedOrganisations(client),
     }),
+    async keep({ organisations, others }) {
+      if (others === undefined) throw new GatewayError('admin.validation', { field: 'others' });
+      parts.keeper.keep({
+        others,
+        organisations: new Map<string, KeptDays>(Object.entries(organisations)),
+      });
+      return {};
+    },
     async verifySeals({ organisationId, since }) {
       const verdict = await verifyOrganisation(client, { organisationId, since });
       return {

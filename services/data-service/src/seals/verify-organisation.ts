@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { Parameters } from '../queries/parameters.ts';
 import { chainStart, type Seal, sealHash } from './chain.ts';
 import { nextDay } from './days.ts';
 import { type Difference, nameRow } from './name-row.ts';
@@ -38,6 +39,8 @@ export interface LateRows {
 }
 
 export interface SealVerdict {
+  /** The first day whose records are kept, those of before were deleted by their age; empty = all are. */
+  keptFrom: string;
   entries: number;
   sealedTo: string;
   headSequence: number;
@@ -54,7 +57,9 @@ export async function verifyOrganisation(
   client: ClickHouseClient,
   { organisationId, since }: { organisationId: string; since: string },
 ): Promise<SealVerdict> {
+  const keptFrom = await readKeptFrom(client, organisationId);
   const verdict: SealVerdict = {
+    keptFrom,
     entries: 0,
     sealedTo: '',
     headSequence: 0,
@@ -66,8 +71,9 @@ export async function verifyOrganisation(
   let from = '';
   /** What was sealed of the days from `from` on against their rows. */
   const compareTo = async (to: string) => {
-    const start = since > from ? since : from;
-    const found = await compare(client, { organisationId, from: start, to }, parts);
+    const start = [since, from, keptFrom].sort().at(-1) ?? from;
+    const kept = parts.filter(({ recordsDay }) => recordsDay >= keptFrom);
+    const found = await compare(client, { organisationId, from: start, to }, kept, keptFrom);
     verdict.faults.push(...found.slice(0, faultsMax - verdict.faults.length));
     parts = [];
     from = nextDay(to);
@@ -106,12 +112,15 @@ async function compare(
   client: ClickHouseClient,
   days: Days,
   sealed: readonly Seal[],
+  keptFrom: string,
 ): Promise<SealFault[]> {
   if (days.from > days.to) return [];
   const places = new Map<string, { was?: Seal; is?: Part }>();
   for (const seal of sealed) places.set(placeOf(seal), { was: seal });
+  // What is left of days that are deleted goes with the next merge.
   for (const part of await readParts(client, days))
-    places.set(placeOf(part), { ...places.get(placeOf(part)), is: part });
+    if (part.recordsDay >= keptFrom)
+      places.set(placeOf(part), { ...places.get(placeOf(part)), is: part });
   const faults: SealFault[] = [];
   for (const { was, is } of places.values())
     for (const difference of differencesOf(days.organisationId, was, is))
@@ -132,6 +141,19 @@ async function readLate(
       records,
       adjustments,
     }));
+}
+
+async function readKeptFrom(client: ClickHouseClient, organisationId: string): Promise<string> {
+  const parameters = new Parameters();
+  const result = await client.query({
+    query: `SELECT toString(argMax(before, (organisation_id != '', before))) AS day, toUInt32(count()) AS known
+      FROM retention_cutoffs
+      WHERE grain = 'logs' AND organisation_id IN ('', ${parameters.bind('String', organisationId)})`,
+    query_params: parameters.values,
+    format: 'JSONEachRow',
+  });
+  const [row] = await result.json<{ day: string; known: number }>();
+  return row === undefined || row.known === 0 ? '' : row.day;
 }
 
 function chainFault(

@@ -81,6 +81,7 @@ export const sealsEndpoints = {
       /** Kept elsewhere, it shows later that the whole chain was not written anew. */
       head_hash: z.string(),
       faults: z.array(fault),
+      kept_from: day.nullable(),
       late: z.array(
         z.object({
           workspace_id: z.string(),

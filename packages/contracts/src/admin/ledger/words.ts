@@ -308,6 +308,8 @@ export const ledgerWords = {
   first_sequence: 'The place of the first entry.',
   last_sequence: 'The place of the last entry.',
   head_hash: 'The hash of the last entry.',
+  kept_from:
+    'The first day whose records are kept and compared; null = none were deleted by their age.',
   fault: 'Where the chain is broken; null when it is whole.',
   reason: 'What is wrong there.',
 } as const;

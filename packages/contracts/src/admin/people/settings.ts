@@ -91,8 +91,11 @@ const organisationSections = {
   }),
   /** On = a request may have any stored credential sent to any host: whoever holds a workspace key can read them all. */
   stored_credentials: z.object({ allow_any_custom_host: flag(false) }),
-  /** Bodies of requests are erased when they are older. */
-  retention: z.object({ logs_days: z.int().min(1).max(3650).default(90) }),
+  /** Bodies of requests are erased when they are older, and logs when they are older than 35 days as well. */
+  retention: z.object({
+    logs_days: z.int().min(1).max(3650).default(90),
+    figures_days: z.int().min(35).max(3650).default(365),
+  }),
   joining: z.object({
     /** The default workspace has a switch of its own. */
     default_workspace_user_api_key_auto_create: flag(false),

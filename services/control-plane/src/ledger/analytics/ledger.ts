@@ -17,6 +17,7 @@ const {
   listModelDays,
   listSeals,
   verifySeals,
+  keep,
 } = analytics.LedgerService.method;
 
 /** The questions the admin API asks of the data service. */
@@ -59,6 +60,7 @@ export interface Ledger {
   verifySeals(
     request: MessageInitShape<typeof analytics.VerifySealsRequestSchema>,
   ): Promise<analytics.VerifySealsResponse>;
+  keep(request: MessageInitShape<typeof analytics.KeepRequestSchema>): Promise<unknown>;
   listAdjustments(
     request: MessageInitShape<typeof analytics.ListAdjustmentsRequestSchema>,
   ): Promise<analytics.ListAdjustmentsResponse>;
@@ -84,6 +86,7 @@ export function createLedger(client: RpcClient): Ledger {
     // Every row of weeks is read.
     verifySeals: (request) =>
       client.unary(verifySeals, request, { ...options, timeoutMs: 60_000 }).catch(translate),
+    keep: (request) => client.unary(keep, request, options).catch(translate),
     listAdjustments: (request) => client.unary(listAdjustments, request, options).catch(translate),
     replayRejects: (request) => client.unary(replayRejects, request, options).catch(translate),
   };

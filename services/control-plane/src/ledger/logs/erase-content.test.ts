@@ -3,6 +3,7 @@ import { temporaryFolder } from '@sluice/testkit';
 import { expect, it } from 'vitest';
 import type { Database } from '../../kernel/database/client.ts';
 import { eraseContent } from './erase-content.ts';
+import { keepLedger } from './keep-ledger.ts';
 
 const now = new Date('2026-11-22T12:00:00Z');
 const dayMs = 86_400_000;
@@ -38,6 +39,28 @@ it('erases what is older than its organisation keeps, in both layouts, and nothi
   await eraseContent({ db, store, now }, new AbortController().signal);
   const { keys } = await store.list('');
   expect([...keys].sort()).toEqual(kept.sort());
+});
+
+it('tells the ledger of the organisations that keep longer or shorter than others', async () => {
+  const organisations = [
+    { id: 'org-short', settings: { retention: { logs_days: 40 } } },
+    { id: 'org-figures', settings: { retention: { figures_days: 700 } } },
+    { id: 'org-plain', settings: {} },
+  ];
+  const db = {
+    organisation: { findMany: async () => organisations },
+  } as Partial<Database> as Database;
+  const told: unknown[] = [];
+  await keepLedger(db, { keep: async (request) => void told.push(request) });
+  expect(told).toEqual([
+    {
+      others: { logsDays: 90, figuresDays: 365 },
+      organisations: {
+        'org-short': { logsDays: 40, figuresDays: 365 },
+        'org-figures': { logsDays: 90, figuresDays: 700 },
+      },
+    },
+  ]);
 });
 
 function idOf(atMs: number, format: string, slug: string): string {

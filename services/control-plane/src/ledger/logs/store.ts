@@ -27,3 +27,28 @@ export async function listKeptDays(db: Database): Promise<{ id: string; keptDays
     keptDays: effectiveSettings(settings).retention.logs_days,
   }));
 }
+
+export interface Retention {
+  readonly logsDays: number;
+  readonly figuresDays: number;
+}
+
+/** For how long organisations keep logs and figures, and those that are not named. */
+export async function findRetention(
+  db: Database,
+): Promise<{ organisations: Record<string, Retention>; others: Retention }> {
+  const rows = await db.organisation.findMany({ select: { id: true, settings: true } });
+  const others = retentionIn({});
+  const days = rows.map(({ id, settings }): [string, Retention] => [id, retentionIn(settings)]);
+  // Few have days of their own.
+  const own = days.filter(
+    ([, { logsDays, figuresDays }]) =>
+      logsDays !== others.logsDays || figuresDays !== others.figuresDays,
+  );
+  return { organisations: Object.fromEntries(own), others };
+}
+
+function retentionIn(settings: Parameters<typeof effectiveSettings>[0]): Retention {
+  const { logs_days: logsDays, figures_days: figuresDays } = effectiveSettings(settings).retention;
+  return { logsDays, figuresDays };
+}

@@ -61,6 +61,7 @@ function presentVerification(
     sealed_to: verdict.sealedTo === '' ? null : verdict.sealedTo,
     last_sequence: verdict.headSequence === 0n ? null : Number(verdict.headSequence),
     head_hash: verdict.headHash,
+    kept_from: verdict.keptFrom === '' ? null : verdict.keptFrom,
     faults: verdict.faults.map((fault) => ({
       reason: fault.reason as Fault['reason'],
       day: fault.day,

@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { textLiteral } from '../parameters.ts';
+import { keptFrom } from './kept.ts';
 import { everyKey, type Slice, type UnitWidth, unitWidths } from './slices.ts';
 import {
   atMost,
@@ -156,7 +157,7 @@ async function findRolls(
         groupUniqArrayIf(toString(live), is_clean AND live >= bound) AS recent, toString(any(bound)) AS known_below
       FROM (
         SELECT width, start, first, live, ${rollNumber(`now64(3) - INTERVAL ${seenAfterMs} MILLISECOND`)} AS bound,
-          ${isClean} ${isHeld} AS is_clean
+          ${isClean(keptFrom(organisationId))} ${isHeld} AS is_clean
         FROM (${unitsThatChanged(`${ofOrganisation} AND ${startsIn('minute', whole)}`, widths)}) AS changes
         LEFT JOIN (${unitsThatWereRolled(`${ofOrganisation} AND width IN (${widths.join(',')}) AND ${startsIn('start', whole)}`)}) AS rolled
           USING (organisation_id, width, start)
@@ -179,8 +180,13 @@ export function rollNumber(time: string): string {
   return `bitShiftLeft(toUInt64(toUnixTimestamp64Milli(${time})), 20)`;
 }
 
-/** A unit is as its last roll says when that roll stands, none began after it, and nothing changed since. */
-export const isClean = 'live > 0 AND live = begun AND bitShiftRight(live, 20) >= changed_ms';
+/**
+ * A unit is as its last roll says when that roll stands, none began after it, and nothing changed since. Of a minute whose
+ * attempts are deleted by now nobody will know better.
+ */
+export function isClean(kept: string): string {
+  return `live > 0 AND live = begun AND (bitShiftRight(live, 20) >= changed_ms OR (width = 1 AND start < ${kept}))`;
+}
 
 export function unitsThatChanged(where: string, widths: readonly number[]): string {
   return `

@@ -14,6 +14,66 @@ import type { Adjustment, UsageRecord } from "../../usage/v1/usage_pb.js";
 export declare const file_sluice_analytics_v1_analytics: GenFile;
 
 /**
+ * @generated from message sluice.analytics.v1.KeptDays
+ */
+export declare type KeptDays = Message<"sluice.analytics.v1.KeptDays"> & {
+  /**
+   * Attempts, and logs made of them.
+   *
+   * @generated from field: uint32 logs_days = 1;
+   */
+  logsDays: number;
+
+  /**
+   * What analytics are made of.
+   *
+   * @generated from field: uint32 figures_days = 2;
+   */
+  figuresDays: number;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.KeptDays.
+ * Use `create(KeptDaysSchema)` to create a new message.
+ */
+export declare const KeptDaysSchema: GenMessage<KeptDays>;
+
+/**
+ * @generated from message sluice.analytics.v1.KeepRequest
+ */
+export declare type KeepRequest = Message<"sluice.analytics.v1.KeepRequest"> & {
+  /**
+   * @generated from field: map<string, sluice.analytics.v1.KeptDays> organisations = 1;
+   */
+  organisations: { [key: string]: KeptDays };
+
+  /**
+   * Of all that are not named.
+   *
+   * @generated from field: sluice.analytics.v1.KeptDays others = 2;
+   */
+  others?: KeptDays | undefined;
+};
+
+/**
+ * Describes the message sluice.analytics.v1.KeepRequest.
+ * Use `create(KeepRequestSchema)` to create a new message.
+ */
+export declare const KeepRequestSchema: GenMessage<KeepRequest>;
+
+/**
+ * @generated from message sluice.analytics.v1.KeepResponse
+ */
+export declare type KeepResponse = Message<"sluice.analytics.v1.KeepResponse"> & {
+};
+
+/**
+ * Describes the message sluice.analytics.v1.KeepResponse.
+ * Use `create(KeepResponseSchema)` to create a new message.
+ */
+export declare const KeepResponseSchema: GenMessage<KeepResponse>;
+
+/**
  * @generated from message sluice.analytics.v1.SumCountersRequest
  */
 export declare type SumCountersRequest = Message<"sluice.analytics.v1.SumCountersRequest"> & {
@@ -1345,6 +1405,13 @@ export declare type VerifySealsResponse = Message<"sluice.analytics.v1.VerifySea
    * @generated from field: repeated sluice.analytics.v1.LateRows late = 6;
    */
   late: LateRows[];
+
+  /**
+   * Rows of the days before this one were deleted by their age and are not compared; empty = none were.
+   *
+   * @generated from field: string kept_from = 7;
+   */
+  keptFrom: string;
 };
 
 /**
@@ -1956,6 +2023,16 @@ export declare const LedgerService: GenService<{
     methodKind: "unary";
     input: typeof VerifySealsRequestSchema;
     output: typeof VerifySealsResponseSchema;
+  },
+  /**
+   * Begins to delete what is older than it is kept. Answers at once; asked again it goes on with what is left.
+   *
+   * @generated from rpc sluice.analytics.v1.LedgerService.Keep
+   */
+  keep: {
+    methodKind: "unary";
+    input: typeof KeepRequestSchema;
+    output: typeof KeepResponseSchema;
   },
 }>;
 

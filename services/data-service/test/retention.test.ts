@@ -1,0 +1,158 @@
+import { randomBytes } from 'node:crypto';
+import { create } from '@bufbuild/protobuf';
+import { analytics } from '@sluice/proto-stubs';
+import { createLogger } from '@sluice/telemetry';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createKeeper } from '../src/retention/keeper.ts';
+import { rollUp } from '../src/rollups/roll-up.ts';
+import { analyticsHandlers } from '../src/rpc/analytics.ts';
+import { sealDueDays } from '../src/seals/seal-due-days.ts';
+import { verifyOrganisation } from '../src/seals/verify-organisation.ts';
+import { type Ledger, openLedger } from './embedded-ledger.ts';
+import { encodedRecord } from './usage-records.ts';
+
+const dayMs = 86_400_000;
+/** The engine's own clock says what of a TTL is over. */
+const todayMs = Math.floor(Date.now() / dayMs) * dayMs;
+/** Days ago, of the records of each organisation. */
+const ages = [400, 60, 10];
+const organisations = ['org-1', 'org-2'];
+
+let ledger: Ledger;
+
+beforeAll(async () => {
+  ledger = await openLedger();
+  await ledger.sink.write(
+    organisations.flatMap((id) => ages.flatMap((age) => [at(id, age), at(id, age)])),
+  );
+  await settle();
+});
+afterAll(() => ledger.close());
+
+function at(organisationId: string, age: number): Uint8Array {
+  return encodedRecord({
+    id: randomBytes(16),
+    organisationId,
+    createdAtMs: BigInt(todayMs - age * dayMs + 3_600_000),
+  });
+}
+
+/** Rolls up and seals what there is. */
+async function settle(): Promise<void> {
+  const stopping = new AbortController().signal;
+  while (
+    (await rollUp({ client: ledger.client, slackMs: 0, givenUpMs: 0, sinceMs: 0, stopping })) > 0
+  );
+  await seal();
+}
+
+/** As two days from now: what is stored today is of a day that is over. */
+const seal = () => sealDueDays(ledger.client, Date.now() + 2 * dayMs);
+
+async function keep(logsDays: number, figuresDays = 365, id = 'org-1'): Promise<void> {
+  const logger = createLogger({ service: 'test', level: 'warn' });
+  const keeper = createKeeper({ client: ledger.client, logger, nowMs: Date.now, isRolledUp: true });
+  keeper.keep({
+    others: { logsDays: 90, figuresDays: 365 },
+    organisations: new Map([[id, { logsDays, figuresDays }]]),
+  });
+  await keeper.idle();
+}
+
+/** How old the rows are that are left, in days, without what merges would take away. */
+async function agesIn(table: string, organisationId: string): Promise<number[]> {
+  const day = table === 'usage_records' ? 'toDate(created_at)' : 'toDate(intDiv(start, 1440))';
+  const rows = await ledger.rows<{ age: number }>(
+    `SELECT DISTINCT toInt32(toDate('${new Date(todayMs).toISOString().slice(0, 10)}') - ${day}) AS age
+     FROM ${table} WHERE organisation_id = '${organisationId}' ORDER BY age DESC`,
+  );
+  return rows.map(({ age }) => age);
+}
+
+async function requestsOf(organisationId: string): Promise<number> {
+  const { summary } = await analyticsHandlers(ledger.client).getGraph(
+    create(analytics.GetGraphRequestSchema, {
+      graph: analytics.Graph.REQUESTS,
+      filter: { organisationId, fromMs: BigInt(todayMs - 380 * dayMs), toMs: BigInt(todayMs) },
+    }),
+    { signal: new AbortController().signal },
+  );
+  return Number(summary?.total);
+}
+
+const verify = (organisationId: string) =>
+  verifyOrganisation(ledger.client, { organisationId, since: '' });
+
+describe('retention', () => {
+  it('deletes what is older than an organisation keeps it, attempts before what is made of them', async () => {
+    await keep(90);
+    for (const id of organisations) {
+      expect(await agesIn('usage_records', id)).toEqual([60, 10]);
+      for (const table of ['settled_entries', 'usage_rollups', 'usage_rolls'])
+        expect(await agesIn(table, id)).toEqual([60, 10]);
+      expect(await requestsOf(id)).toBe(4);
+    }
+  });
+
+  it('lowered for one organisation takes attempts of that one, and its figures stay', async () => {
+    await keep(40);
+    expect(await agesIn('usage_records', 'org-1')).toEqual([10]);
+    expect(await agesIn('usage_records', 'org-2')).toEqual([60, 10]);
+    for (const id of organisations) {
+      expect(await agesIn('settled_entries', id)).toEqual([60, 10]);
+      expect(await requestsOf(id)).toBe(4);
+    }
+  });
+
+  it('is told by the seals: what went by its age is no fault', async () => {
+    const keptFrom = new Date(todayMs - 40 * dayMs).toISOString().slice(0, 10);
+    expect(await verify('org-1')).toMatchObject({ faults: [], late: [], keptFrom });
+    expect(await verify('org-2')).toMatchObject({
+      faults: [],
+      keptFrom: new Date(todayMs - 90 * dayMs).toISOString().slice(0, 10),
+    });
+  });
+
+  it('does not let what comes late roll up a minute whose attempts are gone', async () => {
+    await ledger.sink.write([at('org-1', 60)]);
+    await settle();
+    expect(await requestsOf('org-1')).toBe(4);
+    await keep(40);
+    expect(await agesIn('usage_records', 'org-1')).toEqual([10]);
+    expect(await requestsOf('org-1')).toBe(4);
+  });
+
+  it('takes figures too when these are to go, of that organisation only', async () => {
+    await keep(40, 40);
+    for (const table of ['settled_entries', 'usage_rollups', 'usage_rolls']) {
+      expect(await agesIn(table, 'org-1')).toEqual([10]);
+      expect(await agesIn(table, 'org-2')).toEqual([60, 10]);
+    }
+    expect(await requestsOf('org-1')).toBe(2);
+    expect(await requestsOf('org-2')).toBe(4);
+  });
+
+  it('keeps attempts of a month whatever is asked, for budgets are counted from them', async () => {
+    await ledger.sink.write([at('org-1', 34)]);
+    await settle();
+    await keep(1, 1);
+    expect(await agesIn('usage_records', 'org-1')).toEqual([34, 10]);
+  });
+
+  it('waits for roll-ups and seals before attempts go', async () => {
+    await ledger.sink.write([at('org-3', 60)]);
+    await keep(40, 365, 'org-3');
+    expect(await agesIn('usage_records', 'org-3')).toEqual([60]);
+    await seal();
+    await keep(40, 365, 'org-3');
+    expect(await agesIn('usage_records', 'org-3')).toEqual([60]);
+    await settle();
+    await keep(40, 365, 'org-3');
+    expect(await agesIn('usage_records', 'org-3')).toEqual([]);
+    expect(await requestsOf('org-3')).toBe(1);
+  });
+
+  it('runs no mutation', async () => {
+    expect(await ledger.rows('SELECT table, command FROM system.mutations')).toEqual([]);
+  });
+});
