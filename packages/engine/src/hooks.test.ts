@@ -1,6 +1,7 @@
 import { type ConfigNode, parseConfigDocument } from '@sluice/contracts';
 import { describe, expect, it } from 'vitest';
 import { compileConfig } from './compile-config.ts';
+import { ownHooks } from './hooks.ts';
 import { savedHook } from './saved-guardrail.ts';
 
 function targetsOf(document: object, knownChecks?: ReadonlySet<string>) {
@@ -223,6 +224,15 @@ describe('saved guardrails in a config', () => {
       })?.beforeRequest ?? [];
     expect(hook).toMatchObject({ id: 'pg-a', deny: false, versionId: undefined });
     expect(hook?.checks[0]?.parameters).toEqual({ minWords: 1, credentials: { baseURL: 'x' } });
+  });
+
+  it('whose credentials a caller replaces ask hosts by the word of the caller, not of the admin', () => {
+    const reading = { knownChecks: undefined, findGuardrail: find, by: 'caller' } as const;
+    const authorOf = (more: object) =>
+      ownHooks({ input_guardrails: [{ id: 'pg-a', ...more }] }, 'input', 'config', reading)
+        ?.hooks[0]?.by;
+    expect(authorOf({ credentials: { baseURL: 'x' } })).toBe('caller');
+    expect(authorOf({ deny: false })).toBe('admin');
   });
 
   it.each([

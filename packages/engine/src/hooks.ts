@@ -219,8 +219,10 @@ class HookReader {
       ...(type === 'mutator' ? { type } : {}),
       ...feedbackIn(said, path),
       // As a whole: half of them would send a saved secret to an address that somebody else names.
+      // They hold addresses too, which are then the word of whoever wrote this config.
       ...(isJsonObject(credentials)
         ? {
+            by: this.#reading.by,
             checks: saved.checks.map((check) => ({
               ...check,
               parameters: { ...check.parameters, credentials },
