@@ -25,7 +25,7 @@ interface CommonParameters {
  */
 export function partnerCheck<Id extends PartnerId>(
   _id: Id,
-  partner: Partner<Id>,
+  partner: Partner<NoInfer<Id>>,
   { hasCredentials = true } = {},
 ): Compile<Id> {
   return (parameters) => {

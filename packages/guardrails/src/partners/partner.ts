@@ -7,7 +7,7 @@ import type { Reply } from './reply.ts';
  * A service that checks for us: how it is asked of texts, and what its answer
  * means. Both are pure; `partner-check.ts` does the rest, alike for all.
  */
-export interface Partner<Id extends PartnerId> {
+export interface PartnerOf<Parameters> {
   /** As its errors and the docs name it. */
   readonly name: string;
   /** The one event that it looks at; absent = both. */
@@ -16,17 +16,17 @@ export interface Partner<Id extends PartnerId> {
   readonly each?: boolean;
   /** For those who take tokens instead of keys: undefined = these credentials hold none to get. */
   readonly signIn?: {
-    readonly request: (asked: Asked<Id>) => PartnerRequest | undefined;
+    readonly request: (asked: AskedWith<Parameters>) => PartnerRequest | undefined;
     readonly token: (reply: Reply) => string;
   };
-  readonly request: (asked: Asked<Id>) => PartnerRequest;
+  readonly request: (asked: AskedWith<Parameters>) => PartnerRequest;
   /** @throws CheckError, by way of `Reply`, when the answer says nothing */
-  readonly verdict: (reply: Reply, asked: Asked<Id>) => PartnerVerdict;
+  readonly verdict: (reply: Reply, asked: AskedWith<Parameters>) => PartnerVerdict;
 }
 
-export interface Asked<Id extends PartnerId> {
-  readonly parameters: ParametersOf<Id>;
-  readonly credentials: CredentialsOf<ParametersOf<Id>>;
+export interface AskedWith<Parameters> {
+  readonly parameters: Parameters;
+  readonly credentials: CredentialsOf<Parameters>;
   readonly event: CheckContext['event'];
   /** What is looked at, none of it empty. */
   readonly parts: readonly string[];
@@ -38,6 +38,10 @@ export interface Asked<Id extends PartnerId> {
   /** What signing in gave; undefined where nobody has to. */
   readonly token: string | undefined;
 }
+
+/** Checks that can be told the same share what asks for them. */
+export type Partner<Id extends PartnerId> = PartnerOf<ParametersOf<Id>>;
+export type Asked<Id extends PartnerId> = AskedWith<ParametersOf<Id>>;
 
 type CredentialsOf<Parameters> = Parameters extends { credentials?: infer Credentials }
   ? NonNullable<Credentials>

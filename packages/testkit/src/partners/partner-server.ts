@@ -96,8 +96,9 @@ function isAt(request: VendorRequest, host: string, path: string): boolean {
 
 /** The same form, and nothing in it is what it should be. */
 function absurd(value: unknown): unknown {
+  if (value === null) return null;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(absurd);
-  if (typeof value === 'object' && value !== null)
+  if (typeof value === 'object')
     return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, absurd(item)]));
   if (typeof value === 'string') return 7;
   if (typeof value === 'number') return 'many';

@@ -1,3 +1,4 @@
+import { checkKinds } from '@sluice/guardrails';
 import { createGuardedFetch, makeHostRules } from '@sluice/outbound';
 import { type PartnerMode, startPartnerServer, vendorKey } from '@sluice/testkit';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -73,7 +74,7 @@ const bad = (row: PartnerRow) => row.bad ?? 'This is forbidden.';
 
 /** The same credentials with another key, wherever one stands. */
 function withWrongKey(value: unknown): unknown {
-  if (value === vendorKey) return 'another-key';
+  if (typeof value === 'string') return value.replace(vendorKey, 'another-key');
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [name, withWrongKey(item)]),
@@ -171,6 +172,14 @@ describe('a partner', () => {
     const { error } = await run({ ...row, credentials: undefined }, 'hello');
     expect(error).toMatchObject({ name: 'InvalidParameters' });
     expect(server.requests.length).toBe(before);
+  });
+
+  it('has rows here, whichever it is', () => {
+    const ours = /^(?:default|[^.]+$)/;
+    const partners = new Set([...checkKinds.values()].map(({ id }) => id));
+    expect([...partners].filter((id) => !ours.test(id)).sort()).toEqual(
+      [...new Set(partnerRows.map(({ id }) => id))].sort(),
+    );
   });
 
   it('that was away is asked once more', async () => {

@@ -4,7 +4,6 @@ import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
 import { commaList, pageQuery } from '../kernel/paging.ts';
-import { partnerChecks } from './guardrail-partner-checks.ts';
 
 /** One check of a guardrail, its parameters complete. */
 export interface GuardrailCheck {
@@ -22,7 +21,6 @@ const parametersById: Readonly<Record<string, z.ZodType>> = {
       [id, ...aliases].map((spelling) => [spelling, parameters] as const),
     ),
   ),
-  ...partnerChecks,
 };
 
 /** The parameters of a check are those of its id; published is a union of all, in which many overlap. */

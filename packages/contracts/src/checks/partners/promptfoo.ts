@@ -1,0 +1,10 @@
+import { flag } from '../parameter-fields.ts';
+import { partnerParameters } from '../partner-fields.ts';
+
+const open = { parameters: partnerParameters({ redact: flag(false) }) };
+
+export const promptfooChecks = {
+  'promptfoo.guard': open,
+  'promptfoo.pii': open,
+  'promptfoo.harm': open,
+};
