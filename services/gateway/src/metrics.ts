@@ -257,6 +257,27 @@ export function createRoutingMetrics({ registry }: Metrics) {
   };
 }
 
+/** Names of what keeps a check from deciding; what else there is, is `other`. */
+const checkErrors: ReadonlySet<string> = new Set(
+  `UnknownCheck InvalidParameters InvalidPattern NothingToCheck NotSupported TextTooLong Unreadable TimeSpent
+  HostFailed DeadlineExceeded other`.split(/\s+/),
+);
+
+/** How often a check could not decide, say because its partner is down. */
+export function createGuardrailMetrics({ registry }: Metrics) {
+  const errors = addCounter(
+    registry,
+    'sluice_guardrail_errors',
+    'Checks of guardrails that could not decide, by the name of the error',
+    { labels: { error: checkErrors }, seriesMax: checkErrors.size },
+  );
+  return {
+    errored: (name: string) => {
+      errors.child({ error: checkErrors.has(name) ? name : 'other' }).add(1);
+    },
+  };
+}
+
 const limitLabels = {
   level: new Set(['api_key', 'token', 'workspace', 'virtual_key', 'integration', 'policy']),
   type: new Set(['requests', 'tokens', 'cost']),

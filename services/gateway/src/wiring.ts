@@ -22,7 +22,12 @@ import { SlowBodies } from './http/slow-bodies.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
-import { createGatewayMetrics, createLimitMetrics, createRoutingMetrics } from './metrics.ts';
+import {
+  createGatewayMetrics,
+  createGuardrailMetrics,
+  createLimitMetrics,
+  createRoutingMetrics,
+} from './metrics.ts';
 import { avoidedCost } from './money/avoided-cost.ts';
 import { billAttempt } from './money/bill-attempt.ts';
 import { countAttempt } from './money/count-attempt.ts';
@@ -178,7 +183,12 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     modelOverrides,
     keptSignatures: new KeptSignatures(),
     strictParams: env.STRICT_PARAMS,
-    guardrails: new Guardrails({ logger, fetch: checksFetch, onFeedback: ledger.feedback }),
+    guardrails: new Guardrails({
+      logger,
+      fetch: checksFetch,
+      onFeedback: ledger.feedback,
+      onCheckError: createGuardrailMetrics(metrics).errored,
+    }),
     logger,
     cache: createCache(env, redis.sharedCache),
     avoidedCost: avoidedCost(estimates, prices),

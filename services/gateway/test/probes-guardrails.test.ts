@@ -151,8 +151,12 @@ describe.concurrent('probes of guardrails', () => {
     async (trial) => {
       const events = openAiEvents('Hi', ' there');
       const upstream = await trial.upstream('first', stream(events));
+      const down = { id: 'down', 'service.gibberish': {} };
       const { answer, rawRecords } = await trial.ask({
-        config: upstream.target(guarded),
+        config: upstream.target({
+          ...guarded,
+          input_guardrails: [...guarded.input_guardrails, down],
+        }),
         body: streamBody,
         records: 1,
       });
@@ -160,7 +164,10 @@ describe.concurrent('probes of guardrails', () => {
       expect(answer.text).toBe(events.join(''));
       // The record is written when the stream ends, which checks of the output do not hold up.
       expect(JSON.parse(rawRecords[0]?.decisionJson ?? '{}')).toMatchObject({
-        hooks: [{ id: 'in', event: 'before', verdict: true }],
+        hooks: [
+          { id: 'in', event: 'before', verdict: true },
+          { id: 'down', errors: [{ check: 'service.gibberish', error: 'InvalidParameters' }] },
+        ],
       });
       const requestId = answer.own('request-id') ?? '';
       await eventually(() => {

@@ -63,6 +63,8 @@ export interface HookVerdict {
   event: 'before' | 'after';
   verdict: boolean;
   deny: boolean;
+  /** The checks that could not decide, and why; absent = none. */
+  errors?: readonly { readonly check: string; readonly error: string }[];
 }
 
 /** As the response header says it. */

@@ -139,6 +139,20 @@ describe('Guardrails', () => {
     expect(told).toHaveLength(2);
   });
 
+  it('tells of each check that could not decide, by the name of its error', async () => {
+    const errors: string[] = [];
+    const own = new Guardrails({
+      logger: silent,
+      fetch,
+      onCheckError: (name) => errors.push(name),
+    });
+    const service = { apiKey: 'k', baseURL: 'https://guardrails.test' };
+    const gibberish = exampleCheck('service.gibberish', { credentials: service });
+    await own.before(before(exampleHook({ checks: [gibberish] })), asking('x'));
+    await own.before(before(denies), asking('x'));
+    expect(errors).toEqual(['HostFailed']);
+  });
+
   it('a listener that throws harms nobody', async () => {
     let told: (() => void) | undefined;
     const wasTold = new Promise<void>((resolve) => (told = resolve));

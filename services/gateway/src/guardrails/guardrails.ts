@@ -33,6 +33,8 @@ export class Guardrails {
     onAsyncResult?: (report: AsyncHookReport) => void;
     /** Hears what hooks think of a trace, those among them that nobody waited for. */
     onFeedback?: (feedback: GivenFeedback) => void;
+    /** Hears of each check that could not decide, by the name of its error. */
+    onCheckError?: (name: string) => void;
     fetch: Asking['fetch'];
     checkDeadlineMs?: number;
   }) {
@@ -41,7 +43,7 @@ export class Guardrails {
     const { checkDeadlineMs = 5_000 } = options;
     const fetch = restingHosts(options.fetch, () => performance.now());
     this.#onFeedback = options.onFeedback;
-    this.#tools = { compiler, checkDeadlineMs, fetch };
+    this.#tools = { compiler, checkDeadlineMs, fetch, onError: options.onCheckError };
     this.#background = new BackgroundHooks(
       this.#tools,
       { runningMax: 200, hookDeadlineMs: 15_000 },

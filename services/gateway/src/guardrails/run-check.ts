@@ -13,6 +13,8 @@ export interface HookTools {
   readonly compiler: CheckCompiler;
   readonly checkDeadlineMs: number;
   readonly fetch: Asking['fetch'];
+  /** Hears of each check that could not decide, by the name of its error. */
+  readonly onError?: ((name: string) => void) | undefined;
   /** What the checks of one event took so far, without their waits; absent = nobody counts. */
   readonly spending?: { ms: number };
 }
@@ -73,6 +75,7 @@ export async function runCheck(
       error instanceof Error
         ? { name: error.name, message: error.message }
         : { name: 'Error', message: String(error) };
+    tools.onError?.(result.error.name);
   }
   result.execution_time = elapsedMs(startedAt);
   return { result, changed };

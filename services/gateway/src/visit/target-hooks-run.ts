@@ -203,9 +203,12 @@ export class TargetHooksRun {
 
   /** For the record, and for the log, which alone hears of checks that end after a stream did. */
   #note(event: 'before' | 'after', { results }: HookRun): void {
-    const ran = results
-      .filter(hasRun)
-      .map(({ id, verdict, deny }) => ({ id, event, verdict, deny }));
+    const ran = results.filter(hasRun).map(({ id, verdict, deny, checks }) => {
+      const errors = checks.flatMap(({ id: check, error }) =>
+        error === undefined ? [] : [{ check, error: error.name }],
+      );
+      return { id, event, verdict, deny, ...(errors.length > 0 ? { errors } : {}) };
+    });
     if (ran.length === 0) return;
     this.#visit.hookVerdicts = [...this.#visit.hookVerdicts, ...ran];
     this.#logger.info(
