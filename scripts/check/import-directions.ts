@@ -73,6 +73,7 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/checks': 'packages/guardrails',
   '@sluice/guardrails/labelled': 'scripts',
   '@sluice/control-plane/migrate': 'scripts',
+  '@sluice/control-plane/sections': 'scripts',
   '@sluice/control-plane/settings': 'scripts',
   '@sluice/data-service/measure-intake': 'scripts',
   '@sluice/data-service/measure-speed': 'scripts',

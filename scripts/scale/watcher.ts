@@ -1,10 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
+import { formats } from '@sluice/control-plane/sections';
 import {
   ConfigStore,
   type ConfigStoreOptions,
   createConfigSource,
   emptyTables,
-  sectionNames,
 } from '@sluice/gateway/config-sync';
 import { config } from '@sluice/proto-stubs';
 import { createRpcClient } from '@sluice/rpc';
@@ -157,7 +157,7 @@ export class Watcher {
   }
 }
 
-/** As it would have come from disk. */
+/** As it would have come from disk, in the formats of now: what is held in another is asked for whole. */
 function heldContent(held: readonly FilledWorkspace[], keysMark: string): Content {
   return {
     keys: held.flatMap(heldKeys),
@@ -170,9 +170,6 @@ function heldContent(held: readonly FilledWorkspace[], keysMark: string): Conten
     keysMark,
   };
 }
-
-/** Those that the control plane sends: what is held in another is asked for whole. */
-const formats = { core: 2, ...Object.fromEntries(sectionNames.map((name) => [name, 1])) };
 
 function heldKeys({ id: workspaceId, keys }: FilledWorkspace): Key[] {
   return keys.map(({ id, name, hashHex }) => ({

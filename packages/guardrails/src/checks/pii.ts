@@ -43,7 +43,7 @@ async function inTurns(finder: PiiFinder, parts: readonly string[]): Promise<Fin
   return findings;
 }
 
-function finderOf({ categories, regions, patterns, words, allow }: Parameters): PiiFinder {
+function finderOf({ categories, regions, patterns, lists, allow }: Parameters): PiiFinder {
   for (const region of regions)
     if (!isSupportedCountry(region))
       throw new CheckError(
@@ -56,7 +56,7 @@ function finderOf({ categories, regions, patterns, words, allow }: Parameters): 
     regions,
     own: [
       ...patterns.map(({ name, rule }, at) => patternFinder(name, rule, `patterns.${at}.rule`)),
-      ...words.map(({ name, words: listed }) => wordFinder(name, listed)),
+      ...lists.map(({ name, words: listed }) => wordFinder(name, listed)),
     ],
     allowed: new Set(allow.map((value) => value.toLowerCase())),
   });

@@ -48,12 +48,22 @@ function rows(order: 'forward' | 'backward'): BundleRows {
       usageLimits: [],
       metadata: Object.fromEntries(list(['a', '1'], ['b', '2'])),
       settings: {},
-      organisation: { blockInlineConfig: false, settings: {} },
+      inputGuardrails: [],
+      outputGuardrails: [],
+      skipsInputGuardrails: false,
+      skipsOutputGuardrails: false,
+      organisation: {
+        blockInlineConfig: false,
+        settings: {},
+        inputGuardrails: [],
+        outputGuardrails: [],
+      },
     },
     defaultConfigSlug: 'pc-2',
     configs,
     prompts,
     partials,
+    guardrails,
     providers: list(provider('p1'), provider('p2')),
     policies: [],
     usagePolicies: [],
@@ -78,6 +88,7 @@ const prompts = [
     labels: { production: 1 },
   },
 ];
+const guardrails = [{ id: 'g', slug: 'pg-1', version: 1 }];
 const partials = [{ id: 'l', slug: 'pl-1', publishedVersion: 1, latestVersion: 1 }];
 
 const model = (slug: string, pricingConfig: object | null) => ({
@@ -135,6 +146,7 @@ describe('buildBundle', () => {
     ['prompts', { labels: { production: 2 } }],
     ['partials', { publishedVersion: 2 }],
     ['partials', { slug: 'pl-2' }],
+    ['guardrails', { version: 2 }],
   ] as const)('gives another hash when of %s this is different: %j', (kind, change) => {
     const before = rows('forward');
     const changed = { ...before, [kind]: before[kind].map((row) => ({ ...row, ...change })) };

@@ -86,7 +86,7 @@ function contentHash(bundle: config.Bundle, rows: BundleRows): string {
   const hash = createHash('sha256').update(toBinary(config.BundleSchema, bundle));
   for (const row of rows.configs)
     hash.update(JSON.stringify([row.id, row.version, row.slug, row.name]));
-  for (const row of [...rows.prompts, ...rows.partials])
+  for (const row of [...rows.prompts, ...rows.partials, ...rows.guardrails])
     hash.update(JSON.stringify(sortedObject(row)));
   return hash.digest('hex');
 }

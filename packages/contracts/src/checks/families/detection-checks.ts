@@ -40,7 +40,7 @@ export const detectionChecks = {
         .array(z.looseObject({ name: kindName, rule: text }))
         .max(50)
         .default([]),
-      words: z
+      lists: z
         .array(z.looseObject({ name: kindName, words: z.array(text.max(1_000)).min(1).max(1_000) }))
         .max(20)
         .default([]),

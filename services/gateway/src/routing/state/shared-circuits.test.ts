@@ -187,7 +187,9 @@ describe('SharedCircuits', () => {
         counter.count('config', `c${index}`, by, false);
       if (shouldOpen(by, { ...counts, sinceMs: 1 })) expected.add(`c${index}`);
     }
-    await eventually(() => counter.pendingCount === 0 && opened.size >= expected.size);
+    await eventually(() => counter.pendingCount === 0 && opened.size >= expected.size, {
+      timeoutMs: 15_000,
+    });
     expect(expected.size).toBeGreaterThan(500);
     expect(opened).toEqual(expected);
   });
