@@ -25,7 +25,6 @@ export function simulationOperations(simulator: Pick<Simulator, 'run'>, caps: Co
         reader: readerOf(call),
         organisationId: workspace.organisationId,
         workspaceId: workspace.id,
-        workspaceSlug: workspace.slug,
         fromMs: body.time_of_generation_min.getTime(),
         toMs: body.time_of_generation_max.getTime(),
         nowMs: now.getTime(),

@@ -87,7 +87,6 @@ const task: SimulationTask = {
   },
   organisationId: 'org',
   workspaceId: 'ws',
-  workspaceSlug: 'main',
   fromMs: startMs,
   toMs: startMs + 3_600_000,
   nowMs: startMs + 7_200_000,
@@ -437,7 +436,7 @@ it('takes less than half a millisecond of work for a request with config, condit
       metadata: { tier: String(number % 3) },
     }),
   );
-  const before = process.cpuUsage();
+  const before = process.threadCpuUsage();
   const report = await simulated(records, {
     config: changed(weighted),
     rateLimits: [
@@ -450,7 +449,7 @@ it('takes less than half a millisecond of work for a request with config, condit
       },
     ],
   });
-  const { user, system } = process.cpuUsage(before);
+  const { user, system } = process.threadCpuUsage(before);
   expect(report.requests.replayed).toBe(many);
   // 100,000 are to take a minute at most, which leaves some for reading them.
   expect((user + system) / many).toBeLessThan(500);

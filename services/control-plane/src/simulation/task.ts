@@ -10,7 +10,6 @@ export interface SimulationTask {
   readonly reader: LogReader;
   readonly organisationId: string;
   readonly workspaceId: string;
-  readonly workspaceSlug: string;
   readonly fromMs: number;
   readonly toMs: number;
   readonly nowMs: number;
