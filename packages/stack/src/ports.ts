@@ -4,17 +4,23 @@ import { createServer } from 'node:net';
 /**
  * A port that was free a moment ago. It lies below the range from which kernels
  * take the ports of outgoing connections, which could take it in the meantime.
+ * Processes that look at the same time look in different places, and none is told
+ * the same port twice: what was told is bound only later.
  */
 export async function freePort(): Promise<number> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    const port = randomInt(firstPort, lastPort);
+  const first = firstPort + (process.pid % places) * portsEach;
+  for (let attempt = 0; attempt < 1000; attempt++) {
+    next = (next + 1) % portsEach;
+    const port = first + next;
     if (await isPortFree(port)) return port;
   }
-  throw new Error(`No port between ${firstPort} and ${lastPort} is free.`);
+  throw new Error(`No port between ${first} and ${first + portsEach} is free.`);
 }
 
 const firstPort = 10_240;
-const lastPort = 32_000;
+const places = 16;
+const portsEach = 1360;
+let next = randomInt(portsEach);
 
 /** Whether the port can be bound on the loopback interface. */
 export async function isPortFree(port: number): Promise<boolean> {

@@ -84,9 +84,10 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
     upstream.handle(json(200, answerOf('canary-answered')));
     for (let number = 0; number < 40; number++)
       expect(await call('/chat/completions', asked(`spooled-${number}`), there)).toBe(200);
-    await stack.part('gateway').kill();
     const spool = join(stack.dataDir, 'gateway', 'content');
-    expect((await readdir(spool)).length).toBeGreaterThan(0);
+    // They come to the disk beside the request, and stay there while the store refuses them.
+    await eventually(async () => expect((await readdir(spool)).length).toBeGreaterThan(0));
+    await stack.part('gateway').kill();
     s3.fail(undefined);
     await stack.part('gateway').start();
     await eventually(async () => expect(await readdir(spool)).toEqual([]), { timeoutMs: 30_000 });

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /**
  * Reads on for a moment after an early answer: closing a socket with unread
@@ -17,3 +17,17 @@ export function discardRest(req: IncomingMessage): void {
 }
 
 const lingerMs = 5000;
+
+/**
+ * To be called before the head of any answer. Node closes the connection of a caller who
+ * asked for that as soon as the answer is written, which would reset it as well.
+ */
+export function expectRest(req: IncomingMessage, res: ServerResponse): void {
+  if (req.complete) return;
+  const closes = !res.shouldKeepAlive;
+  res.shouldKeepAlive = true;
+  if (closes) req.once('end', () => req.socket.end());
+  res.once('finish', () => {
+    if (!req.complete) discardRest(req);
+  });
+}

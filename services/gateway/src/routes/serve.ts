@@ -18,7 +18,7 @@ import { bodyStream } from '../http/body-stream.ts';
 import { whenCallerGone } from '../http/caller-gone.ts';
 import { readCallerHeaders } from '../http/caller-headers.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
-import { discardRest } from '../http/discard-rest.ts';
+import { expectRest } from '../http/discard-rest.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
@@ -150,6 +150,8 @@ function send(
     if (reply.kind === 'stream') reply.pipeTo(goneSink);
     return;
   }
+  // An upstream, or a check, may answer before there is the whole request.
+  expectRest(req, res);
   if (reply.kind === 'body') {
     headers['content-length'] = String(reply.body.length);
     res.writeHead(reply.status, spelledHeaders(deps.headerPrefixes, spelling, headers));
@@ -169,8 +171,6 @@ function send(
     const wasWhole = res.writableFinished || cutCode !== '';
     observe(exchange, wasWhole ? reply.status : 499, cutCode, deps);
   });
-  // An upstream may answer before it has the whole request.
-  if (!req.complete) res.once('finish', () => discardRest(req));
   const sink = responseSink(res, (code) => (cutCode = code));
   reply.pipeTo(sink);
   // The head goes with what there is already, and does not wait for a first byte that may be long in coming.
@@ -221,6 +221,7 @@ function sendError(
     return;
   }
   const body = errorBody(error, exchange, spelling);
+  expectRest(req, res);
   res.writeHead(
     error.status,
     spelledHeaders<string | number>(deps.headerPrefixes, spelling, {
@@ -230,7 +231,6 @@ function sendError(
     }),
   );
   res.end(body);
-  if (!req.complete) discardRest(req);
 }
 
 /** One wide event and the request's metrics. */
