@@ -22,6 +22,13 @@ beforeAll(async () => {
   gateways = await Promise.all(replicas.map((replica) => startGateway(h, replica)));
   // Each holds the workspace and the key, as a gateway does that is in use.
   for (let turn = 0; turn < 3; turn += 1) await chat({ 'x-service-config': 'pc-none' });
+  // And as one that has kept up: which gateways do is learned from the first changes after their start.
+  await eventually(async () => {
+    const body = { name: `first ${turns}`, config: at('first') };
+    const answer = await changeAt(nextGateway(), 'POST', '/configs', body);
+    await answer.arrayBuffer();
+    expect(answer.headers.get('x-service-in-force')).toBe('everywhere');
+  });
 }, 30_000);
 afterAll(async () => {
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
