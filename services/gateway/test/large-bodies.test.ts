@@ -313,6 +313,19 @@ describe('an early end', () => {
     },
   );
 
+  it('a provider that begins to answer within the upload, and ends long after it, is heard whole', async () => {
+    const host = await upstreamThat((req, res) => {
+      req.once('data', () => res.write('begun, '));
+      req.resume();
+      req.once('end', () => setTimeout(() => res.end('and ended'), 300));
+    });
+    const { asked, response } = open('PUT', host, { 'transfer-encoding': 'chunked' });
+    asked.write(piece);
+    const answer = await response;
+    asked.end(piece);
+    expect(await new Response(answer as unknown as ReadableStream).text()).toBe('begun, and ended');
+  });
+
   it('a caller who leaves an upload half-way takes the provider’s connection along', async () => {
     const gone = Promise.withResolvers<void>();
     let received = 0;

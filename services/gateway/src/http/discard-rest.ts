@@ -26,8 +26,11 @@ export function expectRest(req: IncomingMessage, res: ServerResponse): void {
   if (req.complete) return;
   const closes = !res.shouldKeepAlive;
   res.shouldKeepAlive = true;
-  if (closes) req.once('end', () => req.socket.end());
+  // Not before the answer is whole: the rest may come while it is still being written.
   res.once('finish', () => {
     if (!req.complete) discardRest(req);
+    if (!closes) return;
+    if (req.complete) req.socket.end();
+    else req.once('end', () => req.socket.end());
   });
 }
