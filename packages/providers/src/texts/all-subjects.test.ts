@@ -126,3 +126,17 @@ describe('all texts of a body', () => {
     expect((process.cpuUsage().user - startedAt) / 1000).toBeLessThan(2_000);
   });
 });
+
+it('tools that a conversation brings on its way are tools', () => {
+  const found = { type: 'tool_search_output', tools: [{ type: 'function', description: 'found' }] };
+  const brought = {
+    type: 'additional_tools',
+    tools: [{ type: 'namespace', tools: [{ type: 'custom', description: 'sends' }] }],
+  };
+  const input = [brought, found, { role: 'user', content: 'last' }];
+  expect(partsOf('createModelResponse', { input })('tools').parts).toEqual(['sends', 'found']);
+  const definition = { name: 'f', description: 'sends', input_schema: {} };
+  const added = { type: 'tool_addition', tool: { type: 'tool_definition', definition } };
+  const messages = [{ role: 'system', content: [added] }];
+  expect(partsOf('messages', { messages })('tools').parts).toEqual(['sends']);
+});

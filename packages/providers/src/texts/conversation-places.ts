@@ -1,4 +1,6 @@
 import type { CheckedFormat, JsonObject, JsonValue } from '@sluice/contracts';
+import { isToolChange } from '../codecs/anthropic-messages/conversation-changes.ts';
+import { bringsTools } from '../codecs/openai-responses/tools-in-request.ts';
 import { arrayOf, objectOf } from '../json/json-access.ts';
 import { textsWithin } from './all-texts.ts';
 import { type Path, type Place, pathTo } from './places.ts';
@@ -120,10 +122,12 @@ function contentPlaces(
       return within(block.text, subject, isLast, pathTo(here, 'text'));
     if (/tool_use$/.test(String(type)))
       return within(block.input, 'tool_calls', false, pathTo(here, 'input'));
+    if (isToolChange(block))
+      return within(block.tool, 'tools', false, pathTo(here, 'tool')).filter(isSaid);
     if (/tool_result$/.test(String(type)))
       return contentPlaces(block.content, 'tool_results', false, pathTo(here, 'content'));
     // Documents, search results and what is still to come: not what is said, but read.
-    return within(block, subject, false, here).filter(({ path: { step } }) => !isLabel(step));
+    return within(block, subject, false, here).filter(isSaid);
   });
 }
 
@@ -142,12 +146,13 @@ function itemPlaces(
     const isLast = isLastOf(index, list.length);
     if (item === undefined) return within(value, 'conversation', isLast, path);
     const type = String(item.type ?? 'message');
+    if (bringsTools(item))
+      return within(item.tools, 'tools', false, pathTo(path, 'tools')).filter(isSaid);
     if (type === 'message')
       return contentPlaces(item.content, subjectOf(item.role), isLast, pathTo(path, 'content'));
     if (/_output$/.test(type))
       return contentPlaces(item.output, 'tool_results', isLast, pathTo(path, 'output'));
-    if (/_call$/.test(type))
-      return within(item, 'tool_calls', false, path).filter(({ path: { step } }) => !isLabel(step));
+    if (/_call$/.test(type)) return within(item, 'tool_calls', false, path).filter(isSaid);
     return [];
   });
 }
@@ -155,17 +160,15 @@ function itemPlaces(
 /** What a model is told of the tools it may call. */
 function toolPlaces(request: JsonObject): Place[] {
   return (['tools', 'functions'] as const).flatMap((field) =>
-    within(request[field], 'tools', false, pathTo(undefined, field)).filter(
-      ({ path: { step } }) => !isLabel(step),
-    ),
+    within(request[field], 'tools', false, pathTo(undefined, field)).filter(isSaid),
   );
 }
 
 const labels: ReadonlySet<string> = new Set(['type', 'id', 'call_id', 'status', 'name']);
 
-/** Members that say what something is, and nothing to a model. */
-function isLabel(step: Path['step']): boolean {
-  return typeof step === 'string' && labels.has(step);
+/** Not a member that says what something is, and nothing to a model. */
+function isSaid({ path: { step } }: Place): boolean {
+  return !(typeof step === 'string' && labels.has(step));
 }
 
 function within(
