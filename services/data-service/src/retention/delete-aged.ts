@@ -44,8 +44,13 @@ export async function deleteAged(
 ): Promise<string[]> {
   const deleted: string[] = [];
   for (const table of agedTables) {
-    const condition = isAged(table, cutoffs[table.grain]);
-    const partitions = await partitionsWith(client, table.name, condition);
+    const days = cutoffs[table.grain];
+    const condition = isAged(table, days);
+    const partitions = await partitionsWith(
+      client,
+      table.name,
+      `${mayBeAged(table, days)} AND ${condition}`,
+    );
     if (partitions.length === 0) continue;
     deleted.push(table.name);
     await modifyTtl(client, table, condition, nowMs);
@@ -72,6 +77,12 @@ function isAged({ at, instantOf }: AgedTable, days: ReadonlyMap<string, string>)
   const ids = named.map(([id]) => textLiteral(id)).join(', ');
   const values = named.map(([, day]) => instantOf(day)).join(', ');
   return `${at} < transform(toString(organisation_id), [${ids}], [${values}], ${others})`;
+}
+
+/** Whoever keeps the least: what is younger need not be read to know that it stays. */
+function mayBeAged({ at, instantOf }: AgedTable, days: ReadonlyMap<string, string>): string {
+  const latest = [...days.values()].toSorted().at(-1) ?? '1970-01-01';
+  return `${at} < ${instantOf(latest)}`;
 }
 
 async function partitionsWith(
