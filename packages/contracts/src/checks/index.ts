@@ -14,7 +14,7 @@ export {
 } from './declarations.ts';
 export type { askingChecks } from './families/asking-checks.ts';
 export type { callChecks } from './families/call-checks.ts';
-export type { detectionChecks } from './families/detection-checks.ts';
+export { type detectionChecks, piiKinds } from './families/detection-checks.ts';
 export type { partnerChecks } from './families/partner-checks.ts';
 export type { schemaChecks } from './families/schema-checks.ts';
 export type { textChecks } from './families/text-checks.ts';

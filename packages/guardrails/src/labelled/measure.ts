@@ -1,3 +1,4 @@
+import { piiKinds } from '@sluice/contracts/checks';
 import { PiiFinder } from '../pii/find-pii.ts';
 import { piiLines } from './pii-lines.ts';
 import { readLine } from './read-line.ts';
@@ -13,20 +14,6 @@ export interface Quality {
   readonly precision: number;
   readonly recall: number;
 }
-
-export const piiKinds = [
-  'EMAIL_ADDRESS',
-  'PHONE_NUMBER',
-  'CREDIT_CARD',
-  'IBAN',
-  'NATIONAL_ID',
-  'IP_ADDRESS',
-  'MAC_ADDRESS',
-  'CRYPTO_ADDRESS',
-  'SECRET',
-  'PERSON',
-  'LOCATION',
-] as const;
 
 export interface PiiMeasure {
   readonly qualities: readonly Quality[];

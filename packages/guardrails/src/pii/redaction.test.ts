@@ -1,9 +1,10 @@
+import { piiKinds } from '@sluice/contracts/checks';
 import { describe, expect, it } from 'vitest';
 import type { CheckContext, CheckOutcome } from '../check.ts';
 import { CheckError } from '../check.ts';
 import { checkKinds } from '../check-kinds.ts';
 import { answering, asking, contentOf, exampleContext } from '../example-contexts.ts';
-import { measurePii, piiKinds } from '../labelled/measure.ts';
+import { measurePii } from '../labelled/measure.ts';
 import { PiiFinder } from './find-pii.ts';
 import { keccak256 } from './keccak256.ts';
 import { Redactor } from './redact.ts';

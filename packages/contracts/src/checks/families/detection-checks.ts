@@ -16,6 +16,7 @@ const certainPii = [
 ] as const;
 /** What is guessed by lists of words: sought only by who asks for it. */
 const guessedPii = ['PERSON', 'LOCATION'] as const;
+export const piiKinds = [...certainPii, ...guessedPii] as const;
 
 /** A kind of the config's own; identifiers are made of it. */
 const kindName = z
@@ -27,7 +28,7 @@ export const detectionChecks = {
   'default.pii': {
     parameters: parameters({
       categories: z
-        .array(z.enum([...certainPii, ...guessedPii]))
+        .array(z.enum(piiKinds))
         .max(100)
         .default([...certainPii]),
       redact: flag(false),
