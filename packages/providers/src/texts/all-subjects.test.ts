@@ -139,4 +139,16 @@ it('tools that a conversation brings on its way are tools', () => {
   const added = { type: 'tool_addition', tool: { type: 'tool_definition', definition } };
   const messages = [{ role: 'system', content: [added] }];
   expect(partsOf('messages', { messages })('tools').parts).toEqual(['sends']);
+
+  const compaction = { type: 'compaction', content: 'So far.', tool_changes: [added] };
+  const compacted = partsOf('messages', {
+    messages: [
+      { role: 'assistant', content: [compaction] },
+      { role: 'user', content: 'last' },
+    ],
+  });
+  expect(compacted('tools').parts).toEqual(['sends']);
+  expect(compacted('conversation').parts).toEqual(['So far.', 'last']);
+  const { replace } = compacted('tools');
+  expect(JSON.stringify(replace(['x']))).toContain('"description":"x"');
 });

@@ -124,11 +124,21 @@ function contentPlaces(
       return within(block.input, 'tool_calls', false, pathTo(here, 'input'));
     if (isToolChange(block))
       return within(block.tool, 'tools', false, pathTo(here, 'tool')).filter(isSaid);
+    if (type === 'compaction') return compactionPlaces(block, subject, here);
     if (/tool_result$/.test(String(type)))
       return contentPlaces(block.content, 'tool_results', false, pathTo(here, 'content'));
     // Documents, search results and what is still to come: not what is said, but read.
     return within(block, subject, false, here).filter(isSaid);
   });
+}
+
+/** What was said before, in short, and the tools that came and went meanwhile. */
+function compactionPlaces(block: JsonObject, subject: Subject, path: Path): Place[] {
+  const { tool_changes: changes, ...rest } = block;
+  return [
+    ...within(rest, subject, false, path),
+    ...within(changes, 'tools', false, pathTo(path, 'tool_changes')),
+  ].filter(isSaid);
 }
 
 /** Items of the Responses API. */
