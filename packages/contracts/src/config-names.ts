@@ -57,5 +57,6 @@ const upperCase = /[A-Z]/;
 function foldName(key: string): string {
   if (!upperCase.test(key)) return key;
   if (key === 'strictOpenAICompliance') return 'strict_open_ai_compliance';
+  if (key === 'softDeny200') return 'soft_deny_200';
   return key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

@@ -45,6 +45,8 @@ export interface CompileOptions {
   knownChecks?: ReadonlySet<string> | undefined;
   /** The saved guardrails of the workspace. Absent = there are none. */
   findGuardrail?: HookReading['findGuardrail'];
+  /** Checks that are refused without credentials. Absent = none are. */
+  needsCredentials?: HookReading['needsCredentials'];
 }
 
 /**
@@ -99,7 +101,8 @@ class Compiler {
   constructor(options: CompileOptions, caps: ConfigCaps) {
     this.#options = options;
     this.#caps = caps;
-    this.#hooks = { knownChecks: options.knownChecks, findGuardrail: options.findGuardrail };
+    const { knownChecks, findGuardrail, needsCredentials } = options;
+    this.#hooks = { knownChecks, findGuardrail, needsCredentials };
   }
 
   /**

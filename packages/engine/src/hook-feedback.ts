@@ -29,7 +29,8 @@ function metadataIn(said: JsonValue | undefined): JsonObject {
   return { metadata: said };
 }
 
-function numberWithin(
+/** @throws GatewayError `config.invalid` */
+export function numberWithin(
   value: JsonValue | undefined,
   min: number,
   max: number,

@@ -89,17 +89,94 @@ describe('hooks of a target', () => {
       id: expect.stringMatching(/^output_guardrail_[0-9a-z]{3}$/),
       type: 'mutator',
       deny: true,
+      deniesSoftly: false,
+      timeoutMs: undefined,
+      textLengthMax: undefined,
       async: true,
       sequential: true,
       checks: [
-        { id: 'default.wordCount', parameters: { minWords: 1 }, isEnabled: true },
-        { id: 'default.wordCount', parameters: { minWords: 2 }, isEnabled: true },
-        { id: 'qualifire.dangerousContent', parameters: { mode: 'x' }, isEnabled: true },
-        { id: 'default.contains', parameters: { words: ['a'] }, isEnabled: false },
+        {
+          id: 'default.wordCount',
+          parameters: { minWords: 1 },
+          isEnabled: true,
+          deniesSoftly: false,
+        },
+        {
+          id: 'default.wordCount',
+          parameters: { minWords: 2 },
+          isEnabled: true,
+          deniesSoftly: false,
+        },
+        {
+          id: 'qualifire.dangerousContent',
+          parameters: { mode: 'x' },
+          isEnabled: true,
+          deniesSoftly: false,
+        },
+        {
+          id: 'default.contains',
+          parameters: { words: ['a'] },
+          isEnabled: false,
+          deniesSoftly: false,
+        },
       ],
       onFail: { value: -5, weight: 0.5, metadata: { user_id: 'u', userId: 'U' } },
       onSuccess: { value: 5, weight: 1, metadata: {} },
     });
+  });
+
+  it('read what a hook allows its checks and how it denies, in each spelling', () => {
+    const expected = { deny: true, deniesSoftly: true, timeoutMs: 500, textLengthMax: 9 };
+    const snake = { soft_deny_200: true, timeout: 500, max_text_length: 9 };
+    const camel = { softDeny200: true, timeout: 500, maxTextLength: 9 };
+    for (const said of [snake, camel]) {
+      const hooks = hooksOf({
+        provider: '@a',
+        before_request_hooks: [{ id: 'h', checks: [{ id: 'default.wordCount' }], ...said }],
+        input_guardrails: [{ id: 'g', ...words, ...said }],
+      });
+      expect(hooks?.beforeRequest).toMatchObject([expected, expected]);
+      expect(hooks?.beforeRequest[1]?.checks).toHaveLength(1);
+    }
+    const saved = savedHook({ slug: 'pg-a', versionId: 'v', checks: [], actions: snake });
+    expect(saved).toMatchObject(expected);
+    const hooks = hooksOf({
+      provider: '@a',
+      input_guardrails: [{ id: 'g', wordCount: { minWords: 1, soft_deny_200: true }, deny: true }],
+      before_request_hooks: [
+        {
+          id: 'h',
+          checks: [{ id: 'default.wordCount', soft_deny_200: true }, { id: 'default.log' }],
+        },
+      ],
+    });
+    const checks = hooks?.beforeRequest.map((hook) =>
+      hook.checks.map(({ deniesSoftly }) => deniesSoftly),
+    );
+    expect(checks).toEqual([[true, false], [true]]);
+    for (const wrong of [0, '5', 700_000])
+      expect(() =>
+        hooksOf({ provider: '@a', input_guardrails: [{ ...words, timeout: wrong }] }),
+      ).toThrow('config.input_guardrails[0].timeout must be a number from 1 to 600000');
+  });
+
+  it('are refused where a check needs credentials and nobody gives any, if that is asked for', () => {
+    const compiled = (guardrail: object) => {
+      const parsed = parseConfigDocument(
+        { provider: '@a', input_guardrails: [guardrail] },
+        'refuse',
+      );
+      if (!parsed.ok) throw new Error(parsed.faults.join('; '));
+      return compileConfig(parsed.config, { needsCredentials: (id) => id === 'lakera.guard' });
+    };
+    const credentials = { apiKey: 'k' };
+    compiled({ 'lakera.guard': { credentials } });
+    compiled({ 'lakera.guard': {}, credentials });
+    compiled({ 'lakera.guard': { is_enabled: false } });
+    compiled({ 'default.wordCount': {} });
+    expect(() => compiled({ 'lakera.guard': {} })).toThrow(
+      'config.input_guardrails[0].lakera.guard names the check "lakera.guard", which needs credentials',
+    );
   });
 
   it('give a hook without an id the same one in every replica', () => {
@@ -227,7 +304,12 @@ describe('saved guardrails in a config', () => {
   });
 
   it('whose credentials a caller replaces ask hosts by the word of the caller, not of the admin', () => {
-    const reading = { knownChecks: undefined, findGuardrail: find, by: 'caller' } as const;
+    const reading = {
+      knownChecks: undefined,
+      findGuardrail: find,
+      needsCredentials: undefined,
+      by: 'caller',
+    } as const;
     const authorOf = (more: object) =>
       ownHooks({ input_guardrails: [{ id: 'pg-a', ...more }] }, 'input', 'config', reading)
         ?.hooks[0]?.by;

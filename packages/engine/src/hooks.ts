@@ -2,7 +2,8 @@ import type { ConfigNode, JsonObject, JsonValue } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { configFault } from './config-fault.ts';
 import { hash32 } from './hash.ts';
-import { isJsonObject, objectOr, readFeedback } from './hook-feedback.ts';
+import { isJsonObject, objectOr } from './hook-feedback.ts';
+import { hookSettings, unsaid } from './hook-settings.ts';
 import type { Author } from './resolved-target.ts';
 
 /** The checks of one target, shorthand resolved; in the order they run. */
@@ -15,8 +16,14 @@ export interface Hook {
   readonly id: string;
   readonly type: 'guardrail' | 'mutator';
   readonly deny: boolean;
+  /** What it denies is told as an answer with status 200, where the operation's format has one. */
+  readonly deniesSoftly: boolean;
   readonly async: boolean;
   readonly sequential: boolean;
+  /** All its checks together may take so long; undefined = each as long as it may take itself. */
+  readonly timeoutMs: number | undefined;
+  /** Characters of all texts together, beyond which its checks do not look; undefined = each has its own bound. */
+  readonly textLengthMax: number | undefined;
   readonly checks: readonly HookCheck[];
   readonly onSuccess: HookFeedback | undefined;
   readonly onFail: HookFeedback | undefined;
@@ -33,6 +40,8 @@ export interface HookCheck {
   readonly id: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly isEnabled: boolean;
+  /** As `deniesSoftly` of its hook: where all checks that fail say so. */
+  readonly deniesSoftly: boolean;
 }
 
 export interface HookFeedback {
@@ -55,6 +64,8 @@ export interface HookReading {
   readonly knownChecks: ReadonlySet<string> | undefined;
   /** The saved guardrail that a name means; undefined = there is none. */
   readonly findGuardrail: ((reference: string) => Hook | undefined) | undefined;
+  /** Whether a check can do nothing without credentials, to refuse one that has none; undefined = it tells when it runs. */
+  readonly needsCredentials: ((checkId: string) => boolean) | undefined;
   readonly by: Author;
 }
 
@@ -136,6 +147,11 @@ const settingKeys = new Set([
   'guardrailVersionId',
   'sequential',
   'credentials',
+  'soft_deny_200',
+  'softDeny200',
+  'timeout',
+  'max_text_length',
+  'maxTextLength',
 ]);
 
 class HookReader {
@@ -213,11 +229,8 @@ class HookReader {
     for (const { id, isEnabled } of saved.checks) if (isEnabled) this.#expectKnown(id, path);
     const credentials = said.credentials;
     const own: Partial<Hook> = {
-      ...(typeof said.deny === 'boolean' ? { deny: said.deny } : {}),
-      ...(typeof said.async === 'boolean' ? { async: said.async } : {}),
-      ...(typeof said.sequential === 'boolean' ? { sequential: said.sequential } : {}),
+      ...hookSettings(said, path),
       ...(type === 'mutator' ? { type } : {}),
-      ...feedbackIn(said, path),
       // As a whole: half of them would send a saved secret to an address that somebody else names.
       // They hold addresses too, which are then the word of whoever wrote this config.
       ...(isJsonObject(credentials)
@@ -251,13 +264,9 @@ class HookReader {
     return {
       id,
       type,
-      deny: hook.deny === true,
-      async: hook.async === true,
-      sequential: hook.sequential === true,
+      ...unsaid,
+      ...hookSettings(hook, path),
       checks,
-      onSuccess: undefined,
-      onFail: undefined,
-      ...feedbackIn(hook, path),
       by: this.#reading.by,
       isEnforced: false,
       versionId: undefined,
@@ -273,11 +282,17 @@ class HookReader {
   ): HookCheck {
     const id = name.includes('.') ? name : `default.${name}`;
     const isEnabled = (flags.is_enabled ?? flags.isEnabled) !== false;
-    if (isEnabled) this.#expectKnown(id, path);
+    const complete = withCredentials(parameters, hook.credentials);
+    if (isEnabled) {
+      this.#expectKnown(id, path);
+      if (complete.credentials === undefined && this.#reading.needsCredentials?.(id) === true)
+        throw configFault(path, `names the check "${id}", which needs credentials`);
+    }
     return {
       id,
-      parameters: withCredentials(parameters, hook.credentials),
+      parameters: complete,
       isEnabled,
+      deniesSoftly: (parameters.soft_deny_200 ?? flags.soft_deny_200) === true,
     };
   }
 }
@@ -287,16 +302,6 @@ function withCredentials(parameters: JsonObject, credentials: JsonValue | undefi
   if (!isJsonObject(credentials)) return parameters;
   const own = isJsonObject(parameters.credentials) ? parameters.credentials : {};
   return { ...parameters, credentials: { ...credentials, ...own } };
-}
-
-/** What is said of outcomes, where something is. */
-function feedbackIn(hook: JsonObject, path: string): Partial<Hook> {
-  const onSuccess = readFeedback(hook.on_success ?? hook.onSuccess, `${path}.on_success`);
-  const onFail = readFeedback(hook.on_fail ?? hook.onFail, `${path}.on_fail`);
-  return {
-    ...(onSuccess === undefined ? {} : { onSuccess }),
-    ...(onFail === undefined ? {} : { onFail }),
-  };
 }
 
 /** Three base-36 digits out of a place, so that a hook has the same name in every replica. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
-import { readFeedback } from './hook-feedback.ts';
+import { isJsonObject } from './hook-feedback.ts';
+import { hookSettings, unsaid } from './hook-settings.ts';
 import type { Hook } from './hooks.ts';
 
 /** One version of a guardrail as an administrator saved it: checks and actions, secrets in clear. */
@@ -15,16 +16,14 @@ export function savedHook({ slug, versionId, checks, actions }: SavedGuardrail):
   return {
     id: slug,
     type: 'guardrail',
-    deny: actions.deny === true,
-    async: actions.async === true,
-    sequential: actions.sequential === true,
+    ...unsaid,
+    ...hookSettings(actions, slug),
     checks: checks.map(({ id, parameters, is_enabled: isEnabled }) => ({
       id: String(id),
       parameters: (parameters ?? {}) as JsonObject,
       isEnabled: isEnabled !== false,
+      deniesSoftly: isJsonObject(parameters) && parameters.soft_deny_200 === true,
     })),
-    onSuccess: readFeedback(actions.on_success, `${slug}.on_success`),
-    onFail: readFeedback(actions.on_fail, `${slug}.on_fail`),
     by: 'admin',
     isEnforced: false,
     versionId,

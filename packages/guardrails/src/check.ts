@@ -101,7 +101,9 @@ export type CheckFault =
   /** The checks of this request took all the time that checks have. */
   | 'TimeSpent'
   | 'HostFailed'
-  | 'DeadlineExceeded';
+  | 'DeadlineExceeded'
+  /** All checks of its guardrail together had their time. */
+  | 'HookDeadlineExceeded';
 
 /** Faults that whoever wrote the request brings about: an enforced guardrail fails by them. */
 const requestFaults: ReadonlySet<string> = new Set<CheckFault>([

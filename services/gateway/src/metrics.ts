@@ -260,7 +260,7 @@ export function createRoutingMetrics({ registry }: Metrics) {
 /** Names of what keeps a check from deciding; what else there is, is `other`. */
 const checkErrors: ReadonlySet<string> = new Set(
   `UnknownCheck InvalidParameters InvalidPattern NothingToCheck NotSupported TextTooLong Unreadable TimeSpent
-  HostFailed DeadlineExceeded other`.split(/\s+/),
+  HostFailed DeadlineExceeded HookDeadlineExceeded other`.split(/\s+/),
 );
 
 /** How often a check could not decide, say because its partner is down. */

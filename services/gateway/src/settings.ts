@@ -118,6 +118,7 @@ export const settings = defineSettings({
     MODEL_FACTS_FILE: optionalText(
       'JSON file with what models take, where it is known better here than in [the table](models.md)',
     ),
+    GUARDRAIL_FEEDBACK: bool('write what guardrails think of requests to the ledger', true),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
       false,

@@ -186,7 +186,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     guardrails: new Guardrails({
       logger,
       fetch: checksFetch,
-      onFeedback: ledger.feedback,
+      onFeedback: env.GUARDRAIL_FEEDBACK ? ledger.feedback : undefined,
       onCheckError: createGuardrailMetrics(metrics).errored,
     }),
     logger,

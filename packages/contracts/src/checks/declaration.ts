@@ -8,6 +8,8 @@ export interface CheckDeclaration {
   readonly parameters: z.ZodType<object>;
   /** What it looks at; absent = texts. */
   readonly judges?: Judges;
+  /** A partner that asks for no credentials. */
+  readonly isOpen?: boolean;
 }
 
 /**

@@ -19,6 +19,7 @@ export type { partnerChecks } from './families/partner-checks.ts';
 export type { schemaChecks } from './families/schema-checks.ts';
 export type { textChecks } from './families/text-checks.ts';
 export { forwardedHeaderFault } from './forwarded-headers.ts';
+export { needsCredentials } from './needs-credentials.ts';
 export { areApart } from './parameter-fields.ts';
 export { type ReadParameters, readParameters } from './read-parameters.ts';
 export { type CheckSubject, checkSubjects } from './subjects.ts';

@@ -1,4 +1,4 @@
-import type { PartnerId } from '@sluice/contracts/checks';
+import { needsCredentials, type PartnerId } from '@sluice/contracts/checks';
 import { jsonBounds, readJsonText } from '@sluice/json';
 import { type JsonObject, type JsonValue, textsOf } from '@sluice/providers';
 import type { CheckContext, CheckOutcome, HostAnswer } from '../check.ts';
@@ -21,18 +21,16 @@ interface CommonParameters {
 /**
  * The check that a partner makes: texts are asked of it, its answer is read,
  * redacted parts are put back. Whatever is no clear answer is no verdict.
- * @param hasCredentials false for the few that ask for none
  */
 export function partnerCheck<Id extends PartnerId>(
-  _id: Id,
+  id: Id,
   partner: Partner<NoInfer<Id>>,
-  { hasCredentials = true } = {},
 ): Compile<Id> {
   return (parameters) => {
     const common: CommonParameters = parameters;
     const asking = new Asking(partner, common.forwardHeaders);
     return (context) => {
-      if (hasCredentials && common.credentials === undefined)
+      if (common.credentials === undefined && needsCredentials(id))
         throw new CheckError('InvalidParameters', `${partner.name} needs credentials.`);
       return judge(asking, { parameters, context }, common);
     };

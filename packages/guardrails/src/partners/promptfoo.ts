@@ -2,7 +2,6 @@ import { partnerCheck } from './partner-check.ts';
 import type { Reply } from './reply.ts';
 
 const name = 'Promptfoo';
-const open = { hasCredentials: false };
 
 const question = (check: string, input: string) => ({
   url: `https://api.promptfoo.dev/v1/${check}`,
@@ -15,50 +14,38 @@ function resultOf(reply: Reply): Reply {
 }
 
 export const promptfooPartners = {
-  'promptfoo.guard': partnerCheck(
-    'promptfoo.guard',
-    {
-      name,
-      request: ({ text }) => question('guard', text),
-      verdict: (reply) => ({ found: resultOf(reply).at('categories').at('jailbreak').flag() }),
+  'promptfoo.guard': partnerCheck('promptfoo.guard', {
+    name,
+    request: ({ text }) => question('guard', text),
+    verdict: (reply) => ({ found: resultOf(reply).at('categories').at('jailbreak').flag() }),
+  }),
+  'promptfoo.harm': partnerCheck('promptfoo.harm', {
+    name,
+    request: ({ text }) => question('harm', text),
+    verdict: (reply) => ({ found: resultOf(reply).at('flagged').flag() }),
+  }),
+  'promptfoo.pii': partnerCheck('promptfoo.pii', {
+    name,
+    each: true,
+    request: ({ text }) => question('pii', text),
+    verdict(reply, { text, parameters: { redact } }) {
+      const result = resultOf(reply);
+      const found = result.at('flagged').flag();
+      if (!found || !redact) return { found };
+      // By what was found, not by where: its places have not always been those of the text.
+      const redacted = result
+        .at('payload')
+        .at('pii')
+        .list()
+        .reduce(
+          (all, entry) =>
+            all.replaceAll(
+              entry.at('pii').text(),
+              `[${entry.at('entity_type').text().toUpperCase()}]`,
+            ),
+          text,
+        );
+      return redacted === text ? { found } : { found: false, redacted: [redacted] };
     },
-    open,
-  ),
-  'promptfoo.harm': partnerCheck(
-    'promptfoo.harm',
-    {
-      name,
-      request: ({ text }) => question('harm', text),
-      verdict: (reply) => ({ found: resultOf(reply).at('flagged').flag() }),
-    },
-    open,
-  ),
-  'promptfoo.pii': partnerCheck(
-    'promptfoo.pii',
-    {
-      name,
-      each: true,
-      request: ({ text }) => question('pii', text),
-      verdict(reply, { text, parameters: { redact } }) {
-        const result = resultOf(reply);
-        const found = result.at('flagged').flag();
-        if (!found || !redact) return { found };
-        // By what was found, not by where: its places have not always been those of the text.
-        const redacted = result
-          .at('payload')
-          .at('pii')
-          .list()
-          .reduce(
-            (all, entry) =>
-              all.replaceAll(
-                entry.at('pii').text(),
-                `[${entry.at('entity_type').text().toUpperCase()}]`,
-              ),
-            text,
-          );
-        return redacted === text ? { found } : { found: false, redacted: [redacted] };
-      },
-    },
-    open,
-  ),
+  }),
 };

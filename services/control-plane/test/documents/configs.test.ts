@@ -247,6 +247,16 @@ describe('documents that cannot be run', () => {
       'body.config.cb_config',
     ],
     [
+      'a partner without credentials',
+      () => ({ ...leaf, input_guardrails: [{ 'lakera.guard': {} }] }),
+      'body.config.input_guardrails[0].lakera.guard',
+    ],
+    [
+      'a guardrail that waits for nothing',
+      () => ({ ...leaf, input_guardrails: [{ wordCount: {}, timeout: 0 }] }),
+      'body.config.input_guardrails[0].timeout',
+    ],
+    [
       'a config that is not there',
       () => ({ targets: [{ config: 'pc-none' }] }),
       'body.config.targets[0].config',

@@ -240,6 +240,63 @@ describe('guardrails', () => {
     expect(versions[0]?.id).toBe(made.version_id);
   });
 
+  it('say what all checks together may take, how they deny, and that nothing is told of outcomes', async () => {
+    const actions = {
+      soft_deny_200: true,
+      timeout: 500,
+      max_text_length: 1000,
+      on_success: { feedback: null },
+    };
+    const made = await create({ actions });
+    expect((await detail(made.id)).actions).toMatchObject({
+      ...actions,
+      on_fail: { feedback: { value: -5 } },
+    });
+    const one = `${path}/${made.id}`;
+    await workspace()
+      .put(one, { actions: { timeout: null } })
+      .expect(200);
+    expect((await detail(made.id)).actions).toMatchObject({ ...actions, timeout: null });
+    const wrong = await workspace().put(one, { actions: { timeout: 0 } });
+    expect([wrong.status, wrong.body.data.field]).toEqual([400, 'body.actions.timeout']);
+  });
+
+  it('that every request must pass need credentials, which no config can say for them', async () => {
+    const checks = [{ id: 'lakera.guard' }];
+    const ofWorkspace = await create({ checks });
+    const ofOrganisation = await create({ checks }, admin());
+    const one = `/admin/workspaces/${h.first.workspace_slug}`;
+    const fieldsOf = async () => {
+      const answers = [
+        await admin().put(one, { defaults: { input_guardrails: [ofWorkspace.slug] } }),
+        await admin().put('/admin/organisation/defaults', {
+          output_guardrails: [ofOrganisation.slug],
+        }),
+      ];
+      return answers.map(({ status, body: told }) => [status, told.data?.field]);
+    };
+    expect(await fieldsOf()).toEqual([
+      [400, 'body.defaults.input_guardrails[0]'],
+      [400, 'body.output_guardrails[0]'],
+    ]);
+    const complete = [{ id: 'lakera.guard', parameters: { credentials: { apiKey: 'k-1234567' } } }];
+    for (const [{ id }, caller] of [
+      [ofWorkspace, workspace()],
+      [ofOrganisation, admin()],
+    ] as const)
+      await caller.put(`${path}/${id}`, { checks: complete }).expect(200);
+    expect((await fieldsOf()).map(([status]) => status)).toEqual([200, 200]);
+    const taken = await workspace().put(`${path}/${ofWorkspace.id}`, { checks });
+    expect([taken.status, taken.body.data.field]).toEqual([
+      400,
+      'body.checks[0].parameters.credentials',
+    ]);
+    await admin()
+      .put(one, { defaults: { input_guardrails: [] } })
+      .expect(200);
+    await admin().put('/admin/organisation/defaults', { output_guardrails: [] }).expect(200);
+  });
+
   it('belong to a workspace or to the organisation, and lists keep them apart', async () => {
     const mine = await create();
     const elsewhere = await create({ workspace_id: second.slug }, admin());

@@ -239,7 +239,7 @@ async function inspected(
       ? plain
       : { ...checked, headers: { ...plain.headers, ...checked.headers } };
   // A denied answer was paid for all the same.
-  const isDenied = reply.status === 446;
+  const isDenied = reply.isDenial === true;
   await attempt.finish(
     isDenied ? Outcome.DENIED : Outcome.SUCCESS,
     reply.status,

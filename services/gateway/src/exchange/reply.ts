@@ -10,6 +10,8 @@ export interface BodyReply {
   status: number;
   headers: ReplyHeaders;
   body: Buffer;
+  /** A guardrail's refusal, whatever its status. */
+  isDenial?: true;
 }
 
 export interface StreamReply {

@@ -50,6 +50,9 @@ export function exampleHook(given: Partial<Hook> & Pick<Hook, 'checks'>): Hook {
     id: 'hook',
     type: 'guardrail',
     deny: false,
+    deniesSoftly: false,
+    timeoutMs: undefined,
+    textLengthMax: undefined,
     async: false,
     sequential: false,
     onSuccess: undefined,
@@ -66,7 +69,7 @@ export function exampleCheck(
   parameters: HookCheck['parameters'] = {},
   isEnabled = true,
 ): HookCheck {
-  return { id, parameters, isEnabled };
+  return { id, parameters, isEnabled, deniesSoftly: parameters.soft_deny_200 === true };
 }
 
 /** The checks there are, and some made for the test. */

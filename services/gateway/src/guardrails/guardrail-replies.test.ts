@@ -1,3 +1,6 @@
+import type { Endpoint, StreamableFormat } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { assembleStream, type JsonObject } from '@sluice/providers';
 import { describe, expect, it } from 'vitest';
 import {
   deniedReply,
@@ -7,6 +10,7 @@ import {
   withHookResults,
 } from './guardrail-replies.ts';
 import type { HookResult } from './hook-results.ts';
+import type { DeniedRequest } from './soft-denial.ts';
 
 const ran: HookResult = {
   id: 'h',
@@ -50,9 +54,22 @@ describe('withHookResults', () => {
   });
 });
 
+function denied(endpoint: Endpoint, given: Partial<DeniedRequest> = {}): DeniedRequest {
+  return {
+    endpoint,
+    requestId: 'r',
+    model: 'm',
+    wantsStream: false,
+    asksForUsage: false,
+    isStrict: true,
+    nowMs: 1_000,
+    ...given,
+  };
+}
+
 describe('deniedReply', () => {
   const read = (endpoint: 'chatComplete' | 'messages') => {
-    const reply = deniedReply(endpoint, 'r', [ran], []);
+    const reply = deniedReply(denied(endpoint), [ran], []);
     return { ...reply, body: JSON.parse(reply.body.toString()) };
   };
   const results = { before_request_hooks: [ran], after_request_hooks: [] };
@@ -84,6 +101,55 @@ describe('deniedReply', () => {
         hook_results: results,
       },
     });
+  });
+});
+
+describe('a soft denial', () => {
+  const soft: HookResult = { ...ran, soft_deny_200: true };
+  const text = new GatewayError('guardrail.denied').message;
+  const withText: [StreamableFormat, Endpoint, (body: JsonObject) => unknown][] = [
+    ['openai-chat', 'chatComplete', ({ choices }) => choices],
+    ['openai-completions', 'complete', ({ choices }) => choices],
+    ['anthropic-messages', 'messages', ({ content }) => content],
+    ['openai-responses', 'createModelResponse', ({ output }) => output],
+  ];
+
+  it.each(withText)(
+    'is an answer of %s that says so, as JSON and as a stream',
+    (format, endpoint, saidBy) => {
+      const reply = deniedReply(denied(endpoint), [soft], []);
+      const body = JSON.parse(reply.body.toString());
+      expect([reply.status, reply.isDenial]).toEqual([200, true]);
+      expect(JSON.stringify(saidBy(body))).toContain(text);
+      expect(body).toMatchObject({
+        model: 'm',
+        hook_results: { before_request_hooks: [soft], after_request_hooks: [] },
+      });
+      const stream = deniedReply(denied(endpoint, { wantsStream: true }), [soft], []);
+      expect(stream).toMatchObject({
+        status: 200,
+        headers: { 'content-type': 'text/event-stream' },
+      });
+      const { hook_results: _, ...answer } = body;
+      const told = assembleStream(format, stream.body);
+      expect(saidBy(told ?? {})).toEqual(saidBy(answer));
+      expect(stream.body.toString()).not.toContain('hook_results"');
+    },
+  );
+
+  it('tells its results in a stream that may have items of ours', () => {
+    const asked = denied('chatComplete', { wantsStream: true, isStrict: false });
+    const [first] = deniedReply(asked, [soft], []).body.toString().split('\n\n');
+    expect(JSON.parse(first?.slice(6) ?? '')).toEqual({
+      hook_results: { before_request_hooks: [soft] },
+    });
+  });
+
+  it('is none beside a hard one, and where answers are no texts', () => {
+    expect(deniedReply(denied('chatComplete'), [soft, ran], []).status).toBe(446);
+    expect(deniedReply(denied('chatComplete'), [soft], [ran]).status).toBe(446);
+    for (const endpoint of ['embed', 'imageGenerate', 'proxy'] as const)
+      expect(deniedReply(denied(endpoint), [soft], []).status).toBe(446);
   });
 });
 

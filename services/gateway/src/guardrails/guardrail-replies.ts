@@ -3,6 +3,7 @@ import { errorBodies, GatewayError } from '@sluice/errors';
 import { encodeFurtherEvent, type JsonObject } from '@sluice/providers';
 import type { BodyReply } from '../exchange/reply.ts';
 import { type HookResult, hasRun } from './hook-results.ts';
+import { type DeniedRequest, isSoft, softAnswer, softEvents } from './soft-denial.ts';
 
 /** How a 200 is told from one that some guardrail failed without denying it. */
 export const softFailureStatus = 246;
@@ -22,24 +23,49 @@ export function withHookResults(
   return { ...body, hook_results: resultsJson(before, after) };
 }
 
-/** Status 446: an error in the shape the caller's client reads, and the results that explain it. */
+/**
+ * Status 446: an error in the shape the caller's client reads, and the results
+ * that explain it. A soft denial is an answer that says the same, where the
+ * operation has one.
+ */
 export function deniedReply(
-  endpoint: Endpoint,
-  requestId: string,
+  denied: DeniedRequest,
   before: readonly HookResult[],
   after: readonly HookResult[],
 ): BodyReply {
+  const { endpoint, requestId } = denied;
   const error = new GatewayError('guardrail.denied');
+  if (isSoft([...before, ...after])) {
+    const answer = softAnswer(denied, error.message);
+    if (answer !== undefined) return softReply(denied, answer, before, after);
+  }
   const body = errorBodies[operations[endpoint].errors](error, requestId);
   // Clients of other gateways tell this error by its type, and find its code null.
   body.error = { ...(body.error as object), code: null };
   body.hook_results = resultsJson(before, after);
-  return {
-    kind: 'body',
-    status: error.status,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(body)),
-  };
+  return refusal(error.status, 'application/json', Buffer.from(JSON.stringify(body)));
+}
+
+function softReply(
+  denied: DeniedRequest,
+  answer: JsonObject,
+  before: readonly HookResult[],
+  after: readonly HookResult[],
+): BodyReply {
+  const events = denied.wantsStream ? softEvents(denied, answer) : undefined;
+  if (events === undefined) {
+    const told = { ...answer, hook_results: resultsJson(before, after) };
+    return refusal(200, 'application/json', Buffer.from(JSON.stringify(told)));
+  }
+  const { endpoint, isStrict } = denied;
+  const first = isStrict ? undefined : hookResultsItem(endpoint, 'before_request_hooks', before);
+  const last = isStrict ? undefined : hookResultsItem(endpoint, 'after_request_hooks', after);
+  const parts = [first, events, last].filter((part) => part !== undefined);
+  return refusal(200, 'text/event-stream', Buffer.concat(parts));
+}
+
+function refusal(status: number, contentType: string, body: Buffer): BodyReply {
+  return { kind: 'body', status, headers: { 'content-type': contentType }, body, isDenial: true };
 }
 
 /** The one event of a stream that carries results. Undefined when no hook ran. */

@@ -32,7 +32,7 @@ export class Guardrails {
     logger: Logger;
     onAsyncResult?: (report: AsyncHookReport) => void;
     /** Hears what hooks think of a trace, those among them that nobody waited for. */
-    onFeedback?: (feedback: GivenFeedback) => void;
+    onFeedback?: ((feedback: GivenFeedback) => void) | undefined;
     /** Hears of each check that could not decide, by the name of its error. */
     onCheckError?: (name: string) => void;
     fetch: Asking['fetch'];

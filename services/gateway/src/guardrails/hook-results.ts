@@ -28,6 +28,8 @@ export interface HookRanResult {
   created_at: string;
   /** The hook is configured to deny, and failed. */
   deny: boolean;
+  /** The denial may be told as an answer with status 200. */
+  soft_deny_200?: true;
 }
 
 export interface HookSkippedResult {

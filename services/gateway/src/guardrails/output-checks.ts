@@ -26,12 +26,15 @@ export function outputChecks(hooks: VisitHooks | undefined): string {
 }
 
 /** What of a hook decides about answers. */
-function said({ type, deny, async, sequential, checks }: Hook): unknown[] {
+function said(hook: Hook): unknown[] {
+  const { type, deny, async, sequential, timeoutMs = 0, textLengthMax = 0, checks } = hook;
   return [
     type,
     deny,
     async,
     sequential,
+    timeoutMs,
+    textLengthMax,
     checks.flatMap(({ id, parameters, isEnabled }) => (isEnabled ? [[id, parameters]] : [])),
   ];
 }

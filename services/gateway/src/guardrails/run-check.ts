@@ -1,10 +1,11 @@
-import type { Hook, HookCheck } from '@sluice/engine';
+import type { HookCheck } from '@sluice/engine';
 import { type AskHost, type CheckContext, CheckError, type CheckOutcome } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
 import { largeWork } from '../http/large-work.ts';
 import { type Asking, askHost } from './ask-host.ts';
 import type { CheckCompiler, ReadyCheck } from './check-compiler.ts';
 import { withDeadline } from './deadline.ts';
+import type { HookBounds } from './hook-bounds.ts';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult } from './hook-results.ts';
 import { hasTime, isBusy, noteSpent } from './turn.ts';
@@ -36,7 +37,7 @@ export async function runCheck(
   check: HookCheck,
   context: HookContext,
   tools: HookTools,
-  hook: Pick<Hook, 'by'>,
+  bounds: HookBounds,
 ): Promise<CheckRun> {
   if (isBusy()) await hasTime();
   if (context.largeOwner !== undefined) await largeWork.turn(context.largeOwner);
@@ -56,16 +57,17 @@ export async function runCheck(
     if (tools.spending !== undefined && tools.spending.ms > spendingMaxMs)
       throw new CheckError('TimeSpent', 'The checks of this request have taken too long.');
     const ready = tools.compiler.get(check);
-    if (context.unreadable !== undefined && needsBody(ready))
-      throw new CheckError('Unreadable', context.unreadable);
+    if (needsBody(ready)) {
+      if (context.unreadable !== undefined) throw new CheckError('Unreadable', context.unreadable);
+      bounds.expectLength();
+    }
+    const ends = endOf(ready, bounds, startedAt, tools);
     const outcome =
       ready.deadlineMs === undefined
         ? looked(ready, context, nobodyToAsk, tools)
-        : waited(ready, ready.deadlineMs, context, tools, hook);
+        : waited(ready, ready.deadlineMs, ends, context, tools, bounds);
     const settled =
-      outcome instanceof Promise
-        ? await withDeadline(outcome, ready.deadlineMs ?? tools.checkDeadlineMs, tooSlow)
-        : outcome;
+      outcome instanceof Promise ? await withDeadline(outcome, ends.afterMs, ends.error) : outcome;
     changed = context.event === 'beforeRequest' ? settled.request : settled.response;
     result.verdict = settled.verdict;
     result.data = boundedData(settled.data);
@@ -86,17 +88,38 @@ function needsBody({ judges }: ReadyCheck): boolean {
   return judges === 'texts' || judges === 'parameters';
 }
 
+/** When a check that waits is given up, and as what. */
+interface CheckEnd {
+  readonly afterMs: number;
+  readonly error: () => Error;
+}
+
+/** Its own time is over, or that of its hook. @throws CheckError when that is so already */
+function endOf(
+  { deadlineMs }: ReadyCheck,
+  bounds: HookBounds,
+  now: number,
+  { checkDeadlineMs, spending }: HookTools,
+): CheckEnd {
+  const ownMs = deadlineMs ?? checkDeadlineMs;
+  const remainingMs = bounds.remainingMs(now, spending?.ms ?? 0);
+  return remainingMs === undefined || ownMs <= remainingMs
+    ? { afterMs: ownMs, error: tooSlow }
+    : { afterMs: remainingMs, error: () => bounds.end() };
+}
+
 /** A check that may wait: what it waits for ends when its time is over. */
 async function waited(
   ready: ReadyCheck,
   timeoutMs: number,
+  { afterMs, error }: CheckEnd,
   context: HookContext,
   tools: HookTools,
-  { by }: Pick<Hook, 'by'>,
+  { by }: HookBounds,
 ): Promise<CheckOutcome> {
   const ending = new AbortController();
   const signal = AbortSignal.any([context.signal, ending.signal]);
-  const timer = setTimeout(() => ending.abort(tooSlow()), timeoutMs).unref();
+  const timer = setTimeout(() => ending.abort(error()), afterMs).unref();
   const ask = askHost(context, { fetch: tools.fetch, by, timeoutMs, signal });
   try {
     return await looked(ready, { ...context, signal }, ask, tools);

@@ -1,6 +1,7 @@
 import type { Hook, HookCheck } from '@sluice/engine';
 import { isRequestFault } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
+import { HookBounds } from './hook-bounds.ts';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult, HookRanResult } from './hook-results.ts';
 import { type CheckRun, elapsedMs, type HookTools, runCheck } from './run-check.ts';
@@ -18,15 +19,17 @@ export async function runHook(
   tools: HookTools,
 ): Promise<HookOutcome> {
   const startedAt = performance.now();
+  const bounds = new HookBounds(hook, context, startedAt);
   const enabled = hook.checks.filter((check) => check.isEnabled);
   const inOrder = hook.sequential || hook.type === 'mutator';
   const runs = inOrder
-    ? await oneAfterAnother(enabled, context, tools, hook)
-    : await Promise.all(enabled.map((check) => runCheck(check, context, tools, hook)));
+    ? await oneAfterAnother(enabled, context, tools, bounds)
+    : await Promise.all(enabled.map((check) => runCheck(check, context, tools, bounds)));
   const checks = runs.map(({ result }) => result);
   // Side by side, each started from the original: the last one that changed it wins.
   const changed = runs.findLast((run) => run.changed !== undefined)?.changed;
   const verdict = checks.every((check) => isNoFailure(check, hook));
+  const deny = hook.deny && !verdict;
   return {
     result: {
       id: hook.id,
@@ -38,10 +41,25 @@ export async function runHook(
       execution_time: elapsedMs(startedAt),
       async: hook.async,
       created_at: new Date(context.nowMs).toISOString(),
-      deny: hook.deny && !verdict,
+      deny,
+      ...(deny && isSoft(hook, enabled, checks) ? { soft_deny_200: true } : {}),
     },
     changed,
   };
+}
+
+/** Whether the denial is told as an answer: the hook says so, or each check that failed. */
+function isSoft(
+  hook: Hook,
+  checks: readonly HookCheck[],
+  results: readonly CheckResult[],
+): boolean {
+  return (
+    hook.deniesSoftly ||
+    checks.every(
+      ({ deniesSoftly }, at) => deniesSoftly || isNoFailure(results[at] as CheckResult, hook),
+    )
+  );
 }
 
 /** Each check sees what those before it made. */
@@ -49,12 +67,12 @@ async function oneAfterAnother(
   checks: readonly HookCheck[],
   context: HookContext,
   tools: HookTools,
-  hook: Hook,
+  bounds: HookBounds,
 ): Promise<CheckRun[]> {
   const runs: CheckRun[] = [];
   let current = context;
   for (const check of checks) {
-    const run = await runCheck(check, current, tools, hook);
+    const run = await runCheck(check, current, tools, bounds);
     if (run.changed !== undefined) current = withDocument(current, run.changed);
     runs.push(run);
   }

@@ -1,3 +1,4 @@
+import type { Hook, HookCheck } from '@sluice/engine';
 import type { CheckFunction, CheckOutcome } from '@sluice/guardrails';
 import { describe, expect, it } from 'vitest';
 import {
@@ -14,11 +15,12 @@ import {
 import { type HookRun, hasRun } from './hook-results.ts';
 import { runHooks } from './run-hooks.ts';
 
+const never: CheckFunction = () => new Promise<CheckOutcome>(() => {});
 const tools = exampleTools({
   ...fixedChecks,
   'test.a': marking('a'),
   'test.b': marking('b'),
-  'test.never': () => new Promise<CheckOutcome>(() => {}),
+  'test.never': never,
 });
 
 function resultAt(run: HookRun, index: number) {
@@ -116,6 +118,74 @@ describe('the verdict of a hook', () => {
         deny: false,
       },
     ]);
+  });
+});
+
+describe('what a hook allows its checks', () => {
+  const slow: CheckFunction = () =>
+    new Promise<CheckOutcome>((settle) => setTimeout(settle, 5, { verdict: true, data: {} }));
+  const bounded = exampleTools({ ...fixedChecks, 'test.never': never, 'test.slow': slow });
+  const errorsOf = (run: HookRun) => resultAt(run, 0).checks.map(({ error }) => error?.name);
+
+  it('is time: what takes longer could not decide, and what stood behind it neither', async () => {
+    const checks = ['test.pass', 'test.never', 'test.pass'].map((id) => exampleCheck(id));
+    const hook = exampleHook({ checks, sequential: true, timeoutMs: 30 });
+    const run = await runHooks([hook], exampleContext(), bounded);
+    expect(errorsOf(run)).toEqual([undefined, 'HookDeadlineExceeded', 'HookDeadlineExceeded']);
+    expect(run.failed).toBe(false);
+    const failing = checks.map((check) => ({ ...check, parameters: { failOnError: true } }));
+    const failed = await runHooks([{ ...hook, checks: failing }], exampleContext(), bounded);
+    expect(failed.failed).toBe(true);
+  });
+
+  it('is no reason to end a check that has less time itself', async () => {
+    const hook = exampleHook({ checks: [exampleCheck('test.never')], timeoutMs: 10_000 });
+    const run = await runHooks([hook], exampleContext(), { ...bounded, checkDeadlineMs: 5 });
+    expect(errorsOf(run)).toEqual(['DeadlineExceeded']);
+  });
+
+  it('counts against the request where its own length took the time', async () => {
+    const checks = [exampleCheck('test.slow'), exampleCheck('test.pass')];
+    const hook = exampleHook({ checks, sequential: true, timeoutMs: 1 });
+    const enforced = { ...hook, isEnforced: true };
+    const large = exampleContext({ largeOwner: 'workspace-1' });
+    expect((await runHooks([enforced], exampleContext(), bounded)).failed).toBe(false);
+    const run = await runHooks([enforced], large, bounded);
+    expect(errorsOf(run)).toEqual(['HookDeadlineExceeded', 'TimeSpent']);
+    expect(run.failed).toBe(true);
+  });
+
+  it('is length: of longer texts only checks that read none decide', async () => {
+    const context = asking('x'.repeat(50));
+    const checks = [exampleCheck('test.pass'), exampleCheck('default.allowedRequestTypes')];
+    const withMax = (textLengthMax: number) => exampleHook({ checks, textLengthMax });
+    // The model, the roles and the system prompt are texts of it as well.
+    expect(errorsOf(await runHooks([withMax(100)], context, bounded))).toEqual([
+      undefined,
+      undefined,
+    ]);
+    const run = await runHooks([withMax(50)], context, bounded);
+    expect(errorsOf(run)).toEqual(['TextTooLong', undefined]);
+    expect(run.failed).toBe(false);
+    const enforced = { ...withMax(50), isEnforced: true };
+    expect((await runHooks([enforced], context, bounded)).failed).toBe(true);
+  });
+});
+
+describe('a denial', () => {
+  const denialOf = async (given: Partial<Hook>, ...checks: HookCheck[]) => {
+    const hook = exampleHook({ checks, deny: true, ...given });
+    return resultAt(await runHooks([hook], exampleContext(), tools), 0).soft_deny_200;
+  };
+  const soft = (id: string) => exampleCheck(id, { soft_deny_200: true });
+
+  it('is soft where the hook says so, or each check that fails', async () => {
+    expect(await denialOf({ deniesSoftly: true }, exampleCheck('test.fail'))).toBe(true);
+    expect(await denialOf({}, soft('test.fail'), exampleCheck('test.pass'))).toBe(true);
+    expect(await denialOf({}, soft('test.fail'), exampleCheck('test.fail'))).toBeUndefined();
+    expect(await denialOf({}, exampleCheck('test.fail'))).toBeUndefined();
+    expect(await denialOf({ deniesSoftly: true }, exampleCheck('test.pass'))).toBeUndefined();
+    expect(await denialOf({ deniesSoftly: true, deny: false }, soft('test.fail'))).toBeUndefined();
   });
 });
 

@@ -19,6 +19,7 @@ import { withHookItems } from '../guardrails/hook-stream.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
 import type { CheckedRequest } from './checked-request.ts';
+import { deniedRequest } from './denied-request.ts';
 
 /** The hooks of one target around one request, and what they change of the answer. */
 export class TargetHooksRun {
@@ -140,9 +141,8 @@ export class TargetHooksRun {
   }
 
   #denied(after: HookRun['results']): BodyReply {
-    const { subject, arrival } = this.#visit.exchange;
     const before = this.#beforeRun?.results ?? [];
-    return deniedReply(subject.operation.id, arrival.requestIdText, before, after);
+    return deniedReply(deniedRequest(this.#visit), before, after);
   }
 
   onKeptBody(reply: BodyReply): BodyReply {

@@ -39,7 +39,7 @@ const checkById = z.discriminatedUnion(
 
 const checks = z.array(checkById).min(1).max(100);
 
-/** What is recorded of an outcome; `value` is what it counts unless it says so itself. */
+/** What is recorded of an outcome, null = nothing; `value` is what it counts unless it says so itself. */
 const feedback = (value: number) =>
   z.object({
     feedback: z
@@ -48,17 +48,26 @@ const feedback = (value: number) =>
         weight: z.number().min(0).max(1).default(1),
         metadata: z.string().max(4096).default(''),
       })
+      .nullable()
       .prefault({}),
   });
 
 /** In published samples, with other values than the schema's: taken as unknown it would block nothing. */
 const misspelt = z.never('is not supported: use deny and on_fail').optional();
 
+/** What all its checks together may take. */
+const bounds = {
+  soft_deny_200: z.boolean().optional(),
+  timeout: z.int().min(1).max(600_000).nullish(),
+  max_text_length: z.int().min(1).max(100_000_000).nullish(),
+};
+
 const actions = z.object({
   onFail: misspelt,
   deny: z.boolean().default(false),
   async: z.boolean().default(false),
   sequential: z.boolean().default(false),
+  ...bounds,
   on_success: feedback(5).prefault({}),
   on_fail: feedback(-5).prefault({}),
 });
@@ -78,7 +87,7 @@ const summary = z.object({
 });
 
 const shownFeedback = z.object({
-  feedback: z.object({ value: z.number(), weight: z.number(), metadata: z.string() }),
+  feedback: z.object({ value: z.number(), weight: z.number(), metadata: z.string() }).nullable(),
 });
 
 const detail = summary.extend({
@@ -95,6 +104,7 @@ const detail = summary.extend({
     deny: z.boolean(),
     async: z.boolean(),
     sequential: z.boolean(),
+    ...bounds,
     on_success: shownFeedback,
     on_fail: shownFeedback,
   }),
@@ -167,6 +177,7 @@ export const guardrailsEndpoints = {
           deny: z.boolean(),
           async: z.boolean(),
           sequential: z.boolean(),
+          ...bounds,
           on_success: feedback(5),
           on_fail: feedback(-5),
         })

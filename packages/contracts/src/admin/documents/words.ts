@@ -14,10 +14,16 @@ export const documentWords = {
   deny: 'Whether a request or reply that fails is refused.',
   async: 'Whether nothing waits for the verdict.',
   sequential: 'Whether checks run one after the other.',
+  soft_deny_200:
+    'Whether a denial is told as an answer with status 200, for clients that give up at errors. It denies by itself.',
+  'actions.timeout':
+    'How long all checks together may take, in milliseconds; what is not done by then could not decide.',
+  max_text_length:
+    'Characters of all texts together beyond which no check looks: it could not decide.',
   on_success: 'What is done when all checks pass.',
   on_fail: 'What is done when a check fails.',
   onFail: 'The same as `on_fail`.',
-  feedback: 'The feedback that is given to the request.',
+  feedback: 'The feedback that is given to the request; null = none.',
   'feedback.metadata': 'What is kept with the feedback.',
   // Prompts
   string: 'The template.',

@@ -4,6 +4,7 @@ import {
   parseConfigDocument,
   storedConfigCaps,
 } from '@sluice/contracts';
+import { needsCredentials } from '@sluice/contracts/checks';
 import { compileConfig } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import type { Database } from '../../kernel/database/client.ts';
@@ -38,7 +39,12 @@ export async function checkRuns(
   const configs = await findReferences(db, workspaceId, slug, node);
   const findGuardrail = await namedGuardrails(db, workspaceId);
   try {
-    compileConfig(node, { slug, findConfig: (name) => configs.get(name), findGuardrail });
+    compileConfig(node, {
+      slug,
+      findConfig: (name) => configs.get(name),
+      findGuardrail,
+      needsCredentials,
+    });
   } catch (error) {
     if (error instanceof GatewayError && saysInvalid.has(error.code))
       throw invalidConfig(error.field ?? 'config', error.faults ?? [error.message]);

@@ -1,5 +1,5 @@
-import type { BodyOf, GuardrailActions } from '@sluice/contracts/admin';
-import { GatewayError } from '@sluice/errors';
+import type { BodyOf, GuardrailActions, GuardrailCheck } from '@sluice/contracts/admin';
+import { GatewayError, invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
 import type { Change } from '../../kernel/database/change.ts';
@@ -13,6 +13,7 @@ import {
   targetWorkspace,
 } from '../../kernel/tenancy/target-workspace.ts';
 import { refuseBrokenChecks } from './broken-checks.ts';
+import { lackingCredentials } from './lacking-credentials.ts';
 import { presentGuardrailDetail } from './present.ts';
 import { withKeptSecrets } from './secrets.ts';
 import {
@@ -104,6 +105,7 @@ export function changeGuardrail(
   return call.change(async (change) => {
     const row = await reachGuardrail(call, change.db, reference);
     const before = await currentVersion(change.db, row);
+    if (body.checks !== undefined) await refuseOpenEnforced(change.db, row, body.checks);
     const by = actorOf(call.caller);
     const runsDifferently = body.checks !== undefined || body.actions !== undefined;
     const guardrail = await updateGuardrail(change.db, row.id, {
@@ -129,6 +131,22 @@ export function changeGuardrail(
     describeChange(change, { guardrail: row, version: before }, { guardrail, version });
     return { guardrail, version };
   });
+}
+
+/** @throws 400 where every request must pass a check that nobody gives credentials */
+async function refuseOpenEnforced(
+  db: Change['db'],
+  row: GuardrailRow,
+  checks: readonly GuardrailCheck[],
+): Promise<void> {
+  const lacking = lackingCredentials(checks);
+  if (lacking === undefined) return;
+  const { organisations, workspaces } = await countUses(db, row);
+  if (organisations + workspaces > 0)
+    throw invalidField(
+      `body.checks[${lacking}].parameters.credentials`,
+      'is required: every request must pass this guardrail',
+    );
 }
 
 /** Refused while something relies on it: requests would go on unguarded without a word. */

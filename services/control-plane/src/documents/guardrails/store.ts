@@ -88,6 +88,18 @@ export function currentVersion(db: Database, row: GuardrailRow): Promise<Guardra
   });
 }
 
+/** As they may be shown: masked secrets are there all the same. */
+export async function checksInForce(
+  db: Database,
+  { id, version }: GuardrailRow,
+): Promise<GuardrailCheck[]> {
+  const found = await db.guardrailVersion.findUnique({
+    where: { guardrailId_version: { guardrailId: id, version } },
+    select: { checks: true },
+  });
+  return (found?.checks ?? []) as unknown as GuardrailCheck[];
+}
+
 export function insertGuardrail(
   db: Database,
   data: Prisma.GuardrailUncheckedCreateInput,

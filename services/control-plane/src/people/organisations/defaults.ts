@@ -1,5 +1,6 @@
 import type { BodyOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
+import { faultOfEnforced } from '../../documents/guardrails/lacking-credentials.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { isUuid } from '../../kernel/names/ids.ts';
@@ -72,5 +73,9 @@ async function slugsOf(
       throw invalidField(`body.${list}[${index}]`, 'is no guardrail of the organisation');
     return row.slug;
   });
+  for (const [index, slug] of slugs.entries()) {
+    const fault = await faultOfEnforced(db, organisationId, slug);
+    if (fault !== undefined) throw invalidField(`body.${list}[${index}]`, fault);
+  }
   return [...new Set(slugs)];
 }

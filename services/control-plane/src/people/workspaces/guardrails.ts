@@ -1,4 +1,5 @@
 import { invalidField } from '@sluice/errors';
+import { faultOfEnforced } from '../../documents/guardrails/lacking-credentials.ts';
 import { findGuardrail } from '../../documents/guardrails/store.ts';
 import type { Database } from '../../kernel/database/client.ts';
 
@@ -20,6 +21,8 @@ export async function guardrailSlugs(
       guardrail?.workspaceId === null || guardrail?.workspaceId === scope.workspaceId;
     if (!isTheirs || guardrail.status !== 'active')
       throw invalidField(`${field}[${index}]`, 'is no guardrail of this workspace');
+    const fault = await faultOfEnforced(db, scope.organisationId, reference);
+    if (fault !== undefined) throw invalidField(`${field}[${index}]`, fault);
     slugs.add(guardrail.slug);
   }
   return [...slugs];

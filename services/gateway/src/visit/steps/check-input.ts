@@ -7,6 +7,7 @@ import type { Guardrails } from '../../guardrails/guardrails.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { type CheckedRequest, checkedRequest } from '../checked-request.ts';
+import { deniedRequest } from '../denied-request.ts';
 import type { Step, TargetAnswer } from '../step.ts';
 import { TargetHooksRun } from '../target-hooks-run.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
@@ -77,14 +78,18 @@ async function deny(
   run: HookRun,
   { recorder }: CheckInputParts,
 ): Promise<TargetAnswer> {
-  const { progress, subject, arrival } = visit.exchange;
+  const { progress } = visit.exchange;
+  const reply = deniedReply(deniedRequest(visit), run.results, []);
   visit.exchange.limits?.noteAnswered();
   progress.refusals++;
   progress.tries++;
-  await recorder.refuse(visit.exchange, new GatewayError('guardrail.denied'), {
-    path: visit.planned.path,
-    visit,
-  });
-  const reply = deniedReply(subject.operation.id, arrival.requestIdText, run.results, []);
+  await recorder.refuse(
+    visit.exchange,
+    new GatewayError('guardrail.denied', { status: reply.status }),
+    {
+      path: visit.planned.path,
+      visit,
+    },
+  );
   return { status: reply.status, stops: false, reply, error: undefined };
 }

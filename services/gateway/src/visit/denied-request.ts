@@ -1,0 +1,18 @@
+import { keptAnswers } from '@sluice/providers';
+import type { Visit } from '../exchange/visit.ts';
+import type { DeniedRequest } from '../guardrails/soft-denial.ts';
+
+/** What a denial of this visit's request is told by. */
+export function deniedRequest({ exchange, target }: Visit): DeniedRequest {
+  const { subject, arrival } = exchange;
+  const { operation } = subject;
+  return {
+    endpoint: operation.id,
+    requestId: arrival.requestIdText,
+    model: subject.model,
+    wantsStream: subject.wantsStream,
+    asksForUsage: keptAnswers(operation.format).asksForUsage(subject.json ?? {}),
+    isStrict: target?.strictOpenAiCompliance !== false,
+    nowMs: Date.now(),
+  };
+}
