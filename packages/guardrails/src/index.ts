@@ -2,7 +2,7 @@
  * What guardrail checks look at and decide, pure: no network, clock or log.
  * Start at `check.ts` (the shapes), then `checks/index.ts` (which there are).
  */
-export { forwardedHeaderFault } from '@sluice/contracts/checks';
+export { forwardedHeaderFault, needsCredentials } from '@sluice/contracts/checks';
 export {
   type AskHost,
   type AwsSigning,

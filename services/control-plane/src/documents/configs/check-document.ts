@@ -4,9 +4,9 @@ import {
   parseConfigDocument,
   storedConfigCaps,
 } from '@sluice/contracts';
-import { needsCredentials } from '@sluice/contracts/checks';
 import { compileConfig } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
+import { needsCredentials } from '@sluice/guardrails';
 import type { Database } from '../../kernel/database/client.ts';
 import { namedGuardrails } from '../guardrails/named-guardrails.ts';
 import { findActiveDocuments } from './store.ts';

@@ -1,5 +1,5 @@
 import type { GuardrailCheck } from '@sluice/contracts/admin';
-import { needsCredentials } from '@sluice/contracts/checks';
+import { needsCredentials } from '@sluice/guardrails';
 import type { Database } from '../../kernel/database/client.ts';
 import { checksInForce, findGuardrail } from './store.ts';
 
