@@ -5,7 +5,13 @@
  */
 import { parseArgs } from 'node:util';
 import { applyMigrations, missingMigrations } from '@sluice/control-plane/migrate';
-import { type MigratedStore, migrateClickHouse, migrateNats } from '@sluice/data-service/migrate';
+import {
+  type MigratedStore,
+  migrateClickHouse,
+  migrateNats,
+  replicationOf,
+  replicationSettings,
+} from '@sluice/data-service/migrate';
 import { defineSettings, optionalText } from '@sluice/env';
 
 const help = `Usage: npm run migrate [-- --check]
@@ -13,6 +19,8 @@ const help = `Usage: npm run migrate [-- --check]
   --check    change nothing; ends with 1 when something is missing
 
 Reads DATABASE_URL, CLICKHOUSE_URL and NATS_URL; what is not set is left alone.
+With CLICKHOUSE_REPLICATION_ENABLED=true tables are made on all servers of
+CLICKHOUSE_CLUSTER_NAME.
 The embedded engine of npm start is brought up to date by the data service.
 `;
 
@@ -21,6 +29,7 @@ const settings = defineSettings({
   Stores: {
     DATABASE_URL: optionalText('Postgres'),
     CLICKHOUSE_URL: optionalText('ClickHouse'),
+    ...replicationSettings,
     NATS_URL: optionalText('NATS'),
   },
 });
@@ -39,7 +48,9 @@ async function main(): Promise<number> {
     return 0;
   }
   const isCheck = values.check === true;
-  const { DATABASE_URL, CLICKHOUSE_URL, NATS_URL } = settings.readEnv(process.env);
+  const env = settings.readEnv(process.env);
+  const { DATABASE_URL, CLICKHOUSE_URL, NATS_URL } = env;
+  const replication = replicationOf(env);
   const stores: MigratedStore[] = [];
   const told = (store: MigratedStore) => {
     stores.push(store);
@@ -49,7 +60,8 @@ async function main(): Promise<number> {
     const steps = await (isCheck ? missingMigrations : applyMigrations)(DATABASE_URL);
     told({ store: 'Postgres', steps });
   }
-  if (CLICKHOUSE_URL !== undefined) told(await migrateClickHouse(CLICKHOUSE_URL, isCheck));
+  if (CLICKHOUSE_URL !== undefined)
+    told(await migrateClickHouse(CLICKHOUSE_URL, isCheck, replication));
   if (NATS_URL !== undefined) told(await migrateNats(NATS_URL, isCheck));
   if (stores.length === 0) {
     process.stderr.write(help);

@@ -1,6 +1,9 @@
 import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
+import type { Replication } from './clickhouse/replication.ts';
 import { ensureUsageStream } from './consumers/ensure-usage-stream.ts';
+
+export { replicationOf, replicationSettings } from './clickhouse/replication.ts';
 
 /** What a store lacked, or lacks where it was only looked at. */
 export interface MigratedStore {
@@ -9,10 +12,16 @@ export interface MigratedStore {
 }
 
 /** Brings the ledger on a ClickHouse server to this release; with `isCheck` it only says what is missing. */
-export async function migrateClickHouse(url: string, isCheck: boolean): Promise<MigratedStore> {
-  const { client, close } = await connectClickHouse({ url });
+export async function migrateClickHouse(
+  url: string,
+  isCheck: boolean,
+  replication?: Replication,
+): Promise<MigratedStore> {
+  const { client, close } = await connectClickHouse({ url, replication });
   try {
-    const steps = await (isCheck ? missingSchema : applySchema)(client, schemaFolder);
+    const steps = isCheck
+      ? await missingSchema(client, schemaFolder)
+      : await applySchema(client, schemaFolder, replication);
     return { store: 'ClickHouse', steps };
   } finally {
     await close();

@@ -9,6 +9,7 @@ import {
   text,
   url,
 } from '@sluice/env';
+import { replicationSettings } from './clickhouse/replication.ts';
 
 /** Every setting of the data service, as docs/settings.md shows them. */
 export const settings = defineSettings({
@@ -28,6 +29,7 @@ export const settings = defineSettings({
     CLICKHOUSE_URL: url(
       'ClickHouse, http(s)://user:password@host:8123/database; unset = the embedded engine',
     ),
+    ...replicationSettings,
     CLICKHOUSE_DATA_DIR: text('folder of the embedded engine', '.sluice/clickhouse'),
     ANALYTICS_ROLL_UPS: bool(
       'roll up minutes, hours and days for analytics; without it every question reads attempts',

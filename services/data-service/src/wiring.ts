@@ -16,6 +16,7 @@ import type { Logger } from '@sluice/telemetry';
 import { createApp } from './app.ts';
 import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
+import { replicationOf } from './clickhouse/replication.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
 import { watchStream } from './consumers/watch-stream.ts';
 import { createGapGauge } from './gap-gauge.ts';
@@ -42,15 +43,17 @@ export async function wire(
   const nowMs = Date.now;
   // Read first, so that a slip in the address is found at start and not when the first message is due.
   const natsAddresses = env.NATS_URL === undefined ? undefined : parseNatsAddresses(env.NATS_URL);
+  const replication = replicationOf(env);
   const metrics = ingestMetrics(registry);
   const {
     client,
     insertBlock,
+    catchUp,
     close: closeClickHouse,
   } = await connectClickHouse(
     env.CLICKHOUSE_URL === undefined
       ? { dataDir: env.CLICKHOUSE_DATA_DIR }
-      : { url: env.CLICKHOUSE_URL },
+      : { url: env.CLICKHOUSE_URL, replication },
   );
   const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs });
   const refreshGaps = createGapGauge({
@@ -64,11 +67,12 @@ export async function wire(
 
   const keeper = createKeeper({
     client,
+    catchUp,
     logger,
     nowMs,
     isRolledUp: env.ANALYTICS_ROLL_UPS,
   });
-  const sealer = createSealer({ client, logger, nowMs, everyMs: 600_000 });
+  const sealer = createSealer({ client, catchUp, logger, nowMs, everyMs: 600_000 });
 
   let hasSchema = false;
   let consumer: UsageStreamConsumer | undefined;
@@ -127,7 +131,7 @@ export async function wire(
       start(stopping) {
         if (!env.ANALYTICS_ROLL_UPS || !hasSchema) return;
         const signal = AbortSignal.any([stopping, rollUps.signal]);
-        rollingUp = repeatRollUps({ client, metrics, logger, nowMs, stopping: signal });
+        rollingUp = repeatRollUps({ client, catchUp, metrics, logger, nowMs, stopping: signal });
       },
       async drain() {
         rollUps.abort();

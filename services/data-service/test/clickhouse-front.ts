@@ -11,13 +11,22 @@ export interface ClickHouseFront {
   down(): Promise<void>;
   up(): Promise<void>;
   close(): Promise<void>;
+  /** What was asked for, in order. */
+  readonly statements: readonly string[];
 }
 
 /**
  * ClickHouse's HTTP interface before the embedded engine: as much of it as the
  * client uses, so that the server mode is tested against the real SQL engine.
+ * As a replica of a cluster it makes no table that the others would not have,
+ * and has a Keeper's part in them taken away before the engine, which knows none.
  */
-export async function startClickHouseFront(): Promise<ClickHouseFront> {
+export async function startClickHouseFront({
+  replicaOf,
+}: {
+  replicaOf?: string;
+} = {}): Promise<ClickHouseFront> {
+  const statements: string[] = [];
   const dataDir = await temporaryFolder('clickhouse-front');
   const engine = createChdbConnection({ path: dataDir });
   const file = blockFile(dataDir);
@@ -25,7 +34,10 @@ export async function startClickHouseFront(): Promise<ClickHouseFront> {
     const url = new URL(request.url ?? '/', 'http://localhost');
     if (url.pathname === '/ping') return response.end('Ok.\n');
     try {
-      const { sets, query, body, format } = await statementOf(request, url);
+      const { sets, query: asked, body, format } = await statementOf(request, url);
+      statements.push(asked);
+      const query =
+        replicaOf === undefined ? asked : ofOneServer(asked, replicaOf, url.searchParams);
       const run = async (statement: string) => {
         const result = await engine.chdb.queryAsync(`${sets}${statement}`, { format });
         response.end(result.bytes());
@@ -51,6 +63,7 @@ export async function startClickHouseFront(): Promise<ClickHouseFront> {
   await listen(0);
   const { port } = server.address() as AddressInfo;
   return {
+    statements,
     url: `http://default:@127.0.0.1:${port}/default`,
     down: stop,
     up: () => listen(port),
@@ -92,3 +105,15 @@ const transport = new Set([
   'http_headers_progress_interval_ms',
   'enable_http_compression',
 ]);
+
+function ofOneServer(query: string, cluster: string, settings: URLSearchParams): string {
+  const onCluster = ` ON CLUSTER ${cluster}`;
+  if (/^CREATE |^ALTER /m.test(query) && !query.includes(onCluster))
+    throw new Error(`Only this server would do it: ${query}`);
+  if (/ENGINE = (?!Replicated)\w*MergeTree/.test(query))
+    throw new Error(`Other servers would not have its rows: ${query}`);
+  if (/^INSERT /m.test(query) && settings.get('insert_quorum') !== 'auto')
+    throw new Error(`Only this server would have it: ${query}`);
+  if (query.startsWith('SYSTEM SYNC REPLICA ')) return 'SELECT 1';
+  return query.replace(onCluster, '').replace(/ENGINE = Replicated/, 'ENGINE = ');
+}

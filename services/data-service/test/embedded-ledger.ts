@@ -10,7 +10,7 @@ const whenAllIsYoung = Date.UTC(2020, 0, 1);
 
 /** The real engine inside the test, with schema and sink. One a process: the engine allows no more. */
 export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () => number } = {}) {
-  const { client, insertBlock, close } = await connectClickHouse({
+  const { client, insertBlock, catchUp, close } = await connectClickHouse({
     dataDir: await temporaryFolder('clickhouse'),
   });
   await applySchema(client, schemaFolder);
@@ -19,6 +19,7 @@ export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () 
   const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs });
   return {
     client,
+    catchUp,
     sink,
     /** The rows of a query as objects. */
     async rows<T = Record<string, unknown>>(query: string): Promise<T[]> {

@@ -51,7 +51,7 @@ const seal = () => sealDueDays(ledger.client, Date.now() + 2 * dayMs);
 
 async function keep(logsDays: number, figuresDays = 365, id = 'org-1'): Promise<void> {
   const logger = createLogger({ service: 'test', level: 'warn' });
-  const keeper = createKeeper({ client: ledger.client, logger, nowMs: Date.now, isRolledUp: true });
+  const keeper = createKeeper({ ...ledger, logger, nowMs: Date.now, isRolledUp: true });
   keeper.keep({
     others: { logsDays: 90, figuresDays: 365 },
     organisations: new Map([[id, { logsDays, figuresDays }]]),

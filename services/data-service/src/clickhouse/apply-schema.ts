@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { clusterOfStatements, type Replication, replicatedStatement } from './replication.ts';
 
 /** The numbered files of this service. */
 export const schemaFolder = join(import.meta.dirname, '../../schema');
@@ -10,12 +11,23 @@ export const schemaFolder = join(import.meta.dirname, '../../schema');
  * Applies the numbered files that this database has not seen, in order, and
  * returns their names. Each holds one statement that may run twice: what was cut
  * off goes on, and two that start at once do no harm. An applied file that changed since is an error.
+ * For replicas the same files are said to all of them.
  */
-export async function applySchema(client: ClickHouseClient, folder: string): Promise<string[]> {
-  await client.command({ query: ownTable });
+export async function applySchema(
+  client: ClickHouseClient,
+  folder: string,
+  replication?: Replication,
+): Promise<string[]> {
+  const cluster =
+    replication === undefined ? undefined : await clusterOfStatements(client, replication);
+  const run = async (statement: string) => {
+    const query = replication === undefined ? statement : replicatedStatement(statement, cluster);
+    await client.command({ query });
+  };
+  await run(ownTable);
   const missing = await filesToApply(client, folder);
   for (const { name, query, digest } of missing) {
-    await client.command({ query });
+    await run(query);
     await client.insert({
       table: 'schema_files',
       values: [{ name, digest }],
@@ -61,9 +73,9 @@ async function readSchema(folder: string): Promise<SchemaFile[]> {
 }
 
 const ownTable = `
-  CREATE TABLE IF NOT EXISTS schema_files
-  (name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'))
-  ENGINE = ReplacingMergeTree ORDER BY name`;
+CREATE TABLE IF NOT EXISTS schema_files
+(name String, digest String, applied_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC'))
+ENGINE = ReplacingMergeTree ORDER BY name`;
 
 async function appliedDigests(client: ClickHouseClient): Promise<Map<string, string>> {
   const result = await client.query({

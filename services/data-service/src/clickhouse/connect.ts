@@ -6,13 +6,18 @@ import { lockDataDir } from '@sluice/data-dir';
 import type { InsertBlock } from '../columns/native-block.ts';
 import { textLiteral } from '../queries/parameters.ts';
 import { blockFile } from './block-file.ts';
+import { catchUp, type Replication } from './replication.ts';
 
 /** A server elsewhere, or the engine inside this process. */
-export type ClickHousePlace = { url: string } | { dataDir: string };
+export type ClickHousePlace =
+  | { url: string; replication?: Replication | undefined }
+  | { dataDir: string };
 
 export interface ClickHouse {
   readonly client: ClickHouseClient;
   readonly insertBlock: InsertBlock;
+  /** Waits until what is asked has all that was stored before; at once where there are no replicas. */
+  readonly catchUp: () => Promise<void>;
   /** Waits for what the engine still computes; afterwards its folder is free. */
   close(): Promise<void>;
 }
@@ -24,7 +29,10 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
     url: place.url,
     application: 'sluice-data-service',
     request_timeout: 30_000,
-    clickhouse_settings: insertSettings,
+    clickhouse_settings: {
+      ...insertSettings,
+      ...(place.replication === undefined ? {} : replicaSettings),
+    },
   });
   return {
     client,
@@ -36,6 +44,9 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
       // The answer is empty; its end gives the connection back.
       await finished(stream.resume());
     },
+    catchUp: async () => {
+      if (place.replication !== undefined) await catchUp(client);
+    },
     close: () => client.close(),
   };
 }
@@ -45,6 +56,12 @@ export async function connectClickHouse(place: ClickHousePlace): Promise<ClickHo
  * says; and a batch with records of many months is odd but not an error.
  */
 const insertSettings = { async_insert: 0, max_partitions_per_insert_block: '0' } as const;
+
+/**
+ * Most replicas have an insert before it is answered, so that no record is lost with one of them. Two inserts of the same
+ * content are two: copies of records are found by their ids, and a mark set again is set again.
+ */
+const replicaSettings = { insert_quorum: 'auto', insert_deduplicate: 0 } as const;
 
 async function openEmbedded(dataDir: string): Promise<ClickHouse> {
   // Hundreds of megabytes of native code that only this mode needs, hence the late import.
@@ -71,6 +88,7 @@ async function openEmbedded(dataDir: string): Promise<ClickHouse> {
           query: `INSERT INTO ${table} (${names}) SELECT ${names} FROM file(${textLiteral(path)}, Native)`,
         });
       }),
+    catchUp: async () => {},
     async close() {
       await client.close();
       await drainPending();

@@ -5,6 +5,8 @@ import { deleteAged, writeCutoffs } from './delete-aged.ts';
 
 export interface KeeperOptions {
   client: ClickHouseClient;
+  /** Before anything is deleted: it goes only when what is made of it stands. */
+  catchUp: () => Promise<void>;
   logger: Logger;
   nowMs: () => number;
   /** Whether minutes are rolled up, which is waited for. */
@@ -19,11 +21,18 @@ export interface Keeper {
 }
 
 /** Keeps of the ledger what organisations want to be kept. One run at a time; who asks meanwhile asks again. */
-export function createKeeper({ client, logger, nowMs, isRolledUp }: KeeperOptions): Keeper {
+export function createKeeper({
+  client,
+  catchUp,
+  logger,
+  nowMs,
+  isRolledUp,
+}: KeeperOptions): Keeper {
   let running: Promise<void> | undefined;
 
   async function run(kept: Kept): Promise<void> {
     try {
+      await catchUp();
       const cutoffs = await cutoffDays(client, kept, { nowMs: nowMs(), isRolledUp });
       await writeCutoffs(client, cutoffs);
       const tables = await deleteAged(client, cutoffs, nowMs());

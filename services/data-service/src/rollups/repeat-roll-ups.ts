@@ -6,6 +6,8 @@ import { rollUp } from './roll-up.ts';
 
 export interface RepeatRollUpsOptions {
   readonly client: ClickHouseClient;
+  /** Before each look: what a replica lacks would be missing from the figures until somebody marks it. */
+  readonly catchUp: () => Promise<void>;
   readonly metrics: IngestMetrics;
   readonly logger: Logger;
   readonly nowMs: () => number;
@@ -24,12 +26,13 @@ const givenUpMs = 300_000;
 
 /** Rolls up what changed until it is stopped. Rests as long as it works, so that questions and inserts go first. */
 export async function repeatRollUps(options: RepeatRollUpsOptions): Promise<void> {
-  const { client, metrics, logger, nowMs, stopping } = options;
+  const { client, catchUp, metrics, logger, nowMs, stopping } = options;
   const rest = (ms: number) => delay(ms, undefined, { signal: stopping }).catch(() => {});
   let allAtMs = Number.NEGATIVE_INFINITY;
   while (!stopping.aborted) {
     const isAll = nowMs() - allAtMs > allEveryMs;
     try {
+      await catchUp();
       const units = await rollUp({
         client,
         slackMs,

@@ -6,6 +6,8 @@ import { sealDueDays } from './seal-due-days.ts';
 
 export interface SealerOptions {
   client: ClickHouseClient;
+  /** Before days are sealed: a seal stands for all that was stored. */
+  catchUp: () => Promise<void>;
   logger: Logger;
   nowMs: () => number;
   everyMs: number;
@@ -19,7 +21,7 @@ export interface Sealer {
 }
 
 /** Seals each day once it is over for long enough. What fails is tried again, and shows as an age that grows. */
-export function createSealer({ client, logger, nowMs, everyMs }: SealerOptions): Sealer {
+export function createSealer({ client, catchUp, logger, nowMs, everyMs }: SealerOptions): Sealer {
   const stopping = new AbortController();
   let running: Promise<void> | undefined;
   let doneTo = '';
@@ -30,6 +32,7 @@ export function createSealer({ client, logger, nowMs, everyMs }: SealerOptions):
       const due = lastDueDay(nowMs());
       try {
         if (due > doneTo) {
+          await catchUp();
           await sealDueDays(client, nowMs(), stopping.signal);
           if (!stopping.signal.aborted) doneTo = due;
         }

@@ -41,7 +41,9 @@ export interface Speed {
 
 /** What questions over the last thirty days take in the embedded engine, one after the other, while roll-ups are made as in service. */
 export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
-  const { client, insertBlock, close } = await connectClickHouse({ dataDir: options.dataDir });
+  const { client, insertBlock, catchUp, close } = await connectClickHouse({
+    dataDir: options.dataDir,
+  });
   const stop = new AbortController();
   const parts: Promise<void>[] = [];
   try {
@@ -50,7 +52,7 @@ export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
     const metrics = ingestMetrics(createMetrics({ app: 'data-service', env: 'speed' }));
     const logger = createLogger({ service: 'data-service', level: 'warn' });
     const stopping = stop.signal;
-    parts.push(repeatRollUps({ client, metrics, logger, nowMs: Date.now, stopping }));
+    parts.push(repeatRollUps({ client, catchUp, metrics, logger, nowMs: Date.now, stopping }));
     if (options.arriving > 0) {
       const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs: Date.now });
       parts.push(writeSteadily(sink, { perSecond: options.arriving, stopping }));
