@@ -1,4 +1,4 @@
-import { integer, oneOf, optionalSecret, optionalText } from '@sluice/env';
+import { bool, integer, oneOf, optionalSecret, optionalText, url } from '@sluice/env';
 import type { OtlpProtocol } from './export-request.ts';
 import type { OtlpTarget } from './exporter.ts';
 
@@ -18,6 +18,29 @@ export const exporterSettings = {
   OTEL_SERVICE_NAME: optionalText('`service.name` of exports; default: SERVICE_NAME'),
   OTEL_RESOURCE_ATTRIBUTES: optionalText('further attributes of all exports, `name=value,…`'),
 };
+
+/** The receiver that all services share, and what each of them tells it of itself. */
+export const receiverSettings = {
+  OTEL_ENDPOINT: url('base of the receiver; `/v1/traces` and `/v1/logs` are appended'),
+  OTEL_EXPORTER_OTLP_HEADERS: optionalSecret('headers sent to it, `name=value,…`'),
+  OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(
+    'how it is spoken to',
+    ['http/json', 'http/protobuf'],
+    'http/json',
+  ),
+  OTEL_LOGS_ENABLED: bool('send the lines of this service’s log there, too', false),
+  ...exporterSettings,
+};
+
+/** What forwarding a log takes of it. */
+export interface LogForwardEnv extends ExporterEnv {
+  readonly OTEL_LOGS_ENABLED: boolean;
+  readonly OTEL_ENDPOINT?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_HEADERS?: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_PROTOCOL: OtlpProtocol;
+  readonly OTEL_SERVICE_NAME?: string | undefined;
+  readonly OTEL_RESOURCE_ATTRIBUTES?: string | undefined;
+}
 
 export interface ExporterEnv {
   readonly OTEL_EXPORTER_OTLP_COMPRESSION: 'none' | 'gzip';

@@ -23,12 +23,13 @@ export { type AttributeValue, attributesOf, type PlainValue, plainValueOf } from
 export { encodeExport, type OtlpProtocol, readExport } from './export-request.ts';
 export { type Delivery, OtlpExporter, type OtlpTarget } from './exporter.ts';
 export {
-  type ExporterEnv,
-  exporterSettings,
+  type LogForwardEnv,
   readPairs,
   readTarget,
+  receiverSettings,
   type TargetAddress,
 } from './exporter-settings.ts';
 export { operationNameOf, providerIdOf, providerNameOf } from './gen-ai-names.ts';
+export { createLogsExport } from './log-lines.ts';
 export { exceedsBounds, type MessageBounds } from './message-cost.ts';
 export { spanIdOf, traceIdOf } from './span-ids.ts';

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { type OtlpFailure, startOtlpReceiver } from '@sluice/testkit';
 import { expect, it } from 'vitest';
 
 /** Runs a service of these parts as a process; it is sent `signal` when it is ready. */
@@ -9,16 +10,19 @@ async function run(
   { signal = 'SIGTERM', env = {} }: { signal?: NodeJS.Signals; env?: Record<string, string> } = {},
 ): Promise<{ code: number | null; lines: Record<string, unknown>[] }> {
   const script = `
-    import { runService } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
+    import { forwardLog, runService } from ${JSON.stringify(new URL('./index.ts', import.meta.url).href)};
     import { defineSettings, metricsSettings, processSettings, text } from ${JSON.stringify(
       new URL('../../env/src/index.ts', import.meta.url).href,
     )};
-    const settings = defineSettings({ Process: {
+    import { receiverSettings } from ${JSON.stringify(
+      new URL('../../otlp/src/index.ts', import.meta.url).href,
+    )};
+    const settings = defineSettings({ Receiver: receiverSettings, Process: {
       ...processSettings({ name: 'sample', drainMs: 100 }), ...metricsSettings({ port: 0 }),
       HOST: text('host', '127.0.0.1'), NODE_ENV: text('env', 'test'), NEEDED: text('needed'),
     } });
     const keeps = setInterval(() => {}, 1000);
-    await runService({ name: 'unread', settings, wire: (env, { logger }) => [${parts}] });`;
+    await runService({ name: 'unread', settings, forwardLog, wire: (env, { logger }) => [${parts}] });`;
   const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval'];
   const child = spawn(process.execPath, [...flags, script], {
     env: { PATH: process.env.PATH, NEEDED: 'x', ...env },
@@ -109,4 +113,63 @@ it('can be stopped while a part is starting', async () => {
     { name: 'a', start() { process.kill(process.pid, 'SIGTERM'); return new Promise(() => {}); } }`);
   expect(code).toBe(0);
   expect(messages(lines)).toEqual(['stopping', 'stopped']);
+});
+
+it('sends its log by OTLP as well, to the last line', async () => {
+  const receiver = await startOtlpReceiver();
+  const { lines } = await run(
+    "{ name: 'a', stop: () => logger.warn({ n: 7, deep: { x: 1 } }, 'closing') }",
+    {
+      env: {
+        OTEL_LOGS_ENABLED: 'true',
+        OTEL_ENDPOINT: receiver.url,
+        OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20sent',
+        OTEL_RESOURCE_ATTRIBUTES: 'team=ours',
+      },
+    },
+  );
+  await receiver.close();
+  expect(receiver.faults).toEqual([]);
+  expect(receiver.requests[0]).toMatchObject({
+    path: '/v1/logs',
+    headers: { authorization: 'Bearer sent' },
+  });
+  expect(receiver.logs.map(({ body }) => body)).toEqual(messages(lines));
+  const closing = receiver.logs.find(({ body }) => body === 'closing');
+  const writtenAtMs = Date.parse(String(lines.find(({ msg }) => msg === 'closing')?.time));
+  expect(closing?.timeMs).toBeCloseTo(writtenAtMs, 1);
+  expect(closing).toMatchObject({
+    severity: 13,
+    attributes: { n: 7, deep: '{"x":1}' },
+    resource: { 'service.name': 'sample', 'deployment.environment.name': 'test', team: 'ours' },
+  });
+});
+
+it('tells a receiver of OTLP why it could not start', async () => {
+  const receiver = await startOtlpReceiver();
+  const env = { OTEL_LOGS_ENABLED: 'true', OTEL_ENDPOINT: receiver.url };
+  const { code } = await run(
+    "{ name: 'a', start: () => Promise.reject(new Error('no database')) }",
+    {
+      env,
+    },
+  );
+  await receiver.close();
+  expect(code).toBe(1);
+  expect(receiver.logs).toMatchObject([{ body: 'the service could not start', severity: 21 }]);
+});
+
+it('works and ends beside a receiver that does not take its log', async () => {
+  const runBeside = async (failure: OtlpFailure | 'absent') => {
+    const receiver = await startOtlpReceiver();
+    if (failure === 'absent') await receiver.close();
+    else receiver.fail(failure);
+    const env = { OTEL_LOGS_ENABLED: 'true', OTEL_ENDPOINT: receiver.url };
+    const { code, lines } = await run("{ name: 'a' }", { env });
+    if (failure !== 'absent') await receiver.close();
+    return [code, ...messages(lines)];
+  };
+  const ended = [0, 'ready', 'stopping', 'stopped'];
+  const runs = [runBeside('hang'), runBeside({ status: 503 }), runBeside('absent')];
+  expect(await Promise.all(runs)).toEqual([ended, ended, ended]);
 });

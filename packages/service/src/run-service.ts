@@ -1,5 +1,6 @@
 import type { Settings } from '@sluice/env';
 import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
+import type { Part } from './part.ts';
 import { type ServiceEnv, startService, stopDeadlines, type Wire } from './start-service.ts';
 
 export interface RunServiceOptions<E extends ServiceEnv> {
@@ -7,6 +8,16 @@ export interface RunServiceOptions<E extends ServiceEnv> {
   name: string;
   settings: Settings<E>;
   wire: Wire<E>;
+  /** Who else is to have the lines of the log; undefined = nobody. */
+  forwardLog?: (env: E) => ForwardedLog | undefined;
+}
+
+export interface ForwardedLog {
+  readonly follow: (line: string) => void;
+  /** Its gauges. */
+  readonly part: Part;
+  /** Sends what it holds, and waits no longer than that. */
+  close(deadlineMs: number): Promise<void>;
 }
 
 /**
@@ -26,13 +37,19 @@ export async function runService<E extends ServiceEnv>(
     logger.error({ err: error }, 'an exception was left uncaught'),
   );
   let code = 1;
+  let forwarded: ForwardedLog | undefined;
   try {
     const env = options.settings.readEnv(process.env);
-    logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
-    code = await live(env, options.wire, logger);
+    forwarded = options.forwardLog?.(env);
+    const { SERVICE_NAME: service, LOG_LEVEL: level } = env;
+    logger = createLogger({ service, level, follow: forwarded?.follow });
+    const first = forwarded === undefined ? [] : [forwarded.part];
+    const wire: Wire<E> = async (...args) => [...first, ...(await options.wire(...args))];
+    code = await live(env, wire, logger);
   } catch (error) {
     logger.fatal({ err: error }, 'the service could not start');
   }
+  await forwarded?.close(forwardedMsMax);
   return end(logger, code);
 }
 
@@ -75,6 +92,9 @@ function endAtLast(env: ServiceEnv, logger: Logger): void {
     drainMs + allMs * 2,
   ).unref();
 }
+
+/** The last lines are often those that somebody looks for. */
+const forwardedMsMax = 2_000;
 
 async function end(logger: Logger, code: number): Promise<never> {
   await flushLogger(logger);

@@ -20,7 +20,12 @@ const redactedPaths = [
  * One JSON line an event on stderr: stdout belongs to what a command prints
  * for its user. Messages are constant sentences, variables are fields.
  */
-export function createLogger(options: { service: string; level: string }): Logger {
+export function createLogger(options: {
+  service: string;
+  level: string;
+  /** Hears of each line, too. */
+  follow?: ((line: string) => void) | undefined;
+}): Logger {
   // Without a least length nothing waits for the write under way when the log is flushed.
   const destination = pino.destination({
     fd: 2,
@@ -36,10 +41,23 @@ export function createLogger(options: { service: string; level: string }): Logge
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: redactedPaths, censor: '[redacted]' },
     },
-    destination,
+    options.follow === undefined ? destination : followed(destination, options.follow),
   );
   destination.on('drop', () => dropped.set(logger, droppedEvents(logger) + 1));
   return logger;
+}
+
+function followed(
+  destination: ReturnType<typeof pino.destination>,
+  follow: (line: string) => void,
+) {
+  return {
+    write(line: string) {
+      destination.write(line);
+      follow(line);
+    },
+    flush: (done: (error?: Error) => void) => destination.flush(done),
+  };
 }
 
 const dropped = new WeakMap<Logger, number>();

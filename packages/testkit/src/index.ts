@@ -11,6 +11,7 @@ export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
 export { startNats } from './nats.ts';
 export {
+  type OtlpFailure,
   type OtlpReceiver,
   type ReceivedLog,
   type ReceivedSpan,

@@ -16,7 +16,7 @@ import {
   url,
 } from '@sluice/env';
 import { logStoreSettings } from '@sluice/object-store';
-import { exporterSettings } from '@sluice/otlp';
+import { receiverSettings } from '@sluice/otlp';
 
 const databaseSettings = {
   DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
@@ -69,20 +69,13 @@ export const settings = defineSettings({
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     OTEL_AUDIT_ENABLED: bool('send the audit logs of all organisations as logs by OTLP', false),
-    OTEL_ENDPOINT: url('base of the receiver; `/v1/logs` is appended'),
-    OTEL_EXPORTER_OTLP_HEADERS: optionalSecret('headers sent to it, `name=value,…`'),
-    OTEL_EXPORTER_OTLP_PROTOCOL: oneOf(
-      'how it is spoken to',
-      ['http/json', 'http/protobuf'],
-      'http/json',
-    ),
     OTEL_AUDIT_INTERVAL: integer(
       'ms between looks for entries of audit logs that the receiver does not have',
       1_000,
       10,
       2_147_483_647,
     ),
-    ...exporterSettings,
+    ...receiverSettings,
     FEEDBACK_INTERVAL: integer(
       'ms between looks for feedback that the ledger does not have yet; 0 = never',
       1_000,

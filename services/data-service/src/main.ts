@@ -1,5 +1,5 @@
-import { runService } from '@sluice/service';
+import { forwardLog, runService } from '@sluice/service';
 import { settings } from './settings.ts';
 import { wire } from './wiring.ts';
 
-await runService({ name: 'data-service', settings, wire });
+await runService({ name: 'data-service', settings, wire, forwardLog });

@@ -9,6 +9,7 @@ import {
   text,
   url,
 } from '@sluice/env';
+import { receiverSettings } from '@sluice/otlp';
 import { replicationSettings } from './clickhouse/replication.ts';
 
 /** Every setting of the data service, as docs/settings.md shows them. */
@@ -25,6 +26,7 @@ export const settings = defineSettings({
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC beyond loopback', false),
     ...serverTlsSettings,
   },
+  OpenTelemetry: receiverSettings,
   Ledger: {
     CLICKHOUSE_URL: url(
       'ClickHouse, http(s)://user:password@host:8123/database; unset = the embedded engine',

@@ -5,9 +5,6 @@ const protocols = ['http/json', 'http/protobuf'] as const;
 /** What of requests is told by OTLP, and where to; names in two spellings are the same setting. */
 export const otlpSettings = {
   OTEL_PUSH_ENABLED: bool('send each record of the ledger as a span, without any text', false),
-  OTEL_ENDPOINT: url('base of the receiver of records; `/v1/traces` is appended'),
-  OTEL_EXPORTER_OTLP_HEADERS: optionalSecret('headers sent to it, `name=value,…`'),
-  OTEL_EXPORTER_OTLP_PROTOCOL: oneOf('how it is spoken to', protocols, 'http/json'),
   OTEL_QUEUE_BYTES_MAX: integer(
     'bytes of spans that wait for each receiver; beyond it they are dropped',
     16 * 1024 * 1024,

@@ -17,7 +17,7 @@ import {
   uuids,
 } from '@sluice/env';
 import { logStoreSettings } from '@sluice/object-store';
-import { exporterSettings } from '@sluice/otlp';
+import { receiverSettings } from '@sluice/otlp';
 import { cloudSettings } from './cloud-settings.ts';
 import { otlpSettings } from './otlp-settings.ts';
 import { prometheusSettings } from './prometheus-settings.ts';
@@ -206,7 +206,7 @@ export const settings = defineSettings({
     ),
     ORGANISATION_HEADERS_TO_MASK: csv('headers whose values are kept as hashes only'),
   },
-  OpenTelemetry: { ...otlpSettings, ...exporterSettings },
+  OpenTelemetry: { ...receiverSettings, ...otlpSettings },
   'Kept answers': {
     CACHE_MEMORY_BYTES_MAX: integer('bytes of kept answers without Redis', 64 * 1024 * 1024, 0),
     CACHE_OBJECT_BYTES_MAX: integer('largest answer the cache keeps, bytes', 1024 * 1024, 1024),
