@@ -15,6 +15,7 @@ export function ingestMetrics(metrics: Metrics) {
             'usage_records',
             'usage_adjustments',
             'feedbacks',
+            'late_hooks',
             'usage_rejects',
             'replica_lives',
           ]),

@@ -12,6 +12,7 @@ import {
 } from '@sluice/telemetry';
 import type { Exchange } from './exchange/exchange.ts';
 import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
+import type { AsyncHookReport } from './guardrails/background-hooks.ts';
 import type { LimitWatch } from './limits/limit-watch.ts';
 import type { LabelledRequest, OptInLabel } from './opt-in-labels.ts';
 
@@ -263,6 +264,8 @@ const checkErrors: ReadonlySet<string> = new Set(
   HostFailed DeadlineExceeded HookDeadlineExceeded other`.split(/\s+/),
 );
 
+const asyncOutcomes: ReadonlySet<string> = new Set(['passed', 'failed', 'lost']);
+
 /** How often a check could not decide, say because its partner is down. */
 export function createGuardrailMetrics({ registry }: Metrics) {
   const errors = addCounter(
@@ -271,9 +274,19 @@ export function createGuardrailMetrics({ registry }: Metrics) {
     'Checks of guardrails that could not decide, by the name of the error',
     { labels: { error: checkErrors }, seriesMax: checkErrors.size },
   );
+  const async = addCounter(
+    registry,
+    'sluice_async_hooks',
+    'Hooks that nobody waited for, by what they came to; lost = given up, too many or too long',
+    { labels: { outcome: asyncOutcomes }, seriesMax: asyncOutcomes.size },
+  );
   return {
     errored: (name: string) => {
       errors.child({ error: checkErrors.has(name) ? name : 'other' }).add(1);
+    },
+    ranAside: ({ result }: AsyncHookReport) => {
+      const outcome = result === undefined ? 'lost' : result.verdict ? 'passed' : 'failed';
+      async.child({ outcome }).add(1);
     },
   };
 }

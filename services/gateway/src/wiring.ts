@@ -177,6 +177,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
   const routingMetrics = createRoutingMetrics(metrics);
+  const guardrailMetrics = createGuardrailMetrics(metrics);
   const ladder = createLadder({
     newer,
     hostRules,
@@ -187,8 +188,10 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       logger,
       fetch: checksFetch,
       onFeedback: env.GUARDRAIL_FEEDBACK ? ledger.feedback : undefined,
-      onCheckError: createGuardrailMetrics(metrics).errored,
+      onCheckError: guardrailMetrics.errored,
+      onAsyncResult: guardrailMetrics.ranAside,
     }),
+    onLateHook: ledger.lateHook,
     logger,
     cache: createCache(env, redis.sharedCache),
     avoidedCost: avoidedCost(estimates, prices),

@@ -62,11 +62,14 @@ describe.concurrent('probes of guardrails', () => {
       strategy: { mode: 'fallback', ...strategy },
       targets: [guarded, second.target()],
     });
-    const { answer, calls } = await trial.ask({ config: config({}) });
+    const { answer, calls, rawRecords } = await trial.ask({ config: config({}), records: 1 });
     expect(answer.status).toBe(246);
     expect(answer.json).toMatchObject(chatReply);
     expect(resultsOf(answer.json).after_request_hooks).toMatchObject([{ verdict: false }]);
     expect(calls).toEqual(['first']);
+    expect(JSON.parse(rawRecords[0]?.decisionJson ?? '{}').hooks).toMatchObject([
+      { event: 'after', verdict: false },
+    ]);
     // A config that lists the status makes it a reason to go on.
     const listed = await trial.ask({ config: config({ on_status_codes: [246] }) });
     expect(listed.answer.status).toBe(200);
@@ -156,13 +159,17 @@ describe.concurrent('probes of guardrails', () => {
         config: upstream.target({
           ...guarded,
           input_guardrails: [...guarded.input_guardrails, down],
+          output_guardrails: [
+            ...guarded.output_guardrails,
+            requires('Hi', { id: 'aside', async: true }),
+          ],
         }),
         body: streamBody,
         records: 1,
       });
       expect(answer.status).toBe(200);
       expect(answer.text).toBe(events.join(''));
-      // The record is written when the stream ends, which checks of the output do not hold up.
+      // The record is written when the stream ends, which checks of the output do not hold up: theirs come later.
       expect(JSON.parse(rawRecords[0]?.decisionJson ?? '{}')).toMatchObject({
         hooks: [
           { id: 'in', event: 'before', verdict: true },
@@ -170,6 +177,17 @@ describe.concurrent('probes of guardrails', () => {
         ],
       });
       const requestId = answer.own('request-id') ?? '';
+      await eventually(async () => {
+        const { attempts } = await lab.scenario.admin<{ attempts: { hooks: object[] }[] }>(
+          'GET',
+          `/requests/${requestId}`,
+        );
+        const told = attempts.flatMap(({ hooks }) => hooks);
+        expect(told.length).toBe(4);
+        const late = { event: 'after', deny: false, ms: expect.any(Number) };
+        expect(told).toContainEqual({ ...late, id: 'out', verdict: false });
+        expect(told).toContainEqual({ ...late, id: 'aside', verdict: true, async: true });
+      });
       await eventually(() => {
         expect(logOf(requestId)).toContainEqual(
           expect.objectContaining({

@@ -25,6 +25,7 @@ const byMinute = (name: string, at: string): AgedTable => ({
 
 const agedTables: readonly AgedTable[] = [
   byTime('usage_records', 'logs', 'created_at'),
+  byTime('late_hooks', 'logs', 'created_at'),
   byTime('usage_adjustments', 'figures', 'created_at'),
   byTime('feedbacks', 'figures', 'created_at'),
   byMinute('settled_entries', 'start'),

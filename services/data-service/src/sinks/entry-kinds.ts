@@ -5,11 +5,12 @@ import { UnfitRecord } from '../columns/unfit-record.ts';
 import { adjustmentRow } from './adjustment-row.ts';
 import type { JsonRow } from './column-values.ts';
 import { feedbackRow } from './feedback-row.ts';
+import { lateHookRow } from './late-hook-row.ts';
 import { lifeRow } from './life-row.ts';
 
 /** A row and the table it goes to. */
 export interface LedgerRow {
-  table: 'usage_adjustments' | 'feedbacks' | 'replica_lives';
+  table: 'usage_adjustments' | 'feedbacks' | 'late_hooks' | 'replica_lives';
   row: JsonRow;
 }
 
@@ -17,6 +18,7 @@ export interface LedgerRow {
 const kinds: Partial<Record<EntryKind, Kind>> = {
   [usage.EntryKind.ADJUSTMENT]: kindOf(usage.AdjustmentSchema, 'usage_adjustments', adjustmentRow),
   [usage.EntryKind.FEEDBACK]: kindOf(usage.FeedbackSchema, 'feedbacks', feedbackRow),
+  [usage.EntryKind.LATE_HOOK]: kindOf(usage.LateHookSchema, 'late_hooks', lateHookRow),
   [usage.EntryKind.LIFE]: kindOf(usage.LifeSchema, 'replica_lives', lifeRow),
 };
 

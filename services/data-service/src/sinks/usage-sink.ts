@@ -87,6 +87,7 @@ export function createUsageSink(options: UsageSinkOptions): UsageSink {
       await insertRows('usage_rejects', batch);
       await insertAttempts(batch);
       await insertRows('usage_adjustments', batch);
+      await insertRows('late_hooks', batch);
       await insertRows('feedbacks', batch);
       await markJudged(
         client,

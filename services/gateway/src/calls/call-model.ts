@@ -102,6 +102,7 @@ function notes() {
   return {
     cacheStatus: 'DISABLED' as const,
     hookVerdicts: [],
+    isRecorded: false,
     retryCount: 0,
     summary: undefined,
     failureCause: undefined,

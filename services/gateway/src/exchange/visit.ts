@@ -9,6 +9,8 @@ export interface VisitNotes {
   readonly cacheStatus: CacheStatus;
   /** What the target's checks came to, for the record. */
   readonly hookVerdicts: readonly HookVerdict[];
+  /** A record of it is written: what its hooks come to from here on is told by itself. */
+  isRecorded: boolean;
   /** Retries made, -1 = all were used up in vain. */
   retryCount: number;
   /** Why its last call had no answer, or not the end of one. */
@@ -41,6 +43,7 @@ export class Visit implements VisitNotes {
   cacheStatus: CacheStatus = 'DISABLED';
   retryCount = 0;
   hookVerdicts: readonly HookVerdict[] = noVerdicts;
+  isRecorded = false;
   /** What is held for it; undefined where nothing is limited. */
   reservation: Reservation | undefined = undefined;
   /** How far the limits were of the request, and of this target. */
@@ -61,8 +64,15 @@ export class Visit implements VisitNotes {
 export interface HookVerdict {
   id: string;
   event: 'before' | 'after';
-  verdict: boolean;
+  /** Null = nobody knows: it was given up. */
+  verdict: boolean | null;
   deny: boolean;
+  /** What it took; absent = nobody knows. */
+  ms?: number;
+  /** Nobody waited for it. */
+  async?: true;
+  /** Why it was given up. */
+  lost?: 'capacity' | 'deadline';
   /** The checks that could not decide, and why; absent = none. */
   errors?: readonly { readonly check: string; readonly error: string }[];
 }

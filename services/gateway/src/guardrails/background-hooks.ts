@@ -1,17 +1,12 @@
 import type { Hook } from '@sluice/engine';
 import { withDeadline } from './deadline.ts';
-import type { HookContext } from './hook-context.ts';
+import type { EndedHook, HookContext } from './hook-context.ts';
 import type { HookRanResult } from './hook-results.ts';
 import type { HookTools } from './run-check.ts';
 import { runHook } from './run-hook.ts';
 
-/** How a hook that nobody waited for came out. */
-export interface AsyncHookReport {
+export interface AsyncHookReport extends EndedHook {
   readonly context: HookContext;
-  readonly hookId: string;
-  readonly result: HookRanResult | undefined;
-  /** Why there is no result: too many were under way, or this one took too long. */
-  readonly lostTo: 'capacity' | 'deadline' | undefined;
 }
 
 export interface BackgroundLimits {

@@ -49,8 +49,10 @@ export class Guardrails {
       { runningMax: 200, hookDeadlineMs: 15_000 },
       (report) => {
         logReport(logger, report);
-        if (report.result !== undefined) this.#tell(report.context, [report.result]);
+        const { context } = report;
+        if (report.result !== undefined) this.#tell(context, [report.result]);
         try {
+          context.onAsync?.(context.event, report);
           options.onAsyncResult?.(report);
         } catch (error) {
           logger.error({ err: error }, 'a listener to async hooks failed');

@@ -1,5 +1,6 @@
 import type { CheckContext } from '@sluice/guardrails';
 import type { JsonObject } from '@sluice/providers';
+import type { HookRanResult } from './hook-results.ts';
 
 /** What every run of hooks knows of the request. */
 export interface HookSubject extends Omit<CheckContext, 'event' | 'response' | 'status' | 'ask'> {
@@ -13,8 +14,18 @@ export interface HookSubject extends Omit<CheckContext, 'event' | 'response' | '
   readonly unreadable: string | undefined;
   /** Unix ms when the run begins; results carry it as their time of creation. */
   readonly nowMs: number;
+  /** Hears of hooks that nobody waits for, when they have ended. */
+  readonly onAsync?: (event: HookEvent, ended: EndedHook) => void;
   /** Set when what is checked is large: whose turn each check waits for. */
   readonly largeOwner?: string;
+}
+
+/** How a hook that nobody waited for came out. */
+export interface EndedHook {
+  readonly hookId: string;
+  readonly result: HookRanResult | undefined;
+  /** Why there is no result: too many were under way, or this one took too long. */
+  readonly lostTo: 'capacity' | 'deadline' | undefined;
 }
 
 /** What the hooks of one event are run on. */

@@ -66,14 +66,24 @@ describe('spansOf', () => {
 
   it('has a span for each check, below that of the attempt', () => {
     const hooks = [
-      { id: 'no-secrets', event: 'before', verdict: true, deny: true },
-      { id: 'polite', event: 'after', verdict: false, deny: false },
+      { id: 'no-secrets', event: 'before', verdict: true, deny: true, ms: 2 },
+      { id: 'polite', event: 'after', verdict: false, deny: true, ms: 3, async: true },
     ];
     const [span, ...checks] = spansOfRecord({ decisionJson: JSON.stringify({ hooks }) });
     expect(checks.map(({ name, status }) => [name, status?.code])).toEqual([
       ['service.guardrail.input', 0],
       ['service.guardrail.output', 2],
     ]);
+    const times = checks.map(({ startTimeUnixNano: from, endTimeUnixNano: to }) => [from, to]);
+    expect(times).toEqual([
+      [1_700_000_000_100_000_000n, 1_700_000_000_102_000_000n],
+      [1_700_000_000_297_000_000n, 1_700_000_000_300_000_000n],
+    ]);
+    // Nobody waited for it: it denied nothing.
+    expect(checks[1]?.attributes).toContainEqual({
+      key: 'service.guardrail.action',
+      value: { value: { case: 'stringValue', value: 'none' } },
+    });
     expect(new Set(checks.map(({ spanId }) => hex(spanId))).size).toBe(2);
     for (const check of checks) {
       expect(hex(check.parentSpanId)).toBe(hex(span?.spanId));
@@ -83,5 +93,21 @@ describe('spansOf', () => {
       key: 'service.guardrail.verdict',
       value: { value: { case: 'stringValue', value: 'failed' } },
     });
+  });
+
+  it('has a span for the look into the cache, where there was one', () => {
+    const record = { cacheStatus: 'HIT', cacheType: 'simple', cacheProcessingMs: 1.5 };
+    const [span, cache] = spansOfRecord(record);
+    expect(cache).toMatchObject({
+      name: 'service.cache',
+      parentSpanId: span?.spanId,
+      startTimeUnixNano: 1_700_000_000_100_000_000n,
+      endTimeUnixNano: 1_700_000_000_101_500_000n,
+    });
+    expect(cache?.attributes).toContainEqual({
+      key: 'service.cache.status',
+      value: { value: { case: 'stringValue', value: 'HIT' } },
+    });
+    expect(spansOfRecord({ cacheStatus: 'DISABLED' })).toHaveLength(1);
   });
 });

@@ -49,14 +49,14 @@ export function spansOf({ record: bytes, content }: BatchedSpan): SpanInit[] {
   const parts = requestParts.flatMap((tell) => tell(record));
   return [
     span,
-    ...parts.map(({ id, name, attributes, hasFailed: hasPartFailed }) => ({
+    ...parts.map(({ id, name, attributes, hasFailed: hasPartFailed, ms, isLast }) => ({
       traceId,
       spanId: spanIdOf(`${id}:${Buffer.from(record.id).toString('hex')}`, owner),
       parentSpanId: spanId,
       name,
       kind: Span_SpanKind.INTERNAL,
-      startTimeUnixNano: span.startTimeUnixNano,
-      endTimeUnixNano: span.startTimeUnixNano,
+      startTimeUnixNano: nanosOf(isLast ? endMs - ms : startMs),
+      endTimeUnixNano: nanosOf(isLast ? endMs : startMs + ms),
       attributes: attributesOf(attributes),
       status: { code: hasPartFailed ? Status_StatusCode.ERROR : Status_StatusCode.UNSET },
     })),

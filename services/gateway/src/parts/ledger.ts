@@ -5,6 +5,7 @@ import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import manifest from '../../package.json' with { type: 'json' };
 import type { GivenFeedback } from '../exchange/given-feedback.ts';
+import type { HookVerdict, Visit } from '../exchange/visit.ts';
 import type { Env } from '../settings.ts';
 import { createGrpcSink } from '../usage/grpc-sink.ts';
 import { Life } from '../usage/life.ts';
@@ -12,6 +13,7 @@ import { createNatsSink } from '../usage/nats-sink.ts';
 import { Outbox } from '../usage/outbox.ts';
 import { UsagePublisher, type UsageSink } from '../usage/publisher.ts';
 import { recordFeedback } from '../usage/record-feedback.ts';
+import { recordLateHook } from '../usage/record-late-hook.ts';
 import type { RecordFollower } from '../usage/stored-record.ts';
 import { UsageRecorder } from '../usage/usage-recorder.ts';
 
@@ -102,7 +104,8 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
     ],
   };
   const feedback = (given: GivenFeedback) => recordFeedback(outbox, given);
-  return { recorder, feedback, notes: outbox, part };
+  const lateHook = (visit: Visit, verdict: HookVerdict) => recordLateHook(outbox, visit, verdict);
+  return { recorder, feedback, lateHook, notes: outbox, part };
 }
 
 const lossMessages = {

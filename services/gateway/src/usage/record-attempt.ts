@@ -81,6 +81,7 @@ function finish(
   record.entryMs = ended.endedAt - notes.startedAt;
   if (ended.readAt !== 0) record.responseParsingMs = ended.endedAt - ended.readAt;
   if (notes.hookVerdicts.length > 0) record.decisionJson = decisionOf(requester, notes);
+  notes.isRecorded = true;
   record.finishReason = clipped(facts?.finishReason ?? '');
   record.responseModel = clipped(facts?.model ?? '');
   if (bill !== undefined) addReply(record, bill, price);

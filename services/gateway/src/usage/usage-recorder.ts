@@ -73,8 +73,10 @@ export class UsageRecorder {
         : this.blankFor(requester, at?.visit, target);
     if (target === undefined) record.model = modelOf(requester.subject);
     if (at !== undefined) record.optionPath = at.path;
-    if (at?.visit !== undefined) at.visit.entry ??= { id: record.id, preProcessingMs: 0 };
-    else record.logFormat = '';
+    if (at?.visit !== undefined) {
+      at.visit.entry ??= { id: record.id, preProcessingMs: 0 };
+      at.visit.isRecorded = true;
+    } else record.logFormat = '';
     record.outcome =
       error.code === 'request.aborted'
         ? Outcome.CALLER_GONE
@@ -104,6 +106,7 @@ export class UsageRecorder {
     addCounts(record, visit.reservation);
     record.cacheType = 'simple';
     visit.entry = { id: record.id, preProcessingMs: 0 };
+    visit.isRecorded = true;
     addUncalled(record, exchange, visit);
     visit.summary = replySummary(record);
     visit.summary.costKnown = true;

@@ -5,7 +5,7 @@ import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { BodyReply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import type { Visit } from '../exchange/visit.ts';
+import type { HookVerdict, Visit } from '../exchange/visit.ts';
 import {
   deniedReply,
   hookResultsItem,
@@ -14,7 +14,7 @@ import {
 } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookSubject } from '../guardrails/hook-context.ts';
-import { type HookRun, hasRun } from '../guardrails/hook-results.ts';
+import { type HookRanResult, type HookRun, hasRun } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
@@ -32,6 +32,7 @@ export class TargetHooksRun {
   readonly checksOutput: boolean;
   readonly #guardrails: Guardrails;
   readonly #logger: Logger;
+  readonly #onLateHook: LateHookListener;
   #beforeRun: HookRun | undefined;
   #isLarge: boolean;
 
@@ -40,7 +41,7 @@ export class TargetHooksRun {
     target: Target,
     hooks: VisitHooks,
     asked: CheckedRequest,
-    parts: { guardrails: Guardrails; logger: Logger },
+    parts: { guardrails: Guardrails; logger: Logger; onLateHook: LateHookListener },
   ) {
     this.#visit = visit;
     this.#target = target;
@@ -52,6 +53,7 @@ export class TargetHooksRun {
       hasSync(hooks.enforced?.afterRequest);
     this.#guardrails = parts.guardrails;
     this.#logger = parts.logger;
+    this.#onLateHook = parts.onLateHook;
     this.#isLarge = (visit.exchange.subject.body?.length ?? 0) >= largeBytes;
   }
 
@@ -89,6 +91,7 @@ export class TargetHooksRun {
       response,
       status: 200,
     });
+    if (run !== undefined) this.#note('after', run);
     const { subject } = this.#visit.exchange;
     const before = this.#beforeRun?.results ?? [];
     const after = run?.results ?? [];
@@ -129,6 +132,7 @@ export class TargetHooksRun {
         status: 200,
       },
     );
+    if (run !== undefined) this.#note('after', run);
     if (run?.denied === true) return this.#denied(run.results);
     const changed = run?.response?.text;
     if (body === undefined) return undefined;
@@ -203,14 +207,9 @@ export class TargetHooksRun {
 
   /** For the record, and for the log, which alone hears of checks that end after a stream did. */
   #note(event: 'before' | 'after', { results }: HookRun): void {
-    const ran = results.filter(hasRun).map(({ id, verdict, deny, checks }) => {
-      const errors = checks.flatMap(({ id: check, error }) =>
-        error === undefined ? [] : [{ check, error: error.name }],
-      );
-      return { id, event, verdict, deny, ...(errors.length > 0 ? { errors } : {}) };
-    });
+    const ran = results.filter(hasRun).map((result) => verdictOf(event, result));
     if (ran.length === 0) return;
-    this.#visit.hookVerdicts = [...this.#visit.hookVerdicts, ...ran];
+    this.#keep(ran);
     this.#logger.info(
       {
         request_id: this.#visit.exchange.arrival.requestIdText,
@@ -220,6 +219,22 @@ export class TargetHooksRun {
       'the checks of a target ran',
     );
   }
+
+  /** The record of the attempt has them, or where it is written already, an entry of their own. */
+  #keep(verdicts: readonly HookVerdict[]): void {
+    const visit = this.#visit;
+    if (visit.isRecorded) for (const verdict of verdicts) this.#onLateHook(visit, verdict);
+    else visit.hookVerdicts = [...visit.hookVerdicts, ...verdicts];
+  }
+
+  readonly #keepAsync: HookSubject['onAsync'] = (event, { hookId, result, lostTo }) => {
+    const side = event === 'beforeRequest' ? 'before' : 'after';
+    const verdict: HookVerdict =
+      result === undefined
+        ? { id: hookId, event: side, verdict: null, deny: false }
+        : verdictOf(side, result);
+    this.#keep([{ ...verdict, async: true, ...(lostTo === undefined ? {} : { lost: lostTo }) }]);
+  };
 
   #subject(): HookSubject {
     const target = this.#target;
@@ -238,9 +253,23 @@ export class TargetHooksRun {
       unreadable: undefined,
       nowMs: Date.now(),
       signal: exchange.arrival.signal,
+      onAsync: this.#keepAsync,
       largeOwner: this.#isLarge ? (exchange.bundle?.source.workspaceId ?? '') : undefined,
     };
   }
+}
+
+/** Hears of verdicts that no record has room for any more. */
+export type LateHookListener = (visit: Visit, verdict: HookVerdict) => void;
+
+function verdictOf(
+  event: HookVerdict['event'],
+  { id, verdict, deny, checks, execution_time: ms }: HookRanResult,
+): HookVerdict {
+  const errors = checks.flatMap(({ id: check, error }) =>
+    error === undefined ? [] : [{ check, error: error.name }],
+  );
+  return { id, event, verdict, deny, ms, ...(errors.length > 0 ? { errors } : {}) };
 }
 
 function hasSync(hooks: readonly Hook[] | undefined): boolean {

@@ -7,11 +7,17 @@ import { attemptMsOf, centsOf, errorOf, isSuccess, outcomeName } from './record-
 
 type Request = AnswerOf<'requests.read'>;
 
+interface RequestParts {
+  readonly isCutOff: boolean;
+  /** What hooks came to after the records. */
+  readonly lateHooks: readonly usage.LateHook[];
+  readonly contents: Request['contents'];
+}
+
 /** A request and its attempts, in the order in which they began; at least one. */
 export function presentRequest(
   attempts: readonly [usage.UsageRecord, ...usage.UsageRecord[]],
-  isCutOff: boolean,
-  contents: Request['contents'] = [],
+  { isCutOff, lateHooks, contents }: RequestParts,
 ): Request {
   const [first] = attempts;
   const last = answerOf(attempts);
@@ -44,7 +50,12 @@ export function presentRequest(
       (sum, { inputTokens, outputTokens }) => sum + Number(inputTokens + outputTokens),
       0,
     ),
-    attempts: attempts.map(presentAttempt),
+    attempts: attempts.map((record, at) => {
+      // Told once, of the last attempt at their target.
+      const isLast = !attempts.slice(at + 1).some(isOfTarget(record.optionPath));
+      const late = isLast ? lateHooks.filter(isOfTarget(record.optionPath)) : [];
+      return presentAttempt(record, late);
+    }),
     contents,
     is_cut_off: isCutOff,
     decision: decisionOf(last),
@@ -64,7 +75,14 @@ function answerOf(
   );
 }
 
-function presentAttempt(record: usage.UsageRecord): Request['attempts'][number] {
+function isOfTarget(path: string): (entry: { optionPath: string }) => boolean {
+  return ({ optionPath }) => optionPath === path;
+}
+
+function presentAttempt(
+  record: usage.UsageRecord,
+  late: readonly usage.LateHook[],
+): Request['attempts'][number] {
   const error = errorOf(record);
   const latency = attemptMsOf(record);
   return {
@@ -100,7 +118,7 @@ function presentAttempt(record: usage.UsageRecord): Request['attempts'][number] 
       would_have_refused: record.wouldHaveRefused,
       degraded: record.limitsDegraded,
     },
-    hooks: hooksOf(record),
+    hooks: [...hooksOf(record), ...late.flatMap(({ verdictJson }) => parsed(verdictJson) ?? [])],
   };
 }
 
@@ -113,21 +131,21 @@ function hasUsedNothing(record: usage.UsageRecord): boolean {
 
 /** As `explain` shows choices. What checks came to stands with their attempt. */
 function decisionOf(record: usage.UsageRecord): Record<string, unknown> | null {
-  const decision = parsed(record);
+  const decision = parsed(record.decisionJson);
   if (decision === undefined) return null;
   const { hooks: _, ...plan } = decision;
   return plan;
 }
 
 function hooksOf(record: usage.UsageRecord): unknown[] {
-  const hooks = parsed(record)?.hooks;
+  const hooks = parsed(record.decisionJson)?.hooks;
   return Array.isArray(hooks) ? hooks : [];
 }
 
-function parsed({ decisionJson }: usage.UsageRecord): Record<string, unknown> | undefined {
-  if (decisionJson === '') return undefined;
+function parsed(json: string): Record<string, unknown> | undefined {
+  if (json === '') return undefined;
   try {
-    return JSON.parse(decisionJson) as Record<string, unknown>;
+    return JSON.parse(json) as Record<string, unknown>;
   } catch {
     // Written by a release that this one does not know.
     return undefined;

@@ -14,7 +14,15 @@ type Attempts = [usage.UsageRecord, ...usage.UsageRecord[]];
 export function presentTrace(traceId: string, attempts: Attempts, isCutOff: boolean): Trace {
   const requests = requestsOf(attempts);
   const shown = inTree(requests).map(({ of, depth, parent }) => {
-    const { decision: _, is_cut_off: __, ...request } = presentRequest(of, isCutOff);
+    const {
+      decision: _,
+      is_cut_off: __,
+      ...request
+    } = presentRequest(of, {
+      isCutOff,
+      lateHooks: [],
+      contents: [],
+    });
     const { spanId, spanName, parentSpanId } = of[0];
     return {
       ...request,

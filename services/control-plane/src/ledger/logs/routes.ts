@@ -65,14 +65,14 @@ export function logOperations(
     }),
     ...implementAll('requests', {
       read: async (call) => {
-        const { attempts, isCutOff } = await ledger.listAttempts({
+        const { attempts, isCutOff, lateHooks } = await ledger.listAttempts({
           ...reachOf(call.caller),
           requestId: idIn(call, 'requestId'),
         });
         const [first, ...others] = attempts;
         if (first === undefined) throw notFound();
         const contents = await contentsOf([first, ...others], call.caller, await partsOf(call));
-        return presentRequest([first, ...others], isCutOff, contents);
+        return presentRequest([first, ...others], { isCutOff, lateHooks, contents });
       },
     }),
     ...implementAll('traces', {

@@ -5,6 +5,7 @@ import { analytics } from '@sluice/proto-stubs';
 import { Parameters } from '../parameters.ts';
 import { type Allowed, allowedRows } from './allowed-rows.ts';
 import { checkUuid, clockSlipMs, instant, isId, longestRequestMs, msOfId } from './id-time.ts';
+import { listLateHooks } from './list-late-hooks.ts';
 import { readAttempts } from './read-attempts.ts';
 
 /** Every attempt of a request or of a trace, as far as they may be seen. */
@@ -15,7 +16,9 @@ export async function listAttempts(
   const parameters = new Parameters();
   const conditions = [...allowedRows(asked, parameters), ...whatIsAsked(asked, parameters)];
   const { attempts, isCutOff } = await readAttempts(client, conditions, parameters);
-  return create(analytics.ListAttemptsResponseSchema, { attempts, isCutOff });
+  const lateHooks =
+    asked.requestId === '' || attempts.length === 0 ? [] : await listLateHooks(client, asked);
+  return create(analytics.ListAttemptsResponseSchema, { attempts, isCutOff, lateHooks });
 }
 
 function whatIsAsked(

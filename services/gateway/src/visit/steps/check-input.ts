@@ -9,13 +9,14 @@ import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { type CheckedRequest, checkedRequest } from '../checked-request.ts';
 import { deniedRequest } from '../denied-request.ts';
 import type { Step, TargetAnswer } from '../step.ts';
-import { TargetHooksRun } from '../target-hooks-run.ts';
+import { type LateHookListener, TargetHooksRun } from '../target-hooks-run.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
 export interface CheckInputParts {
   guardrails: Guardrails;
   recorder: UsageRecorder;
   logger: Logger;
+  onLateHook: LateHookListener;
 }
 
 /** Hooks before the call: they may change the body, or deny the request. */

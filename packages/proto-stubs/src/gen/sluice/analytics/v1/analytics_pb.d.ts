@@ -6,7 +6,7 @@
 
 import type { GenEnum, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import type { Message } from "@bufbuild/protobuf";
-import type { Adjustment, UsageRecord } from "../../usage/v1/usage_pb.js";
+import type { Adjustment, LateHook, UsageRecord } from "../../usage/v1/usage_pb.js";
 
 /**
  * Describes the file sluice/analytics/v1/analytics.proto.
@@ -779,6 +779,13 @@ export declare type ListAttemptsResponse = Message<"sluice.analytics.v1.ListAtte
    * @generated from field: bool is_cut_off = 2;
    */
   isCutOff: boolean;
+
+  /**
+   * Of one request alone; at most 1,000.
+   *
+   * @generated from field: repeated sluice.usage.v1.LateHook late_hooks = 3;
+   */
+  lateHooks: LateHook[];
 };
 
 /**

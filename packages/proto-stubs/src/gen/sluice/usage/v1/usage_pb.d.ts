@@ -307,6 +307,61 @@ export declare type Feedback = Message<"sluice.usage.v1.Feedback"> & {
 export declare const FeedbackSchema: GenMessage<Feedback>;
 
 /**
+ * The body of an entry of kind LATE_HOOK: what a hook came to when the record of
+ * its attempt was written already.
+ *
+ * @generated from message sluice.usage.v1.LateHook
+ */
+export declare type LateHook = Message<"sluice.usage.v1.LateHook"> & {
+  /**
+   * @generated from field: bytes id = 1;
+   */
+  id: Uint8Array;
+
+  /**
+   * @generated from field: string organisation_id = 2;
+   */
+  organisationId: string;
+
+  /**
+   * @generated from field: string workspace_id = 3;
+   */
+  workspaceId: string;
+
+  /**
+   * @generated from field: bytes request_id = 4;
+   */
+  requestId: Uint8Array;
+
+  /**
+   * Of the target whose hook it is.
+   *
+   * @generated from field: string option_path = 5;
+   */
+  optionPath: string;
+
+  /**
+   * As `hooks` of a record's decision_json has each.
+   *
+   * @generated from field: string verdict_json = 6;
+   */
+  verdictJson: string;
+
+  /**
+   * Unix ms.
+   *
+   * @generated from field: int64 created_at_ms = 7;
+   */
+  createdAtMs: bigint;
+};
+
+/**
+ * Describes the message sluice.usage.v1.LateHook.
+ * Use `create(LateHookSchema)` to create a new message.
+ */
+export declare const LateHookSchema: GenMessage<LateHook>;
+
+/**
  * The body of an entry of kind LIFE. A replica has a new name with each start:
  * its life, whose records are numbered from 1.
  *
@@ -1039,6 +1094,13 @@ export enum EntryKind {
    * @generated from enum value: ENTRY_KIND_BODY_POINTER = 7;
    */
   BODY_POINTER = 7,
+
+  /**
+   * The body is a LateHook.
+   *
+   * @generated from enum value: ENTRY_KIND_LATE_HOOK = 8;
+   */
+  LATE_HOOK = 8,
 }
 
 /**

@@ -1,0 +1,29 @@
+import { create, toBinary } from '@bufbuild/protobuf';
+import { usage } from '@sluice/proto-stubs';
+import type { HookVerdict, Visit } from '../exchange/visit.ts';
+import type { Outbox } from './outbox.ts';
+import { uuidV7 } from './uuid.ts';
+
+/** What a hook came to after the record of its attempt travels as an entry of its own. */
+export function recordLateHook(
+  outbox: Pick<Outbox, 'add' | 'isFull'>,
+  { exchange, planned }: Visit,
+  verdict: HookVerdict,
+): void {
+  // What room is left belongs to attempts, which cost money.
+  if (outbox.isFull) return;
+  const id = uuidV7(Date.now());
+  const entry = create(usage.LateHookSchema, {
+    id,
+    organisationId: exchange.bundle?.source.organisationId ?? '',
+    workspaceId: exchange.bundle?.source.workspaceId ?? '',
+    requestId: exchange.arrival.requestId,
+    optionPath: planned.path,
+    verdictJson: JSON.stringify(verdict),
+    createdAtMs: BigInt(Date.now()),
+  });
+  const body = toBinary(usage.LateHookSchema, entry);
+  void outbox.add(usage.EntryKind.LATE_HOOK, id, body).catch(() => {
+    // The disk refuses: `onLoss` has told, and nobody waits for this.
+  });
+}
