@@ -195,8 +195,20 @@ export interface Quirks {
   translated?: Readonly<Record<string, JsonValue>>;
   /** Where assistant messages take thinking back, needed between the calls of a tool loop. */
   thinkingBack?: ThinkingBack;
+  /** A host of the chat format that takes marks of the prompt cache in Anthropic's words. */
+  cacheMarks?: HostCacheMarks;
   /** Ids of tool calls that a host of the chat format takes; those that another made are replaced. */
   callIds?: WordRule;
+}
+
+/** On parts always. Those of the request's own mean all there is. */
+export interface HostCacheMarks {
+  onTools: boolean;
+  onRequest: boolean;
+  /** A prefix may be asked to be kept for an hour. */
+  anHour: boolean;
+  /** Models that need marks: all others keep prefixes by themselves, or never. */
+  models: RegExp;
 }
 
 /** Each on its own or several together, as the provider's own answers have them. */

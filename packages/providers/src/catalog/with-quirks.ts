@@ -49,6 +49,8 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       ...compatible.quirks,
       takesTopK: true,
       thinkingBack: { field: 'reasoning_content' },
+      // https://www.alibabacloud.com/help/en/model-studio/context-cache
+      cacheMarks: { onTools: false, onRequest: false, anHour: false, models: /qwen/i },
     },
     source:
       'https://www.alibabacloud.com/help/en/model-studio/compatibility-of-openai-with-dashscope, November 2026',
@@ -186,6 +188,8 @@ export const providersWithQuirks: readonly ProviderEntry[] = [
       takesTopK: true,
       thinkingBack: { field: 'reasoning', details: true },
       callIds: openAiCallIds,
+      // https://openrouter.ai/docs/guides/best-practices/prompt-caching
+      cacheMarks: { onTools: true, onRequest: true, anHour: true, models: /claude|qwen/i },
     },
     source: 'https://openrouter.ai/docs/api-reference/overview, November 2026',
   },

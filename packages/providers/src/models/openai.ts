@@ -64,6 +64,7 @@ const fiveSix: Abilities = {
   efforts: ['none', 'low', 'medium', 'high', 'xhigh', 'max'],
   // https://github.com/livekit/agents/pull/7169: the older endpoint has not learnt the word.
   effortsInChat: ['none', 'low', 'medium', 'high', 'xhigh'],
+  cacheBreakpoints: true,
   source: 'https://github.com/BerriAI/litellm/pull/34569',
 };
 

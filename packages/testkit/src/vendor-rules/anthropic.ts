@@ -4,6 +4,7 @@
  * models differ in little, which `host` says.
  */
 import { createHash } from 'node:crypto';
+import { faultOfCacheControl } from './cache-mark-rules.ts';
 import { type ClaudeRules, rulesOfClaude } from './claude-models.ts';
 import { refuseSchema } from './closed-schema-rules.ts';
 import { type JsonRecord, listOf, type Refusal, recordOf } from './refusal.ts';
@@ -62,6 +63,7 @@ function faultOf(
     faultOfSampling(facts) ??
     faultOfTools(facts) ??
     faultOfOutput(facts) ??
+    faultOfCacheControl(body) ??
     faultOfTurns(facts) ??
     faultOfThoughts(body)
   );

@@ -1,4 +1,5 @@
 import { refuseMessages } from './anthropic.ts';
+import { faultOfCachePoints } from './cache-mark-rules.ts';
 import { type Json, type JsonRecord, listOf, type Refusal, recordOf } from './refusal.ts';
 
 const schemaVendors =
@@ -28,6 +29,8 @@ function faultOf(model: string, body: JsonRecord): string | undefined {
       return 'A conversation must alternate between user and assistant roles.';
     if (listOf(turn.content).length === 0) return `messages.${index}.content: must not be empty`;
   }
+  const fault = faultOfCachePoints(model, body);
+  if (fault !== undefined) return fault;
   const usesTools = turns.some(({ content }) =>
     listOf(content).some(
       (block) => 'toolUse' in recordOf(block) || 'toolResult' in recordOf(block),

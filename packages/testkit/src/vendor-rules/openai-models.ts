@@ -13,6 +13,8 @@ export interface OpenAiRules {
   toolsWantResponses: boolean;
   /** So are functions beside the effort `none`. */
   allToolsWantResponses?: boolean;
+  /** Parts may say where a prefix of the prompt ends that is to be kept. */
+  takesBreakpoints?: boolean;
 }
 
 const talks: OpenAiRules = {
@@ -45,6 +47,7 @@ const six: OpenAiRules = {
   effortDefault: 'medium',
   efforts: [...five.efforts, 'max'],
   effortsInChat: five.efforts,
+  takesBreakpoints: true,
 };
 
 /** They cannot be kept from reasoning. */
@@ -68,6 +71,7 @@ const models: readonly (readonly [start: string, rules: OpenAiRules])[] = [
       effortDefault: 'medium',
       efforts: [...five.efforts, 'max'],
       effortsInChat: five.efforts,
+      takesBreakpoints: true,
     },
   ],
   ['gpt-5.5-pro', { ...reasons, chat: false, efforts: ['medium', 'high', 'xhigh'] }],

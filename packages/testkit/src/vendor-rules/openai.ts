@@ -74,7 +74,9 @@ function faultOfChat(body: JsonRecord): Fault | undefined {
       ? unsupported('max_tokens', " Use 'max_completion_tokens' instead.")
       : undefined) ??
     tooLong(body.user, 'user', 64) ??
-    faultOfTurns(listOf(body.messages))
+    faultOfTurns(listOf(body.messages)) ??
+    faultOfBreakpoints(body, rules, 'messages') ??
+    faultOfBreakpoints(body, rules, 'tools')
   );
 }
 
@@ -244,8 +246,35 @@ function faultOfResponses(body: JsonRecord): Fault | undefined {
     faultOfLimit(body) ??
     tooLong(body.user, 'user', 64) ??
     faultOfResponsesTools(body) ??
-    faultOfItems(listOf(body.input))
+    faultOfItems(listOf(body.input)) ??
+    faultOfBreakpoints(body, rules, 'input') ??
+    faultOfBreakpoints(body, rules, 'tools')
   );
+}
+
+/** Other vendors' marks are unknown; its own stand on parts, and newer models alone know them. */
+function faultOfBreakpoints(
+  body: JsonRecord,
+  { takesBreakpoints = false }: OpenAiRules,
+  key: 'messages' | 'input' | 'tools',
+): Fault | undefined {
+  for (const [index, value] of listOf(body[key]).entries()) {
+    const holder = recordOf(value);
+    const parts = [...listOf(holder.content), ...listOf(holder.output)].map(recordOf);
+    const isMarked = holder.cache_control ?? parts.find((part) => part.cache_control);
+    if (isMarked !== undefined)
+      return {
+        message: `Unknown parameter: '${key}[${index}].cache_control'.`,
+        param: `${key}[${index}].cache_control`,
+        code: 'unknown_parameter',
+      };
+    const point = parts.find((part) => part.prompt_cache_breakpoint)?.prompt_cache_breakpoint;
+    if (point === undefined) continue;
+    if (!takesBreakpoints) return unsupported('prompt_cache_breakpoint');
+    if (recordOf(point).mode !== 'explicit')
+      return { message: "Invalid value. Supported values are: 'explicit'.", param: 'mode' };
+  }
+  return undefined;
 }
 
 function faultOfReasoning(

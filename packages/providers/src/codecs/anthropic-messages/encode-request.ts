@@ -3,6 +3,7 @@ import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
 import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
+import { claudeCacheMarks, fitCacheMarks } from '../fit-cache-marks.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { encodeOutput } from './encode-output.ts';
 import { HostedTools } from './hosted-tools.ts';
@@ -33,13 +34,14 @@ const filesBeta = 'files-api-2025-04-14';
 
 /** Model → wire. */
 export function encodeRequest(
-  request: ChatRequest,
+  asked: ChatRequest,
   context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
-  if ((request.choices ?? 1) > 1)
+  if ((asked.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
-  const facts = factsOfClaude(request.model, context.modelOverrides);
-  const dropped = droppedFields(request);
+  const facts = factsOfClaude(asked.model, context.modelOverrides);
+  const dropped = droppedFields(asked);
+  const request = fitCacheMarks(asked, claudeCacheMarks, dropped);
   const rules = {
     takesSystemTurns: facts.systemTurnsAt.includes(context.provider.id),
     takesPrefill: facts.prefill,

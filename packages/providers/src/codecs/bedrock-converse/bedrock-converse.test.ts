@@ -51,7 +51,7 @@ describe('requests', () => {
       // The model holds no tool to its schema, and has no cache points behind tools.
       const tools =
         fixture.name === 'tools'
-          ? ['toolConfig.tools[0].function.strict', 'toolConfig.tools[0].cache_control']
+          ? ['toolConfig.tools[0].cache_control', 'toolConfig.tools[0].function.strict']
           : [];
       expect(dropped).toEqual(tools);
       expect(body).toEqual(asTheModelTakesTools(fixture.json()));

@@ -1,4 +1,5 @@
 import type {
+  CacheControl,
   ChatMessage,
   ChatPart,
   ChatRequest,
@@ -101,10 +102,17 @@ function encodeParts(
       continue;
     }
     blocks.push(block);
-    if ('cacheControl' in part && part.cacheControl !== undefined)
-      blocks.push(encodeCachePoint(part.cacheControl));
+    const control = markOf(part);
+    if (control !== undefined) blocks.push(encodeCachePoint(control));
   }
   return blocks;
+}
+
+/** A point stands between blocks: a mark inside a result is one behind it. */
+function markOf(part: ChatPart): CacheControl | undefined {
+  const own = 'cacheControl' in part ? part.cacheControl : undefined;
+  if (own !== undefined || part.type !== 'tool-result') return own;
+  return part.content.map(markOf).findLast((control) => control !== undefined);
 }
 
 /** A part that is carried by leaving it out. */
@@ -200,8 +208,6 @@ function encodeToolResult(part: ToolResultPart, message: ChatMessage, work: Work
       if (piece.format === formatName) content.push(piece.value);
       else work.dropped.push(`${message.path}.tool_result.${piece.value.type}`);
     } else content.push(encodeMedia(piece, `${message.path}.content`, work.names));
-    if (piece.type !== 'foreign' && piece.cacheControl !== undefined)
-      work.dropped.push(`${message.path}.tool_result.cache_control`);
   }
   const result: JsonObject = { toolUseId: part.toolCallId, content };
   if (part.isError !== undefined) result.status = part.isError ? 'error' : 'success';

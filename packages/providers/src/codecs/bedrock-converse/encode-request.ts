@@ -3,28 +3,32 @@ import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact, objectOf } from '../../json/json-access.ts';
 import { type ClaudeFacts, factsOfClaude } from '../../models/claude.ts';
+import { fitCacheMarks } from '../fit-cache-marks.ts';
 import { type EncodedOutput, encodeOutput } from '../anthropic-messages/encode-output.ts';
 import { type BlockKinds, lacksThought } from '../anthropic-messages/open-turn.ts';
 import { encodeSampling, type Sampling } from '../anthropic-messages/sampling.ts';
 import { mayDemandCall } from '../anthropic-messages/tool-choice.ts';
 import { type EncodedMessages, encodeMessages } from './encode-messages.ts';
 import { modelFields, ownFields } from './further-fields.ts';
+import { cacheRulesOf } from './cache-rules.ts';
 import { familyOf, modelBehind } from './models.ts';
 import { encodeClaudeThinking, encodeFamilyThinking } from './thinking.ts';
 import { encodeTools } from './tools.ts';
 
 /** Model → wire. The model's name is part of the address, not of the body; so is whether to stream. */
 export function encodeRequest(
-  request: ChatRequest,
+  asked: ChatRequest,
   context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
-  if ((request.choices ?? 1) > 1)
+  if ((asked.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
-  const name = request.model === '' ? context.model : request.model;
+  const name = asked.model === '' ? context.model : asked.model;
   const overrides = context.modelOverrides;
-  const family = familyOf(modelBehind(name, overrides));
+  const model = modelBehind(name, overrides);
+  const family = familyOf(model);
   const claude = family.isClaude ? factsOfClaude(name, overrides) : undefined;
   const dropped: string[] = [];
+  const request = fitCacheMarks(asked, cacheRulesOf(model, family), dropped);
   const rules = { family, takesPrefill: claude?.prefill ?? true };
   const { system, messages, usedTools } = encodeMessages(request, rules, dropped);
   const structuredOutputs = claude?.structuredOutputs ?? family.structuredOutputs;

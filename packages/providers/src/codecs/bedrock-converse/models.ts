@@ -73,8 +73,8 @@ export interface Family {
   forwarded: readonly string[];
   /** Which earlier thinking may be sent back: the signed, all, or none. */
   thinking: 'signed' | 'any' | 'none';
-  /** Whether tools may have cache points after them. */
-  toolCachePoints: boolean;
+  /** Where cache points may stand; `unknown` = nobody knows, and the provider judges. */
+  cachePoints: 'all' | 'messages' | 'none' | 'unknown';
   /** Answers by a JSON schema, and strict tools; of Claude each model has its own facts. */
   structuredOutputs: boolean;
 }
@@ -84,9 +84,12 @@ const plain: Family = {
   fields: {},
   forwarded: [],
   thinking: 'any',
-  toolCachePoints: true,
+  cachePoints: 'none',
   structuredOutputs: true,
 };
+
+/** Of a profile that an application made for itself nothing is known. */
+const hidden: Family = { ...plain, cachePoints: 'unknown' };
 
 const untold = { ...plain, structuredOutputs: false };
 
@@ -103,7 +106,7 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
       fields: { topK: 'top_k', user: 'metadata.user_id' },
       forwarded: ['anthropic_version', 'context_management', 'output_config'],
       thinking: 'signed',
-      toolCachePoints: true,
+      cachePoints: 'all',
       structuredOutputs: true,
     },
   ],
@@ -114,11 +117,11 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
       fields: { topK: 'inferenceConfig.topK', effort: 'reasoningConfig.maxReasoningEffort' },
       forwarded: ['reasoningConfig'],
       thinking: 'any',
-      toolCachePoints: false,
+      cachePoints: 'messages',
       structuredOutputs: false,
     },
   ],
-  ['amazon.', { ...untold, fields: { topK: 'inferenceConfig.topK' }, toolCachePoints: false }],
+  ['amazon.', { ...untold, fields: { topK: 'inferenceConfig.topK' }, cachePoints: 'messages' }],
   [
     'cohere.',
     {
@@ -160,6 +163,7 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
 ];
 
 export function familyOf(model: BedrockModel): Family {
+  if (model.vendor === '') return hidden;
   for (const [prefix, family] of families) if (model.name.startsWith(prefix)) return family;
   return plain;
 }

@@ -39,7 +39,7 @@ export function encodeTools(
   const tools: JsonObject[] = [];
   const modelTools: JsonObject[] = [];
   for (const tool of offeredTools(request, rules.bindsThoughts, dropped)) {
-    if (tool.type === 'function') tools.push(...encodeFunction(tool, family, strict, dropped));
+    if (tool.type === 'function') tools.push(...encodeFunction(tool, strict, dropped));
     else if (tool.format === formatName) tools.push(tool.value);
     else if (!family.isClaude) dropped.push(tool.path);
     else {
@@ -66,12 +66,7 @@ function placeholder(name: string): JsonObject {
   return { toolSpec: { name, inputSchema: { json: { type: 'object', properties: {} } } } };
 }
 
-function encodeFunction(
-  tool: FunctionTool,
-  family: Family,
-  strict: StrictTools,
-  dropped: string[],
-): JsonObject[] {
+function encodeFunction(tool: FunctionTool, strict: StrictTools, dropped: string[]): JsonObject[] {
   const parameters: JsonObject = { type: 'object', ...(tool.parameters ?? { properties: {} }) };
   const closed = strict.schemaOf(tool, parameters);
   const spec: JsonObject = { name: tool.name, inputSchema: { json: closed ?? parameters } };
@@ -80,9 +75,7 @@ function encodeFunction(
   if (closed !== undefined) spec.strict = true;
   for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
   const blocks: JsonObject[] = [{ toolSpec: spec }];
-  if (tool.cacheControl === undefined) return blocks;
-  if (family.toolCachePoints) blocks.push(encodeCachePoint(tool.cacheControl));
-  else dropped.push(`${tool.path}.cache_control`);
+  if (tool.cacheControl !== undefined) blocks.push(encodeCachePoint(tool.cacheControl));
   return blocks;
 }
 

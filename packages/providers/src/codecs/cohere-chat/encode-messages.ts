@@ -24,8 +24,6 @@ export function encodeMessages(messages: ChatMessage[], dropped: string[]): Json
 function noteDropped(message: ChatMessage, dropped: string[]): void {
   if (message.name !== undefined) dropped.push(`${message.path}.name`);
   for (const part of message.parts) {
-    if ('cacheControl' in part && part.cacheControl !== undefined)
-      dropped.push(`${message.path}.cache_control`);
     if (part.type === 'thinking' && part.signature !== undefined)
       dropped.push(`${message.path}.thinking.signature`);
     if (part.type !== 'file') continue;

@@ -9,6 +9,7 @@ import type {
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
+import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
 import { encodeMessages } from './encode-messages.ts';
 import { formatName } from './wire.ts';
 
@@ -23,12 +24,13 @@ const forwardedMembers = new Set([
 
 /** Model → wire. */
 export function encodeRequest(
-  request: ChatRequest,
+  asked: ChatRequest,
   _context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
-  if ((request.choices ?? 1) > 1)
+  if ((asked.choices ?? 1) > 1)
     throw invalidField('n', 'must be 1: this provider gives one answer per request');
-  const dropped = droppedFields(request);
+  const dropped = droppedFields(asked);
+  const request = fitCacheMarks(asked, noCacheMarks, dropped);
   const body = compact<Record<string, unknown>>({
     model: request.model,
     messages: encodeMessages(request.messages, dropped),
@@ -59,7 +61,6 @@ function droppedFields(request: ChatRequest): string[] {
     ['top_logprobs', request.topLogprobs],
     ['user', request.user],
     ['service_tier', request.serviceTier],
-    ['cache_control', request.cacheControl],
     [
       'response_format.json_schema.description',
       format?.type === 'json-schema' ? format.description : undefined,
@@ -111,7 +112,6 @@ function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
 }
 
 function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
-  if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
   for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
   const fn = compact({
     name: tool.name,

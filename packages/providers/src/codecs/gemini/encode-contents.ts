@@ -193,8 +193,6 @@ class ContentsEncoder {
 
   /** Fields of a part that have no place here. */
   #reportLost(part: ChatPart, { path }: ChatMessage): void {
-    if ('cacheControl' in part && part.cacheControl !== undefined)
-      this.#dropped.push(`${path}.cache_control`);
     if (part.type === 'text' && part.citations !== undefined)
       this.#dropped.push(`${path}.citations`);
     if (part.type === 'image' && part.detail !== undefined && part.detail !== 'auto')

@@ -1,6 +1,7 @@
 import type { ChatRequest, JsonObject, JsonValue } from '@sluice/contracts';
 import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
 import { encodeContents } from './encode-contents.ts';
 import { camelKeys, encodeTools } from './encode-tools.ts';
 import { type GeminiModel, geminiModel } from './models.ts';
@@ -12,11 +13,13 @@ const topLogprobsMax = 20;
 
 /** Model → wire. Model and streaming are told by the address. */
 export function encodeRequest(
-  request: ChatRequest,
+  asked: ChatRequest,
   context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
-  const model = geminiModel(context.model || request.model, context.modelOverrides);
-  const dropped = droppedFields(request);
+  const model = geminiModel(context.model || asked.model, context.modelOverrides);
+  const dropped = droppedFields(asked);
+  // What a prompt begins with is kept by itself, or by its name: `cachedContent`.
+  const request = fitCacheMarks(asked, noCacheMarks, dropped);
   const isOwn = request.extensions.format === formatName;
   const { system, contents } = encodeContents(request.messages, model, isOwn, dropped);
   const tools = encodeTools(request, dropped);
@@ -45,7 +48,6 @@ function droppedFields(request: ChatRequest): string[] {
   const candidates: [string, unknown][] = [
     ['user', request.user],
     ['logit_bias', request.logitBias],
-    ['cache_control', request.cacheControl],
     [
       'response_format.json_schema.description',
       format?.type === 'json-schema' ? format.description : undefined,

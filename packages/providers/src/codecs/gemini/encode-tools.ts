@@ -108,7 +108,6 @@ function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
   // The schema as it is: the older `parameters` takes only a part of JSON Schema.
   if (tool.parameters !== undefined) result.parametersJsonSchema = tool.parameters;
   if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
-  if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
   for (const key in tool.extensions) {
     const value = tool.extensions[key];
     if (functionFields.has(key) && value !== undefined) result[key] = value;

@@ -75,7 +75,6 @@ function droppedFields(request: ChatRequest): string[] {
     ['top_logprobs', request.topLogprobs],
     ['user', request.user],
     ['service_tier', request.serviceTier],
-    ['cache_control', request.cacheControl],
     ['reasoning_effort', reasoning?.effort],
     ['thinking', reasoning?.mode ?? reasoning?.budgetTokens],
     [
@@ -160,7 +159,6 @@ function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObje
       return [];
     }
     if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
-    if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
     for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
     const { name, description, parameters } = tool;
     const parameterDefinitions = parametersOf(parameters ?? {});

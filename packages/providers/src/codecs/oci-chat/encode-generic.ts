@@ -51,7 +51,6 @@ function droppedFields(request: ChatRequest): string[] {
   const candidates: [string, unknown][] = [
     ['user', request.user],
     ['service_tier', request.serviceTier],
-    ['cache_control', request.cacheControl],
     ['thinking.display', request.reasoning?.display],
     ['thinking.type', request.reasoning?.mode === 'between_tools' || undefined],
   ];
@@ -62,8 +61,6 @@ function encodeMessage(message: ChatMessage, out: JsonObject[], dropped: string[
   const media: ChatPart[] = [];
   const rest: ChatPart[] = [];
   for (const part of message.parts) {
-    if ('cacheControl' in part && part.cacheControl !== undefined)
-      dropped.push(`${message.path}.cache_control`);
     if (part.type === 'tool-result') out.push(encodeToolResult(part, media, message, dropped));
     else rest.push(part);
   }
@@ -154,7 +151,6 @@ function encodeTools(tools: ChatTool[] | undefined, dropped: string[]): JsonObje
       return [];
     }
     if (tool.strict === true) dropped.push(`${tool.path}.function.strict`);
-    if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
     for (const key in tool.extensions) dropped.push(`${tool.path}.function.${key}`);
     const { name, description, parameters } = tool;
     return [compact({ type: 'FUNCTION', name, description, parameters }) as JsonObject];

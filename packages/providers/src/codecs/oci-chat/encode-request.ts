@@ -1,16 +1,18 @@
 import type { ChatRequest, JsonObject } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import type { CallContext, EncodedRequest, ReadSetting } from '../../contract.ts';
+import { fitCacheMarks, noCacheMarks } from '../fit-cache-marks.ts';
 import { encodeCohere } from './encode-cohere.ts';
 import { encodeGeneric } from './encode-generic.ts';
 
 /** Model → wire: where the model is, and what it is asked. */
 export function encodeRequest(
-  request: ChatRequest,
+  asked: ChatRequest,
   context: CallContext,
 ): EncodedRequest & { body: JsonObject } {
   const { setting } = context;
   const dropped: string[] = [];
+  const request = fitCacheMarks(asked, noCacheMarks, dropped);
   const chatRequest =
     apiFormat(request.model, setting) === 'COHERE'
       ? encodeCohere(request, dropped)

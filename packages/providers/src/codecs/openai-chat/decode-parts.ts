@@ -161,10 +161,14 @@ export function googleSignatureOf(value: JsonObject): { signature?: string } {
   return signatureOf(objectOf(objectOf(value.extra_content)?.google) ?? {});
 }
 
+/** In Anthropic's words or OpenAI's, which say nothing beside. */
 export function cacheControlOf(value: JsonObject): { cacheControl?: CacheControl } {
   const control = objectOf(value.cache_control);
   const type = stringOf(control?.type);
-  if (type === undefined) return {};
+  if (type === undefined)
+    return objectOf(value.prompt_cache_breakpoint) === undefined
+      ? {}
+      : { cacheControl: { type: 'ephemeral' } };
   const ttl = stringOf(control?.ttl);
   return { cacheControl: ttl === undefined ? { type } : { type, ttl } };
 }

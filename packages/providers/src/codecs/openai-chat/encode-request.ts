@@ -12,6 +12,7 @@ import type {
 import type { CallContext, EncodedRequest, Quirks } from '../../contract.ts';
 import { compact } from '../../json/json-access.ts';
 import { dataUrl, urlOfSource } from '../data-url.ts';
+import { fitCacheMarks } from '../fit-cache-marks.ts';
 import {
   encodeEffort,
   encodeUser,
@@ -19,6 +20,7 @@ import {
   thinksBetweenToolsOnly,
   withTakenSampling,
 } from '../openai-abilities.ts';
+import { type CacheMarks, cacheMarksOf } from '../openai-cache-marks.ts';
 import { encodeAssistant, nameOf } from './encode-assistant.ts';
 import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
@@ -43,19 +45,20 @@ export function encodeRequest(
   const dropped: string[] = [];
   const facts = factsOfAsked(asked, context);
   const effort = encodeEffort(asked.reasoning, facts, 'chat', dropped);
-  const request = withTakenSampling(asked, facts, effort, dropped);
+  const marks = cacheMarksOf(facts, context);
+  const taken = withTakenSampling(asked, facts, effort, dropped);
+  const request = fitCacheMarks(taken, marks.rules, dropped);
   const messages: JsonObject[] = [];
   const quirks = context.provider.quirks ?? {};
   const shown: JsonObject[] = [];
   for (const message of request.messages) {
     if (message.parts.every((part) => part.type !== 'tool-result')) showResults(shown, messages);
-    encodeMessage(message, messages, shown, dropped, quirks, request.model);
+    encodeMessage(message, messages, shown, dropped, { quirks, marks, model: request.model });
   }
   showResults(shown, messages);
   const own = request.extensions.format === formatName;
   const isKin = own || request.extensions.format === kin;
   const extensions = own ? request.extensions.fields : sharedFields(request, dropped);
-  if (request.cacheControl !== undefined) dropped.push('cache_control');
   const takesTopK = isKin || quirks.takesTopK === true;
   const body = compact<Record<string, unknown>>({
     model: request.model,
@@ -63,7 +66,7 @@ export function encodeRequest(
     stream: request.stream || undefined,
     stream_options:
       request.stream && request.includeUsage !== false ? { include_usage: true } : undefined,
-    ...encodeTools(request, dropped),
+    ...encodeTools(request, marks, dropped),
     [quirks.outputTokensField ?? 'max_tokens']: request.outputTokensMax,
     temperature: request.temperature,
     top_p: request.topP,
@@ -80,6 +83,7 @@ export function encodeRequest(
     service_tier: isKin ? request.serviceTier : undefined,
     response_format: encodeResponseFormat(request.responseFormat),
     reasoning_effort: effort,
+    ...marks.write(request.cacheControl),
     ...extensions,
     ...quirks.translated,
   });
@@ -107,19 +111,23 @@ function showResults(shown: JsonObject[], out: JsonObject[]): void {
   if (shown.length > 0) out.push({ role: 'user', content: shown.splice(0) });
 }
 
+/** How a host differs in what messages hold. */
+interface HostWays {
+  quirks: Quirks;
+  marks: CacheMarks;
+  model: string;
+}
+
 /** Adds to `shown` what of the results goes into a message behind them. */
 function encodeMessage(
   message: ChatMessage,
   out: JsonObject[],
   shown: JsonObject[],
   dropped: string[],
-  quirks: Quirks,
-  model: string,
+  { quirks, marks, model }: HostWays,
 ): void {
   const named: JsonObject = message.name === undefined ? {} : { name: message.name };
   for (const part of message.parts) {
-    if ('cacheControl' in part && part.cacheControl !== undefined)
-      dropped.push(`${message.path}.cache_control`);
     if (part.type !== 'thinking' && 'signature' in part)
       dropped.push(`${message.path}.thought_signature`);
     if (part.type === 'file' && part.context !== undefined)
@@ -135,13 +143,14 @@ function encodeMessage(
   }
   const rest: ChatPart[] = [];
   for (const part of message.parts) {
-    if (part.type === 'tool-result') out.push(encodeToolResult(part, shown, message, dropped));
+    if (part.type === 'tool-result')
+      out.push(encodeToolResult(part, shown, message, dropped, marks));
     else rest.push(part);
   }
   if (rest.length === 0 && message.parts.length > 0) return;
   showResults(shown, out);
   const role = message.role === 'tool' ? 'user' : message.role;
-  out.push({ role, content: encodeContent(rest, message, dropped), ...named });
+  out.push({ role, content: encodeContent(rest, message, dropped, marks), ...named });
 }
 
 function encodeToolResult(
@@ -149,9 +158,12 @@ function encodeToolResult(
   shown: JsonObject[],
   message: ChatMessage,
   dropped: string[],
+  marks: CacheMarks,
 ): JsonObject {
+  let control = part.cacheControl;
   const texts: string[] = [];
   for (const piece of part.content) {
+    if (piece.type !== 'foreign') control ??= piece.cacheControl;
     if (piece.type === 'text') texts.push(piece.text);
     else if (piece.type === 'file' && piece.source.kind === 'text') texts.push(piece.source.text);
     else if (piece.type === 'foreign')
@@ -163,23 +175,31 @@ function encodeToolResult(
       if (encoded !== undefined) shown.push(encoded);
     }
   }
-  const text = texts.join('\n');
-  return {
-    role: 'tool',
-    tool_call_id: part.toolCallId,
-    content: part.isError === true ? `Error: ${text}` : text,
-  };
+  const joined = texts.join('\n');
+  const text = part.isError === true ? `Error: ${joined}` : joined;
+  // What a tool returned is one text here: a mark within it is one at its end.
+  const content =
+    control === undefined || text === '' ? text : [{ type: 'text', text, ...marks.write(control) }];
+  return { role: 'tool', tool_call_id: part.toolCallId, content };
 }
 
-function encodeContent(parts: ChatPart[], message: ChatMessage, dropped: string[]): JsonValue {
+function encodeContent(
+  parts: ChatPart[],
+  message: ChatMessage,
+  dropped: string[],
+  marks: CacheMarks,
+): JsonValue {
   const [only] = parts;
-  if (parts.length === 1 && only?.type === 'text') return only.text;
+  if (parts.length === 1 && only?.type === 'text' && only.cacheControl === undefined)
+    return only.text;
   if (parts.length === 0) return '';
   const content: JsonObject[] = [];
   for (const part of parts) {
     const encoded = encodePart(part);
     if (encoded === undefined || isOnlyTold(part)) dropped.push(`${message.path}.${nameOf(part)}`);
-    if (encoded !== undefined) content.push(encoded);
+    if (encoded === undefined) continue;
+    const control = 'cacheControl' in part ? part.cacheControl : undefined;
+    content.push(control === undefined ? encoded : { ...encoded, ...marks.write(control) });
   }
   return content;
 }

@@ -1,10 +1,15 @@
 import type { ChatRequest, ChatTool, JsonObject } from '@sluice/contracts';
 import { compact } from '../../json/json-access.ts';
+import type { CacheMarks } from '../openai-cache-marks.ts';
 import { formatName } from './wire.ts';
 
 /** `tools` and what is said of them. Without tools the rest is refused, so it is left out with them. */
-export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
-  const tools = (request.tools ?? []).flatMap((tool) => encodeTool(tool, dropped));
+export function encodeTools(
+  request: ChatRequest,
+  marks: CacheMarks,
+  dropped: string[],
+): JsonObject {
+  const tools = (request.tools ?? []).flatMap((tool) => encodeTool(tool, marks, dropped));
   const { toolChoice: choice, parallelToolCalls } = request;
   if (tools.length === 0) {
     if (choice !== undefined) dropped.push('tool_choice');
@@ -21,13 +26,12 @@ export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject
   }) as JsonObject;
 }
 
-function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
+function encodeTool(tool: ChatTool, marks: CacheMarks, dropped: string[]): JsonObject[] {
   if (tool.type === 'provider') {
     if (tool.format === formatName) return [tool.value];
     dropped.push(tool.path);
     return [];
   }
-  if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
   for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
   const fn = compact({
     name: tool.name,
@@ -35,5 +39,5 @@ function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
     parameters: tool.parameters,
     strict: tool.strict,
   });
-  return [{ type: 'function', function: fn as JsonObject }];
+  return [{ type: 'function', function: fn as JsonObject, ...marks.write(tool.cacheControl) }];
 }

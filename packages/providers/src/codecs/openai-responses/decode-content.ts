@@ -1,6 +1,7 @@
 import type { ChatPart, FilePart, ImagePart, JsonObject, JsonValue } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
+import { cacheControlOf } from '../openai-chat/decode-parts.ts';
 import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
 import { formatName } from './wire.ts';
 
@@ -21,7 +22,7 @@ export function decodeContent(
 }
 
 function decodePart(part: JsonObject, path: string, dropped: string[]): ChatPart {
-  if (part.prompt_cache_breakpoint != null) dropped.push(`${path}.prompt_cache_breakpoint`);
+  const cache = cacheControlOf(part);
   switch (part.type) {
     case 'input_text':
     case 'output_text':
@@ -31,14 +32,14 @@ function decodePart(part: JsonObject, path: string, dropped: string[]): ChatPart
       if (text === undefined) throw invalidField(`${path}.text`, 'must be a string');
       // Sources of an earlier answer have other shapes elsewhere, and nothing depends on them.
       if (arrayOf(part.annotations)?.length) dropped.push(`${path}.annotations`);
-      return { type: 'text', text };
+      return { type: 'text', text, ...cache };
     }
     case 'refusal':
       return { type: 'refusal', text: stringOf(part.refusal) ?? '' };
     case 'input_image':
-      return imagePart(part, path);
+      return { ...imagePart(part, path), ...cache };
     case 'input_file':
-      return filePart(part, path);
+      return { ...filePart(part, path), ...cache };
     case 'input_audio': {
       const audio = objectOf(part.input_audio);
       return {

@@ -12,6 +12,7 @@ import type {
 import { compact } from '../../json/json-access.ts';
 import { customInput } from '../custom-tools.ts';
 import { dataUrl } from '../data-url.ts';
+import type { CacheMarks } from '../openai-cache-marks.ts';
 import { partName } from '../part-name.ts';
 import { encryptedContentOf } from './sealed-thinking.ts';
 import { formatName } from './wire.ts';
@@ -21,15 +22,19 @@ export interface EncodedInput {
   input: JsonObject[];
 }
 
-/** Messages → items. A system prompt that leads is the instructions. */
-export function encodeInput(messages: ChatMessage[], dropped: string[]): EncodedInput {
+/** Messages → items. A system prompt that leads is the instructions, unless it has to carry a mark. */
+export function encodeInput(
+  messages: ChatMessage[],
+  marks: CacheMarks,
+  dropped: string[],
+): EncodedInput {
   const input: JsonObject[] = [];
   let instructions: string | undefined;
   for (const [index, message] of messages.entries()) {
     if (message.name !== undefined) dropped.push(`${message.path}.name`);
-    reportMarks(message, dropped);
+    reportLost(message, dropped);
     if (index === 0 && message.role === 'system') instructions = textOf(message);
-    if (index > 0 || instructions === undefined) encodeMessage(message, input, dropped);
+    if (index > 0 || instructions === undefined) encodeMessage(message, input, marks, dropped);
   }
   nameCustomOutputs(input);
   return compact<EncodedInput>({ instructions, input });
@@ -45,10 +50,8 @@ function nameCustomOutputs(input: JsonObject[]): void {
       item.type = 'custom_tool_call_output';
 }
 
-function reportMarks(message: ChatMessage, dropped: string[]): void {
+function reportLost(message: ChatMessage, dropped: string[]): void {
   for (const part of message.parts) {
-    if ('cacheControl' in part && part.cacheControl !== undefined)
-      dropped.push(`${message.path}.cache_control`);
     if (part.type !== 'thinking' && 'signature' in part)
       dropped.push(`${message.path}.thought_signature`);
     if (part.type === 'file' && part.context !== undefined)
@@ -58,24 +61,31 @@ function reportMarks(message: ChatMessage, dropped: string[]): void {
   }
 }
 
-/** Undefined when the message is more than text. */
+/** Undefined when the message is more than plain text. */
 function textOf({ parts }: ChatMessage): string | undefined {
-  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+  const texts = parts.flatMap((part) =>
+    part.type === 'text' && part.cacheControl === undefined ? [part.text] : [],
+  );
   return texts.length < parts.length ? undefined : texts.join('\n\n');
 }
 
 /** Parts that are items of their own part the message around them. */
-function encodeMessage(message: ChatMessage, input: JsonObject[], dropped: string[]): void {
+function encodeMessage(
+  message: ChatMessage,
+  input: JsonObject[],
+  marks: CacheMarks,
+  dropped: string[],
+): void {
   const role = message.role === 'tool' ? 'user' : message.role;
   let content: JsonValue[] | undefined;
   for (const part of message.parts) {
-    const item = encodeItem(part, message, dropped);
+    const item = encodeItem(part, message, marks, dropped);
     if (item !== undefined) {
       input.push(item);
       content = undefined;
       continue;
     }
-    const encoded = encodeContentPart(part, role === 'assistant');
+    const encoded = encodeMarkedPart(part, role === 'assistant', marks);
     if (encoded === undefined) {
       dropped.push(`${message.path}.${partName(part)}`);
       continue;
@@ -91,13 +101,14 @@ function encodeMessage(message: ChatMessage, input: JsonObject[], dropped: strin
 function encodeItem(
   part: ChatPart,
   message: ChatMessage,
+  marks: CacheMarks,
   dropped: string[],
 ): JsonObject | undefined {
   switch (part.type) {
     case 'tool-call':
       return encodeCall(part);
     case 'tool-result':
-      return encodeToolResult(part, message, dropped);
+      return encodeToolResult(part, message, marks, dropped);
     case 'thinking':
       return encodeThinking(part);
     default:
@@ -123,15 +134,19 @@ function encodeThinking(part: ThinkingPart): JsonObject | undefined {
 function encodeToolResult(
   part: ToolResultPart,
   message: ChatMessage,
+  marks: CacheMarks,
   dropped: string[],
 ): JsonObject {
   const output: JsonObject[] = [];
   for (const piece of part.content) {
-    const encoded = encodeContentPart(piece, false);
+    const encoded = encodeMarkedPart(piece, false, marks);
     if (encoded === undefined) dropped.push(`${message.path}.tool_result.${partName(piece)}`);
     else output.push(encoded);
   }
-  const { toolCallId, isError } = part;
+  const { toolCallId, isError, cacheControl } = part;
+  const last = output.at(-1);
+  if (cacheControl !== undefined && last !== undefined)
+    Object.assign(last, marks.write(cacheControl));
   return {
     type: 'function_call_output',
     call_id: toolCallId,
@@ -139,11 +154,23 @@ function encodeToolResult(
   };
 }
 
-/** Undefined where there is more than text. */
+/** Undefined where there is more than plain text. */
 function plainText(output: JsonObject[], isError: boolean | undefined): string | undefined {
-  if (output.some((part) => part.type !== 'input_text')) return undefined;
+  if (output.some((part) => part.type !== 'input_text' || Object.keys(part).length > 2))
+    return undefined;
   const text = output.map((part) => part.text).join('\n');
   return isError === true ? `Error: ${text}` : text;
+}
+
+function encodeMarkedPart(
+  part: ChatPart,
+  isAnswer: boolean,
+  marks: CacheMarks,
+): JsonObject | undefined {
+  const encoded = encodeContentPart(part, isAnswer);
+  const control = 'cacheControl' in part ? part.cacheControl : undefined;
+  if (encoded === undefined || control === undefined) return encoded;
+  return { ...encoded, ...marks.write(control) };
 }
 
 function encodeContentPart(part: ChatPart, isAnswer: boolean): JsonObject | undefined {

@@ -11,6 +11,8 @@ import {
   thinksBetweenToolsOnly,
   withTakenSampling,
 } from '../openai-abilities.ts';
+import { fitCacheMarks } from '../fit-cache-marks.ts';
+import { cacheMarksOf } from '../openai-cache-marks.ts';
 import { type EncodedInput, encodeInput } from './encode-items.ts';
 import { encodeTools } from './encode-tools.ts';
 import { formatName } from './wire.ts';
@@ -38,10 +40,12 @@ export function encodeRequest(
   const dropped: string[] = [];
   const facts = factsOfAsked(asked, context);
   const effort = encodeEffort(asked.reasoning, facts, 'responses', dropped);
-  const request = withTakenSampling(asked, facts, effort, dropped);
+  const marks = cacheMarksOf(facts, context);
+  const taken = withTakenSampling(asked, facts, effort, dropped);
+  const request = fitCacheMarks(taken, marks.rules, dropped);
   dropped.push(...droppedFields(request));
   const { instructions, input } = withoutThoughts(
-    encodeInput(request.messages, dropped),
+    encodeInput(request.messages, marks, dropped),
     facts,
     dropped,
   );
@@ -55,7 +59,7 @@ export function encodeRequest(
     instructions,
     input,
     stream: request.stream || undefined,
-    ...encodeTools(request, dropped),
+    ...encodeTools(request, marks, dropped),
     max_output_tokens: outputTokensMax(request, dropped),
     temperature: request.temperature,
     top_p: request.topP,
@@ -65,6 +69,7 @@ export function encodeRequest(
     text: Object.keys(text).length === 0 ? undefined : text,
     reasoning,
     include: include.length === 0 ? undefined : include,
+    ...marks.write(request.cacheControl),
     ...fields,
     store: false,
   });
@@ -85,7 +90,6 @@ function droppedFields(request: ChatRequest): string[] {
     ['thinking', thinksBetweenToolsOnly(request) || undefined],
     ['stop', request.stop],
     ['top_k', request.topK],
-    ['cache_control', request.cacheControl],
   ];
   return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
 }

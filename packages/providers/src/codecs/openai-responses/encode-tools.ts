@@ -1,11 +1,16 @@
 import type { ChatRequest, ChatTool, FunctionTool, JsonObject } from '@sluice/contracts';
 import { compact } from '../../json/json-access.ts';
 import { type HostedTool, hostedTool } from '../hosted-tools.ts';
+import type { CacheMarks } from '../openai-cache-marks.ts';
 import { formatName } from './wire.ts';
 
 /** `tools` and what is said of them. Without tools the rest is refused, so it is left out with them. */
-export function encodeTools(request: ChatRequest, dropped: string[]): JsonObject {
-  const tools = (request.tools ?? []).flatMap((tool) => encodeTool(tool, dropped));
+export function encodeTools(
+  request: ChatRequest,
+  marks: CacheMarks,
+  dropped: string[],
+): JsonObject {
+  const tools = (request.tools ?? []).flatMap((tool) => encodeTool(tool, marks, dropped));
   if (tools.length === 0) {
     if (request.toolChoice !== undefined) dropped.push('tool_choice');
     if (request.parallelToolCalls !== undefined) dropped.push('parallel_tool_calls');
@@ -25,8 +30,9 @@ function encodeChoice({ toolChoice: choice, tools }: ChatRequest): JsonObject[st
   return { type: isCustom ? 'custom' : 'function', name: choice.name };
 }
 
-function encodeTool(tool: ChatTool, dropped: string[]): JsonObject[] {
-  if (tool.type === 'function') return [encodeFunction(tool, dropped)];
+function encodeTool(tool: ChatTool, marks: CacheMarks, dropped: string[]): JsonObject[] {
+  if (tool.type === 'function')
+    return [{ ...encodeFunction(tool, dropped), ...marks.write(tool.cacheControl) }];
   if (tool.format === formatName) return [tool.value];
   const encoded = encodeHosted(hostedTool(tool));
   if (encoded === undefined) dropped.push(tool.path);
@@ -49,7 +55,6 @@ function encodeHosted(tool: HostedTool | undefined): JsonObject | undefined {
 }
 
 function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
-  if (tool.cacheControl !== undefined) dropped.push(`${tool.path}.cache_control`);
   for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
   const { name, description, custom, parameters = { type: 'object', properties: {} } } = tool;
   if (custom !== undefined) return compact({ type: 'custom', name, ...custom }) as JsonObject;

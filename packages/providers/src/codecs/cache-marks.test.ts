@@ -1,0 +1,264 @@
+import { refuseChat, refuseConverse, refuseMessages, refuseResponses } from '@sluice/testkit';
+import { describe, expect, it } from 'vitest';
+import { contextFor } from '../../test/fixtures.ts';
+import { findProvider } from '../catalog.ts';
+import type { JsonObject } from '../contract.ts';
+import { findTranslation } from '../translation/find-translation.ts';
+
+type Asked = 'chatComplete' | 'messages' | 'createModelResponse';
+
+const brief = { type: 'ephemeral' };
+const long = { type: 'ephemeral', ttl: '1h' };
+const point = { prompt_cache_breakpoint: { mode: 'explicit' } };
+const text = (words: string, cache_control: object) => ({
+  type: 'text',
+  text: words,
+  cache_control,
+});
+const schema = { type: 'object', properties: {} };
+const chatTool = (name: string, cache_control: object) => ({
+  type: 'function',
+  function: { name, parameters: schema },
+  cache_control,
+});
+
+function encode(asked: Asked, at: string, body: object) {
+  const provider = findProvider(at)!;
+  const request = body as JsonObject;
+  const model = String(request.model);
+  const setting = (name: string) => (name === 'aws-region' ? 'us-east-1' : undefined);
+  const context = contextFor(provider, true, { model, request, setting });
+  const translation = findTranslation(provider, asked, context);
+  const { body: sent, dropped } = translation.encode(request, context);
+  return { sent: sent ?? request, dropped, format: translation.upstreamFormat };
+}
+
+/** Each mark with the path at which it goes out. */
+function marksIn(value: unknown, path = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => {
+    const at = path === '' ? key : `${path}.${key}`;
+    if (key === 'cache_control' || key === 'cachePoint')
+      return [`${path} ${(inner as { ttl?: string }).ttl ?? '5m'}`];
+    return key === 'prompt_cache_breakpoint' ? [path] : marksIn(inner, at);
+  });
+}
+
+/** As the vendor itself would. */
+function refusal(format: string, model: string, sent: JsonObject) {
+  if (format === 'anthropic-messages') return refuseMessages(sent);
+  if (format === 'bedrock-converse') return refuseConverse(model, sent);
+  return format === 'openai-responses' ? refuseResponses(sent) : refuseChat(sent);
+}
+
+const spoken = (model: string, more: object = {}) => ({
+  model,
+  max_tokens: 100,
+  messages: [
+    { role: 'system', content: [text('Be brief.', long)] },
+    { role: 'user', content: [text('One?', brief)] },
+    { role: 'assistant', content: 'One.' },
+    { role: 'user', content: [text('Two?', brief)] },
+    { role: 'assistant', content: 'Two.' },
+    { role: 'user', content: [text('Three?', long)] },
+  ],
+  ...more,
+});
+
+const loop = (model: string) => ({
+  model,
+  max_tokens: 100,
+  system: [text('Be brief.', brief)],
+  tools: [{ name: 'f', input_schema: schema, cache_control: brief }],
+  messages: [
+    { role: 'user', content: 'What is it?' },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'call_1', name: 'f', input: {} }] },
+    {
+      role: 'user',
+      content: [
+        { type: 'tool_result', tool_use_id: 'call_1', content: 'It.', cache_control: long },
+      ],
+    },
+  ],
+});
+
+const twoTools = { tools: [chatTool('f', long), chatTool('g', long)] };
+const inParts = (model: string) => ({
+  model,
+  input: [
+    { role: 'developer', content: [{ type: 'input_text', text: 'Be brief.', ...point }] },
+    { role: 'user', content: [{ type: 'input_text', text: 'One?', cache_control: long }] },
+  ],
+});
+const found = {
+  model: 'claude-opus-4-5',
+  max_tokens: 100,
+  messages: [{ role: 'user', content: 'One?' }],
+  tools: [{ ...chatTool('f', brief), function: { name: 'f', defer_loading: true } }],
+};
+
+describe('marks of the prompt cache', () => {
+  it.each<[string, Asked, string, object, string[], string[]]>([
+    [
+      'Claude takes four, of which the longer lives come first',
+      'chatComplete',
+      'anthropic',
+      spoken('claude-opus-4-5', twoTools),
+      ['messages.2.content.0 5m', 'messages.4.content.0 5m', 'system.0 1h', 'tools.1 1h'],
+      ['tools[0].cache_control', 'messages[1].cache_control', 'messages[5].cache_control.ttl'],
+    ],
+    [
+      'so it does through Converse, where they stand behind what they mark',
+      'chatComplete',
+      'bedrock',
+      spoken('anthropic.claude-opus-4-5-20251101-v1:0', twoTools),
+      [
+        'messages.2.content.1 5m',
+        'messages.4.content.1 5m',
+        'system.1 1h',
+        'toolConfig.tools.2 1h',
+      ],
+      ['tools[0].cache_control', 'messages[1].cache_control', 'messages[5].cache_control.ttl'],
+    ],
+    [
+      'an older Claude of Bedrock keeps nothing for an hour',
+      'chatComplete',
+      'bedrock',
+      spoken('us.anthropic.claude-3-7-sonnet-20250219-v1:0'),
+      [
+        'messages.0.content.1 5m',
+        'messages.2.content.1 5m',
+        'messages.4.content.1 5m',
+        'system.1 5m',
+      ],
+      ['messages[0].cache_control.ttl', 'messages[5].cache_control.ttl'],
+    ],
+    [
+      'Nova takes none on tools',
+      'messages',
+      'bedrock',
+      loop('amazon.nova-pro-v1:0'),
+      ['messages.2.content.1 5m', 'system.1 5m'],
+      ['tools[0].cache_control', 'messages[2].cache_control.ttl'],
+    ],
+    [
+      'Llama takes none',
+      'messages',
+      'bedrock',
+      loop('meta.llama3-3-70b-instruct-v1:0'),
+      [],
+      ['tools[0].cache_control', 'system.cache_control', 'messages[2].cache_control'],
+    ],
+    [
+      'OpenRouter takes them as Claude does',
+      'messages',
+      'openrouter',
+      loop('anthropic/claude-opus-4.5'),
+      ['messages.0.content.0 5m', 'messages.3.content.0 5m', 'tools.0 5m'],
+      ['messages[2].cache_control.ttl'],
+    ],
+    [
+      'DashScope takes them on parts, for five minutes',
+      'messages',
+      'dashscope',
+      loop('qwen3-max'),
+      ['messages.0.content.0 5m', 'messages.3.content.0 5m'],
+      ['tools[0].cache_control', 'messages[2].cache_control.ttl'],
+    ],
+    [
+      'GPT-5.6 has a word of its own, for parts',
+      'messages',
+      'openai',
+      loop('gpt-5.6'),
+      ['input.0.content.0', 'input.3.output.0'],
+      ['tools[0].cache_control', 'messages[2].cache_control.ttl'],
+    ],
+    [
+      'GPT-5.5 keeps prompts by itself alone',
+      'messages',
+      'openai',
+      loop('gpt-5.5'),
+      [],
+      ['tools[0].cache_control', 'system.cache_control', 'messages[2].cache_control'],
+    ],
+    [
+      'marks of responses reach Claude, in either word',
+      'createModelResponse',
+      'anthropic',
+      inParts('claude-opus-4-5'),
+      ['messages.0.content.0 5m', 'system.0 5m'],
+      ['input[1].cache_control.ttl'],
+    ],
+    [
+      'a tool that is looked for carries none',
+      'chatComplete',
+      'anthropic',
+      found,
+      [],
+      ['tools[0].cache_control'],
+    ],
+    [
+      'a wish for all of it stands for nothing where the end has a mark',
+      'chatComplete',
+      'anthropic',
+      spoken('claude-opus-4-5', { cache_control: long }),
+      [
+        'messages.0.content.0 5m',
+        'messages.2.content.0 5m',
+        'messages.4.content.0 5m',
+        'system.0 1h',
+      ],
+      ['messages[5].cache_control.ttl'],
+    ],
+    [
+      'what OpenAI does by itself is not missed',
+      'messages',
+      'openai',
+      { ...loop('gpt-5.6'), system: 'Be brief.', tools: [], cache_control: brief },
+      ['messages.3.content.0'],
+      ['messages[2].cache_control.ttl'],
+    ],
+  ])('%s', (_, asked, at, body, marks, names) => {
+    const { sent, dropped, format } = encode(asked, at, body);
+    const { model } = body as { model: string };
+    const isJudged = at !== 'openrouter' && at !== 'dashscope';
+    expect(isJudged ? refusal(format, model, sent) : undefined).toBeUndefined();
+    expect(marksIn(sent).sort()).toEqual(marks);
+    expect(dropped.filter((name) => name.includes('cache_control'))).toEqual(names);
+  });
+
+  it('are no reason to change a request that has none', () => {
+    const { messages, ...rest } = spoken('claude-opus-4-5');
+    const plain = { ...rest, messages: messages.map(({ role }) => ({ role, content: 'x' })) };
+    for (const at of ['anthropic', 'openai', 'openrouter', 'dashscope'])
+      expect(marksIn(encode('chatComplete', at, plain).sent)).toEqual([]);
+  });
+});
+
+const marked = (...messages: object[]) => ({ model: 'claude-opus-4-5', max_tokens: 9, messages });
+const user = (...content: object[]) => ({ role: 'user', content });
+const thought = { type: 'thinking', thinking: 'x', signature: 'y', cache_control: brief };
+
+describe('test upstreams', () => {
+  it.each<[string, object, RegExp]>([
+    [
+      'a fifth mark',
+      marked(user(...['a', 'b', 'c', 'd', 'e'].map((word) => text(word, brief)))),
+      /maximum of 4 blocks with cache_control may be provided. Found 5/,
+    ],
+    [
+      'an hour behind five minutes',
+      marked(user(text('a', brief), text('b', long))),
+      /messages\.0\.content\.1\.cache_control\.ttl: a ttl='1h'/,
+    ],
+    ['a mark on a text of blanks', marked(user(text(' ', brief))), /for empty text blocks/],
+    [
+      'a mark on a thought',
+      marked(user(text('a', brief)), { role: 'assistant', content: [thought] }),
+      /thinking\.cache_control: Extra inputs/,
+    ],
+    ['another life', marked(user(text('a', { ...brief, ttl: '2h' }))), /should be '5m' or '1h'/],
+  ])('refuse %s, as Anthropic does', (_, body, message) => {
+    expect(JSON.stringify(refuseMessages(body)?.body)).toMatch(message);
+  });
+});
