@@ -83,9 +83,16 @@ function checkNames(
 }
 
 function checkSticky(node: ConfigNode, at: string, faults: ConfigFault[]): void {
+  const { hash_fields: fields = [], ttl } = node.strategy?.sticky ?? {};
+  if (ttl !== undefined && fields.includes('prompt.prefix'))
+    faults.push({
+      field: `${at}.sticky.ttl`,
+      message:
+        'has no meaning beside prompt.prefix, by which a conversation stays for as long as it goes on',
+    });
   if (node.strategy?.mode !== 'loadbalance')
     faults.push({ field: `${at}.sticky`, message: 'belongs to the mode loadbalance' });
-  if ((node.strategy?.sticky?.hash_fields ?? []).length === 0)
+  if (fields.length === 0)
     faults.push({
       field: `${at}.sticky.hash_fields`,
       message: 'must name at least one field, e.g. metadata.user_id',
@@ -133,6 +140,7 @@ const sufficientKeys = [
   'targets',
   'config',
   'cache',
+  'prompt_cache',
   'retry',
   'prompt_id',
   'forward_headers',

@@ -43,6 +43,11 @@ const cache = z.strictObject({
   max_age: z.int().min(60).max(25_923_000).optional(),
 });
 
+const promptCache = z.strictObject({
+  breakpoints: z.enum(['auto', 'off']),
+  ttl: z.enum(['5m', '1h']).optional(),
+});
+
 const hedge = z.strictObject({
   /** Milliseconds. */
   delay: timeoutMs,
@@ -202,6 +207,11 @@ const leaf = z.strictObject({
     .boolean()
     .describe(
       'Whether streams are asked to tell their usage where the caller does not ask: the event that tells it is kept from the caller. Off by default: such streams are counted by an estimate.',
+    )
+    .optional(),
+  prompt_cache: promptCache
+    .describe(
+      "Marks for the provider's own cache of prompts where the caller has set none: `auto` = behind tools, system and the turns that stay, of providers that want to be told; `off` (the default) = none are added. `ttl` is how long they are to be kept: `5m` (the default) or `1h`.",
     )
     .optional(),
   input_guardrails: guardrailShorthand.optional(),

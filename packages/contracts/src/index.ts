@@ -1,6 +1,7 @@
 /** The vocabulary the services share: keys, scopes, config documents, policies. Imports nothing of ours. */
 
 export { type Arrival, type Arriving, arrivalReader } from './arrival.ts';
+export { billingLine } from './billing-line.ts';
 export {
   type Changed,
   changedHeader,

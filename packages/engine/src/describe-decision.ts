@@ -53,7 +53,7 @@ function describe(config: CompiledConfig, plan: RoutePlan): string {
   return `${head}${parts.join()}]${left === 0 ? '' : `,"more":${left}`}}`;
 }
 
-function withoutTraces({ conditions: _, scores: __, open, ...choice }: Choice) {
+function withoutTraces({ conditions: _, scores: __, order: ___, open, ...choice }: Choice) {
   if (open === undefined) return choice;
   return open.length <= openShownMax
     ? { ...choice, open }

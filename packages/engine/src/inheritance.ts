@@ -9,7 +9,13 @@ import {
   noHooks,
   ownHooks,
 } from './hooks.ts';
-import type { Author, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
+import type {
+  Author,
+  CachePrefixRule,
+  CacheRule,
+  HedgeRule,
+  ResolvedTarget,
+} from './resolved-target.ts';
 import { type RetryRule, retriedByDefault } from './retry.ts';
 
 /**
@@ -33,6 +39,7 @@ export interface Inherited {
   readonly recoversStreams: boolean | undefined;
   readonly asksStreamUsage: boolean | undefined;
   readonly readsOn: boolean | undefined;
+  readonly cachePrefix: CachePrefixRule | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -64,6 +71,7 @@ export const nothingInherited: Inherited = {
   recoversStreams: undefined,
   asksStreamUsage: undefined,
   readsOn: undefined,
+  cachePrefix: undefined,
   overrideParams: undefined,
   defaultParams: undefined,
   dropParams: undefined,
@@ -114,6 +122,8 @@ export function inherit(
         : node.stream_recovery === 'continue',
     asksStreamUsage: node.ask_stream_usage ?? parent.asksStreamUsage,
     readsOn: node.read_on ?? parent.readsOn,
+    cachePrefix:
+      node.prompt_cache === undefined ? parent.cachePrefix : cachePrefixRule(node.prompt_cache),
     overrideParams: merged(parent.overrideParams, node.override_params),
     defaultParams: merged(parent.defaultParams, node.default_params),
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
@@ -160,6 +170,7 @@ export function resolveLeaf(
     recoversStreams: inherited.recoversStreams,
     asksStreamUsage: inherited.asksStreamUsage,
     readsOn: inherited.readsOn,
+    cachePrefix: inherited.cachePrefix,
     overrideParams: inherited.overrideParams,
     defaultParams: inherited.defaultParams,
     dropParams: inherited.dropParams,
@@ -220,6 +231,13 @@ function retryRule(retry: NonNullable<ConfigNode['retry']>): RetryRule {
       retry.on_status_codes === undefined ? retriedByDefault : new Set(retry.on_status_codes),
     usesWaitHints: retry.use_retry_after_headers ?? retry.use_retry_after_header ?? false,
   };
+}
+
+function cachePrefixRule({
+  breakpoints,
+  ttl = '5m',
+}: NonNullable<ConfigNode['prompt_cache']>): CachePrefixRule | undefined {
+  return breakpoints === 'auto' ? { ttl } : undefined;
 }
 
 function cacheRule(cache: NonNullable<ConfigNode['cache']>): CacheRule {

@@ -525,3 +525,81 @@ describe('describeDecision', () => {
     expect(JSON.parse(text).choices[0]).toMatchObject({ picked: 60, openCount: 60 });
   });
 });
+
+describe('sticky by the beginning of a prompt', () => {
+  const strategy = {
+    mode: 'loadbalance',
+    sticky: { enabled: true, hash_fields: ['prompt.prefix'] },
+  };
+  const named = (...names: string[]) => names.map((name) => ({ name, provider: `@${name}` }));
+  const document = { strategy, cb_config: breaker, targets: named('a', 'b', 'c') };
+  const asking = (question: string, ...later: object[]): RoutingFacts => ({
+    ...request,
+    params: { messages: [{ role: 'user', content: question }, ...later] } as RoutingFacts['params'],
+  });
+  const chosen = (config: object, facts: RoutingFacts, state: Partial<RoutingState> = {}) =>
+    planRoutes(compiled(config), facts, { ...world, ...state }).choices[0];
+  const answered = [
+    { role: 'assistant', content: 'Yes.' },
+    { role: 'user', content: 'Sure?' },
+  ];
+
+  it('keeps a conversation at one target, and remembers nothing', () => {
+    const config = compiled(document);
+    expect(stickyKeys(config, asking('Is it?'))).toEqual([]);
+    const first = planRoutes(config, asking('Is it?'), { ...world, random: () => 0.1 });
+    const late = { ...world, random: () => 0.9, nowMs: world.nowMs + 86_400_000 };
+    const second = planRoutes(config, asking('Is it?', ...answered), late);
+    expect(first.choices[0]).toMatchObject({ reason: 'prompt' });
+    expect(second).toEqual(first);
+    expect(first.sticky).toEqual([]);
+  });
+
+  it('spreads conversations by weight', () => {
+    const targets = [{ ...named('a')[0], weight: 3 }, ...named('b')];
+    const counts = [0, 0];
+    for (let index = 0; index < 2000; index++) {
+      const at = chosen({ strategy, targets }, asking(`question ${index}`))?.picked ?? -1;
+      counts[at] = (counts[at] ?? 0) + 1;
+    }
+    expect((counts[0] ?? 0) / 2000).toBeGreaterThan(0.7);
+    expect((counts[0] ?? 0) / 2000).toBeLessThan(0.8);
+  });
+
+  it('goes to the next by the same hash while the circuit is open, and comes back', () => {
+    const facts = asking('Is it?');
+    const traced = planRoutes(compiled(document), facts, world, { trace: true }).choices[0];
+    const [own = -1, next = -1] = traced?.order ?? [];
+    expect(traced).toMatchObject({ picked: own, reason: 'prompt' });
+    expect(new Set(traced?.order)).toEqual(new Set([0, 1, 2]));
+    const away = chosen(document, facts, { openTargets: codes([`[${own}]`]) });
+    expect(away).toMatchObject({ picked: next, reason: 'prompt-away', open: [own] });
+    expect(chosen(document, facts, { openTargets: codes([`[${next}]`]) })?.picked).toBe(own);
+  });
+
+  it('moves those alone whose target left', () => {
+    const before = Array.from({ length: 300 }, (_, index) => asking(`question ${index}`));
+    const left = { ...document, targets: named('a', 'c') };
+    for (const facts of before) {
+      const was = ['a', 'b', 'c'][chosen(document, facts)?.picked ?? -1];
+      const is = ['a', 'c'][chosen(left, facts)?.picked ?? -1];
+      if (was !== 'b') expect(is).toBe(was);
+    }
+  });
+
+  it('differs from tenant to tenant', () => {
+    const order = (scope: string) =>
+      Array.from(
+        { length: 50 },
+        (_, index) => chosen(document, { ...asking(`question ${index}`), scope })?.picked,
+      );
+    expect(order('one')).not.toEqual(order('two'));
+  });
+
+  it('is plain weight for what is no conversation', () => {
+    expect(chosen(document, request, { random: () => 0.99 })).toMatchObject({
+      picked: 2,
+      reason: 'weight',
+    });
+  });
+});

@@ -61,7 +61,7 @@ export interface Choice {
   readonly mode: string;
   /** Index of the child in the original array; for fallback the first to be tried; -1 = none. */
   readonly picked: number;
-  /** A word for programs: `weight`, `sticky`, `sticky-new`, `sticky-away`, `condition`, `default`, `no-match`, `order`, `only`, `fastest`, `unmeasured`, `cheapest`, `all-open`. */
+  /** A word for programs: `weight`, `sticky`, `sticky-new`, `sticky-away`, `prompt`, `prompt-away`, `condition`, `default`, `no-match`, `order`, `only`, `fastest`, `unmeasured`, `cheapest`, `all-open`. */
   readonly reason: string;
   /** The random number that decided, where one did. */
   readonly random?: number;
@@ -71,6 +71,8 @@ export interface Choice {
   readonly condition?: number;
   /** Only with `trace`: every condition and every comparison in it. */
   readonly conditions?: readonly ConditionTrace[];
+  /** Only with `trace`: the children in the order in which the hash of the prompt finds them. */
+  readonly order?: readonly number[];
   /** Only with `trace`: what each child was judged by (share of the weight, ms, nano-USD). */
   readonly scores?: readonly (number | null)[];
 }

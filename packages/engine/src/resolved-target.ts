@@ -44,6 +44,8 @@ export interface ResolvedTarget {
   readonly asksStreamUsage: boolean | undefined;
   /** An answer is read to its end after its caller left. */
   readonly readsOn: boolean | undefined;
+  /** Marks for the provider's cache are added where the caller has set none. */
+  readonly cachePrefix: CachePrefixRule | undefined;
   readonly overrideParams: Readonly<Record<string, unknown>> | undefined;
   readonly defaultParams: Readonly<Record<string, unknown>> | undefined;
   readonly dropParams: readonly DropPath[] | undefined;
@@ -58,6 +60,11 @@ export interface ResolvedTarget {
   readonly latencyPaths: readonly string[];
   /** What the target asks for and this release lacks: it fails when it is visited, and only then. */
   readonly unavailable: { readonly path: string; readonly what: string } | undefined;
+}
+
+/** How long the beginning of a prompt is to be kept by its provider. */
+export interface CachePrefixRule {
+  readonly ttl: '5m' | '1h';
 }
 
 export interface CacheRule {

@@ -306,6 +306,13 @@ export interface CallContext extends CallFacts {
   keptSignatures?: SignatureKeeper;
   /** For whom it is kept: nobody else finds it. */
   owner?: string;
+  /** The beginning of the prompt is marked for the provider's cache where the caller has not done so; absent = it is not. */
+  cachePrefix?: CachePrefix;
+}
+
+/** How long a provider is asked to keep the beginning of a prompt. */
+export interface CachePrefix {
+  ttl: '5m' | '1h';
 }
 
 /** Keeps for a while, and may forget at any time. */

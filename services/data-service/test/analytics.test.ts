@@ -232,6 +232,7 @@ describe('Filter', () => {
         spanId: 'span-a',
         statusCode: 200,
         inputTokens: 10n,
+        cacheReadTokens: 4n,
         outputTokens: 100n,
         costNanoUsd: 20_000_000n,
         metadata: { _user: 'ann', team: 'red', empty: '' },
@@ -257,6 +258,19 @@ describe('Filter', () => {
       encodedRecord({ organisationId: 'another', workspaceId: 'ws-a' }),
     ]),
   );
+
+  it('tells of targets how much of what was sent their caches knew, rolled up or not', async () => {
+    const request = create(analytics.ListGroupsRequestSchema, {
+      group: analytics.Group.PROVIDER,
+      columns: ['prompt_cache_rate'],
+      filter: dayFilter({ organisationId }),
+    });
+    const { rows } = await handlers.listGroups(request, context);
+    expect(rows?.map(({ value, values }) => [value, values?.prompt_cache_rate])).toEqual([
+      ['main-openai', 40],
+      ['other', 0],
+    ]);
+  });
 
   const cases: [string, FilterInit, number][] = [
     ['no part', {}, 2],

@@ -53,6 +53,8 @@ function start(source: NodeJS.ProcessEnv = {}) {
       const { method, endpoint, status, stream, provider, cacheStatus } = { ...usual, ...change };
       const spent = {
         inputTokens: 1,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 0,
         outputTokens: 1,
         costNanoUsd: 1,
         costKnown: true,

@@ -52,6 +52,8 @@ const requestLabels = {
   source: new Set(['gateway']),
 } as const;
 
+const promptCacheStates: ReadonlySet<string> = new Set(['read', 'written', 'none']);
+
 /**
  * How many series each metric has. A service shows `metricsLinesMax` lines at most,
  * and this is how they are divided: a histogram takes 22 or 25 a series, so that
@@ -65,6 +67,8 @@ const seriesMax = {
   httpDuration: 8,
   upstream: 11,
   own: 5,
+  /** Three of each provider. */
+  promptTokens: 30,
   /** Of stream or not, and of cache states: all there are. */
   stream: 2,
   cacheStatus: 3,
@@ -96,6 +100,12 @@ export function createGatewayMetrics(
     { gauge: 'llm_cost_sum', counter: 'llm_cost_sum_total' },
     'Cost in USD',
     sumBounds,
+  );
+  const prompts = addCounter(
+    registry,
+    'sluice_prompt_tokens',
+    'Tokens sent, by what the provider’s cache did with them: read, written, or none',
+    { labels: { provider, prompt_cache: promptCacheStates }, seriesMax: seriesMax.promptTokens },
   );
   const duration = addHistogram(
     registry,
@@ -147,6 +157,12 @@ export function createGatewayMetrics(
     'What was done with an answer that was read whole',
   ).child({});
 
+  const promptSeries = (of: string) => ({
+    promptRead: prompts.child({ provider: of, prompt_cache: 'read' }),
+    promptWritten: prompts.child({ provider: of, prompt_cache: 'written' }),
+    promptUncached: prompts.child({ provider: of, prompt_cache: 'none' }),
+  });
+
   /** One look-up a request; what comes when it is full is looked up in each metric. */
   const kept = new Map<string, ReturnType<typeof findSeries>>();
   const findSeries = (labels: RequestLabels, asked: boolean) => ({
@@ -160,6 +176,7 @@ export function createGatewayMetrics(
           own: own.child(labels),
           lastByte: lastByte.child(labels),
           tokens: tokens.child(labels),
+          ...promptSeries(labels.provider),
           cost: cost.child(labels),
         }
       : undefined,
@@ -201,6 +218,10 @@ export function createGatewayMetrics(
       if (summary.lastByteMs > 0) ofCall.lastByte.observe(summary.lastByteMs);
       if (summary.responseParsingMs > 0) after.observe(summary.responseParsingMs);
       ofCall.tokens.add(summary.inputTokens + summary.outputTokens);
+      const { inputTokens, cacheReadTokens, cacheWriteTokens } = summary;
+      if (cacheReadTokens > 0) ofCall.promptRead.add(cacheReadTokens);
+      if (cacheWriteTokens > 0) ofCall.promptWritten.add(cacheWriteTokens);
+      ofCall.promptUncached.add(Math.max(0, inputTokens - cacheReadTokens - cacheWriteTokens));
       ofCall.cost.add(summary.costNanoUsd / 1e9);
     },
   };

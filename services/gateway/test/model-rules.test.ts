@@ -1,5 +1,6 @@
 import { json, type RecordedRequest, refuseMessages } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keepingPrefixes } from './prefix-cache.ts';
 import { chatBody, chatReply, type Scenario, startScenario } from './scenario.ts';
 
 /** An upstream that refuses what its vendor refuses, asked by callers who know nothing of its rules. */
@@ -159,5 +160,91 @@ describe('adapt', () => {
       expect(response.headers.get('x-service-cache-status')).toBe('MISS');
       await response.arrayBuffer();
     }
+  });
+});
+
+describe('the beginning of a prompt', () => {
+  const keys = ['sk-one', 'sk-two', 'sk-three'];
+  const targets = keys.map((api_key) => ({ provider: 'anthropic', api_key }));
+  const byPrompt = { enabled: true, hash_fields: ['prompt.prefix'] };
+  const marked = { prompt_cache: { breakpoints: 'auto' } };
+  const balanced = (sticky?: object) => ({
+    strategy: { mode: 'loadbalance', ...(sticky === undefined ? {} : { sticky }) },
+    targets,
+  });
+  const asking = (config: object): { headers: Record<string, string>; host: null } => ({
+    headers: {
+      'x-service-config': JSON.stringify(config),
+      'x-service-custom-host': `${scenario.upstream.url}/v1`,
+    },
+    host: null,
+  });
+  const model = 'claude-opus-4-5';
+  const user = (content: string) => ({ role: 'user', content });
+
+  /** Some conversations at once, each of some turns; what of their tokens was read from a cache, and what they cost. */
+  async function converse(config: object) {
+    scenario.upstream.handle(keepingPrefixes());
+    let [sent, read, cents] = [0, 0, 0];
+    const talks = Array.from({ length: 8 }, (_, number) => [
+      user(`Question ${number}. ${'What do you know of it? '.repeat(200)}`),
+    ]);
+    for (let turn = 0; turn < 6; turn++)
+      for (const messages of talks) {
+        const body = { model, max_tokens: 100, system: 'Be brief.', messages };
+        const response = await scenario.call('/v1/messages', { ...asking(config), body });
+        expect(response.status).toBe(200);
+        const { usage } = (await response.json()) as { usage: Record<string, number> };
+        const { input_tokens: plain = 0, cache_read_input_tokens: cached = 0 } = usage;
+        sent += plain + cached + (usage.cache_creation_input_tokens ?? 0);
+        read += cached;
+        cents += Number(response.headers.get('x-service-cost'));
+        messages.push({ role: 'assistant', content: 'Yes.' }, user('And then? '.repeat(400)));
+      }
+    return { share: read / sent, cents };
+  }
+
+  const readTokens = async () => {
+    const text = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();
+    const line = /^sluice_prompt_tokens\{(?=[^}]*"anthropic")(?=[^}]*"read")[^}]*\} (\d+)/m;
+    return Number(line.exec(text)?.[1] ?? 0);
+  };
+
+  it('is read from the cache of its provider where it is marked, and its conversation stays', async () => {
+    const plain = await converse(balanced());
+    const before = await readTokens();
+    const scattered = await converse({ ...balanced(), ...marked });
+    const kept = await converse({ ...balanced(byPrompt), ...marked });
+    expect(plain.share).toBe(0);
+    expect(kept.share).toBeGreaterThan(0.6);
+    expect(kept.share).toBeGreaterThan(1.2 * scattered.share);
+    expect(kept.cents).toBeLessThan(0.75 * plain.cents);
+    expect(await readTokens()).toBeGreaterThan(before);
+  });
+
+  it('decides who is asked, also behind a fallback, and the next when that one fails', async () => {
+    const config = {
+      strategy: { mode: 'fallback' },
+      targets: [balanced(byPrompt), { provider: 'anthropic', api_key: 'sk-four' }],
+    };
+    const messages = [user('Is it?')];
+    const ask = async (refused?: string) => {
+      scenario.upstream.handle(keepingPrefixes((key) => key === refused));
+      const body = { model, max_tokens: 100, messages };
+      const response = await scenario.call('/v1/messages', { ...asking(config), body });
+      await response.arrayBuffer();
+      messages.push({ role: 'assistant', content: 'Yes.' }, user('Sure?'));
+      const path = response.headers.get('x-service-last-used-option-index');
+      return { path, key: String(scenario.upstream.requests.at(-1)?.headers['x-api-key']) };
+    };
+    const first = await ask();
+    expect(keys).toContain(first.key);
+    expect(await ask(first.key)).toEqual({ path: 'config.targets[1]', key: 'sk-four' });
+    expect(await ask()).toEqual(first);
+    const body = { model, max_tokens: 100, messages };
+    const explained = await scenario.call('/v1/explain/messages', { ...asking(config), body });
+    const { choices } = (await explained.json()) as { choices: { order?: number[] }[] };
+    expect(choices[1]).toMatchObject({ reason: 'prompt', picked: keys.indexOf(first.key) });
+    expect(choices[1]?.order).toHaveLength(keys.length);
   });
 });

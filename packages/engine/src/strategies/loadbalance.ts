@@ -4,7 +4,7 @@ import { childAt, type PlanRun, planNode, type RouteNode, type Strategy } from '
 import { compileSticky, type StickyRule } from './sticky.ts';
 import { Weights } from './weights.ts';
 
-/** Random by weight; with `sticky`, the same target for the same user. */
+/** Random by weight; with `sticky`, the same target for the same user or conversation. */
 export const loadbalance: Strategy = {
   mode: 'loadbalance',
   compile({ path, node, children }) {
@@ -18,7 +18,13 @@ export const loadbalance: Strategy = {
       const out = closed ?? noneOut;
       const key = sticky?.key(run.facts);
       if (sticky !== undefined && key !== undefined)
-        return { ...stick(run, sticky, key, weights, out), path, ...openPart(open) };
+        return {
+          ...(sticky.isByPrompt
+            ? stickByPrompt(run, sticky, key, weights, out)
+            : stick(run, sticky, key, weights, out)),
+          path,
+          ...openPart(open),
+        };
       const random = run.state.random();
       return {
         path,
@@ -41,7 +47,7 @@ export const loadbalance: Strategy = {
       sameAs: () =>
         JSON.stringify([weights.shares, sticky?.childIds ?? null, node.strategy?.sticky ?? null]),
       excluded: weights.zeroes,
-      ...(sticky === undefined ? {} : { stickyKey: sticky.key }),
+      ...(sticky === undefined || sticky.isByPrompt ? {} : { stickyKey: sticky.key }),
       choose: (run, open) => follow(decide(run, open), children, run),
     };
   },
@@ -82,4 +88,27 @@ function stick(
   const child = sticky.childIds[picked];
   if (child !== undefined) run.sticky.push({ key, child, ttlMs: sticky.ttlMs });
   return { mode, picked, reason: 'sticky-new' };
+}
+
+/**
+ * The child that the hash of the prompt finds, and while its circuit is open the
+ * next by the same hash: nothing is remembered, so it is the same one in every
+ * gateway, and again when the circuit has closed.
+ */
+function stickByPrompt(
+  { trace }: PlanRun,
+  { childSeeds }: StickyRule,
+  key: string,
+  weights: Weights,
+  out: readonly number[],
+): Omit<Choice, 'path'> {
+  const hash = hash32(key, 0);
+  const own = weights.rendezvous(hash, childSeeds, noneOut);
+  const isAway = out.includes(own);
+  return {
+    mode: 'loadbalance',
+    picked: isAway ? weights.rendezvous(hash, childSeeds, out) : own,
+    reason: isAway ? 'prompt-away' : 'prompt',
+    ...(trace ? { order: weights.ranking(hash, childSeeds) } : {}),
+  };
 }

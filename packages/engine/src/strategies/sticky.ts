@@ -1,11 +1,14 @@
 import { type ConfigNode, credentialKeys } from '@sluice/contracts';
 import { hash32, hash64Hex } from '../hash.ts';
 import type { RoutingFacts } from '../plan.ts';
+import { promptPrefix, promptPrefixField } from '../prompt-prefix.ts';
 import { parseRequestField } from '../request-fields.ts';
 
 /** Where requests of one user go is remembered under a key, as the id of a child. */
 export interface StickyRule {
   readonly ttlMs: number;
+  /** By what a conversation begins with: the hash alone decides, for as long as it goes on. */
+  readonly isByPrompt: boolean;
   /** Undefined = the request has none of the fields, and nothing is remembered. */
   readonly key: (facts: RoutingFacts) => string | undefined;
   /** By index. Stable when targets change places, weights or credentials. */
@@ -23,17 +26,24 @@ export function compileSticky(
   settings: NonNullable<ConfigNode['strategy']>['sticky'],
 ): StickyRule | undefined {
   if (settings?.enabled !== true) return undefined;
-  const fields = (settings.hash_fields ?? []).map((name, index) =>
-    parseRequestField(name, `${path}.strategy.sticky.hash_fields[${index}]`),
+  const names = settings.hash_fields ?? [];
+  const isByPrompt = names.includes(promptPrefixField);
+  const fields = names.map((name, index) =>
+    name === promptPrefixField
+      ? { name, read: (facts: RoutingFacts) => promptPrefix(facts.params) }
+      : parseRequestField(name, `${path}.strategy.sticky.hash_fields[${index}]`),
   );
   const childIds = identify(targets);
   return {
     ttlMs: (settings.ttl ?? ttlDefaultS) * 1000,
+    isByPrompt,
     key(facts) {
       let text = `${facts.scope}\n${path}`;
       let isKnown = false;
       for (const { name, read } of fields) {
         const value = read(facts);
+        // A request without a beginning is no part of a conversation, whoever sends it.
+        if (value === undefined && name === promptPrefixField) return undefined;
         isKnown ||= value !== undefined;
         // As JSON, so that no value can look like two.
         text += `\n${name}=${value === undefined ? '' : JSON.stringify(value)}`;

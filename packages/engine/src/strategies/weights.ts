@@ -70,6 +70,21 @@ export class Weights {
     return best;
   }
 
+  /** Who wins, and who would next without those before: all that can be chosen. */
+  ranking(keyHash: number, seeds: readonly number[]): readonly number[] {
+    const order: number[] = [];
+    const rest = this.#values.length - this.zeroes.size;
+    while (order.length < rest)
+      order.push(
+        this.rendezvous(
+          keyHash,
+          seeds,
+          order.toSorted((a, b) => a - b),
+        ),
+      );
+    return order;
+  }
+
   #sumBefore(index: number): number {
     return index === 0 ? 0 : (this.#sums[index - 1] ?? 0);
   }

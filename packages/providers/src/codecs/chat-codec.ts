@@ -6,8 +6,10 @@ import type {
   ReplyBill,
 } from '@sluice/contracts';
 import type {
+  CachePrefix,
   CallContext,
   EncodedRequest,
+  MemberEdits,
   ReplyHead,
   StreamFault,
   WireFormat,
@@ -32,6 +34,12 @@ export interface ReplyOptions {
   /** The caller's body, for formats whose replies repeat parts of it. */
   request: JsonObject;
 }
+
+export type MarkPrefix = (
+  body: JsonObject,
+  prefix: CachePrefix,
+  context: CallContext,
+) => MemberEdits | undefined;
 
 export interface StreamDecoder {
   /** One upstream event; an unreadable one yields a `fault`. */
@@ -75,6 +83,11 @@ export interface UpstreamCodec {
   /** Its calls come with proofs that it wants to see again, whole also in streams. */
   signsCalls?: boolean;
   encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
+  /**
+   * The members of a body with marks for the provider's cache at what its prompt begins with; undefined
+   * = none are needed or taken. Absent where the format has no words for them.
+   */
+  markPrefix?: MarkPrefix;
   /** Undefined when the body is not this format's reply. `head` is known but for streams and tests. */
   decodeReply(body: JsonObject, head?: ReplyHead): ChatReply | undefined;
   /** What a reply says of its price beside tokens; absent where the format has no words for it. */

@@ -18,8 +18,8 @@ import { findProvider } from '../catalog.ts';
 import { parseSseEvents } from '../framing/sse.ts';
 import { arrayOf, compact, objectOf } from '../json/json-access.ts';
 import { chatCodecs } from '../translation/find-translation.ts';
-import { claudeCacheMarks, fitCacheMarks } from './fit-cache-marks.ts';
 import type { ChatCodec, ReplyOptions } from './chat-codec.ts';
+import { claudeCacheMarks, fitCacheMarks } from './fit-cache-marks.ts';
 
 /** What each format can express beyond plain turns, calls, limits and endings. Absent: nothing more. */
 const expressible: Record<string, readonly Feature[]> = {

@@ -23,6 +23,7 @@ import { invalidField } from '../json/invalid-field.ts';
 import { compact, objectOf, readReply, stringOf } from '../json/json-access.ts';
 import { callIdRule } from './call-id-rules.ts';
 import { withFittingCallIds } from './call-ids.ts';
+import { withEdits } from './fitted-request.ts';
 import type { WordRule } from './fitting-words.ts';
 import { decoderKeepingSignatures, keepSignatures, withKeptSignatures } from './kept-signatures.ts';
 import { applyQuirks, droppedByQuirks } from './quirks.ts';
@@ -66,7 +67,13 @@ export class ChatTranslation implements Translation {
     const quirks = this.entry.quirks ?? context.provider.quirks;
     const quirky = applyQuirks(encoded.body, quirks) ?? encoded.body;
     const rule = callIdRule(this.entry.format, quirks);
-    const inFormat = withFittingCallIds(quirky, rule) ?? quirky;
+    const fitting = withFittingCallIds(quirky, rule) ?? quirky;
+    const { cachePrefix } = context;
+    const marks =
+      cachePrefix === undefined
+        ? undefined
+        : this.#upstream.markPrefix?.(fitting, cachePrefix, context);
+    const inFormat = marks === undefined ? fitting : withEdits(fitting, marks);
     return {
       ...encoded,
       body: this.entry.envelope?.wrap?.(inFormat, context) ?? inFormat,

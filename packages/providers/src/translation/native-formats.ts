@@ -2,11 +2,14 @@ import type { JsonObject } from '@sluice/contracts';
 import { readBill as readMessageBill } from '../codecs/anthropic-messages/bill.ts';
 import { betasOf } from '../codecs/anthropic-messages/encode-request.ts';
 import { fitToModel as fitMessages } from '../codecs/anthropic-messages/fit-to-model.ts';
+import { markPrefix as markMessages } from '../codecs/anthropic-messages/mark-prefix.ts';
 import { AnthropicTap } from '../codecs/anthropic-messages/tap.ts';
 import { decodeUsage as decodeAnthropicUsage } from '../codecs/anthropic-messages/wire.ts';
 import { withoutForeign as withoutForeignInMessages } from '../codecs/anthropic-messages/without-foreign.ts';
+import type { MarkPrefix } from '../codecs/chat-codec.ts';
 import { GeminiTap, readReply as readGemini } from '../codecs/gemini/tap.ts';
 import { readBill as readChatBill } from '../codecs/openai-chat/bill.ts';
+import { markPrefix as markChat } from '../codecs/openai-chat/mark-prefix.ts';
 import { OpenAiTap } from '../codecs/openai-chat/tap.ts';
 import { decodeUsage as decodeOpenAiUsage } from '../codecs/openai-chat/wire.ts';
 import { withoutForeign as withoutForeignInChat } from '../codecs/openai-chat/without-foreign.ts';
@@ -50,6 +53,8 @@ export interface NativeFormat {
   withoutForeign?: (body: JsonObject, context: CallContext) => OwnWords | undefined;
   /** What the model is known to refuse; undefined = nothing of the request. */
   fitToModel?: (body: JsonObject, context: CallContext) => FittedRequest | undefined;
+  /** As of a codec. */
+  markPrefix?: MarkPrefix;
 }
 
 const formats: Partial<Record<WireFormat, NativeFormat>> = {
@@ -57,6 +62,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     read: readChoices,
     openTap: (request) => new OpenAiTap(request),
     withoutForeign: withoutForeignInChat,
+    markPrefix: markChat,
   },
   'openai-completions': { read: readChoices, openTap: (request) => new OpenAiTap(request) },
   'openai-responses': {
@@ -85,6 +91,7 @@ const formats: Partial<Record<WireFormat, NativeFormat>> = {
     liftHeaders: liftAnthropicHeaders,
     withoutForeign: withoutForeignInMessages,
     fitToModel: fitMessages,
+    markPrefix: markMessages,
   },
   'anthropic-count-tokens': {
     withoutForeign: withoutForeignInMessages,

@@ -7,6 +7,7 @@ import type {
   DecodedReply,
   EncodedRequest,
   EndpointEntry,
+  MemberEdits,
   ReplyFacts,
   StreamReader,
   Translation,
@@ -44,7 +45,10 @@ export class NativeTranslation implements Translation {
     const { envelope } = this.entry;
     const own = this.#format.withoutForeign?.(body, context);
     const fitted = this.#format.fitToModel?.(own?.body ?? body, context);
-    const fitting = fitted === undefined ? own?.body : withEdits(own?.body ?? body, fitted.edits);
+    const taken = fitted === undefined ? own?.body : withEdits(own?.body ?? body, fitted.edits);
+    const marks = this.#marksIn(taken ?? body, context);
+    const edits = marks === undefined ? fitted?.edits : { ...fitted?.edits, ...marks };
+    const fitting = marks === undefined ? taken : withEdits(taken ?? body, marks);
     const asked = fitting ?? body;
     const lifted =
       envelope?.keepsBodyHeaders === true ? undefined : this.#format.liftHeaders?.(asked);
@@ -55,16 +59,22 @@ export class NativeTranslation implements Translation {
     const edited = withFittingCallIds(quirky ?? body, rule) ?? quirky;
     const sent = envelope?.wrap?.(edited ?? body, context) ?? edited;
     const dropped = droppedByQuirks(shaped, quirks);
-    const isFittedOnly = fitted !== undefined && own === undefined && sent === fitting;
+    const isEditedOnly = edits !== undefined && own === undefined && sent === fitting;
     return {
       body: sent,
-      ...(isFittedOnly ? { edits: fitted.edits } : {}),
+      ...(isEditedOnly ? { edits } : {}),
       dropped:
         own === undefined && fitted === undefined
           ? dropped
           : [...(own?.dropped ?? []), ...(fitted?.dropped ?? []), ...dropped],
       ...(lifted === undefined ? {} : { headers: lifted.headers }),
     };
+  }
+
+  #marksIn(body: JsonObject, context: CallContext): MemberEdits | undefined {
+    const { cachePrefix } = context;
+    if (cachePrefix === undefined) return undefined;
+    return this.#format.markPrefix?.(body, cachePrefix, context);
   }
 
   decode(bytes: Buffer, context: CallContext): DecodedReply {

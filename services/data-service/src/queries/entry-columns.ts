@@ -48,6 +48,7 @@ const computed = {
   last_id: ofLast('id'),
   input_tokens: sumOf('input_tokens'),
   output_tokens: sumOf('output_tokens'),
+  cache_read_tokens: sumOf('cache_read_tokens'),
   avoided_cost_nano_usd: sumOf('avoided_cost_nano_usd'),
   // With what was added later. A cost that is unknown is shown as nothing spent.
   cost_nano_usd: sumOf('if(cost_known, cost_nano_usd, 0) + adjusted_nano_usd'),

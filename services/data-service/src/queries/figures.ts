@@ -139,6 +139,7 @@ export const groupColumns = {
   success_rate: percent('successes', 'requests'),
   error_count: errors,
   cache_hit_rate: percent(hits, 'requests'),
+  prompt_cache_rate: percent('cached_tokens', 'input_tokens'),
   first_seen: 'first_ms',
   last_seen: 'last_ms',
   requests_with_feedback: 'with_feedback',

@@ -1,4 +1,4 @@
-import type { EntryColumn } from './entry-columns.ts';
+import { type EntryColumn, isSettled } from './entry-columns.ts';
 
 /**
  * What figures are made of. Each is told for the entries of a bucket or of a group, and those of several are merged:
@@ -42,6 +42,8 @@ export const partials = {
   priced: { of: ['cost_known'], from: 'countIf(cost_known)', merge: sum },
   input_tokens: { of: ['input_tokens'], from: 'sum(input_tokens)', merge: sum },
   output_tokens: { of: ['output_tokens'], from: 'sum(output_tokens)', merge: sum },
+  /** Of those sent the ones that a provider's cache knew. */
+  cached_tokens: { of: ['cache_read_tokens'], from: 'sum(cache_read_tokens)', merge: sum },
   with_tokens: {
     of: ['input_tokens', 'output_tokens'],
     from: 'countIf(input_tokens + output_tokens > 0)',
@@ -123,7 +125,10 @@ export const partials = {
 
 export type PartialName = keyof typeof partials;
 
-export const partialNames = Object.keys(partials) as PartialName[];
+const partialNames = Object.keys(partials) as PartialName[];
+
+/** Those that are rolled up; the others are read from attempts, wherever a question asks for one. */
+export const rolledPartials = partialNames.filter((name) => partials[name].of.every(isSettled));
 
 /** Of cells. */
 export function gatheredPartial(name: PartialName): string {

@@ -5,7 +5,7 @@ import { entries, entrySettings } from '../queries/entries.ts';
 import { type EntryColumn, settledColumns } from '../queries/entry-columns.ts';
 import { type Condition, conditionOf } from '../queries/filter.ts';
 import { textLiteral } from '../queries/parameters.ts';
-import { type PartialName, partialNames, partials } from '../queries/partials.ts';
+import { type PartialName, partials, rolledPartials } from '../queries/partials.ts';
 import { findSources } from '../queries/rolled/find-sources.ts';
 import {
   everyKey,
@@ -74,7 +74,7 @@ export async function writeCells(
       'workspace_id',
       'metadata',
       ...Object.values(slices).flat(),
-      ...partialNames.flatMap((name): readonly EntryColumn[] => partials[name].of),
+      ...rolledPartials.flatMap((name): readonly EntryColumn[] => partials[name].of),
     ]),
   ];
   const table = `(SELECT *, ${startOf(width)} AS start FROM ${entries(condition, columns)}
@@ -83,12 +83,12 @@ export async function writeCells(
     `INSERT INTO usage_rollups (organisation_id, width, roll, ${[...names, ...held].join(', ')})
       SELECT ${textLiteral(organisationId)}, ${width}, ${roll}`;
   const common = ['start', 'workspace_id'];
-  const heldByAny = partialNames.filter((name) => !ofAllOnly.has(name));
+  const heldByAny = rolledPartials.filter((name) => !ofAllOnly.has(name));
   const valuesOf = (names: readonly PartialName[]) =>
     names.map((name) => partials[name].from).join(', ');
   const parameters = { query_params: condition.parameters.values };
   await client.command({
-    query: `${into(['slice', ...common], partialNames)}, 'all', ${common.join(', ')}, ${valuesOf(partialNames)}
+    query: `${into(['slice', ...common], rolledPartials)}, 'all', ${common.join(', ')}, ${valuesOf(rolledPartials)}
       FROM ${table}
       GROUP BY ${common.join(', ')}
       SETTINGS ${settings}`,

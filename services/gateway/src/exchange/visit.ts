@@ -83,7 +83,10 @@ export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED';
 export interface ReplySummary {
   provider: string;
   model: string;
+  /** Those read from the provider's cache, and written to it, included. */
   inputTokens: number;
+  cacheReadTokens: number;
+  cacheWriteTokens: number;
   outputTokens: number;
   /** Meaningless unless `costKnown`. */
   costNanoUsd: number;

@@ -8,6 +8,8 @@ export function replySummary(record: UsageRecord): ReplySummary {
     provider: record.provider,
     model: record.model,
     inputTokens: record.inputTokens,
+    cacheReadTokens: record.cacheReadTokens,
+    cacheWriteTokens: record.cacheWriteTokens,
     outputTokens: record.outputTokens,
     costNanoUsd: record.costNanoUsd,
     costKnown: record.costKnown,

@@ -138,6 +138,7 @@ export const groupColumnNames = [
   'success_rate',
   'error_count',
   'cache_hit_rate',
+  'prompt_cache_rate',
   'last_seen',
   'first_seen',
 ] as const;
@@ -184,6 +185,7 @@ const groupBy = {
     success_rate: average.optional(),
     error_count: whole.optional(),
     cache_hit_rate: average.optional(),
+    prompt_cache_rate: average.optional(),
     last_seen: instantText.optional(),
     first_seen: instantText.optional(),
   }),

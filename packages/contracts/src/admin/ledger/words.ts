@@ -87,6 +87,8 @@ export const ledgerWords = {
   success_rate: 'The share that succeeded, in percent.',
   error_count: 'How many failed.',
   cache_hit_rate: 'The share that was answered from the cache, in percent.',
+  prompt_cache_rate:
+    'The share of the tokens sent that the provider’s own cache knew, in percent. Of requests whose logs are kept.',
   last_seen: 'When the last one was.',
   first_seen: 'When the first one was.',
   // Feedback

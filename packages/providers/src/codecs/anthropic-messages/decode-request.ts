@@ -1,11 +1,12 @@
-import type {
-  ChatMessage,
-  ChatPart,
-  ChatRequest,
-  ChatTool,
-  JsonObject,
-  JsonValue,
-  ToolChoice,
+import {
+  billingLine,
+  type ChatMessage,
+  type ChatPart,
+  type ChatRequest,
+  type ChatTool,
+  type JsonObject,
+  type JsonValue,
+  type ToolChoice,
 } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import {
@@ -84,9 +85,6 @@ export function decodeRequest(body: JsonObject): { request: ChatRequest; dropped
   };
   return { request, dropped };
 }
-
-/** With what clients of the vendor's begin their system prompt for its bills. */
-const billingLine = /^x-anthropic-billing-header:[^\n]*\n*/;
 
 /**
  * The line means nothing to another vendor, and is another with each request: no

@@ -11,12 +11,14 @@ import { AnthropicStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
 import { AnthropicStreamEncoder } from './encode-stream.ts';
 import { decodeError, encodeError, errorEvent } from './errors.ts';
+import { markPrefix } from './mark-prefix.ts';
 import { decodeReply, encodeReply } from './reply.ts';
 
 export const anthropicMessages: ChatCodec = {
   format: 'anthropic-messages',
   decodeRequest,
   encodeRequest,
+  markPrefix,
   decodeReply,
   readBill: (body) => readBill(objectOf(body.usage) ?? {}),
   encodeReply,

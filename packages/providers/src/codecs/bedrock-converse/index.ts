@@ -11,12 +11,14 @@ import { ConverseStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
 import { ConverseStreamEncoder } from './encode-stream.ts';
 import { decodeError, encodeError, errorEvent } from './errors.ts';
+import { markPrefix } from './mark-prefix.ts';
 import { decodeReply, encodeReply } from './reply.ts';
 
 export const bedrockConverse: ChatCodec = {
   format: 'bedrock-converse',
   decodeRequest,
   encodeRequest,
+  markPrefix,
   decodeReply,
   readBill,
   encodeReply,

@@ -11,12 +11,14 @@ import { OpenAiChatStreamDecoder } from './decode-stream.ts';
 import { encodeRequest } from './encode-request.ts';
 import { OpenAiChatStreamEncoder } from './encode-stream.ts';
 import { decodeError, encodeError, errorEvent } from './errors.ts';
+import { markPrefix } from './mark-prefix.ts';
 import { decodeReply, encodeReply } from './reply.ts';
 
 export const openAiChat: ChatCodec = {
   format: 'openai-chat',
   decodeRequest,
   encodeRequest,
+  markPrefix,
   decodeReply,
   readBill,
   encodeReply,

@@ -50,7 +50,8 @@ export function encodeFinishReason(reason: FinishReason): string {
 export function decodeUsage(usage: JsonObject): ChatUsage {
   const input = objectOf(usage.prompt_tokens_details) ?? objectOf(usage.input_tokens_details);
   const output = objectOf(usage.completion_tokens_details) ?? objectOf(usage.output_tokens_details);
-  const written = objectOf(usage.cache_creation);
+  // DashScope tells it within the details.
+  const written = objectOf(usage.cache_creation) ?? objectOf(input?.cache_creation);
   const inputTokens = countOf(usage.prompt_tokens ?? usage.input_tokens);
   const reasoningTokens = countOf(output?.reasoning_tokens ?? usage.reasoning_tokens);
   return {
@@ -62,7 +63,11 @@ export function decodeUsage(usage: JsonObject): ChatUsage {
         usage.prompt_cache_hit_tokens ??
         usage.cached_tokens,
     ),
-    cacheWriteTokens: countOf(usage.cache_creation_input_tokens ?? input?.cache_write_tokens),
+    cacheWriteTokens: countOf(
+      usage.cache_creation_input_tokens ??
+        input?.cache_write_tokens ??
+        input?.cache_creation_input_tokens,
+    ),
     cacheWrite1hTokens: countOf(written?.ephemeral_1h_input_tokens),
     reasoningTokens,
     inputAudioTokens: countOf(input?.audio_tokens),

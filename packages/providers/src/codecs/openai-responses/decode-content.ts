@@ -1,8 +1,8 @@
 import type { ChatPart, FilePart, ImagePart, JsonObject, JsonValue } from '@sluice/contracts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { arrayOf, compact, objectOf, stringOf } from '../../json/json-access.ts';
-import { cacheControlOf } from '../openai-chat/decode-parts.ts';
 import { sourceOfBase64, sourceOfUrl } from '../data-url.ts';
+import { cacheControlOf } from '../openai-chat/decode-parts.ts';
 import { formatName } from './wire.ts';
 
 /** A string, or a list of parts. `path` is that of the list itself. */

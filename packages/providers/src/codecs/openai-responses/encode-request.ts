@@ -3,6 +3,7 @@ import type { CallContext, EncodedRequest } from '../../contract.ts';
 import { invalidField } from '../../json/invalid-field.ts';
 import { compact } from '../../json/json-access.ts';
 import type { ModelFacts } from '../../models/model-facts.ts';
+import { fitCacheMarks } from '../fit-cache-marks.ts';
 import {
   encodeEffort,
   encodeUser,
@@ -11,7 +12,6 @@ import {
   thinksBetweenToolsOnly,
   withTakenSampling,
 } from '../openai-abilities.ts';
-import { fitCacheMarks } from '../fit-cache-marks.ts';
 import { cacheMarksOf } from '../openai-cache-marks.ts';
 import { type EncodedInput, encodeInput } from './encode-items.ts';
 import { encodeTools } from './encode-tools.ts';

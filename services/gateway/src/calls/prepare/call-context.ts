@@ -24,6 +24,7 @@ export function contextOf(
     modelOverrides,
     keptSignatures,
     owner: requester.bundle?.source.workspaceId,
+    cachePrefix: target.planned.cachePrefix,
     ...(requester.subject.form === undefined ? {} : { form: requester.subject.form }),
   };
 }
