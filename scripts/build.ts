@@ -108,7 +108,7 @@ function staysInCheckout(into: string): Plugin {
       return { id: relative(into, createRequire(importer).resolve(id)), external: true };
     },
     transform(code, id) {
-      if (!id.startsWith(join(root, 'services')) || id.includes('node_modules')) return null;
+      if (!id.startsWith(root) || id.includes('node_modules')) return null;
       return code
         .replaceAll(
           'import.meta.dirname',

@@ -4,17 +4,23 @@
  * that is judged wrongly; `docs/guardrails.md` has the figures.
  */
 import { type CheckContext, checkKinds } from '@sluice/guardrails';
-import { measurePii } from '@sluice/guardrails/labelled';
+import { measureChecks, measurePii, type Quality } from '@sluice/guardrails/labelled';
 
 const { qualities, faults } = measurePii();
-console.table(
-  qualities.map(({ precision, recall, ...counts }) => ({
-    ...counts,
-    precision: precision.toFixed(2),
-    recall: recall.toFixed(2),
-  })),
-);
-console.log(faults.join('\n'));
+show(qualities, faults);
+const judged = await measureChecks();
+show(judged.qualities, judged.faults);
+
+function show(measured: readonly Quality[], wrong: readonly string[]): void {
+  console.table(
+    measured.map(({ precision, recall, ...counts }) => ({
+      ...counts,
+      precision: precision.toFixed(2),
+      recall: recall.toFixed(2),
+    })),
+  );
+  console.log(wrong.join('\n'));
+}
 
 const sentence =
   'On Tuesday the team of 12 met at 10:30 to talk about order 4471-20, version 2.14.0 and the budget of 1,250,000 for next year. ';
@@ -33,6 +39,9 @@ console.table({
     [rule('(?:secret|hidden)\\s+plan'), rule('\\b\\d{3}-\\d{2}-\\d{4}\\b'), rule('[A-Z]{4}\\d{6}')],
     plain,
   ),
+  'prompt injection, 2 kB': cpuMicros([['default.promptInjection', {}]], plain),
+  'toxicity, 2 kB': cpuMicros([['default.toxicity', {}]], plain),
+  'hosts of images, 2 kB': cpuMicros([['default.imageHosts', {}]], plain),
 });
 
 function allCategories(): string[] {

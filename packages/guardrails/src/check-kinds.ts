@@ -29,7 +29,8 @@ function kindOf(id: CheckId): CheckKind {
 function compile<Id extends CheckId>(id: Id, given: unknown): CompiledCheck {
   const read = readParameters(id, given);
   if (!read.ok) throw new CheckError('InvalidParameters', read.fault);
-  const { timeout }: Readonly<Record<string, unknown>> = read.parameters;
+  // Published under either name.
+  const { timeoutMs, timeout = timeoutMs }: Readonly<Record<string, unknown>> = read.parameters;
   return {
     run: compilers[id](read.parameters),
     deadlineMs: typeof timeout === 'number' ? timeout : undefined,

@@ -39,6 +39,10 @@ export interface HostQuestion {
   readonly forwardHeaders?: readonly string[] | undefined;
   /** How often it is asked again when it could not be reached, or was out of order; default: not at all. */
   readonly retriesMax?: number;
+  /** The request or the answer names the address, and nobody who may trust hosts: only public ones are asked. */
+  readonly by?: 'caller';
+  /** A larger answer is none; default 1 MiB. */
+  readonly bytesMax?: number;
   /** The signature of AWS that is put to it, made anew for each try. */
   readonly signing?: AwsSigning;
 }

@@ -1,11 +1,14 @@
 import type { z } from 'zod';
 import type { CheckDeclaration } from './declaration.ts';
 import { askingChecks } from './families/asking-checks.ts';
+import { attackChecks } from './families/attack-checks.ts';
 import { callChecks } from './families/call-checks.ts';
 import { detectionChecks } from './families/detection-checks.ts';
+import { imageChecks } from './families/image-checks.ts';
 import { partnerChecks } from './families/partner-checks.ts';
 import { schemaChecks } from './families/schema-checks.ts';
 import { textChecks } from './families/text-checks.ts';
+import { wordingChecks } from './families/wording-checks.ts';
 
 /** The checks that the gateway runs, family by family. */
 export const checkDeclarations = {
@@ -13,6 +16,9 @@ export const checkDeclarations = {
   ...callChecks,
   ...schemaChecks,
   ...detectionChecks,
+  ...attackChecks,
+  ...wordingChecks,
+  ...imageChecks,
   ...askingChecks,
   ...partnerChecks,
 } satisfies Record<string, CheckDeclaration>;

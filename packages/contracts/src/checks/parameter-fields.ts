@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { forwardedHeaderFault } from './forwarded-headers.ts';
-import { checkSubjects } from './subjects.ts';
+import { type CheckSubject, checkSubjects } from './subjects.ts';
 
 /** Fields of the parameters of guardrail checks. */
 
@@ -23,12 +23,10 @@ export const count = (absent: number) => z.int().default(absent);
 export const someOf = <const Choices extends readonly string[]>(choices: Choices) =>
   z.array(z.enum(choices)).max(100);
 
-/** What of a body the check looks at. */
-export const subjects = z
-  .array(z.enum(checkSubjects))
-  .min(1)
-  .max(checkSubjects.length)
-  .default(['last_message']);
+/** What of a body the check looks at, where it is not said. */
+export const subjectsOr = (absent: CheckSubject[]) =>
+  z.array(z.enum(checkSubjects)).min(1).max(checkSubjects.length).default(absent);
+export const subjects = subjectsOr(['last_message']);
 
 /** Headers of the caller that the check sends on to the host it asks. */
 export const forwardHeaders = z

@@ -76,7 +76,7 @@ function countOf(text: string, sought: string, end: number): number {
 async function answers({ ask }: CheckContext, url: string): Promise<boolean> {
   if (!URL.canParse(url) || !isPublicName(new URL(url).hostname)) return false;
   try {
-    const { status } = await ask({ url, method: 'HEAD' });
+    const { status } = await ask({ url, method: 'HEAD', by: 'caller' });
     return status >= 200 && status <= 299;
   } catch (error) {
     if (error instanceof CheckError) return false;

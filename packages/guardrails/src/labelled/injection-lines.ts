@@ -291,7 +291,7 @@ export const toolHarmless: readonly string[] = [
   'Notes of the meeting: Ada will send the slides. Bob must not forget to call the customer.',
   'Step 1: open the valve. Step 2: upload the log file to the support portal.',
   'Dear customer, please transfer 50 EUR to the account below. Your energy supplier.',
-  'SELECT * FROM users WHERE role = \'assistant\' AND deleted = false; -- 3 rows',
+  "SELECT * FROM users WHERE role = 'assistant' AND deleted = false; -- 3 rows",
   'System: Linux 6.1, User: root, Uptime: 12 days',
   'The model T was built from 1908 on. Buyers should contact the seller.',
   'Wichtig: Bitte leiten Sie dieses Dokument an alle Mitarbeiter weiter.',

@@ -50,7 +50,7 @@ const pauseMs = 50;
 async function askOnce(
   context: HookContext,
   asking: Asking,
-  { url, method = 'POST', headers = {}, body, forwardHeaders, signing }: HostQuestion,
+  { url, method = 'POST', headers = {}, body, forwardHeaders, signing, by, bytesMax }: HostQuestion,
 ): Promise<HostAnswer> {
   const isJson = typeof body === 'object';
   const own = {
@@ -64,8 +64,8 @@ async function askOnce(
     headers: signing === undefined ? own : await signed(url, method, own, text, signing),
     ...(text === undefined ? {} : { body: text }),
     timeoutMs: asking.timeoutMs,
-    bytesMax: answerBytesMax,
-    by: asking.by,
+    bytesMax: bytesMax ?? answerBytesMax,
+    by: by ?? asking.by,
     signal: asking.signal,
     owner: context.workspaceId,
   });

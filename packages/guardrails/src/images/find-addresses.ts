@@ -1,0 +1,113 @@
+import { CheckError } from '../check.ts';
+import { htmlTags } from './html-tags.ts';
+
+/** An address to which whoever shows the text would go, and where what brings it stands. */
+export interface FoundAddress {
+  readonly url: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Pictures in Markdown and HTML; with `links` everything else that leads elsewhere, too. */
+export function findAddresses(text: string, links: boolean): FoundAddress[] {
+  const found = [
+    ...inlineMarkdown(text, links),
+    ...definitions(text, links),
+    ...htmlAddresses(text, links),
+    ...(links ? bareAddresses(text) : []),
+  ];
+  if (found.length > addressesMax)
+    throw new CheckError('TextTooLong', `The text has more than ${addressesMax} addresses.`);
+  return found.sort((a, b) => a.start - b.start || b.end - a.end);
+}
+
+const addressesMax = 10_000;
+
+/** `![alt](address "title")`; a link is the same without its mark. */
+function* inlineMarkdown(text: string, links: boolean): Generator<FoundAddress> {
+  const opening = links ? '[' : '![';
+  let at = text.indexOf(opening);
+  while (at !== -1) {
+    const middle = text.indexOf('](', at);
+    if (middle === -1) return;
+    // The last one that opens before it: what opened before that is not closed.
+    const start = text.lastIndexOf(opening, middle);
+    const target = targetAt(text, middle + 2);
+    for (const url of target.urls)
+      yield {
+        url,
+        start: links && text[start - 1] === '!' ? start - 1 : start,
+        end: target.end,
+      };
+    at = text.indexOf(opening, Math.max(middle + 2, target.end));
+  }
+}
+
+/** The address that begins behind the bracket, and where its closing bracket ends. */
+function targetAt(text: string, from: number): { urls: readonly string[]; end: number } {
+  const rest = text.slice(from, from + targetMax);
+  const written = /^\s{0,10}(?:<([^<>\n]*)>|((?:[^\s()\\]|\\.|\([^\s()]*\))*))/.exec(rest);
+  const url = written?.[1] ?? written?.[2] ?? '';
+  // Some take backslashes for what hides the next character, others as they stand.
+  const unescaped = url.replace(/\\([!-/:-@[-`{-~])/g, '$1');
+  const urls = [...new Set([url, unescaped])].filter((one) => one !== '');
+  const urlEnd = written?.[0].length ?? 0;
+  const behind = rest.slice(urlEnd, urlEnd + titleMax).indexOf(')');
+  return { urls, end: from + urlEnd + behind + 1 };
+}
+
+/** More than any address has. */
+const targetMax = 8_000;
+const titleMax = 500;
+
+/** `[name]: address`, which pictures use by its name. */
+function* definitions(text: string, links: boolean): Generator<FoundAddress> {
+  if (!links && !/!\[[^\]\n]{0,500}\](?!\()/.test(text)) return;
+  for (const found of text.matchAll(
+    /^ {0,3}\[[^\]\n]{1,300}\]:[ \t]{0,20}\n?[ \t]{0,20}<?([^\s<>]{1,8000})>?/gm,
+  ))
+    yield {
+      url: found[1] as string,
+      start: found.index,
+      end: found.index + found[0].length,
+    };
+}
+
+function* htmlAddresses(text: string, links: boolean): Generator<FoundAddress> {
+  for (const { name, attributes, start, end } of htmlTags(text, links ? linking : showing))
+    for (const [attribute, value] of attributes)
+      for (const url of addressesOf(name, attribute, value)) yield { url, start, end };
+}
+
+/** Elements that fetch as soon as they are shown. */
+const showing =
+  /^(?:img|image|source|video|audio|track|iframe|frame|embed|object|input|link|use|svg|body|table|td|th|div|span|p)$/;
+const linking = new RegExp(`${showing.source.slice(0, -2)}|a|area|form|button|base|meta)$`);
+
+function addressesOf(name: string, attribute: string, value: string): string[] {
+  switch (attribute) {
+    case 'src':
+    case 'poster':
+    case 'background':
+    case 'data':
+    case 'xlink:href':
+    case 'action':
+    case 'formaction':
+      return [value];
+    case 'href':
+      return name === 'base' || /^(?:a|area|link|image|use)$/.test(name) ? [value] : [];
+    case 'srcset':
+      return value.split(',').map((candidate) => candidate.trim().split(/\s/, 1)[0] ?? '');
+    case 'style':
+      return [...value.matchAll(/url\(\s{0,10}["']?([^"')]{1,8000})/gi)].map(
+        ([, url]) => url ?? '',
+      );
+    default:
+      return [];
+  }
+}
+
+function* bareAddresses(text: string): Generator<FoundAddress> {
+  for (const { 0: url, index } of text.matchAll(/\bhttps?:\/\/[^\s<>"'`)\]]{1,2000}/gi))
+    yield { url, start: index, end: index + url.length };
+}
