@@ -49,6 +49,7 @@ function shownValue({ kind, secret, values, min, max, size }: DescribedSetting):
   const kinds: Readonly<Record<DescribedSetting['kind'], string>> = {
     text: 'text',
     integer: rangeOf(min, max),
+    number: `number ${min} to ${max}`,
     boolean: 'boolean',
     choice: (values ?? []).map((value) => (value === '' ? 'empty' : `\`${value}\``)).join(', '),
     list: 'list',

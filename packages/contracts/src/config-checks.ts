@@ -12,6 +12,7 @@ export function configFaults(root: ConfigNode, isSaving: boolean, faultsMax: num
     checkStrategy(node, path, isSaving, faults);
     checkReference(node, path, faults);
     checkForwardHeaders(node, path, faults);
+    checkCache(node, path, faults);
     if (isSaving && !saysSomething(node))
       faults.push({
         field: path,
@@ -62,6 +63,17 @@ function checkStrategy(
       field: `${at}.default`,
       message: `must be the name of one of the targets beside it; none is called "${strategy.default.slice(0, 80)}"`,
     });
+}
+
+/** Settings that would do nothing are a misunderstanding of what is kept for whom. */
+function checkCache({ cache }: ConfigNode, path: string, faults: ConfigFault[]): void {
+  if (cache === undefined || cache.mode === 'semantic') return;
+  for (const key of ['similarity_threshold', 'embedding', 'shadow'] as const)
+    if (cache[key] !== undefined)
+      faults.push({
+        field: `${path}.cache.${key}`,
+        message: 'is of the semantic cache only: set mode to "semantic"',
+      });
 }
 
 function checkNames(

@@ -41,6 +41,29 @@ const retry = z.strictObject({
 const cache = z.strictObject({
   mode: z.enum(['simple', 'semantic']),
   max_age: z.int().min(60).max(25_923_000).optional(),
+  similarity_threshold: z
+    .number()
+    .min(0.5)
+    .max(1)
+    .describe(
+      'Of the semantic cache: from which cosine on two questions count as one. Default: what the operator set, 0.95.',
+    )
+    .optional(),
+  embedding: z
+    .strictObject({
+      provider: z.string().regex(/^@[^/]{1,255}$/, 'must be a saved provider, as @slug'),
+      model: z.string().min(1).max(256),
+    })
+    .describe(
+      'Who tells the semantic cache how near questions are: a saved provider of the workspace, as @slug, and its embedding model. Default: what the operator set.',
+    )
+    .optional(),
+  shadow: z
+    .boolean()
+    .describe(
+      'The semantic cache tells in records which answer it would have given, and gives none.',
+    )
+    .optional(),
 });
 
 const promptCache = z.strictObject({

@@ -94,7 +94,7 @@ describe('compileConfig', () => {
         endsOnContentFilter: true,
         recoversStreams: true,
         retry: { attempts: 3, statusCodes: new Set([500]), usesWaitHints: false },
-        cache: { mode: 'simple', maxAgeS: 60 },
+        cache: { maxAgeS: 60, semantic: undefined },
         hedge: { delayMs: 50, budgetPercentage: 5 },
       },
       {
@@ -109,7 +109,7 @@ describe('compileConfig', () => {
         endsOnContentFilter: false,
         recoversStreams: false,
         retry: { attempts: 1, usesWaitHints: true },
-        cache: { mode: 'simple', maxAgeS: undefined },
+        cache: { maxAgeS: undefined, semantic: undefined },
         hedge: { delayMs: 9, budgetPercentage: 20 },
       },
     ]);
@@ -188,17 +188,29 @@ describe('compileConfig', () => {
   it('lets what this release lacks fail the target that asks for it, and no other', () => {
     const { targets } = compile({
       strategy: { mode: 'fallback' },
-      cache: { mode: 'semantic' },
-      targets: [
-        { provider: '@a' },
-        { provider: '@b', cache: { mode: 'simple' } },
-        { prompt_id: 'pp-1', cache: { mode: 'simple' } },
-      ],
+      targets: [{ provider: '@a' }, { prompt_id: 'pp-1' }],
     });
     expect(targets.map(({ unavailable }) => unavailable?.path)).toEqual([
-      'config.cache.mode',
       undefined,
-      'config.targets[2].prompt_id',
+      'config.targets[1].prompt_id',
+    ]);
+  });
+
+  it('hands a semantic cache down, and a target’s own replaces all of it', () => {
+    const embedding = { provider: '@vectors', model: 'text-embedding-3-small' };
+    const { targets } = compile({
+      strategy: { mode: 'fallback' },
+      cache: { mode: 'semantic', similarity_threshold: 0.9, embedding, shadow: true },
+      targets: [
+        { provider: '@a' },
+        { provider: '@b', cache: { mode: 'semantic', max_age: 60 } },
+        { provider: '@c', cache: { mode: 'simple' } },
+      ],
+    });
+    expect(targets.map(({ cache }) => cache)).toEqual([
+      { maxAgeS: undefined, semantic: { threshold: 0.9, embedding, isShadow: true } },
+      { maxAgeS: 60, semantic: { threshold: undefined, embedding: undefined, isShadow: false } },
+      { maxAgeS: undefined, semantic: undefined },
     ]);
   });
 

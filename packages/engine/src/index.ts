@@ -98,7 +98,14 @@ export {
   type ReplayParts,
   replayRequest,
 } from './replay/replay-request.ts';
-export type { Author, CacheRule, HedgeRule, ResolvedTarget } from './resolved-target.ts';
+export type {
+  Author,
+  CacheRule,
+  EmbeddingRule,
+  HedgeRule,
+  ResolvedTarget,
+  SemanticRule,
+} from './resolved-target.ts';
 export {
   afterCall,
   type CallResult,

@@ -45,8 +45,6 @@ export interface Inherited {
   readonly dropParams: readonly DropPath[] | undefined;
   readonly retry: RetryRule | undefined;
   readonly cache: CacheRule | undefined;
-  /** Of the node whose cache holds. */
-  readonly cachePath: string;
   readonly hedge: HedgeRule | undefined;
   readonly breaker: BreakerRule | undefined;
   readonly beforeRequest: HookList;
@@ -77,7 +75,6 @@ export const nothingInherited: Inherited = {
   dropParams: undefined,
   retry: undefined,
   cache: undefined,
-  cachePath: '',
   hedge: undefined,
   breaker: undefined,
   beforeRequest: noHooks,
@@ -129,7 +126,6 @@ export function inherit(
     dropParams: withDropPaths(parent.dropParams, node.drop_params, path),
     retry: node.retry === undefined ? parent.retry : retryRule(node.retry),
     cache: node.cache === undefined ? parent.cache : cacheRule(node.cache),
-    cachePath: node.cache === undefined ? parent.cachePath : path,
     hedge: node.hedge === undefined ? parent.hedge : hedgeRule(node.hedge),
     breaker: circuit === undefined ? parent.breaker : breakerRule(circuit),
     beforeRequest: ownHooks(node, 'input', path, reading) ?? parent.beforeRequest,
@@ -181,26 +177,16 @@ export function resolveLeaf(
     breaker: inherited.breaker,
     hooks: hasHooks ? { beforeRequest: before.hooks, afterRequest: after.hooks } : undefined,
     latencyPaths: inherited.latencyPaths,
-    unavailable:
-      unavailableIn(leaf, inherited, place.path) ?? before.unavailable ?? after.unavailable,
+    unavailable: unavailableIn(leaf, place.path) ?? before.unavailable ?? after.unavailable,
   };
 }
 
 /** Silently ignoring these would change what the caller was promised. */
-function unavailableIn(
-  leaf: ConfigNode,
-  inherited: Inherited,
-  path: string,
-): ResolvedTarget['unavailable'] {
+function unavailableIn(leaf: ConfigNode, path: string): ResolvedTarget['unavailable'] {
   if (leaf.prompt_id !== undefined)
     return {
       path: `${path}.prompt_id`,
       what: 'names a saved prompt; prompts are not available in this release',
-    };
-  if (inherited.cache?.mode === 'semantic')
-    return {
-      path: `${inherited.cachePath}.cache.mode`,
-      what: 'is semantic; this release has the simple cache only',
     };
   return undefined;
 }
@@ -241,7 +227,14 @@ function cachePrefixRule({
 }
 
 function cacheRule(cache: NonNullable<ConfigNode['cache']>): CacheRule {
-  return { mode: cache.mode, maxAgeS: cache.max_age };
+  const { mode, max_age, similarity_threshold, embedding, shadow } = cache;
+  return {
+    maxAgeS: max_age,
+    semantic:
+      mode === 'semantic'
+        ? { threshold: similarity_threshold, embedding, isShadow: shadow === true }
+        : undefined,
+  };
 }
 
 const hedgeBudgetPercentage = 5;

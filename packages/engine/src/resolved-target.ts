@@ -68,9 +68,26 @@ export interface CachePrefixRule {
 }
 
 export interface CacheRule {
-  readonly mode: 'simple' | 'semantic';
   /** Undefined = the default of the store. */
   readonly maxAgeS: number | undefined;
+  /** Undefined = the same question in other words is another question. */
+  readonly semantic: SemanticRule | undefined;
+}
+
+/** Undefined = what the operator has set. */
+export interface SemanticRule {
+  /** From this cosine on two questions are one. */
+  readonly threshold: number | undefined;
+  readonly embedding: EmbeddingRule | undefined;
+  /** What would be answered is told, and not given. */
+  readonly isShadow: boolean;
+}
+
+/** Who makes vectors of questions. */
+export interface EmbeddingRule {
+  /** `@slug` of a saved provider. */
+  readonly provider: string;
+  readonly model: string;
 }
 
 /** A second call when the first is slow, within a share of all requests. */

@@ -3,7 +3,16 @@ import { dirname } from 'node:path';
 
 /** What a setting is, apart from how it is read: pages and charts are made of it. */
 export interface SettingFacts {
-  readonly kind: 'text' | 'integer' | 'boolean' | 'choice' | 'list' | 'uuids' | 'url' | 'bytes';
+  readonly kind:
+    | 'text'
+    | 'integer'
+    | 'number'
+    | 'boolean'
+    | 'choice'
+    | 'list'
+    | 'uuids'
+    | 'url'
+    | 'bytes';
   /** A sentence on what it does. */
   readonly about: string;
   /** Whether its value is never to be shown. */
@@ -12,7 +21,7 @@ export interface SettingFacts {
   readonly required: boolean;
   /** What holds when it is not set. */
   readonly fallback?: string | number | boolean | undefined;
-  /** Of integers. */
+  /** Of integers and numbers. */
   readonly min?: number;
   readonly max?: number;
   /** Of choices. */
@@ -127,6 +136,22 @@ export function integer(
 }
 
 /** `true`/`false`, `ON`/`OFF`, `1`/`0`, in any case. */
+/** A number that need not be whole. */
+export function decimal(
+  about: string,
+  fallback: number,
+  min: number,
+  max: number,
+): Setting<number> {
+  return setting('number', about, { fallback, min, max }, (raw) => {
+    if (raw === undefined || raw === '') return fallback;
+    const value = Number(raw);
+    if (!(value >= min && value <= max))
+      throw new SettingFault(`must be a number from ${min} to ${max}`);
+    return value;
+  });
+}
+
 export function bool(about: string, fallback: boolean): Setting<boolean> {
   return setting('boolean', about, { fallback }, (raw) => {
     if (raw === undefined || raw === '') return fallback;

@@ -9,6 +9,7 @@ export {
   bytesSecret,
   csv,
   type DescribedSetting,
+  decimal,
   defineSettings,
   integer,
   oneOf,

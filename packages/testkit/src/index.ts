@@ -58,6 +58,7 @@ export {
   sse,
   type UpstreamReply,
 } from './upstream-replies.ts';
+export { startVectorRedis, type VectorRedis } from './vector-redis.ts';
 export {
   boundSignature,
   type MessagesOptions,

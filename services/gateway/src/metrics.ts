@@ -15,6 +15,7 @@ import type { CacheStatus, ReplySummary } from './exchange/visit.ts';
 import type { AsyncHookReport } from './guardrails/background-hooks.ts';
 import type { LimitWatch } from './limits/limit-watch.ts';
 import type { LabelledRequest, OptInLabel } from './opt-in-labels.ts';
+import { type Embedded, embedded } from './visit/embed-question.ts';
 
 /** What is measured of a request beside what was answered. */
 export type MeasuredRequest = LabelledRequest & Pick<Exchange, 'progress'>;
@@ -47,7 +48,7 @@ const requestLabels = {
   // Empty when no provider was asked.
   provider: new Set(['', ...providerIds()]),
   stream: new Set(['true', 'false']),
-  cacheStatus: new Set(['hit', 'miss', 'refresh', 'disabled']),
+  cacheStatus: new Set(['hit', 'semantic hit', 'miss', 'semantic miss', 'refresh', 'disabled']),
   // As records have it: this gateway served it. What others tell of does not pass here.
   source: new Set(['gateway']),
 } as const;
@@ -71,7 +72,7 @@ const seriesMax = {
   promptTokens: 30,
   /** Of stream or not, and of cache states: all there are. */
   stream: 2,
-  cacheStatus: 3,
+  cacheStatus: 5,
 } as const;
 
 /** The request's metrics, under the published names. Series are made once and kept. */
@@ -309,6 +310,26 @@ export function createGuardrailMetrics({ registry }: Metrics) {
       const outcome = result === undefined ? 'lost' : result.verdict ? 'passed' : 'failed';
       async.child({ outcome }).add(1);
     },
+  };
+}
+
+/** What the semantic cache asks for, and what it would have given. */
+export function createCacheMetrics({ registry }: Metrics) {
+  const results = new Set<string>(embedded);
+  const vectors = addCounter(
+    registry,
+    'sluice_semantic_cache_vectors',
+    'Vectors of questions that were asked for, by what came of it',
+    { labels: { result: results }, seriesMax: results.size },
+  );
+  const shadowHits = addCounter(
+    registry,
+    'sluice_semantic_cache_shadow_hits',
+    'Answers that the semantic cache would have given in shadow mode',
+  ).child({});
+  return {
+    asked: (result: Embedded) => vectors.child({ result }).add(1),
+    shadowHit: () => shadowHits.add(1),
   };
 }
 

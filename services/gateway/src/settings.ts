@@ -22,6 +22,7 @@ import { cloudSettings } from './cloud-settings.ts';
 import { otlpSettings } from './otlp-settings.ts';
 import { prometheusSettings } from './prometheus-settings.ts';
 import { redisSettings } from './redis/redis-settings.ts';
+import { semanticCacheSettings } from './semantic-cache-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -217,6 +218,7 @@ export const settings = defineSettings({
       timerMsMax,
     ),
   },
+  'Semantic cache': semanticCacheSettings,
   'Hosts that others name': {
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',

@@ -10,6 +10,7 @@ import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
 import { httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { createApp } from './app.ts';
+import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
 import { ReadOn } from './calls/read-on.ts';
 import { ConfigCompiler } from './compiled/config-compiler.ts';
@@ -23,6 +24,7 @@ import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
 import {
+  createCacheMetrics,
   createGatewayMetrics,
   createGuardrailMetrics,
   createLimitMetrics,
@@ -39,7 +41,7 @@ import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
-import { createCache } from './parts/cache.ts';
+import { createCache, createEmbedder } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
 import { contentPart } from './parts/content.ts';
 import { createCounterClient } from './parts/counter-client.ts';
@@ -177,28 +179,12 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     routingTimeoutMs: env.ROUTING_TIMEOUT,
   };
   const routingMetrics = createRoutingMetrics(metrics);
-  const guardrailMetrics = createGuardrailMetrics(metrics);
-  const ladder = createLadder({
-    newer,
+  const calling = {
     hostRules,
     modelOverrides,
     keptSignatures: new KeptSignatures(),
-    strictParams: env.STRICT_PARAMS,
-    guardrails: new Guardrails({
-      logger,
-      fetch: checksFetch,
-      onFeedback: env.GUARDRAIL_FEEDBACK ? ledger.feedback : undefined,
-      onCheckError: guardrailMetrics.errored,
-      onAsyncResult: guardrailMetrics.ranAside,
-    }),
-    onLateHook: ledger.lateHook,
-    logger,
-    cache: createCache(env, redis.sharedCache),
-    avoidedCost: avoidedCost(estimates, prices),
-    recorder,
     pools,
     authoriser: upstream.authoriser,
-    estimate: estimateRequest(estimates, prices),
     listeners: [
       learn({ breakers, latencies }, deadlines),
       billAttempt(estimates, observed), // before its price
@@ -212,6 +198,33 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     hedgeBudget: new HedgeBudget(),
     readOn: new ReadOn({ countMax: env.READ_ON_MAX, timeoutMs: env.READ_ON_TIMEOUT }),
     metrics: routingMetrics,
+  };
+  const guardrailMetrics = createGuardrailMetrics(metrics);
+  const cacheMetrics = createCacheMetrics(metrics);
+  const ladder = createLadder({
+    ...calling,
+    newer,
+    strictParams: env.STRICT_PARAMS,
+    guardrails: new Guardrails({
+      logger,
+      fetch: checksFetch,
+      onFeedback: env.GUARDRAIL_FEEDBACK ? ledger.feedback : undefined,
+      onCheckError: guardrailMetrics.errored,
+      onAsyncResult: guardrailMetrics.ranAside,
+    }),
+    onLateHook: ledger.lateHook,
+    logger,
+    cache: createCache(env, redis.sharedCache),
+    embedder: createEmbedder(env, {
+      callModel: createCallModel(calling),
+      logger,
+      onEmbedded: cacheMetrics.asked,
+    }),
+    similarityMin: env.SEMANTIC_CACHE_SIMILARITY_THRESHOLD,
+    onShadowHit: cacheMetrics.shadowHit,
+    avoidedCost: avoidedCost(estimates, prices),
+    recorder,
+    estimate: estimateRequest(estimates, prices),
   });
   const configs = new ConfigCompiler({
     caps: {

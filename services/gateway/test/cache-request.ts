@@ -1,10 +1,10 @@
-import type { CacheRequest } from '../src/cache/request.ts';
+import type { CacheRequest, SemanticAsk } from '../src/cache/request.ts';
 import type { ReplySink, StreamReply } from '../src/exchange/reply.ts';
 
 /** A chat request whose rule lets it be answered from the cache. */
 export function exampleCacheRequest(over: Partial<CacheRequest> = {}): CacheRequest {
   return {
-    rule: { mode: 'simple', maxAgeS: undefined },
+    rule: { maxAgeS: undefined, semantic: undefined },
     endpoint: 'chatComplete',
     organisationId: 'org-1',
     workspaceId: 'ws-1',
@@ -19,11 +19,25 @@ export function exampleCacheRequest(over: Partial<CacheRequest> = {}): CacheRequ
     namespace: undefined,
     upstreamHeaders: {},
     forwardsCallersHeaders: false,
+    generation: '',
     checkedBy: '',
     wantsStream: false,
     forceRefresh: false,
     signal: new AbortController().signal,
     strictOpenAiCompliance: true,
+    ...over,
+  };
+}
+
+/** What finds the same question in other words; all questions are alike to it. */
+export function exampleSemanticAsk(over: Partial<SemanticAsk> = {}): SemanticAsk {
+  return {
+    threshold: 0.95,
+    isShadow: false,
+    askedJson: exampleCacheRequest().sentJson,
+    bodyBytes: 100,
+    embedder: '@vectors|m|2',
+    embed: async () => Float32Array.of(1, 0),
     ...over,
   };
 }

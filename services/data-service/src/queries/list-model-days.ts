@@ -32,7 +32,7 @@ export async function listModelDays(
         GROUP BY record_id
       ) AS adjustment ON id = adjustment.record_id
       WHERE ${tenancy} AND ${time('created_at')} AND provider = ${parameters.bind('String', provider)}
-        AND outcome != 'lost' AND cache_status != 'HIT' AND source NOT IN ('custom', 'otel')
+        AND outcome != 'lost' AND cache_status NOT IN ('HIT', 'SEMANTIC HIT') AND source NOT IN ('custom', 'otel')
       GROUP BY on_day, of_model
       HAVING sum(input_tokens) + sum(output_tokens) > 0 OR sum(cost_nano_usd + adjusted_nano_usd) != 0
       ORDER BY on_day, of_model

@@ -3,7 +3,7 @@ import { GrowingBytes } from '@sluice/json';
 import type { ReplySink, StreamReply } from '../exchange/reply.ts';
 import type { Lead } from './flights.ts';
 import { deliver, isAnswer } from './forms.ts';
-import type { CacheFill } from './request.ts';
+import type { CacheFill, Delivery } from './request.ts';
 import type { CacheStore, ReplyForm } from './store.ts';
 
 /** What is asked, in the words of the store. */
@@ -30,6 +30,8 @@ export class Fill implements CacheFill {
   readonly #subject: Subject;
   /** Undefined: nobody waits for this one. */
   readonly #lead: Lead | undefined;
+  /** Called when the answer is stored. */
+  onKept: (() => void) | undefined;
   #isOver = false;
   #isStreaming = false;
 
@@ -73,6 +75,12 @@ export class Fill implements CacheFill {
     };
   }
 
+  /** An answer that is kept already serves: nothing is asked. */
+  serve(delivery: Delivery): void {
+    this.#isOver = true;
+    this.#lead?.land(delivery);
+  }
+
   release(): void {
     if (!this.#isStreaming) this.#end();
   }
@@ -88,6 +96,7 @@ export class Fill implements CacheFill {
     this.#isOver = true;
     const held = { form, contentType, storedAtMs: now(), body };
     store.set(organisationId, key, held, maxAgeMs);
+    this.onKept?.();
     this.#lead?.land(deliver(endpoint, held, this.#subject.form));
   }
 

@@ -59,6 +59,12 @@ export class MemoryCache implements CacheStore {
     }
   }
 
+  forget(organisationId: string, key: string): void {
+    const name = `${organisationId}/${key}`;
+    const entry = this.#entries.get(name);
+    if (entry !== undefined) this.#remove(name, entry);
+  }
+
   #add(name: string, entry: Entry): void {
     this.#entries.set(name, entry);
     this.#bytes += entry.bytes;

@@ -7,6 +7,7 @@ import { exampleCacheRequest, exampleChatReply } from '../../test/cache-request.
 import { SharedStore } from '../redis/shared-store.ts';
 import { RedisCache } from './redis.ts';
 import { ReplyCache } from './reply-cache.ts';
+import { MemoryVectors } from './semantic/memory-vectors.ts';
 import type { CachedReply } from './store.ts';
 
 let server: SpawnedServer;
@@ -105,7 +106,12 @@ describe('RedisCache', () => {
 
   it('lets followers have the answer although it could not be stored', async () => {
     const { store } = await connect({ timeoutMs: 50 });
-    const cache = new ReplyCache({ store, objectBytesMax: 1000, flightWaitMs: 5000 });
+    const cache = new ReplyCache({
+      vectors: new MemoryVectors({ dimensions: 4, bytesMax: 100_000 }),
+      store,
+      objectBytesMax: 1000,
+      flightWaitMs: 5000,
+    });
     process.kill(server.pid, 'SIGSTOP');
     try {
       const lookups = Array.from({ length: 20 }, () => cache.lookUp(exampleCacheRequest()));
@@ -121,7 +127,13 @@ describe('RedisCache', () => {
 
   it('serves two gateways: what one asked the other hits, also as a stream', async () => {
     const [one, other] = (await Promise.all([connect(), connect()])).map(
-      ({ store }) => new ReplyCache({ store, objectBytesMax: 10_000, flightWaitMs: 1000 }),
+      ({ store }) =>
+        new ReplyCache({
+          vectors: new MemoryVectors({ dimensions: 4, bytesMax: 100_000 }),
+          store,
+          objectBytesMax: 10_000,
+          flightWaitMs: 1000,
+        }),
     );
     const asked = exampleCacheRequest({ model: 'shared' });
     const body = Buffer.from(JSON.stringify(exampleChatReply));
@@ -137,7 +149,12 @@ describe('RedisCache', () => {
 
   it('asks once for many who come at the same time', async () => {
     const { store, redis } = await connect();
-    const cache = new ReplyCache({ store, objectBytesMax: 10_000, flightWaitMs: 1000 });
+    const cache = new ReplyCache({
+      vectors: new MemoryVectors({ dimensions: 4, bytesMax: 100_000 }),
+      store,
+      objectBytesMax: 10_000,
+      flightWaitMs: 1000,
+    });
     const asked = exampleCacheRequest({ model: 'many' });
     const body = Buffer.from(JSON.stringify(exampleChatReply));
     const before = await getsSoFar(redis);

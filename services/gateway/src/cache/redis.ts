@@ -1,5 +1,5 @@
 import { sharedKeys } from '../redis/shared-keys.ts';
-import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
+import type { SharedCommands, SharedPart, SharedStore } from '../redis/shared-store.ts';
 import type { CachedReply, CacheStore, ReplyForm } from './store.ts';
 
 /** Far above what a healthy server takes, far below what a model does. */
@@ -44,9 +44,21 @@ export class RedisCache implements CacheStore {
     // Nothing is sent to a server that may hold it back: the bytes would pile up here.
     if (!this.#part.isUsable) return;
     const entry = encodeEntry(reply);
+    this.#tell(organisationId, key, (redis, name) => redis.set(name, entry, 'PX', ttlMs));
+  }
+
+  forget(organisationId: string, key: string): void {
+    if (this.#part.isUsable) this.#tell(organisationId, key, (redis, name) => redis.del(name));
+  }
+
+  #tell(
+    organisationId: string,
+    key: string,
+    send: (redis: SharedCommands, name: string) => Promise<unknown>,
+  ): void {
     const name = sharedKeys.keptReply(organisationId, key);
     this.#part
-      .call(name, (redis) => redis.set(name, entry, 'PX', ttlMs))
+      .call(name, (redis) => send(redis, name))
       .catch(() => {
         // Nobody waits for it.
       });

@@ -8,6 +8,7 @@ import {
 import type { Reply } from '../exchange/reply.ts';
 import { MemoryCache } from './memory.ts';
 import { type CacheLookup, type CacheRequest, ReplyCache } from './reply-cache.ts';
+import { MemoryVectors } from './semantic/memory-vectors.ts';
 import type { CachedReply, CacheStore } from './store.ts';
 
 const flightWaitMs = 5000;
@@ -21,7 +22,13 @@ beforeEach(() => {
   nowMs = 1_700_000_000_000;
   const now = () => nowMs;
   store = new MemoryCache({ bytesMax: 1_000_000, entriesMax: 100, now });
-  cache = new ReplyCache({ store, objectBytesMax: 2000, flightWaitMs, now });
+  cache = new ReplyCache({
+    vectors: new MemoryVectors({ dimensions: 4, bytesMax: 100_000 }),
+    store,
+    objectBytesMax: 2000,
+    flightWaitMs,
+    now,
+  });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -146,7 +153,7 @@ describe('a look-up', () => {
   it('hits until the age of the rule that reads is over, and a week without one', async () => {
     await askAndKeep();
     nowMs += 60_000;
-    const minute = { rule: { mode: 'simple', maxAgeS: 60 } } as const;
+    const minute = { rule: { maxAgeS: 60, semantic: undefined } } as const;
     const old = await ask(minute);
     expect(old.status).toBe('MISS');
     old.fill?.release();
@@ -482,12 +489,21 @@ describe('with a store that takes its time', () => {
     set(_organisationId: string, key: string, reply: CachedReply): void {
       this.held.set(key, reply);
     }
+    forget(_organisationId: string, key: string): void {
+      this.held.delete(key);
+    }
   }
 
   let slow: SlowStore;
   beforeEach(() => {
     slow = new SlowStore();
-    cache = new ReplyCache({ store: slow, objectBytesMax: 2000, flightWaitMs, now: () => nowMs });
+    cache = new ReplyCache({
+      vectors: new MemoryVectors({ dimensions: 4, bytesMax: 100_000 }),
+      store: slow,
+      objectBytesMax: 2000,
+      flightWaitMs,
+      now: () => nowMs,
+    });
   });
 
   it('many share one look-up, and its hit', async () => {

@@ -2,21 +2,26 @@
  * Answers of model providers, kept for requests that are the same. Start here;
  * `key.ts` says what "the same" means, `forms.ts` how one answer serves as JSON
  * and as a stream, `flights.ts` who asks when nothing is stored, `fill.ts` how
- * an answer gets into the store.
+ * an answer gets into the store, `semantic/` when another question is the same
+ * in other words.
  */
 import { GatewayError } from '@sluice/errors';
 import { Fill, type FillDeps, type Subject } from './fill.ts';
 import { type Flight, Flights, type Lead } from './flights.ts';
 import { deliver, isEligible, replyOf, wantedForm } from './forms.ts';
-import { cacheKey } from './key.ts';
-import type { CacheLookup, CacheRequest, Delivery } from './request.ts';
+import { cacheKey, partitionKey } from './key.ts';
+import type { CacheLookup, CacheRequest, Delivery, SemanticAsk } from './request.ts';
+import { readQuestion } from './semantic/question.ts';
+import type { Partition, VectorIndex } from './semantic/vector-index.ts';
 import type { CachedReply, CacheStore } from './store.ts';
 
 export type { CacheStatus } from '../exchange/visit.ts';
-export type { CacheFill, CacheLookup, CacheRequest, Delivery } from './request.ts';
+export type { CacheFill, CacheLookup, CacheRequest, Delivery, SemanticAsk } from './request.ts';
 
 export interface ReplyCacheOptions {
   store: CacheStore;
+  /** Of the questions whose answers the store has. */
+  vectors: VectorIndex;
   /** Larger answers are not stored. */
   objectBytesMax: number;
   /** How long a request waits for another one's answer before it asks for itself. */
@@ -32,16 +37,33 @@ const flightsMax = 10_000;
 /** Streams of the largest size that are copied at the same time. */
 const copiesMax = 64;
 
+/** A refresh replaces the answers of so many questions that are near. */
+const refreshedMax = 100;
+
+/** What was looked up, with what takes an answer. */
+type Looking = CacheLookup & { fill?: Fill };
+
+/** The same question in other words, and where it is looked for. */
+interface Similar {
+  readonly ask: SemanticAsk;
+  readonly text: string;
+  readonly partition: Partition;
+  /** Of the request's very words. */
+  readonly id: string;
+}
+
 const disabled: CacheLookup = Object.freeze({ status: 'DISABLED' });
 
 export class ReplyCache {
   readonly #store: CacheStore;
+  readonly #vectors: VectorIndex;
   readonly #deps: FillDeps;
   readonly #flights: Flights;
   readonly #now: () => number;
 
   constructor(options: ReplyCacheOptions) {
     this.#store = options.store;
+    this.#vectors = options.vectors;
     this.#now = options.now ?? Date.now;
     this.#flights = new Flights({ waitMs: options.flightWaitMs, flightsMax });
     this.#deps = {
@@ -67,17 +89,76 @@ export class ReplyCache {
     if (signal.aborted) throw new GatewayError('request.aborted');
     const form = wantedForm(request);
     const maxAgeMs = (rule.maxAgeS ?? maxAgeSDefault) * 1000;
-    const key = cacheKey(request);
     const { organisationId, endpoint } = request;
+    const similar = request.semantic && similarTo(request, request.semantic);
+    const key = similar === undefined ? cacheKey(request) : keyIn(similar.partition, similar.id);
     const subject: Subject = { organisationId, key, endpoint, form, maxAgeMs, signal };
     // What is young enough for one rule may be too old for another.
     const flightKey = `${key}/${form}/${maxAgeMs}`;
-    return request.forceRefresh
-      ? { status: 'REFRESH', fill: this.#fill(subject, this.#begin(flightKey, subject, true)) }
+    const looking = request.forceRefresh
+      ? { status: 'REFRESH' as const, fill: this.#refresh(subject, flightKey) }
       : this.#find(subject, flightKey);
+    return similar === undefined ? looking : this.#findSimilar(looking, subject, similar);
   }
 
-  #find(subject: Subject, flightKey: string): CacheLookup | Promise<CacheLookup> {
+  /** The very words first: they cost nobody a call. */
+  async #findSimilar(
+    exact: Looking | Promise<Looking>,
+    subject: Subject,
+    similar: Similar,
+  ): Promise<CacheLookup> {
+    const { status, fill, ...looked } = await exact;
+    if (fill === undefined) return { status, ...looked };
+    try {
+      const found = await this.#askIndex(status === 'REFRESH', fill, subject, similar);
+      if (found === undefined || similar.ask.isShadow)
+        return {
+          status: status === 'REFRESH' ? status : 'SEMANTIC MISS',
+          fill,
+          ...(found?.similarity === undefined ? {} : { similarity: found.similarity }),
+        };
+      fill.serve(found);
+      return hit(found);
+    } catch (error) {
+      fill.release();
+      throw error;
+    }
+  }
+
+  /** The answer to the nearest question; without one, what comes is kept as an answer to this one. */
+  async #askIndex(
+    isRefresh: boolean,
+    fill: Fill,
+    subject: Subject,
+    { ask, text, partition, id }: Similar,
+  ): Promise<Delivery | undefined> {
+    const vector = await ask.embed(text);
+    if (subject.signal.aborted) throw new GatewayError('request.aborted');
+    if (vector === undefined) return undefined;
+    const wanted = { atLeast: ask.threshold, countMax: isRefresh ? refreshedMax : 1 };
+    const neighbours = await this.#vectors.near(partition, vector, wanted);
+    fill.onKept = () => {
+      if (isRefresh) for (const old of neighbours) this.#forget(partition, old.id, id);
+      this.#vectors.add(partition, id, vector, subject.maxAgeMs);
+    };
+    const [nearest] = neighbours;
+    if (nearest === undefined || isRefresh) return undefined;
+    const key = keyIn(partition, nearest.id);
+    const found = await this.#store.get(subject.organisationId, key);
+    // Its answer had to make room, or is none.
+    if (found === undefined) this.#vectors.forget(partition, nearest.id);
+    const delivery = this.#deliver(found, subject);
+    return delivery && { ...delivery, similarity: nearest.similarity };
+  }
+
+  /** Unless it is the one that has been kept anew. */
+  #forget(partition: Partition, old: string, id: string): void {
+    if (old === id) return;
+    this.#vectors.forget(partition, old);
+    this.#store.forget(partition.organisationId, keyIn(partition, old));
+  }
+
+  #find(subject: Subject, flightKey: string): Looking | Promise<Looking> {
     const flight = this.#flights.at(flightKey);
     // Whoever leads has looked already, or is looking: a question saved.
     if (flight !== undefined && !flight.isRefresh && !this.#store.isLocal)
@@ -96,7 +177,7 @@ export class ReplyCache {
     found: Promise<CachedReply | undefined>,
     subject: Subject,
     lead: Lead | undefined,
-  ): Promise<CacheLookup> {
+  ): Promise<Looking> {
     const delivery = this.#deliver(await found, subject);
     if (delivery === undefined) return { status: 'MISS', fill: this.#fill(subject, lead) };
     lead?.land(delivery);
@@ -109,17 +190,13 @@ export class ReplyCache {
     found: Promise<CachedReply | undefined>,
     subject: Subject,
     flightKey: string,
-  ): Promise<CacheLookup> {
+  ): Promise<Looking> {
     const delivery = this.#deliver(await found, subject);
     return delivery === undefined ? this.#ask(subject, flightKey, refresh) : hit(delivery);
   }
 
   /** Nothing is stored. `seen` is the flight that was under way when that was looked up. */
-  #ask(
-    subject: Subject,
-    flightKey: string,
-    seen: Flight | undefined,
-  ): CacheLookup | Promise<CacheLookup> {
+  #ask(subject: Subject, flightKey: string, seen: Flight | undefined): Looking | Promise<Looking> {
     if (seen?.delivery !== undefined) return hit(seen.delivery);
     const flight = this.#flights.at(flightKey);
     if (flight !== undefined) return this.#follow(flight, subject);
@@ -129,7 +206,7 @@ export class ReplyCache {
     };
   }
 
-  async #follow(flight: Flight, subject: Subject): Promise<CacheLookup> {
+  async #follow(flight: Flight, subject: Subject): Promise<Looking> {
     const landing = await flight.wait(subject.signal);
     if (landing.kind === 'landed') return hit(landing.delivery);
     const lead = landing.kind === 'lead' ? landing.lead : undefined;
@@ -138,6 +215,10 @@ export class ReplyCache {
 
   #begin(flightKey: string, subject: Subject, isRefresh: boolean): Lead | undefined {
     return this.#flights.begin(flightKey, subject.signal, isRefresh);
+  }
+
+  #refresh(subject: Subject, flightKey: string): Fill {
+    return this.#fill(subject, this.#begin(flightKey, subject, true));
   }
 
   #fill(subject: Subject, lead: Lead | undefined): Fill {
@@ -150,6 +231,24 @@ export class ReplyCache {
   }
 }
 
-function hit(delivery: Delivery): CacheLookup {
-  return { status: 'HIT', reply: replyOf(delivery), kept: delivery };
+function hit(delivery: Delivery): CacheLookup & { fill?: undefined } {
+  const { similarity } = delivery;
+  const found = { reply: replyOf(delivery), kept: delivery };
+  return similarity === undefined
+    ? { status: 'HIT', ...found }
+    : { status: 'SEMANTIC HIT', similarity, ...found };
+}
+
+/** Undefined where only its very words have the same answer. */
+function similarTo(request: CacheRequest, ask: SemanticAsk): Similar | undefined {
+  const question = readQuestion(request);
+  if (typeof question === 'string') return undefined;
+  const { organisationId } = request;
+  const partition = { organisationId, key: partitionKey(request, question, ask.embedder) };
+  return { ask, text: question.text, partition, id: cacheKey(request) };
+}
+
+/** With the partition in it, so that whatever an index names lies in it, or nowhere. */
+function keyIn({ key }: Partition, id: string): string {
+  return `${key}.${id}`;
 }

@@ -26,6 +26,8 @@ export interface CacheRequest {
   upstreamHeaders: Readonly<Record<string, string | string[]>>;
   /** Headers among them that the request, and not its config, had forwarded. */
   forwardsCallersHeaders: boolean;
+  /** Changed by whoever has what is kept forgotten. */
+  generation: string;
   /** Identity of the checks that an answer passes before it is kept; empty = none. */
   checkedBy: string;
   wantsStream: boolean;
@@ -33,15 +35,34 @@ export interface CacheRequest {
   forceRefresh: boolean;
   signal: AbortSignal;
   strictOpenAiCompliance: boolean;
+  /** Absent = only the very same question has the same answer. */
+  semantic?: SemanticAsk | undefined;
+}
+
+/** What it takes to find the same question in other words. */
+export interface SemanticAsk {
+  /** The cosine from which on two questions are one. */
+  threshold: number;
+  /** What would be answered is told, and not given. */
+  isShadow: boolean;
+  /** The request in its caller's format, as config and checks left it. */
+  askedJson: JsonObject;
+  bodyBytes: number;
+  /** Who makes the vectors: those of others are not compared with them. */
+  embedder: string;
+  /** A vector of length 1; undefined = there is none in time. Never rejects. */
+  embed: (text: string) => Promise<Float32Array | undefined>;
 }
 
 export interface CacheLookup {
   status: CacheStatus;
-  /** With HIT: ready to send, with a content type and no other header. */
+  /** With a hit: ready to send, with a content type and no other header. */
   reply?: Reply;
   /** Its bytes. */
   kept?: Delivery;
-  /** With MISS and REFRESH: where the upstream's answer goes. Must be ended in one of its ways. */
+  /** How near the question is whose answer it is, or in shadow would have been; absent = it is the same one, or none was near. */
+  similarity?: number;
+  /** Otherwise: where the upstream's answer goes. Must be ended in one of its ways. */
   fill?: CacheFill;
 }
 
@@ -50,6 +71,8 @@ export interface Delivery {
   isStream: boolean;
   contentType: string;
   body: Buffer;
+  /** How near the question is that it answers; absent = it is the very same. */
+  similarity?: number;
 }
 
 /** Ends the wait of those who want the same answer: with it, or without. Calls after the first do nothing. */

@@ -20,4 +20,6 @@ export interface CacheStore {
   ): CachedReply | undefined | Promise<CachedReply | undefined>;
   /** Nobody waits for it. */
   set(organisationId: string, key: string, reply: CachedReply, ttlMs: number): void;
+  /** Nobody waits for it. */
+  forget(organisationId: string, key: string): void;
 }

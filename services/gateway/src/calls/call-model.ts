@@ -16,6 +16,8 @@ import { type CallParts, callTarget } from './retry-loop.ts';
 /** On whose account a model is called, and for which request. An exchange is one. */
 export interface CallerIdentity extends Identity {
   readonly arrival: Pick<ArrivedRequest, 'requestId' | 'traceId'>;
+  /** What its record says of how it came about. */
+  readonly decisionJson: string;
 }
 
 /** What is asked of a model: an endpoint of ours and its JSON, which does not ask for a stream. */
@@ -82,7 +84,7 @@ function requesterOf(
     metadata: identity.metadata,
     limits: identity.limits,
     config: undefined,
-    decisionJson: '',
+    decisionJson: identity.decisionJson,
     // What our own checks ask and hear is not the caller's to read.
     contentFormat: '',
     progress: new Progress(),
@@ -101,6 +103,7 @@ const noHeaders: ModelRequester['arrival']['caller'] = {
 function notes() {
   return {
     cacheStatus: 'DISABLED' as const,
+    cacheSimilarity: undefined,
     hookVerdicts: [],
     isRecorded: false,
     retryCount: 0,

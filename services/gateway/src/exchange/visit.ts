@@ -7,6 +7,8 @@ import type { Target } from './target.ts';
 /** What its calls learn of a visit, and it of them. */
 export interface VisitNotes {
   readonly cacheStatus: CacheStatus;
+  /** How near the question is whose kept answer was given, or would have been; undefined = there is none, or it is the same. */
+  readonly cacheSimilarity: number | undefined;
   /** What the target's checks came to, for the record. */
   readonly hookVerdicts: readonly HookVerdict[];
   /** A record of it is written: what its hooks come to from here on is told by itself. */
@@ -41,6 +43,7 @@ export class Visit implements VisitNotes {
   /** Undefined until it is known who serves it, and for good where that is refused. */
   target: Target | undefined = undefined;
   cacheStatus: CacheStatus = 'DISABLED';
+  cacheSimilarity: number | undefined = undefined;
   retryCount = 0;
   hookVerdicts: readonly HookVerdict[] = noVerdicts;
   isRecorded = false;
@@ -78,7 +81,18 @@ export interface HookVerdict {
 }
 
 /** As the response header says it. */
-export type CacheStatus = 'HIT' | 'MISS' | 'REFRESH' | 'DISABLED';
+export type CacheStatus =
+  | 'HIT'
+  | 'SEMANTIC HIT'
+  | 'MISS'
+  | 'SEMANTIC MISS'
+  | 'REFRESH'
+  | 'DISABLED';
+
+/** Whether a kept answer was given. */
+export function isCacheHit(status: CacheStatus): boolean {
+  return status === 'HIT' || status === 'SEMANTIC HIT';
+}
 
 export interface ReplySummary {
   provider: string;

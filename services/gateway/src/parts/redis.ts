@@ -9,6 +9,7 @@ const aloneHelp = {
   circuits: '1 while circuits are counted by each gateway alone',
   sticky: '1 while sticky assignments are remembered by each gateway alone',
   cache: '1 while the shared cache is empty',
+  vectors: '1 while the shared semantic cache is empty',
 };
 
 /** What several gateways share; nothing, where there is no Redis. */

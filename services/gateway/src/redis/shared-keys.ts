@@ -1,3 +1,5 @@
+const vectorPrefix = 'sluice:vectors:';
+
 /**
  * Every key we have in Redis. The braces are what a cluster hashes: all keys of
  * an organisation are in one slot, so that a script may touch any of them.
@@ -13,6 +15,11 @@ export const sharedKeys = {
   /** Says that the organisation's counters are here. */
   limitMark: (organisationId: string) => `sluice:{${organisationId}}:limits`,
   keptReply: (organisationId: string, key: string) => `sluice:{${organisationId}}:cache:${key}`,
+  /** The vector of a question whose answer is kept. An index finds them by how they begin. */
+  vector: (organisationId: string, partition: string, id: string) =>
+    `${vectorPrefix}{${organisationId}}:${partition}:${id}`,
+  vectorPrefix,
+  vectorIndex: (dimensions: number) => `${vectorPrefix}${dimensions}`,
   stickyChild: (organisationId: string, key: string) => `sluice:{${organisationId}}:sticky:${key}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,
   /** In the slot of another key; anywhere without one. */

@@ -8,6 +8,11 @@ export interface SharedCommands {
   getBuffer(key: string): Promise<Buffer | null>;
   pttl(key: string): Promise<number>;
   set(key: string, value: string | Buffer, unit: 'PX', ttlMs: number): Promise<unknown>;
+  del(key: string): Promise<number>;
+  /** Commands of modules, whose replies have shapes of their own. */
+  call(command: string, ...args: (string | number | Buffer)[]): Promise<unknown>;
+  /** One after the other, with nobody's in between; their keys must be in one slot. */
+  multi(commands: unknown[][]): { exec(): Promise<[Error | null, unknown][] | null> };
   evalsha(sha: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
   eval(lua: string, keyCount: number, ...args: (string | number)[]): Promise<unknown>;
 }

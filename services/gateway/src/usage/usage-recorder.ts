@@ -6,7 +6,7 @@ import type { Requester } from '../exchange/requester.ts';
 import type { CountsOfRecord } from '../exchange/reservation.ts';
 import type { Subject } from '../exchange/subject.ts';
 import type { Target } from '../exchange/target.ts';
-import type { Visit, VisitNotes } from '../exchange/visit.ts';
+import { isCacheHit, type Visit, type VisitNotes } from '../exchange/visit.ts';
 import { addClient } from './add-client.ts';
 import { addCounts } from './add-counts.ts';
 import type { Outbox, OutboxNote } from './outbox.ts';
@@ -104,7 +104,7 @@ export class UsageRecorder {
     record.statusCode = status;
     record.avoidedCostNanoUsd = avoidedCostNanoUsd;
     addCounts(record, visit.reservation);
-    record.cacheType = 'simple';
+    record.cacheType = visit.cacheSimilarity === undefined ? 'simple' : 'semantic';
     visit.entry = { id: record.id, preProcessingMs: 0 };
     visit.isRecorded = true;
     addUncalled(record, exchange, visit);
@@ -255,9 +255,16 @@ export function decisionOf(
   let json = decisionJson;
   if (hookVerdicts.length > 0)
     json = withMember(json, `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`);
+  if (notes?.cacheSimilarity !== undefined)
+    json = withMember(json, `"cache":${JSON.stringify(similarAnswer(notes))}`);
   if (stoppedBy !== undefined)
     json = withMember(json, `"stopped":{"by":"${stoppedBy}","tries":${tries}}`);
   return json;
+}
+
+/** Of a question in other words: how near it is, and whether its answer was given or is only told of. */
+function similarAnswer({ cacheSimilarity, cacheStatus }: VisitNotes) {
+  return { similarity: cacheSimilarity, given: isCacheHit(cacheStatus) };
 }
 
 export function withMember(json: string, member: string): string {

@@ -1,6 +1,6 @@
 import type { Reply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
-import type { Visit } from '../exchange/visit.ts';
+import { isCacheHit, type Visit } from '../exchange/visit.ts';
 
 /** Says how the reply came about, as far as that is known before its body has ended. */
 export function addGatewayHeaders(
@@ -14,7 +14,7 @@ export function addGatewayHeaders(
   headers['x-service-retry-attempt-count'] = String(retryCount);
   headers['x-service-cache-status'] = cacheStatus;
   // What a stream costs is known with its last event, which some of them have sent by now.
-  if (summary?.costKnown === true && (kind === 'body' || cacheStatus === 'HIT'))
+  if (summary?.costKnown === true && (kind === 'body' || isCacheHit(cacheStatus)))
     headers['x-service-cost'] = centsText(exchange.progress.spentNanoUsd);
 }
 

@@ -7,7 +7,7 @@ import type { Step } from './step.ts';
 import { TargetVisit } from './target-visit.ts';
 
 const plain = directConfig.targets[0] as ResolvedTarget;
-const cached: ResolvedTarget = { ...plain, cache: { mode: 'simple', maxAgeS: undefined } };
+const cached: ResolvedTarget = { ...plain, cache: { maxAgeS: undefined, semantic: undefined } };
 const visitOf = (planned: ResolvedTarget) => new TargetVisit(exampleExchange(), planned);
 
 /** Three steps of which the second is for cached targets, and what they did. */

@@ -253,7 +253,7 @@ function rules(
       cache === undefined || !caller.debug
         ? null
         : {
-            mode: cache.mode,
+            mode: cache.semantic === undefined ? 'simple' : 'semantic',
             max_age_s: cache.maxAgeS ?? null,
             namespace: caller.cacheNamespace ?? null,
             force_refresh: caller.cacheForceRefresh,

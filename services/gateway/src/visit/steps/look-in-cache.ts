@@ -1,4 +1,5 @@
-import type { CacheLookup, Delivery, ReplyCache } from '../../cache/reply-cache.ts';
+import type { CacheLookup, Delivery, ReplyCache, SemanticAsk } from '../../cache/reply-cache.ts';
+import { sentBody } from '../../calls/prepare/sent-body.ts';
 import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import type { ModelCall } from '../../exchange/subject.ts';
@@ -7,30 +8,37 @@ import { outputChecks } from '../../guardrails/output-checks.ts';
 import { inTurn } from '../../http/large-work.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { credentialOf } from '../credential-of.ts';
+import type { QuestionEmbedder } from '../embed-question.ts';
 import type { Step, TargetAnswer } from '../step.ts';
 import { callOf, type TargetVisit, targetOf } from '../target-visit.ts';
 
 export interface LookInCacheParts {
   cache: ReplyCache;
   recorder: UsageRecorder;
+  embedder: QuestionEmbedder;
+  /** Where a config does not say from which cosine on two questions are one. */
+  similarityMin: number;
+  onShadowHit: () => void;
   /** What a kept answer would have cost, asked for now, in nano-USD; 0 = no price is known. */
   avoidedCost: (subject: ModelCall, target: Target, kept: Delivery) => number;
 }
 
 /** A kept answer is the answer. Otherwise this request leads, and equal ones wait for it. */
-export function lookInCache({ cache, ...parts }: LookInCacheParts): Step {
+export function lookInCache(parts: LookInCacheParts): Step {
   return {
     isNeeded: ({ cache: rule }) => rule !== undefined,
     async run(visit, next) {
       const { body } = visit.exchange.subject;
       const owner = visit.exchange.bundle?.source.workspaceId ?? '';
       const startedAt = performance.now();
-      const looking = await inTurn(owner, body?.length ?? 0, () => lookUp(visit, cache));
+      const looking = await inTurn(owner, body?.length ?? 0, () => lookUp(visit, parts));
       visit.cacheMs = performance.now() - startedAt;
       visit.exchange.progress.cacheMs += visit.cacheMs;
       if (looking === undefined) return next(visit);
       visit.cacheStatus = looking.status;
+      visit.cacheSimilarity = looking.similarity;
       if (looking.reply !== undefined) return answerKept(visit, looking, looking.reply, parts);
+      if (looking.similarity !== undefined) parts.onShadowHit();
       visit.fill = looking.fill;
       try {
         return await next(visit);
@@ -43,7 +51,7 @@ export function lookInCache({ cache, ...parts }: LookInCacheParts): Step {
 
 function lookUp(
   visit: TargetVisit,
-  cache: ReplyCache,
+  parts: LookInCacheParts,
 ): CacheLookup | Promise<CacheLookup> | undefined {
   const { bundle, arrival, subject, metadata } = visit.exchange;
   const { caller } = arrival;
@@ -58,7 +66,7 @@ function lookUp(
     bundle === undefined
   )
     return undefined;
-  return cache.lookUp({
+  return parts.cache.lookUp({
     rule: target.planned.cache,
     endpoint: operation.id,
     organisationId: bundle.source.organisationId,
@@ -74,13 +82,33 @@ function lookUp(
     namespace: caller.cacheNamespace,
     upstreamHeaders: call.headers,
     forwardsCallersHeaders: caller.forwardHeaders !== undefined,
+    generation: '',
     checkedBy: outputChecks(hooksOf(target.planned, bundle.enforced)),
     // Not every format says so in the body.
     wantsStream: call.context.stream,
     forceRefresh: caller.cacheForceRefresh,
     signal: arrival.signal,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
+    semantic: semanticAsk(visit, target, parts),
   });
+}
+
+function semanticAsk(
+  { exchange, shaped }: TargetVisit,
+  target: Target,
+  parts: Pick<LookInCacheParts, 'embedder' | 'similarityMin'>,
+): SemanticAsk | undefined {
+  const rule = target.planned.cache?.semantic;
+  if (rule === undefined) return undefined;
+  const embedder = parts.embedder.embedderOf(rule.embedding, target.path);
+  return {
+    threshold: rule.threshold ?? parts.similarityMin,
+    isShadow: rule.isShadow,
+    askedJson: sentBody(exchange, target, shaped),
+    bodyBytes: exchange.subject.body?.length ?? 0,
+    embedder: embedder.name,
+    embed: (text) => parts.embedder.embed(exchange, embedder, text),
+  };
 }
 
 /** Its output was checked when it was kept; what the input's checks found is told with it. */
@@ -88,7 +116,7 @@ async function answerKept(
   visit: TargetVisit,
   { kept }: CacheLookup,
   found: Reply,
-  { recorder, avoidedCost }: Omit<LookInCacheParts, 'cache'>,
+  { recorder, avoidedCost }: LookInCacheParts,
 ): Promise<TargetAnswer> {
   const { hooks } = visit;
   let reply = found;

@@ -1,0 +1,169 @@
+import { createLogger } from '@sluice/telemetry';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
+import type { CallModel } from '../calls/call-model.ts';
+import type { BodyReply } from '../exchange/reply.ts';
+import { type Embedded, type EmbedOptions, QuestionEmbedder } from './embed-question.ts';
+
+type Call = Parameters<CallModel>;
+
+let calls: Call[] = [];
+let came: Embedded[] = [];
+let nowMs = 0;
+let answer: (...call: Call) => Promise<BodyReply> = async () => reply({ data: [] });
+beforeEach(() => {
+  calls = [];
+  came = [];
+  nowMs = 1_700_000_000_000;
+});
+
+const reply = (json: object, status = 200): BodyReply => ({
+  kind: 'body',
+  status,
+  headers: {},
+  body: Buffer.from(JSON.stringify(json)),
+});
+const vector = (...embedding: unknown[]) => reply({ data: [{ index: 0, embedding }] });
+
+const exchange = exampleExchange({
+  bundle: exampleBundle({
+    providers: [
+      {
+        slug: 'vectors',
+        provider: 'openai',
+        apiKey: 'sk-saved',
+        models: [{ slug: 'small', enabled: true }],
+      },
+    ] as never,
+  }),
+  key: exampleKey(),
+  headers: {
+    'x-service-custom-host': 'https://elsewhere.example.com',
+    'x-service-provider': 'cohere',
+    authorization: 'Bearer sk-own',
+  },
+});
+
+function embedderWith(over: Partial<EmbedOptions> = {}): QuestionEmbedder {
+  const options: EmbedOptions = {
+    provider: undefined,
+    model: undefined,
+    apiKey: undefined,
+    url: undefined,
+    dimensions: 2,
+    timeoutMs: 1000,
+    ...over,
+  };
+  return new QuestionEmbedder(options, {
+    callModel: (...call) => {
+      calls.push(call);
+      return answer(...call);
+    },
+    logger: createLogger({ service: 'test', level: 'silent' }),
+    onEmbedded: (what) => came.push(what),
+    now: () => nowMs,
+  });
+}
+
+const rule = { provider: '@vectors', model: 'small' };
+function ask(embedder: QuestionEmbedder, named: typeof rule | undefined = rule) {
+  return embedder.embed(exchange, embedder.embedderOf(named, 'config'), 'How?');
+}
+
+describe('the vector of a question', () => {
+  it('is asked for on the account of the caller, of the saved provider, and has the length 1', async () => {
+    answer = async () => vector(3, 4);
+    const found = await ask(embedderWith());
+    expect([...(found ?? [])]).toEqual([expect.closeTo(0.6), expect.closeTo(0.8)]);
+    const [[identity, target, body] = []] = calls;
+    expect(identity).toMatchObject({ key: exchange.key, bundle: exchange.bundle });
+    expect(identity?.decisionJson).toBe('{"asked_by":"cache"}');
+    expect(target).toMatchObject({
+      apiKey: 'sk-saved',
+      customHost: undefined,
+      path: 'cache.embedding',
+      servedModel: 'small',
+    });
+    expect(body).toEqual({
+      endpoint: 'embed',
+      json: { model: 'small', input: 'How?', dimensions: 2 },
+    });
+    expect(came).toEqual(['made']);
+  });
+
+  it('is asked for of whom the operator names, with a key and address of the operator’s', async () => {
+    answer = async () => vector(1, 0);
+    const url = 'https://vectors.example.com/v1';
+    const named = { provider: 'openai', model: 'large', apiKey: 'sk-operator', url };
+    const embedder = embedderWith(named);
+    expect(
+      await embedder.embed(exchange, embedder.embedderOf(undefined, 'config'), 'How?'),
+    ).toEqual(Float32Array.of(1, 0));
+    expect(calls[0]?.[1]).toMatchObject({
+      apiKey: 'sk-operator',
+      customHost: { url, by: 'admin' },
+      servedModel: 'large',
+    });
+    expect(embedder.embedderOf(undefined, 'config').name).not.toBe(
+      embedderWith({ ...named, dimensions: 3 }).embedderOf(undefined, 'config').name,
+    );
+  });
+
+  it('cannot be had where nobody is named, or nobody knows who is', () => {
+    expect(() => embedderWith().embedderOf(undefined, 'config')).toThrow(
+      'config.cache.embedding must name who makes vectors of questions',
+    );
+    expect(() => embedderWith({ provider: 'nobody', model: 'm' })).toThrow('"nobody"');
+    expect(() => embedderWith({ provider: 'openai' })).toThrow('SEMANTIC_CACHE_EMBEDDING_MODEL');
+  });
+
+  it('is asked for without a number of dimensions where a model takes none, and so from then on', async () => {
+    answer = async (_identity, _target, { json }) =>
+      'dimensions' in json ? reply({ error: {} }, 400) : vector(1, 0);
+    const embedder = embedderWith();
+    expect(await ask(embedder)).toBeDefined();
+    expect(await ask(embedder)).toBeDefined();
+    expect(calls.map(([, , { json }]) => 'dimensions' in json)).toEqual([true, false, false]);
+  });
+
+  it.each([
+    ['of another size', vector(1, 0, 0)],
+    ['without a direction', vector(0, 0)],
+    ['of something else', vector('1', null)],
+    ['that is not there', reply({ data: [] })],
+    ['in no JSON', { ...reply({}), body: Buffer.from('<html>') }],
+    ['that is refused', reply({}, 500)],
+  ])('is none %s', async (_what, told) => {
+    answer = async () => told;
+    expect(await ask(embedderWith())).toBeUndefined();
+    expect(came).toEqual(['failed']);
+  });
+
+  it('is none where the provider is not to be found, or the model not allowed', async () => {
+    expect(await ask(embedderWith(), { provider: '@gone', model: 'small' })).toBeUndefined();
+    expect(await ask(embedderWith(), { provider: '@vectors', model: 'large' })).toBeUndefined();
+    expect([came, calls]).toEqual([['failed', 'failed'], []]);
+  });
+
+  it('is not waited for longer than the deadline, whatever its maker does', async () => {
+    answer = () => new Promise(() => {});
+    expect(await ask(embedderWith({ timeoutMs: 20 }))).toBeUndefined();
+    expect(came).toEqual(['late']);
+    expect(calls[0]?.[3].aborted).toBe(true);
+  });
+
+  it('is not asked for for a while after three failures in a row, by that workspace', async () => {
+    answer = async () => reply({}, 503);
+    const embedder = embedderWith();
+    for (let time = 0; time < 4; time++) await ask(embedder);
+    expect(came).toEqual(['failed', 'failed', 'failed', 'resting']);
+    answer = async () => vector(1, 0);
+    const other = exampleExchange({
+      bundle: exampleBundle({ ...exchange.bundle?.source, workspaceId: 'ws-2' } as never),
+      key: exampleKey(),
+    });
+    expect(await embedder.embed(other, embedder.embedderOf(rule, 'config'), 'How?')).toBeDefined();
+    nowMs += 10_001;
+    expect(await ask(embedder)).toBeDefined();
+  });
+});

@@ -1,0 +1,237 @@
+import { operations } from '@sluice/contracts';
+import { compileConfig, type EmbeddingRule, type ResolvedTarget } from '@sluice/engine';
+import { fromUnknown, GatewayError } from '@sluice/errors';
+import { findProvider, type JsonValue } from '@sluice/providers';
+import type { Logger } from '@sluice/telemetry';
+import type { CallModel } from '../calls/call-model.ts';
+import { type ModelExchange, openExchange } from '../exchange/exchange.ts';
+import { modelCall } from '../exchange/subject.ts';
+import type { Target } from '../exchange/target.ts';
+import { readCallerHeaders } from '../http/caller-headers.ts';
+import { jsonObjectIn } from '../http/json-body.ts';
+import { resolveTarget } from './target/resolve-target.ts';
+
+export interface EmbedOptions {
+  /** Whom the operator names for configs that name nobody. */
+  provider: string | undefined;
+  model: string | undefined;
+  apiKey: string | undefined;
+  url: string | undefined;
+  dimensions: number;
+  timeoutMs: number;
+}
+
+export interface EmbedParts {
+  callModel: CallModel;
+  logger: Logger;
+  onEmbedded: (came: Embedded) => void;
+  /** Unix ms. */
+  now?: () => number;
+}
+
+export const embedded = ['made', 'late', 'failed', 'resting'] as const;
+/** What asking for a vector came to; `resting`: nobody was asked, since the last ones failed. */
+export type Embedded = (typeof embedded)[number];
+
+/** Who makes vectors. */
+export interface Embedder {
+  /** Vectors of embedders with different names are not compared. */
+  readonly name: string;
+  readonly planned: ResolvedTarget;
+  readonly model: string;
+}
+
+/** After so many failures in a row nobody is asked for a while: each would wait for nothing. */
+const failuresMax = 3;
+const restMs = 10_000;
+const workspacesMax = 10_000;
+
+/** Asks an embedding model how a question lies among others, on the account of whoever asks the question. */
+export class QuestionEmbedder {
+  readonly #options: EmbedOptions;
+  readonly #parts: EmbedParts;
+  readonly #now: () => number;
+  readonly #default: Embedder | undefined;
+  readonly #named = new WeakMap<EmbeddingRule, Embedder>();
+  /** Models that want to decide themselves how many numbers they tell. */
+  readonly #fixed = new Set<string>();
+  readonly #failures = new Map<string, { count: number; restsUntilMs: number }>();
+
+  /** @throws Error for an operator's embedder that nobody knows */
+  constructor(options: EmbedOptions, parts: EmbedParts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#now = parts.now ?? Date.now;
+    this.#default = operatorsEmbedder(options);
+  }
+
+  /** @throws GatewayError `config.invalid` where nobody is named at all */
+  embedderOf(rule: EmbeddingRule | undefined, path: string): Embedder {
+    if (rule === undefined) {
+      if (this.#default !== undefined) return this.#default;
+      const field = `${path}.cache.embedding`;
+      throw new GatewayError('config.invalid', {
+        field,
+        message: `${field} must name who makes vectors of questions: the operator of this gateway has not named anybody.`,
+      });
+    }
+    let embedder = this.#named.get(rule);
+    if (embedder === undefined) {
+      embedder = savedEmbedder(rule, this.#options.dimensions);
+      this.#named.set(rule, embedder);
+    }
+    return embedder;
+  }
+
+  /** A vector of length 1; undefined = there is none in time, and why is counted. */
+  async embed(
+    exchange: ModelExchange,
+    embedder: Embedder,
+    text: string,
+  ): Promise<Float32Array | undefined> {
+    const workspaceId = exchange.bundle?.source.workspaceId ?? '';
+    const account = `${workspaceId}|${embedder.name}`;
+    const { onEmbedded, logger } = this.#parts;
+    if (this.#rests(account)) {
+      onEmbedded('resting');
+      return undefined;
+    }
+    const deadline = AbortSignal.timeout(this.#options.timeoutMs);
+    const signal = AbortSignal.any([deadline, exchange.arrival.signal]);
+    try {
+      const vector = await untilAborted(this.#ask(exchange, embedder, text, signal), signal);
+      this.#failures.delete(account);
+      onEmbedded('made');
+      return vector;
+    } catch (caught) {
+      if (exchange.arrival.signal.aborted) return undefined;
+      this.#countFailure(account);
+      onEmbedded(deadline.aborted ? 'late' : 'failed');
+      if (!deadline.aborted)
+        logger.warn(
+          { err: fromUnknown(caught), workspace_id: workspaceId, embedder: embedder.name },
+          'no vector was made of a question',
+        );
+      return undefined;
+    }
+  }
+
+  async #ask(
+    exchange: ModelExchange,
+    embedder: Embedder,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<Float32Array> {
+    const asking = quietExchange(exchange, embedder, signal);
+    const target = resolveTarget(asking, embedder.planned);
+    const { dimensions } = this.#options;
+    const ask = (size: { dimensions?: number }) =>
+      this.#parts.callModel(asking, target, questionOf(target, text, size), signal);
+    const isFixed = this.#fixed.has(embedder.name);
+    let reply = await ask(isFixed ? {} : { dimensions });
+    if (!isFixed && (reply.status === 400 || reply.status === 422)) {
+      // Many models take no number of dimensions.
+      reply = await ask({});
+      if (reply.status === 200) this.#fixed.add(embedder.name);
+    }
+    if (reply.status !== 200) throw new Error(`the embedding model answered ${reply.status}`);
+    return readVector(reply.body, dimensions);
+  }
+
+  #rests(account: string): boolean {
+    const failed = this.#failures.get(account);
+    return failed !== undefined && failed.restsUntilMs > this.#now();
+  }
+
+  #countFailure(account: string): void {
+    const count = (this.#failures.get(account)?.count ?? 0) + 1;
+    if (this.#failures.size >= workspacesMax) this.#failures.clear();
+    const restsUntilMs = count >= failuresMax ? this.#now() + restMs : 0;
+    this.#failures.set(account, { count, restsUntilMs });
+  }
+}
+
+function operatorsEmbedder({
+  provider,
+  model,
+  apiKey,
+  url,
+  dimensions,
+}: EmbedOptions): Embedder | undefined {
+  if (provider === undefined) return undefined;
+  if (model === undefined)
+    throw new Error('SEMANTIC_CACHE_EMBEDDING_MODEL is required beside …_EMBEDDING_PROVIDER');
+  if (provider.startsWith('@')) return savedEmbedder({ provider, model }, dimensions);
+  if (findProvider(provider) === undefined)
+    throw new Error(`SEMANTIC_CACHE_EMBEDDING_PROVIDER names "${provider}", which is not known`);
+  // Of a document that is saved, all words are an administrator's.
+  const { targets } = compileConfig({ provider, api_key: apiKey, custom_host: url }, { slug: '' });
+  return embedderAt(targets[0], `${provider}|${url ?? ''}|${model}|${dimensions}`, model);
+}
+
+/** It adds nothing to what is saved of the provider, so it does not matter whose word it is. */
+function savedEmbedder({ provider, model }: EmbeddingRule, dimensions: number): Embedder {
+  const { targets } = compileConfig({ provider });
+  return embedderAt(targets[0], `${provider}|${model}|${dimensions}`, model);
+}
+
+function embedderAt(planned: ResolvedTarget | undefined, name: string, model: string): Embedder {
+  if (planned === undefined) throw new Error('a config without targets is one');
+  return { name, model, planned: { ...planned, path: 'cache.embedding' } };
+}
+
+/** The same caller with another question: nothing of the request's own headers counts. */
+function quietExchange(
+  { arrival, key, bundle, metadata, limits, isSavedOnly }: ModelExchange,
+  { model }: Embedder,
+  signal: AbortSignal,
+): ModelExchange {
+  const subject = modelCall(operations.embed, '/v1/embeddings', '');
+  subject.model = model;
+  const exchange = openExchange({ ...arrival, headers: {}, caller: nothingSaid, signal }, subject);
+  exchange.key = key;
+  exchange.bundle = bundle;
+  exchange.metadata = metadata;
+  exchange.limits = limits;
+  exchange.isSavedOnly = isSavedOnly;
+  exchange.decisionJson = '{"asked_by":"cache"}';
+  return exchange;
+}
+
+const nothingSaid = readCallerHeaders({});
+
+function questionOf({ model }: Target, text: string, size: { dimensions?: number }) {
+  return { endpoint: 'embed', json: { model, input: text, ...size } } as const;
+}
+
+/** @throws Error for what is no vector of this many numbers */
+function readVector(body: Buffer, dimensions: number): Float32Array {
+  const data = jsonObjectIn(body)?.data;
+  const [first] = Array.isArray(data) ? data : [];
+  const numbers =
+    typeof first === 'object' && first !== null && !Array.isArray(first)
+      ? numbersIn(first.embedding)
+      : undefined;
+  if (numbers?.length !== dimensions)
+    throw new Error(
+      `the embedding model told ${numbers?.length ?? 'no'} numbers, not ${dimensions}`,
+    );
+  const length = Math.hypot(...numbers);
+  if (!Number.isFinite(length) || length === 0)
+    throw new Error('the embedding model told a vector without a direction');
+  return numbers.map((value) => value / length);
+}
+
+function numbersIn(embedding: JsonValue | undefined): Float32Array | undefined {
+  if (!Array.isArray(embedding)) return undefined;
+  return Float32Array.from(embedding, (value) => (typeof value === 'number' ? value : Number.NaN));
+}
+
+function untilAborted<T>(asked: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(new GatewayError('request.aborted'));
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', leave));
+  });
+}
