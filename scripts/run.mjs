@@ -55,6 +55,7 @@ const commands = {
   build: ['scripts/build.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
+  'cache:measure': ['scripts/cache-measure.ts'],
   'guardrails:measure': ['scripts/guardrails-measure.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
   'ledger:speed': ['scripts/ledger-speed.ts'],

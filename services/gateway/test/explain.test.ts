@@ -583,6 +583,54 @@ describe.each(modes)('POST /v1/explain, %s', (_mode, options) => {
     expect(await settledTotal(scenario)).toBe(before + 1);
   });
 
+  it('tells whether a kept answer would be given, and what makes a request the same', async () => {
+    const asked = using({ cache: { mode: 'simple' }, ...target('kept') });
+    const cacheOf = async (options: CallOptions) => (await explain(options)).plan[0]?.cache;
+    const [before, shown] = await Promise.all([cacheOf(asked), cacheOf(asked)]);
+    expect(before).toMatchObject({
+      would_be: 'MISS',
+      age_s: null,
+      semantic: null,
+      key: {
+        workspace_id: scenario.stack.credentials.workspace_id,
+        credential: null,
+        path: '/v1/chat/completions',
+        endpoint: 'chatComplete',
+        model: 'kept',
+        namespace: null,
+        headers: expect.arrayContaining(['content-type']),
+        output_checks: null,
+        body_sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+      },
+    });
+    expect(shown).toEqual(before);
+    await (await scenario.chat(asked)).arrayBuffer();
+    expect(await cacheOf(asked)).toMatchObject({ would_be: 'HIT', key: before?.key });
+    const forced = { ...asked.headers, 'x-service-cache-force-refresh': 'true' };
+    expect(await cacheOf({ ...asked, headers: forced })).toMatchObject({ would_be: 'REFRESH' });
+    const inNamespace = { ...asked.headers, 'x-service-cache-namespace': 'mine' };
+    const elsewhere = await cacheOf({ ...asked, headers: inNamespace });
+    expect(elsewhere).toMatchObject({
+      would_be: 'MISS',
+      key: { namespace: 'mine', headers: null, body_sha256: before?.key?.body_sha256 },
+    });
+    expect(elsewhere?.key?.sha256).not.toBe(before?.key?.sha256);
+  });
+
+  it('tells of the semantic cache whether other words would be compared, and asks for no vector', async () => {
+    const embedding = { provider: '@nobody', model: 'm' };
+    const asked = using({ cache: { mode: 'semantic', embedding }, ...target('kept') });
+    const cache = (await explain(asked)).plan[0]?.cache;
+    expect(cache).toMatchObject({
+      mode: 'semantic',
+      would_be: 'MISS',
+      semantic: { threshold: null, shadow: false, embedding, question: 'asked' },
+    });
+    const messages = Array.from({ length: 5 }, () => ({ role: 'user', content: 'Hi' }));
+    const long = await explain({ ...asked, body: { model: 'kept', messages } });
+    expect(long.plan[0]?.cache?.semantic?.question).toBe('too_many_messages');
+  });
+
   it('is counted apart from the requests it explains', async () => {
     await explain();
     const metrics = await (await fetch(scenario.stack.gatewayMetricsUrl)).text();

@@ -35,6 +35,50 @@ function bodyText({ stream: _, stream_options: __, ...body }: JsonObject, cut?: 
   return canonicalJson(body, cut);
 }
 
+/** The parts of a key as far as they may be shown: secrets are told as being there. */
+export interface ShownKey {
+  readonly sha256: string;
+  readonly organisation_id: string;
+  readonly workspace_id: string;
+  /** `@slug` of a saved provider; null = it has parts of the request's or the config's. */
+  readonly credential: string | null;
+  readonly provider: string;
+  readonly method: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly endpoint: string;
+  readonly model: string;
+  readonly strict_open_ai_compliance: boolean;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly namespace: string | null;
+  /** Names of headers that count; null = none does, for the namespace. */
+  readonly headers: readonly string[] | null;
+  /** A hash; null = nothing checks the answer. */
+  readonly output_checks: string | null;
+  readonly body_sha256: string;
+}
+
+export function showKey(parts: KeyParts): ShownKey {
+  return {
+    sha256: cacheKey(parts),
+    organisation_id: parts.organisationId,
+    workspace_id: parts.workspaceId,
+    credential: parts.credential.startsWith('@') ? parts.credential : null,
+    provider: parts.provider,
+    method: parts.method,
+    origin: parts.origin,
+    path: parts.path,
+    endpoint: parts.endpoint,
+    model: parts.model,
+    strict_open_ai_compliance: parts.strictOpenAiCompliance,
+    metadata: parts.metadata,
+    namespace: parts.namespace ?? null,
+    headers: countsHeaders(parts) ? headersOf(parts).map(([name]) => name) : null,
+    output_checks: parts.checkedBy === '' ? null : parts.checkedBy,
+    body_sha256: hash('sha256', bodyText(parts.sentJson), 'hex'),
+  };
+}
+
 /** As one JSON array, so that no two lists of parts have the same text. */
 function identityOf(parts: KeyParts): string {
   return JSON.stringify([
@@ -61,15 +105,22 @@ function identityOf(parts: KeyParts): string {
  * but not of those that a caller had forwarded: they may have made the answer.
  */
 function partition(parts: KeyParts): JsonValue {
-  if (parts.namespace !== undefined && !parts.forwardsCallersHeaders)
-    return ['namespace', parts.namespace];
-  const headers = Object.entries(parts.upstreamHeaders)
-    .map(([name, value]) => [name.toLowerCase(), value] as [string, string | string[]])
-    .filter(([name]) => !isLeftOut(name));
-  headers.sort(byName);
+  if (!countsHeaders(parts)) return ['namespace', parts.namespace ?? ''];
+  const headers = headersOf(parts);
   return parts.namespace === undefined
     ? ['headers', headers]
     : ['namespace and headers', parts.namespace, headers];
+}
+
+function countsHeaders({ namespace, forwardsCallersHeaders }: KeyParts): boolean {
+  return namespace === undefined || forwardsCallersHeaders;
+}
+
+function headersOf({ upstreamHeaders }: KeyParts): [string, string | string[]][] {
+  const headers = Object.entries(upstreamHeaders)
+    .map(([name, value]) => [name.toLowerCase(), value] as [string, string | string[]])
+    .filter(([name]) => !isLeftOut(name));
+  return headers.sort(byName);
 }
 
 /** Credentials are told apart by `credential`; the others are different in every request. */

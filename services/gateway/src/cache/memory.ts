@@ -45,6 +45,11 @@ export class MemoryCache implements CacheStore {
     return entry.reply;
   }
 
+  peek(organisationId: string, key: string): CachedReply | undefined {
+    const entry = this.#entries.get(`${organisationId}/${key}`);
+    return entry === undefined || entry.expiresAtMs <= this.#now() ? undefined : entry.reply;
+  }
+
   set(organisationId: string, key: string, reply: CachedReply, ttlMs: number): void {
     const name = `${organisationId}/${key}`;
     const held = this.#entries.get(name);

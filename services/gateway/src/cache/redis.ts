@@ -40,6 +40,10 @@ export class RedisCache implements CacheStore {
     }
   }
 
+  peek(organisationId: string, key: string): Promise<CachedReply | undefined> {
+    return this.get(organisationId, key);
+  }
+
   set(organisationId: string, key: string, reply: CachedReply, ttlMs: number): void {
     // Nothing is sent to a server that may hold it back: the bytes would pile up here.
     if (!this.#part.isUsable) return;

@@ -489,6 +489,9 @@ describe('with a store that takes its time', () => {
     set(_organisationId: string, key: string, reply: CachedReply): void {
       this.held.set(key, reply);
     }
+    peek(_organisationId: string, key: string): CachedReply | undefined {
+      return this.held.get(key);
+    }
     forget(_organisationId: string, key: string): void {
       this.held.delete(key);
     }

@@ -5,13 +5,14 @@
  * an answer gets into the store, `semantic/` when another question is the same
  * in other words.
  */
+import type { CacheRule } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { Fill, type FillDeps, type Subject } from './fill.ts';
 import { type Flight, Flights, type Lead } from './flights.ts';
 import { deliver, isEligible, replyOf, wantedForm } from './forms.ts';
-import { cacheKey, partitionKey } from './key.ts';
+import { cacheKey, partitionKey, type ShownKey, showKey } from './key.ts';
 import type { CacheLookup, CacheRequest, Delivery, SemanticAsk } from './request.ts';
-import { readQuestion } from './semantic/question.ts';
+import { type NoQuestion, readQuestion } from './semantic/question.ts';
 import type { Partition, VectorIndex } from './semantic/vector-index.ts';
 import type { CachedReply, CacheStore } from './store.ts';
 
@@ -42,6 +43,16 @@ const refreshedMax = 100;
 
 /** What was looked up, with what takes an answer. */
 type Looking = CacheLookup & { fill?: Fill };
+
+/** For those who only want to know. */
+export interface JudgedLookup {
+  /** Of the very words. */
+  readonly status: 'HIT' | 'MISS' | 'REFRESH';
+  readonly ageS: number | undefined;
+  readonly key: ShownKey;
+  /** Whether other words would be compared, or why not; undefined = the cache is no semantic one. */
+  readonly question: 'asked' | NoQuestion | undefined;
+}
 
 /** The same question in other words, and where it is looked for. */
 interface Similar {
@@ -88,7 +99,7 @@ export class ReplyCache {
     if (rule === undefined || !isEligible(request)) return disabled;
     if (signal.aborted) throw new GatewayError('request.aborted');
     const form = wantedForm(request);
-    const maxAgeMs = (rule.maxAgeS ?? maxAgeSDefault) * 1000;
+    const maxAgeMs = maxAgeMsOf(rule);
     const { organisationId, endpoint } = request;
     const similar = request.semantic && similarTo(request, request.semantic);
     const key = similar === undefined ? cacheKey(request) : keyIn(similar.partition, similar.id);
@@ -99,6 +110,27 @@ export class ReplyCache {
       ? { status: 'REFRESH' as const, fill: this.#refresh(subject, flightKey) }
       : this.#find(subject, flightKey);
     return similar === undefined ? looking : this.#findSimilar(looking, subject, similar);
+  }
+
+  /** What looking up would come to, without asking anybody for a vector; undefined = nothing would be looked up. */
+  async judge(request: CacheRequest): Promise<JudgedLookup | undefined> {
+    const { rule, organisationId, semantic, forceRefresh } = request;
+    if (rule === undefined || !isEligible(request)) return undefined;
+    const question = semantic && readQuestion(request);
+    const similar = semantic && similarTo(request, semantic);
+    const key = similar === undefined ? cacheKey(request) : keyIn(similar.partition, similar.id);
+    const found = await this.#store.peek(organisationId, key);
+    const ageMs = found === undefined ? 0 : this.#now() - found.storedAtMs;
+    const isHit =
+      found !== undefined &&
+      ageMs < maxAgeMsOf(rule) &&
+      deliver(request.endpoint, found, wantedForm(request)) !== undefined;
+    return {
+      status: forceRefresh ? 'REFRESH' : isHit ? 'HIT' : 'MISS',
+      ageS: isHit ? Math.round(ageMs / 1000) : undefined,
+      key: showKey(request),
+      question: typeof question === 'object' ? 'asked' : question,
+    };
   }
 
   /** The very words first: they cost nobody a call. */
@@ -229,6 +261,10 @@ export class ReplyCache {
     if (found === undefined || this.#now() - found.storedAtMs >= subject.maxAgeMs) return undefined;
     return deliver(subject.endpoint, found, subject.form);
   }
+}
+
+function maxAgeMsOf({ maxAgeS }: CacheRule): number {
+  return (maxAgeS ?? maxAgeSDefault) * 1000;
 }
 
 function hit(delivery: Delivery): CacheLookup & { fill?: undefined } {

@@ -18,6 +18,11 @@ export interface CacheStore {
     organisationId: string,
     key: string,
   ): CachedReply | undefined | Promise<CachedReply | undefined>;
+  /** The same for whoever only wants to know: it is not used by that. */
+  peek(
+    organisationId: string,
+    key: string,
+  ): CachedReply | undefined | Promise<CachedReply | undefined>;
   /** Nobody waits for it. */
   set(organisationId: string, key: string, reply: CachedReply, ttlMs: number): void;
   /** Nobody waits for it. */

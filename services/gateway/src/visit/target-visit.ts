@@ -1,5 +1,5 @@
 import type { JsonObject } from '@sluice/providers';
-import type { CacheFill } from '../cache/reply-cache.ts';
+import type { CacheFill, JudgedLookup } from '../cache/reply-cache.ts';
 import type { LimitCheck } from '../exchange/limits.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Target } from '../exchange/target.ts';
@@ -29,6 +29,8 @@ export class TargetVisit extends Visit {
   base: URL | undefined = undefined;
   /** Which hooks would run: for those who only judge. */
   judgedHooks: JudgedHooks | undefined = undefined;
+  /** What the cache would come to: known to those who only judge. */
+  judgedCache: JudgedLookup | undefined = undefined;
   /** How the limits of the target stand: for those who only judge. */
   limitChecks: readonly LimitCheck[] = noChecks;
 }

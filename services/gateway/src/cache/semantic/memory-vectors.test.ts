@@ -21,6 +21,14 @@ describe('MemoryVectors', () => {
     }
   });
 
+  it('finds the nearest among more that are near than it compares', () => {
+    const vectors = new MemoryVectors({ dimensions, bytesMax: 100_000_000 });
+    const vector = unit();
+    for (let at = 0; at < 1000; at++)
+      vectors.add(partition, `v${at}`, nearTo(vector, at === 500 ? 0.999 : 0.96), 60_000);
+    expect(vectors.near(partition, vector, wanted)).toMatchObject([{ id: 'v500' }]);
+  });
+
   it('finds nothing that is not as near as is wanted', () => {
     const vectors = new MemoryVectors({ dimensions, bytesMax: 100_000_000 });
     const vector = unit();

@@ -1,4 +1,4 @@
-import { countDifferences, leastDifferent, Sketcher, sketchWords } from './sketch.ts';
+import { placesNear, Sketcher, sketchWords } from './sketch.ts';
 import type { Neighbour, Partition, VectorIndex } from './vector-index.ts';
 
 export interface MemoryVectorsOptions {
@@ -46,7 +46,7 @@ export class MemoryVectors implements VectorIndex {
   readonly #sketcher: Sketcher;
   readonly #organisations = new Map<string, Organisation>();
   readonly #shelves = new Map<string, Shelf>();
-  readonly #asked = new Uint32Array(sketchWords);
+  readonly #asked = new Int32Array(sketchWords);
   #size = 0;
   #sweptAtMs = 0;
 
@@ -75,7 +75,7 @@ export class MemoryVectors implements VectorIndex {
     if (shelf === undefined) return [];
     this.#sketcher.write(vector, this.#asked, 0);
     const found: (Neighbour & { entry: Entry })[] = [];
-    for (const entry of shelf.candidates(this.#asked)) {
+    for (const entry of shelf.candidates(this.#asked, atLeast)) {
       if (entry.expiresAtMs <= this.#now()) {
         this.forget(partition, entry.id);
         continue;
@@ -158,7 +158,7 @@ export class MemoryVectors implements VectorIndex {
 class Shelf {
   readonly of: Partition;
   readonly #entries: Entry[] = [];
-  #sketches = new Uint32Array(sketchWords);
+  #sketches = new Int32Array(sketchWords);
 
   constructor(of: Partition) {
     this.of = of;
@@ -168,12 +168,12 @@ class Shelf {
     return this.#entries.length === 0;
   }
 
-  add(entry: Entry, sketch: Uint32Array): void {
+  add(entry: Entry, sketch: Int32Array): void {
     entry.at = this.#entries.length;
     this.#entries.push(entry);
     const length = this.#entries.length * sketchWords;
     if (this.#sketches.length < length) {
-      const grown = new Uint32Array(2 * length);
+      const grown = new Int32Array(2 * length);
       grown.set(this.#sketches);
       this.#sketches = grown;
     }
@@ -190,22 +190,13 @@ class Shelf {
     this.#entries[at] = last;
   }
 
-  /** Those that may be near. */
-  candidates(sketch: Uint32Array): readonly Entry[] {
+  /** Those that may be so near. */
+  candidates(sketch: Int32Array, atLeast: number): readonly Entry[] {
     const count = this.#entries.length;
     if (count <= comparedMax) return [...this.#entries];
-    const differences = differencesOf(count);
-    countDifferences(sketch, this.#sketches, count, differences);
-    return leastDifferent(differences, count, comparedMax).flatMap((at) => this.#entries[at] ?? []);
+    const wanted = { count, atLeast, countMax: comparedMax };
+    return placesNear(sketch, this.#sketches, wanted).flatMap((at) => this.#entries[at] ?? []);
   }
-}
-
-/** One for all: nothing is kept in it from one question to the next. */
-let scratch = new Uint16Array(1024);
-
-function differencesOf(count: number): Uint16Array {
-  if (scratch.length < count) scratch = new Uint16Array(2 * count);
-  return scratch;
 }
 
 function dot(one: Float32Array, other: Float32Array): number {

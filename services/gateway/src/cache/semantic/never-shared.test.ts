@@ -130,6 +130,7 @@ afterAll(async () => {
 
 function shared(url: string): SharedStore {
   const client = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 0 });
+  client.on('error', () => {});
   clients.push(client);
   return new SharedStore({
     client,

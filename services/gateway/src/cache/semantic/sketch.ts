@@ -25,7 +25,7 @@ export class Sketcher {
   }
 
   /** Writes the sketch of a vector to its place. */
-  write(vector: Float32Array, into: Uint32Array, at: number): void {
+  write(vector: Float32Array, into: Int32Array, at: number): void {
     const turned = this.#turned;
     turned.fill(0);
     turned.set(vector);
@@ -55,43 +55,81 @@ function transform(values: Float32Array): void {
       }
 }
 
-/** How many signs differ between one sketch and each of the first `count` of many. */
-export function countDifferences(
-  sketch: Uint32Array,
-  sketches: Uint32Array,
-  count: number,
-  into: Uint16Array,
-): void {
-  for (let entry = 0, at = 0; entry < count; entry++) {
-    let differences = 0;
-    for (let word = 0; word < sketchWords; word++, at++)
-      differences += bitsIn((sketch[word] ?? 0) ^ (sketches[at] ?? 0));
-    into[entry] = differences;
+/**
+ * Of many sketches those that may be of vectors as near as `atLeast`: their
+ * places, at most `countMax`, the least different. Most are left after a half.
+ */
+export function placesNear(
+  sketch: Int32Array,
+  sketches: Int32Array,
+  { count, atLeast, countMax }: { count: number; atLeast: number; countMax: number },
+): number[] {
+  const [one = 0, two = 0, three = 0, four = 0, five = 0, six = 0, seven = 0, eight = 0] = sketch;
+  const limit = likelyDifferences(sketchBits, atLeast);
+  const halfLimit = likelyDifferences(sketchBits / 2, atLeast);
+  const found = roomFor(count);
+  let size = 0;
+  for (let place = 0, at = 0; place < count; place++, at += sketchWords) {
+    let differences =
+      bitsInTwo(one ^ (sketches[at] ?? 0), two ^ (sketches[at + 1] ?? 0)) +
+      bitsInTwo(three ^ (sketches[at + 2] ?? 0), four ^ (sketches[at + 3] ?? 0));
+    if (differences > halfLimit) continue;
+    differences +=
+      bitsInTwo(five ^ (sketches[at + 4] ?? 0), six ^ (sketches[at + 5] ?? 0)) +
+      bitsInTwo(seven ^ (sketches[at + 6] ?? 0), eight ^ (sketches[at + 7] ?? 0));
+    if (differences > limit) continue;
+    found.places[size] = place;
+    found.differences[size] = differences;
+    size++;
   }
+  return leastDifferent(found, size, countMax);
 }
 
-/** Of what `countDifferences` told, the places of about the `wanted` least. */
-export function leastDifferent(differences: Uint16Array, count: number, wanted: number): number[] {
+/** So many of `bits` signs differ at this cosine, and six standard deviations more: one in a thousand million has more. */
+function likelyDifferences(bits: number, cosine: number): number {
+  const share = Math.acos(Math.min(1, cosine)) / Math.PI;
+  return bits * share + 6 * Math.sqrt(bits * share * (1 - share)) + 1;
+}
+
+interface Found {
+  places: Uint32Array;
+  differences: Uint16Array;
+}
+
+/** One for all: nothing is kept in it from one question to the next. */
+let room: Found = { places: new Uint32Array(0), differences: new Uint16Array(0) };
+
+function roomFor(count: number): Found {
+  if (room.places.length < count)
+    room = { places: new Uint32Array(2 * count), differences: new Uint16Array(2 * count) };
+  return room;
+}
+
+function leastDifferent({ places, differences }: Found, size: number, countMax: number): number[] {
+  if (size <= countMax) return [...places.subarray(0, size)];
   const tally = new Uint32Array(sketchBits + 1);
-  for (let at = 0; at < count; at++) {
-    const told = differences[at] ?? 0;
-    tally[told] = (tally[told] ?? 0) + 1;
-  }
+  for (const told of differences.subarray(0, size)) tally[told] = (tally[told] ?? 0) + 1;
   let limit = 0;
-  for (let seen = tally[0] ?? 0; seen < wanted && limit < sketchBits; seen += tally[limit] ?? 0)
-    limit++;
-  const places: number[] = [];
-  for (let at = 0; at < count && places.length < wanted; at++)
-    if ((differences[at] ?? 0) < limit) places.push(at);
-  for (let at = 0; at < count && places.length < wanted; at++)
-    if (differences[at] === limit) places.push(at);
-  return places;
+  for (let seen = tally[0] ?? 0; seen < countMax; seen += tally[limit] ?? 0) limit++;
+  const chosen: number[] = [];
+  for (let at = 0; at < size; at++)
+    if ((differences[at] ?? 0) < limit) chosen.push(places[at] ?? 0);
+  for (let at = 0; at < size && chosen.length < countMax; at++)
+    if (differences[at] === limit) chosen.push(places[at] ?? 0);
+  return chosen;
 }
 
-function bitsIn(word: number): number {
-  const pairs = word - ((word >>> 1) & 0x5555_5555);
-  const fours = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
+/** In two words together: sums of pairs, of fours, of bytes. */
+function bitsInTwo(one: number, other: number): number {
+  const pairs = one - ((one >>> 1) & 0x5555_5555);
+  const others = other - ((other >>> 1) & 0x5555_5555);
+  const fours =
+    (pairs & 0x3333_3333) +
+    ((pairs >>> 2) & 0x3333_3333) +
+    (others & 0x3333_3333) +
+    ((others >>> 2) & 0x3333_3333);
+  const bytes = (fours & 0x0f0f_0f0f) + ((fours >>> 4) & 0x0f0f_0f0f);
+  return Math.imul(bytes, 0x0101_0101) >>> 24;
 }
 
 /** The same in every process (mulberry32). */

@@ -1,6 +1,7 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import {
   type BreakerPhase,
+  type CacheRule,
   type Choice,
   flattenPlan,
   type PlannedVisit,
@@ -10,6 +11,7 @@ import {
   walkPlan,
 } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
+import type { JudgedLookup } from '../../cache/reply-cache.ts';
 import type { RequestBounds } from '../../calls/request-bounds.ts';
 import { endsRequest } from '../../calls/retry-loop.ts';
 import type { ModelExchange } from '../../exchange/exchange.ts';
@@ -94,7 +96,7 @@ export async function explainPlan(
         circuit: circuits.get(path) ?? 'closed',
         estimate: target === undefined ? null : estimate(exchange, target, deps),
         guardrails: visit?.judgedHooks ?? null,
-        ...(planned === undefined ? noRules : rules(exchange, planned, deps)),
+        ...(planned === undefined ? noRules : rules(exchange, planned, visit, deps)),
       };
     }),
     leftOut: visits.length - shown.length,
@@ -230,12 +232,32 @@ function amounts({ inputTokens, outputTokens, costNanoUsd }: UseAndCost): Explai
   };
 }
 
+function explainedCache({ maxAgeS, semantic }: CacheRule, judged: JudgedLookup | undefined) {
+  return {
+    mode: semantic === undefined ? 'simple' : 'semantic',
+    max_age_s: maxAgeS ?? null,
+    would_be: judged?.status ?? null,
+    age_s: judged?.ageS ?? null,
+    key: judged?.key ?? null,
+    semantic:
+      semantic === undefined
+        ? null
+        : {
+            threshold: semantic.threshold ?? null,
+            shadow: semantic.isShadow,
+            embedding: semantic.embedding ?? null,
+            question: judged?.question ?? null,
+          },
+  };
+}
+
 /** Of a place without a target. */
 const noRules = { retry: null, cache: null, hedge: null, timeouts: null };
 
 function rules(
   { arrival: { caller } }: ModelExchange,
   planned: ResolvedTarget,
+  visit: TargetVisit | undefined,
   deps: ExplainPlanDeps,
 ): Pick<ExplainedStep, 'retry' | 'cache' | 'hedge' | 'timeouts'> {
   const { retry, cache, hedge } = planned;
@@ -253,8 +275,7 @@ function rules(
       cache === undefined || !caller.debug
         ? null
         : {
-            mode: cache.semantic === undefined ? 'simple' : 'semantic',
-            max_age_s: cache.maxAgeS ?? null,
+            ...explainedCache(cache, visit?.judgedCache),
             namespace: caller.cacheNamespace ?? null,
             force_refresh: caller.cacheForceRefresh,
           },

@@ -1,6 +1,7 @@
 import type { Endpoint } from '@sluice/contracts';
 import type { BreakerPhase, Choice } from '@sluice/engine';
 import type { ErrorCode, GatewayError } from '@sluice/errors';
+import type { JudgedLookup } from '../../cache/reply-cache.ts';
 import type { JudgedHooks } from '../../visit/target-visit.ts';
 
 /** The answer of `POST /v1/explain`: what the same request would meet, as far as it would get. */
@@ -107,6 +108,21 @@ export interface ExplainedStep {
     max_age_s: number | null;
     namespace: string | null;
     force_refresh: boolean;
+    /** What looking for the very words would come to; null where it would not get so far. */
+    would_be: 'HIT' | 'MISS' | 'REFRESH' | null;
+    /** Of the kept answer; null where there is none. */
+    age_s: number | null;
+    /** What makes another request the same. */
+    key: JudgedLookup['key'] | null;
+    /** Null for the simple cache. Nobody is asked for a vector. */
+    semantic: {
+      threshold: number | null;
+      shadow: boolean;
+      /** Null = whom the operator has named. */
+      embedding: { provider: string; model: string } | null;
+      /** `asked`, or why only the very words are looked for; null where it would not get so far. */
+      question: NonNullable<JudgedLookup['question']> | null;
+    } | null;
   } | null;
   /** Hooks in the order in which they would run, with the verdicts of checks that ask nobody. Null where there are none. */
   guardrails: JudgedHooks | null;

@@ -1,4 +1,10 @@
-import type { CacheLookup, Delivery, ReplyCache, SemanticAsk } from '../../cache/reply-cache.ts';
+import type {
+  CacheLookup,
+  CacheRequest,
+  Delivery,
+  ReplyCache,
+  SemanticAsk,
+} from '../../cache/reply-cache.ts';
 import { sentBody } from '../../calls/prepare/sent-body.ts';
 import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import type { Reply } from '../../exchange/reply.ts';
@@ -46,6 +52,10 @@ export function lookInCache(parts: LookInCacheParts): Step {
         looking.fill?.release();
       }
     },
+    async judge(visit) {
+      const request = cacheRequest(visit, parts);
+      visit.judgedCache = request && (await parts.cache.judge(request));
+    },
   };
 }
 
@@ -53,6 +63,12 @@ function lookUp(
   visit: TargetVisit,
   parts: LookInCacheParts,
 ): CacheLookup | Promise<CacheLookup> | undefined {
+  const request = cacheRequest(visit, parts);
+  return request && parts.cache.lookUp(request);
+}
+
+/** Undefined where nothing is looked up. */
+function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest | undefined {
   const { bundle, arrival, subject, metadata } = visit.exchange;
   const { caller } = arrival;
   const { operation } = subject;
@@ -66,7 +82,7 @@ function lookUp(
     bundle === undefined
   )
     return undefined;
-  return parts.cache.lookUp({
+  return {
     rule: target.planned.cache,
     endpoint: operation.id,
     organisationId: bundle.source.organisationId,
@@ -90,7 +106,7 @@ function lookUp(
     signal: arrival.signal,
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     semantic: semanticAsk(visit, target, parts),
-  });
+  };
 }
 
 function semanticAsk(

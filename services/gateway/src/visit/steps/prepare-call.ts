@@ -35,6 +35,8 @@ export function prepareCall(parts: PrepareCallParts): Step {
       const target = targetOf(visit);
       checkSentModels(exchange, target, sentBody(exchange, target, shaped));
       visit.base = addressCall(exchange, target, exchange.subject.json ?? {}, parts).base;
+      // Answers are kept under what would be sent.
+      if (visit.planned.cache !== undefined) run(visit);
     },
   };
 }

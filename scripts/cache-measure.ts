@@ -1,0 +1,122 @@
+/**
+ * `npm run cache:measure`: what looking for the nearest of 100,000 questions in
+ * memory takes, and how well a similarity tells questions that are the same
+ * from those that are not. The second needs an embedding model of yours:
+ * EMBEDDINGS_URL (OpenAI's format, `/embeddings` is appended),
+ * EMBEDDINGS_MODEL, EMBEDDINGS_API_KEY and EMBEDDINGS_DIMENSIONS;
+ * without them only the first is told.
+ */
+import { MemoryVectors } from '@sluice/gateway/vectors';
+import { labelledPairs } from './cache/labelled-questions.ts';
+import { type ScoredPair, scorePairs } from './cache/score-pairs.ts';
+
+/** Clocks of CPU time tick in milliseconds. */
+const batch = 10;
+const dimensions = 1536;
+const wanted = { atLeast: 0.95, countMax: 1 };
+const partition = { organisationId: 'measured', key: 'all' };
+
+console.table({
+  '10,000 questions': measureLookUps(10_000),
+  '100,000 questions': measureLookUps(100_000),
+});
+
+const { EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: model } = process.env;
+if (url === undefined || model === undefined)
+  console.log(
+    `${labelledPairs.length} labelled pairs were not scored: set EMBEDDINGS_URL and EMBEDDINGS_MODEL.`,
+  );
+else await measureQuality(url, model);
+
+/** CPU of this process for a look-up, in ms: half of them have a neighbour at 0.96. */
+function measureLookUps(count: number) {
+  const vectors = new MemoryVectors({ dimensions, bytesMax: 1024 ** 3, entriesMax: count });
+  const { unit, nearTo } = randomVectors(dimensions);
+  const kept: Float32Array[] = [];
+  for (let at = 0; at < count; at++) {
+    const vector = unit();
+    vectors.add(partition, String(at), vector, 3_600_000);
+    if (at % Math.ceil(count / 1000) === 0) kept.push(vector);
+  }
+  const asked = kept.flatMap((vector) => [nearTo(vector, 0.96), unit()]);
+  let found = 0;
+  const micros: number[] = [];
+  for (let from = 0; from < asked.length; from += batch) {
+    const together = asked.slice(from, from + batch);
+    const before = process.cpuUsage();
+    for (const vector of together) found += vectors.near(partition, vector, wanted).length;
+    const { user, system } = process.cpuUsage(before);
+    micros.push((user + system) / together.length);
+  }
+  micros.sort((one, other) => one - other);
+  const at = (share: number) =>
+    ((micros[Math.floor(micros.length * share)] ?? 0) / 1000).toFixed(2);
+  return {
+    'p50, ms': at(0.5),
+    'p95, ms': at(0.95),
+    'p99, ms': at(0.99),
+    found: `${found} of ${kept.length}`,
+    MB: Math.round(vectors.bytes / 1e6),
+  };
+}
+
+async function measureQuality(base: string, name: string): Promise<void> {
+  const texts = [...new Set(labelledPairs.flatMap(({ one, other }) => [one, other]))];
+  const told = await embedAll(base, name, texts);
+  const vectorOf = new Map(texts.map((text, at) => [text, told[at] ?? []]));
+  const pairs = labelledPairs.map(
+    (pair): ScoredPair => ({
+      ...pair,
+      similarity: cosine(vectorOf.get(pair.one) ?? [], vectorOf.get(pair.other) ?? []),
+    }),
+  );
+  const thresholds = [0.8, 0.85, 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99];
+  console.log(`${pairs.length} pairs, ${name}; wrong answers by what makes a question another:`);
+  console.table(
+    thresholds.map((threshold) => {
+      const { precision, recall, wrong } = scorePairs(pairs, threshold);
+      return { threshold, precision: precision.toFixed(3), recall: recall.toFixed(3), ...wrong };
+    }),
+  );
+}
+
+async function embedAll(base: string, name: string, texts: readonly string[]): Promise<number[][]> {
+  const { EMBEDDINGS_API_KEY: key, EMBEDDINGS_DIMENSIONS: size } = process.env;
+  const response = await fetch(`${base.replace(/\/$/, '')}/embeddings`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify({
+      model: name,
+      input: texts,
+      ...(size === undefined ? {} : { dimensions: Number(size) }),
+    }),
+  });
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
+  const { data } = (await response.json()) as { data: { index: number; embedding: number[] }[] };
+  return [...data].sort((one, other) => one.index - other.index).map(({ embedding }) => embedding);
+}
+
+function cosine(one: readonly number[], other: readonly number[]): number {
+  const dot = one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+  return dot / (Math.hypot(...one) * Math.hypot(...other));
+}
+
+/** Directions at random, and others at a cosine from them. */
+function randomVectors(size: number) {
+  const normalised = (vector: Float32Array) => {
+    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
+    return vector.map((value) => value / length);
+  };
+  const unit = () => normalised(Float32Array.from({ length: size }, () => Math.random() - 0.5));
+  const nearTo = (vector: Float32Array, cosineWanted: number) => {
+    const other = unit();
+    const along = vector.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
+    const across = normalised(other.map((value, at) => value - along * (vector[at] ?? 0)));
+    const sine = Math.sqrt(1 - cosineWanted ** 2);
+    return vector.map((value, at) => cosineWanted * value + sine * (across[at] ?? 0));
+  };
+  return { unit, nearTo };
+}
