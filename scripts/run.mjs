@@ -33,12 +33,13 @@ const commands = {
     'services/gateway/src/limits/limit-store.model.test.ts',
     '--no-file-parallelism',
   ],
-  // Every part dies in turn under load.
+  // Every part dies in turn under load, and streams break at every event.
   chaos: [
     'node_modules/vitest/vitest.mjs',
     'run',
     'services/gateway/test/chaos',
     'services/gateway/test/ledger.test.ts',
+    'services/gateway/test/recovered-streams.test.ts',
     '--no-file-parallelism',
   ],
   // Every question of analytics against the reference.

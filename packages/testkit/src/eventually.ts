@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** A look that hung says nothing of what the next one costs. */
+const restMsMax = 500;
+
 /**
- * Polls until `check` neither throws nor returns `false`, and returns its value.
+ * Polls until `check` neither throws nor returns `false`, and returns its value. Between two looks it
+ * rests at least as long as a look takes: a question that is dear must not be asked without a pause.
  * @throws the last error of `check` when the deadline passes.
  */
 export async function eventually<T>(
@@ -12,6 +16,7 @@ export async function eventually<T>(
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let failure: unknown;
+    const lookedAt = performance.now();
     try {
       const value = await check();
       if (value !== false) return value;
@@ -20,6 +25,7 @@ export async function eventually<T>(
       failure = error;
     }
     if (Date.now() >= deadline) throw failure;
-    await delay(options.intervalMs ?? 25);
+    const tookMs = Math.min(performance.now() - lookedAt, restMsMax);
+    await delay(Math.max(options.intervalMs ?? 25, tookMs));
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { json, sse } from '@sluice/testkit';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { isFull } from './chaos/form.ts';
 import {
   chatBody,
@@ -11,15 +11,6 @@ import {
   settledTotal,
   startScenario,
 } from './scenario.ts';
-
-let scenario: Scenario | undefined;
-afterEach(async () => {
-  await scenario?.stop();
-  scenario = undefined;
-});
-afterAll(() => {
-  expect(scenario).toBeUndefined();
-});
 
 /** Sends a request and says whether it was answered. A gateway that is down answers nothing. */
 async function answered(target: Scenario): Promise<boolean> {
@@ -47,15 +38,21 @@ async function totalOf(run: Scenario, figure: 'tokens' | 'cost'): Promise<number
 }
 
 describe.each(modes)('the ledger, %s', (_mode, options) => {
+  let run: Scenario;
+  /** Of the tests before. */
+  let before: number;
+  beforeAll(async () => {
+    run = await startScenario(options);
+  });
+  afterAll(() => run?.stop());
   beforeEach(async () => {
-    scenario = await startScenario(options);
-    scenario.upstream.handle(json(200, chatReply));
+    run.upstream.handle(json(200, chatReply));
+    before = await run.ledgerTotal();
   });
 
   it('holds each of 1,000 requests exactly once, over kills of every process', {
     timeout: 120_000,
   }, async () => {
-    const run = scenario as Scenario;
     const { stack } = run;
     let sent = 0;
     const send = async (count: number) => {
@@ -88,19 +85,19 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
     await send(200);
 
     expect(sent).toBe(1000);
-    await ledgerHolds(run, 1000, 60_000);
-    expect(await settledTotal(run)).toBe(1000);
+    await ledgerHolds(run, before + 1000, 60_000);
+    expect(await settledTotal(run)).toBe(before + 1000);
   });
 
   it('holds one record for each attempt that died with its gateway', {
     timeout: 60_000,
   }, async () => {
-    const run = scenario as Scenario;
     const chunk = {
       id: 'c',
       object: 'chat.completion.chunk',
       choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }],
     };
+    const [tokens, cost] = [await totalOf(run, 'tokens'), await totalOf(run, 'cost')];
     expect(await answered(run)).toBe(true);
     run.upstream.handle(
       sse(
@@ -114,19 +111,18 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
     await run.stack.part('gateway').kill();
     await Promise.allSettled(streams.map((response) => response.arrayBuffer()));
     await run.stack.part('gateway').start();
-    await ledgerHolds(run, 6, 30_000);
-    expect(await settledTotal(run)).toBe(6);
+    await ledgerHolds(run, before + 6, 30_000);
+    expect(await settledTotal(run)).toBe(before + 6);
     // Their prompts were read: each costs what that is estimated at.
-    expect(await totalOf(run, 'tokens')).toBeGreaterThanOrEqual(1500 + 5 * 15);
-    expect(await totalOf(run, 'cost')).toBeGreaterThan(0.045);
+    expect((await totalOf(run, 'tokens')) - tokens).toBeGreaterThanOrEqual(1500 + 5 * 15);
+    expect((await totalOf(run, 'cost')) - cost).toBeGreaterThan(0.045);
   });
 
   it('has what was sent before an orderly stop', { timeout: 60_000 }, async () => {
-    const run = scenario as Scenario;
     await Promise.all(Array.from({ length: 50 }, () => answered(run)));
     await run.stack.part('gateway').stop();
     await run.stack.part('gateway').start();
-    await ledgerHolds(run, 50, 30_000);
+    await ledgerHolds(run, before + 50, 30_000);
   });
 });
 
@@ -134,9 +130,13 @@ describe.each(modes)('the ledger, %s', (_mode, options) => {
 const awaySeconds = isFull ? 30 : 6;
 
 describe(`NATS stopped for ${awaySeconds} s under load`, () => {
+  let run: Scenario;
+  beforeAll(async () => {
+    run = await startScenario({ nats: true });
+  });
+  afterAll(() => run?.stop());
+
   it('loses nothing and doubles nothing', { timeout: 150_000 }, async () => {
-    scenario = await startScenario({ nats: true });
-    const run = scenario;
     run.upstream.handle(json(200, chatReply));
     let sent = 0;
     let running = true;
