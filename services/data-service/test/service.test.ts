@@ -105,9 +105,9 @@ describe('the process', () => {
 /** Rows that wait, are being written or are stored. */
 async function arrived(service: RunningService): Promise<number> {
   const text = await (await fetch(`${service.httpUrl}/metrics`)).text();
-  const valueOf = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
+  const found = (pattern: RegExp) => Number(pattern.exec(text)?.[1] ?? 0);
   return (
-    valueOf(/^usage_queued_rows\{.*\} (.+)$/m) +
-    valueOf(/^usage_rows_stored_total\{table="usage_records".*\} (.+)$/m)
+    found(/^usage_queued_rows\{.*\} (.+)$/m) +
+    found(/^usage_rows_stored_total\{table="usage_records".*\} (.+)$/m)
   );
 }
