@@ -59,6 +59,12 @@ export {
   settingKinds,
 } from './setting-kinds.ts';
 export { readSettings } from './settings.ts';
+export type { SpeechFormat, Told, VoiceName } from './speech/heard-event.ts';
+export { HeldSpeech } from './speech/held-speech.ts';
+export type { HeldVoice } from './speech/held-voice.ts';
+export { escaped, jsonPiece } from './speech/json-strings.ts';
+export { speechReply } from './speech/speech-reply.ts';
+export { SpeechStream, speechFormat, type Utterance } from './speech/speech-stream.ts';
 export { allTexts } from './texts/all-texts.ts';
 export { type HeardStream, listenTo } from './texts/heard-stream.ts';
 export {
