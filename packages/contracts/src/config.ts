@@ -3,6 +3,7 @@ import type { JsonObject } from './chat.ts';
 import { type ConfigCaps, type ConfigFault, configCaps, fanOutFault } from './config-caps.ts';
 import { configFaults } from './config-checks.ts';
 import { foldConfigNames } from './config-names.ts';
+import { streamFields } from './stream-checks.ts';
 
 /**
  * The config document: a tenant's routing instructions, saved or inline.
@@ -148,6 +149,7 @@ const hook = z.looseObject({
   soft_deny_200: z.boolean().optional(),
   timeout: z.number().min(1).max(600_000).optional(),
   max_text_length: z.number().min(1).max(100_000_000).optional(),
+  ...streamFields,
   on_success: feedback.optional(),
   on_fail: feedback.optional(),
   credentials: jsonObject.optional(),

@@ -121,6 +121,7 @@ export {
   isWellFormedServiceKey,
   maskServiceKey,
 } from './service-key.ts';
+export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
 export {
   type NatsAddresses,
   parseNatsAddresses,

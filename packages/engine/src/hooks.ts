@@ -4,6 +4,12 @@ import { configFault } from './config-fault.ts';
 import { hash32 } from './hash.ts';
 import { isJsonObject, objectOr } from './hook-feedback.ts';
 import { hookSettings, unsaid } from './hook-settings.ts';
+import {
+  type HookStreaming,
+  readStreaming,
+  saysStreaming,
+  streamingKeys,
+} from './hook-streaming.ts';
 import type { Author } from './resolved-target.ts';
 
 /** The checks of one target, shorthand resolved; in the order they run. */
@@ -24,6 +30,8 @@ export interface Hook {
   readonly timeoutMs: number | undefined;
   /** Characters of all texts together, beyond which its checks do not look; undefined = each has its own bound. */
   readonly textLengthMax: number | undefined;
+  /** Undefined = a streamed answer is looked at when it is over. */
+  readonly streaming: HookStreaming | undefined;
   readonly checks: readonly HookCheck[];
   readonly onSuccess: HookFeedback | undefined;
   readonly onFail: HookFeedback | undefined;
@@ -146,6 +154,7 @@ const settingKeys = new Set([
   'guardrail_version_id',
   'guardrailVersionId',
   'sequential',
+  ...streamingKeys,
   'credentials',
   'soft_deny_200',
   'softDeny200',
@@ -230,6 +239,7 @@ class HookReader {
     const credentials = said.credentials;
     const own: Partial<Hook> = {
       ...hookSettings(said, path),
+      ...(saysStreaming(said) ? { streaming: readStreaming(said, path, saved.streaming) } : {}),
       ...(type === 'mutator' ? { type } : {}),
       // As a whole: half of them would send a saved secret to an address that somebody else names.
       // They hold addresses too, which are then the word of whoever wrote this config.
@@ -266,6 +276,7 @@ class HookReader {
       type,
       ...unsaid,
       ...hookSettings(hook, path),
+      streaming: readStreaming(hook, path),
       checks,
       by: this.#reading.by,
       isEnforced: false,

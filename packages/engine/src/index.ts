@@ -25,6 +25,7 @@ export { measureRequest, type RequestSize } from './estimate/measure-request.ts'
 export type { MediaRule } from './estimate/media-tokens.ts';
 export type { RequestFacts, TargetFacts } from './facts.ts';
 export { flattenPlan, type NextVisit, type PlannedVisit } from './flatten-plan.ts';
+export type { HookStreaming } from './hook-streaming.ts';
 export type { Hook, HookCheck, HookFeedback, TargetHooks } from './hooks.ts';
 export { type Epoch, epochAt, epochOf, windowEpoch } from './limits/epoch.ts';
 export {

@@ -1,6 +1,7 @@
 import type { JsonObject } from '@sluice/contracts';
 import { isJsonObject } from './hook-feedback.ts';
 import { hookSettings, unsaid } from './hook-settings.ts';
+import { readStreaming } from './hook-streaming.ts';
 import type { Hook } from './hooks.ts';
 
 /** One version of a guardrail as an administrator saved it: checks and actions, secrets in clear. */
@@ -18,6 +19,7 @@ export function savedHook({ slug, versionId, checks, actions }: SavedGuardrail):
     type: 'guardrail',
     ...unsaid,
     ...hookSettings(actions, slug),
+    streaming: readStreaming(actions, slug),
     checks: checks.map(({ id, parameters, is_enabled: isEnabled }) => ({
       id: String(id),
       parameters: (parameters ?? {}) as JsonObject,

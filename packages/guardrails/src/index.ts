@@ -18,5 +18,6 @@ export {
   isRequestFault,
 } from './check.ts';
 export { checkKinds, knownChecks } from './check-kinds.ts';
+export { judgesParts } from './judges-parts.ts';
 export { type RedactionMap, Redactor } from './pii/redact.ts';
 export { Restorer } from './pii/restorer.ts';

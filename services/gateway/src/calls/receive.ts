@@ -128,6 +128,8 @@ async function inspectedPassing(
   options: ReceiveOptions,
 ): Promise<Reply> {
   const { call } = attempt;
+  // Whoever judges it hears it as it passes.
+  if (call.isJudged && upstream.isEventStream && !compressed) return rawReply(attempt, upstream);
   const bytes =
     compressed || upstream.isEventStream
       ? undefined
@@ -282,6 +284,7 @@ async function streamed(
     headers,
     pipeTo: stream.pipeTo,
     discard: stream.discard,
+    conclude: stream.conclude,
     wasWhole: () => reader.phase === 'complete',
   };
 }

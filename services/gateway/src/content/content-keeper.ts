@@ -173,9 +173,15 @@ class KeptStream implements StreamReply {
     return this.#reply.wasWhole();
   }
 
+  conclude(denied: GatewayError | undefined): Buffer {
+    return this.#reply.conclude?.(denied) ?? nothing;
+  }
+
   #end(): void {
     if (this.#isOver) return;
     this.#isOver = true;
     give(this.#content.end(), this.#takers);
   }
 }
+
+const nothing = Buffer.alloc(0);

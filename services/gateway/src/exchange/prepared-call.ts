@@ -44,6 +44,8 @@ export interface PreparedCall {
    * Without bytes it is one that cannot be read: then it may be refused.
    */
   inspect: ((body: Buffer | undefined) => Promise<BodyReply | undefined>) | undefined;
+  /** Its stream is judged while it passes: who judges says how it ended (`StreamReply.conclude`). */
+  isJudged: boolean;
   /** Who learns what each call comes to; undefined = nobody wants to, or may. */
   lesson: Lesson | undefined;
   /** Whose share of second calls it takes from; undefined = it is never sent twice at once. */

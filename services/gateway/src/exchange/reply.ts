@@ -1,4 +1,4 @@
-import type { ErrorCode } from '@sluice/errors';
+import type { ErrorCode, GatewayError } from '@sluice/errors';
 
 export type ReplyHeaders = Record<string, string | string[]>;
 
@@ -24,6 +24,12 @@ export interface StreamReply {
   discard(): void;
   /** True once the terminal event has passed: what ended before it is not the whole answer. */
   wasWhole(): boolean;
+  /**
+   * For whoever judges the stream while it passes (`PreparedCall.isJudged`): it has
+   * passed, or it ends by this error. Settles the call, and returns what the caller
+   * is told of the error in the stream's own words. Absent where nothing is called.
+   */
+  conclude?(denied: GatewayError | undefined): Buffer;
 }
 
 /** The caller's side of a stream. */

@@ -55,6 +55,7 @@ export function exampleHook(given: Partial<Hook> & Pick<Hook, 'checks'>): Hook {
     textLengthMax: undefined,
     async: false,
     sequential: false,
+    streaming: undefined,
     onSuccess: undefined,
     onFail: undefined,
     by: 'admin',

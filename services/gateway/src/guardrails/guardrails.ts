@@ -14,6 +14,7 @@ import { restingHosts } from './resting-hosts.ts';
 import { runAround } from './run-around.ts';
 import type { HookTools } from './run-check.ts';
 import { isSkipped, runHooks } from './run-hooks.ts';
+import { StreamChecksOf } from './stream/stream-checks.ts';
 
 /**
  * Checks of requests and replies, as a config's hooks ask for them. Nothing
@@ -26,6 +27,7 @@ export class Guardrails {
   readonly #tools: HookTools;
   readonly #background: BackgroundHooks;
   readonly #onFeedback: ((feedback: GivenFeedback) => void) | undefined;
+  readonly #streamChecks: StreamChecksOf;
   readonly #typeHooks = new WeakMap<TargetHooks, readonly Hook[]>();
 
   constructor(options: {
@@ -43,6 +45,7 @@ export class Guardrails {
     const { checkDeadlineMs = 5_000 } = options;
     const fetch = restingHosts(options.fetch, () => performance.now());
     this.#onFeedback = options.onFeedback;
+    this.#streamChecks = new StreamChecksOf(compiler);
     this.#tools = { compiler, checkDeadlineMs, fetch, onError: options.onCheckError };
     this.#background = new BackgroundHooks(
       this.#tools,
@@ -84,6 +87,29 @@ export class Guardrails {
       ...subject,
       event: 'afterRequest',
     });
+  }
+
+  /** What looks at a streamed answer before it is given; undefined = nothing does. */
+  streamChecks(hooks: VisitHooks, subject: Pick<HookSubject, 'endpoint'>) {
+    return this.#streamChecks.get(hooks, subject);
+  }
+
+  /** One look at a streamed answer, or a part of it: as `after`, and nobody hears of it but who asked. Never rejects. */
+  look(hooks: VisitHooks, context: HookContext): Promise<HookRun> {
+    return runAround(
+      hooks.own?.afterRequest ?? none,
+      hooks.enforced?.afterRequest ?? none,
+      context,
+      {
+        run: (list, on) => runHooks(list, on, this.#tools),
+        runAgain: (list, on) => runHooks(list, on, this.#tools),
+      },
+    );
+  }
+
+  /** What all looks at a stream came to. */
+  tellOf(context: HookSubject, results: readonly HookResult[]): void {
+    this.#tell(context, results);
   }
 
   /** In the order in which they would run; nothing is asked, told or remembered. */
@@ -128,7 +154,7 @@ export class Guardrails {
   }
 
   #tell(
-    { organisationId, workspaceId, traceId }: HookContext,
+    { organisationId, workspaceId, traceId }: HookSubject,
     results: readonly HookResult[],
   ): void {
     for (const result of results)

@@ -16,6 +16,8 @@ export interface HookSubject extends Omit<CheckContext, 'event' | 'response' | '
   readonly nowMs: number;
   /** Hears of hooks that nobody waits for, when they have ended. */
   readonly onAsync?: (event: HookEvent, ended: EndedHook) => void;
+  /** Set where only a part of an answer is there, of a stream that is held: how long its checks may take, ms. */
+  readonly partWithinMs?: number;
   /** Set when what is checked is large: whose turn each check waits for. */
   readonly largeOwner?: string;
 }

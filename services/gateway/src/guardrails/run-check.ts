@@ -61,7 +61,7 @@ export async function runCheck(
       if (context.unreadable !== undefined) throw new CheckError('Unreadable', context.unreadable);
       bounds.expectLength();
     }
-    const ends = endOf(ready, bounds, startedAt, tools);
+    const ends = endOf(ready, bounds, startedAt, tools, context);
     const outcome =
       ready.deadlineMs === undefined
         ? looked(ready, context, nobodyToAsk, tools)
@@ -100,8 +100,9 @@ function endOf(
   bounds: HookBounds,
   now: number,
   { checkDeadlineMs, spending }: HookTools,
+  { partWithinMs = Number.POSITIVE_INFINITY }: HookContext,
 ): CheckEnd {
-  const ownMs = deadlineMs ?? checkDeadlineMs;
+  const ownMs = Math.min(deadlineMs ?? checkDeadlineMs, partWithinMs);
   const remainingMs = bounds.remainingMs(now, spending?.ms ?? 0);
   return remainingMs === undefined || ownMs <= remainingMs
     ? { afterMs: ownMs, error: tooSlow }

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import type { Hook } from '@sluice/engine';
-import type { JsonObject } from '@sluice/providers';
+import { type JsonObject, type SpeechFormat, speechFormat } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
+import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { HookVerdict, Visit } from '../exchange/visit.ts';
@@ -14,8 +15,15 @@ import {
 } from '../guardrails/guardrail-replies.ts';
 import type { Guardrails } from '../guardrails/guardrails.ts';
 import type { HookSubject } from '../guardrails/hook-context.ts';
-import { type HookRanResult, type HookRun, hasRun } from '../guardrails/hook-results.ts';
+import {
+  type HookRanResult,
+  type HookResult,
+  type HookRun,
+  hasRun,
+} from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
+import type { StreamChecks } from '../guardrails/stream/stream-checks.ts';
+import { type GateParts, StreamGate } from '../guardrails/stream/stream-gate.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
 import type { CheckedRequest } from './checked-request.ts';
@@ -160,10 +168,43 @@ export class TargetHooksRun {
     };
   }
 
-  /** Results travel in a stream only when the caller does not insist on the standard's items. */
-  onStream(reply: StreamReply, hearsEnd = true): StreamReply {
-    const { id: endpoint } = this.#visit.exchange.subject.operation;
-    const tells = !this.#target.strictOpenAiCompliance;
+  /** Whether a stream of this call is held back until its checks have looked. */
+  holdsStream(call: PreparedCall): boolean {
+    return this.#heldFormat(call) !== undefined;
+  }
+
+  #heldFormat({ translation }: PreparedCall): SpeechFormat | undefined {
+    const { operation } = this.#visit.exchange.subject;
+    const checks = this.#guardrails.streamChecks(this.#hooks, { endpoint: operation.id });
+    if (checks === undefined) return undefined;
+    if (operation.hooks.output !== 'none') return speechFormat(operation.format);
+    // Of what passes through nothing is heard at its end: it is held whole, or refused.
+    if (hasSync(checks.ended?.enforced?.afterRequest) || translation?.mode !== 'native')
+      return undefined;
+    return speechFormat(translation.upstreamFormat);
+  }
+
+  /**
+   * Results travel in a stream only when the caller does not insist on the standard's
+   * items. `call`: who tells it; undefined = it was kept, and checked before.
+   */
+  onStream(given: StreamReply, call: PreparedCall | undefined): StreamReply {
+    const { id: endpoint, body } = this.#visit.exchange.subject.operation;
+    const tells = !this.#target.strictOpenAiCompliance && body !== 'raw';
+    const format = call === undefined || given.status !== 200 ? undefined : this.#heldFormat(call);
+    const checks =
+      format === undefined ? undefined : this.#guardrails.streamChecks(this.#hooks, { endpoint });
+    const late = checks === undefined ? this.#hooks : checks.ended;
+    const hearsEnd = call !== undefined && late !== undefined && hasHooks(late);
+    let held: readonly HookResult[] = [];
+    const reply =
+      checks === undefined || format === undefined
+        ? given
+        : this.#held(given, format, checks, (run) => {
+            held = run.results;
+            if (!tells || (hearsEnd && !run.denied)) return undefined;
+            return hookResultsItem(endpoint, 'after_request_hooks', held);
+          });
     const run = this.#beforeRun;
     const status = statusWithHooks(reply.status, run?.failed === true);
     const first =
@@ -171,15 +212,15 @@ export class TargetHooksRun {
         ? hookResultsItem(endpoint, 'before_request_hooks', run.results)
         : undefined;
     const onEnd =
-      hearsEnd && this.#hearsEnd
+      hearsEnd && late !== undefined
         ? (_text: string, _wasWhole: boolean, response: JsonObject) => {
-            const running = this.#after(response, reply.status);
+            const running = this.#after(late, response, reply.status);
+            if (!tells) return undefined;
+            const told = (results: readonly HookResult[]) =>
+              hookResultsItem(endpoint, 'after_request_hooks', [...held, ...results]);
             // Without an item to wait for, the stream ends when the provider's does.
-            return tells
-              ? running?.then(({ results }) =>
-                  hookResultsItem(endpoint, 'after_request_hooks', results),
-                )
-              : undefined;
+            if (running !== undefined) return running.then(({ results }) => told(results));
+            return held.length === 0 ? undefined : Promise.resolve(told([]));
           }
         : undefined;
     if (first === undefined && onEnd === undefined) return { ...reply, status };
@@ -189,24 +230,60 @@ export class TargetHooksRun {
     };
   }
 
-  get #hearsEnd(): boolean {
-    const { own, enforced } = this.#hooks;
-    return (own?.afterRequest.length ?? 0) + (enforced?.afterRequest.length ?? 0) > 0;
+  #held(
+    reply: StreamReply,
+    format: SpeechFormat,
+    checks: StreamChecks,
+    onResults: GateParts['onResults'],
+  ): StreamReply {
+    const { parts, whole } = checks;
+    const { 'content-length': _length, ...headers } = reply.headers;
+    const subject = this.#answered();
+    const look = (hooks: VisitHooks, response: JsonObject, partWithinMs?: number) =>
+      this.#guardrails.look(hooks, {
+        ...subject,
+        event: 'afterRequest',
+        response,
+        status: 200,
+        nowMs: Date.now(),
+        ...(partWithinMs === undefined ? {} : { partWithinMs }),
+      });
+    return {
+      ...reply,
+      headers,
+      pipeTo: (sink) =>
+        reply.pipeTo(
+          new StreamGate(sink, {
+            checks,
+            format,
+            judgePart: (response, withinMs) => look(parts, response, withinMs),
+            judgeWhole: whole === undefined ? undefined : (response) => look(whole, response),
+            onResults: (run) => {
+              this.#note('after', run);
+              this.#guardrails.tellOf(subject, run.results);
+              return onResults(run);
+            },
+            conclude: (denied) => reply.conclude?.(denied) ?? nothing,
+            isGone: () => this.#visit.exchange.arrival.signal.aborted,
+            now: () => performance.now(),
+          }),
+        ),
+    };
   }
 
-  #after(response: JsonObject, status: number): Promise<HookRun> | undefined {
-    const subject = {
-      ...this.#subject(),
-      request: this.#beforeRun?.request ?? this.#asked.document,
-    };
-    return this.#guardrails.after(this.#hooks, { ...subject, response, status })?.then((run) => {
+  #answered(): HookSubject {
+    return { ...this.#subject(), request: this.#beforeRun?.request ?? this.#asked.document };
+  }
+
+  #after(hooks: VisitHooks, response: JsonObject, status: number): Promise<HookRun> | undefined {
+    return this.#guardrails.after(hooks, { ...this.#answered(), response, status })?.then((run) => {
       this.#note('after', run);
       return run;
     });
   }
 
   /** For the record, and for the log, which alone hears of checks that end after a stream did. */
-  #note(event: 'before' | 'after', { results }: HookRun): void {
+  #note(event: 'before' | 'after', { results }: Pick<HookRun, 'results'>): void {
     const ran = results.filter(hasRun).map((result) => verdictOf(event, result));
     if (ran.length === 0) return;
     this.#keep(ran);
@@ -275,5 +352,11 @@ function verdictOf(
 function hasSync(hooks: readonly Hook[] | undefined): boolean {
   return hooks?.some(({ async }) => !async) === true;
 }
+
+function hasHooks({ own, enforced }: VisitHooks): boolean {
+  return (own?.afterRequest.length ?? 0) + (enforced?.afterRequest.length ?? 0) > 0;
+}
+
+const nothing = Buffer.alloc(0);
 
 const collectBytesMax = 1024 * 1024;

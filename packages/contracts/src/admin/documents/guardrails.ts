@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type CheckDeclaration, checkDeclarations } from '../../checks/index.ts';
+import { streamFields } from '../../stream-checks.ts';
 import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, nameField, referenceField } from '../kernel/fields.ts';
@@ -68,6 +69,7 @@ const actions = z.object({
   async: z.boolean().default(false),
   sequential: z.boolean().default(false),
   ...bounds,
+  ...streamFields,
   on_success: feedback(5).prefault({}),
   on_fail: feedback(-5).prefault({}),
 });
@@ -105,6 +107,7 @@ const detail = summary.extend({
     async: z.boolean(),
     sequential: z.boolean(),
     ...bounds,
+    ...streamFields,
     on_success: shownFeedback,
     on_fail: shownFeedback,
   }),
@@ -178,6 +181,7 @@ export const guardrailsEndpoints = {
           async: z.boolean(),
           sequential: z.boolean(),
           ...bounds,
+          ...streamFields,
           on_success: feedback(5),
           on_fail: feedback(-5),
         })

@@ -20,6 +20,9 @@ export const documentWords = {
     'How long all checks together may take, in milliseconds; what is not done by then could not decide.',
   max_text_length:
     'Characters of all texts together beyond which no check looks: it could not decide.',
+  'actions.stream_mode': 'When a streamed answer is looked at: `end`, `window` or `sentence`.',
+  hold_chars: 'How many characters of a streamed text are held back at most.',
+  hold_ms: 'How long an event of a stream is held back at most, in milliseconds.',
   on_success: 'What is done when all checks pass.',
   on_fail: 'What is done when a check fails.',
   onFail: 'The same as `on_fail`.',

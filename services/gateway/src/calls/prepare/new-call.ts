@@ -28,6 +28,7 @@ export function newCall(
     context: request.context,
     reservation: undefined,
     mustInspect: false,
+    isJudged: false,
     inspect: undefined,
     lesson: undefined,
     hedgeKey: undefined,

@@ -27,6 +27,9 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
   if (length !== undefined) headers['content-length'] = length;
   const tap = openTap(attempt.call, call);
   let isWhole = false;
+  /** All of it has come, and is judged before it is a success. */
+  let isAwaited = false;
+  let isDenied = false;
   return {
     kind: 'stream',
     status: call.status,
@@ -35,20 +38,24 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
       sink.onDrain(() => call.resume());
       call.consume({
         data: (chunk) => {
+          if (isDenied) return true;
           tap?.add(chunk);
           return sink.write(chunk);
         },
         end() {
+          if (isDenied) return;
           const { facts, isComplete } = tap?.end() ?? { facts: undefined, isComplete: true };
           isWhole = isComplete;
           if (call.status >= 400)
             attempt.finishNow(Outcome.UPSTREAM_ERROR, call.status, 'upstream.error', facts);
+          else if (isComplete && attempt.call.isJudged) isAwaited = true;
           else if (isComplete) attempt.finishNow(Outcome.SUCCESS, call.status, '', facts);
           else
             attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.stream_cut', facts, 'closed');
           sink.end();
         },
         fail(error) {
+          if (isDenied) return;
           attempt.finishNow(
             error.code === 'request.aborted' ? Outcome.CALLER_GONE : Outcome.PARTIAL,
             call.status,
@@ -67,13 +74,30 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
       call.abort(new GatewayError('request.superseded'));
     },
     wasWhole: () => isWhole,
+    conclude(denied) {
+      if (denied === undefined) {
+        if (isAwaited) attempt.finishNow(Outcome.SUCCESS, call.status, '', tap?.facts);
+        return nothing;
+      }
+      isDenied = true;
+      // What was said was paid for.
+      attempt.finishNow(Outcome.DENIED, call.status, denied.code, tap?.facts);
+      call.abort(denied);
+      return tap?.errorEvent?.(denied) ?? nothing;
+    },
   };
 }
+
+const nothing = Buffer.alloc(0);
 
 /** Looks at a reply on its way without touching it. */
 interface Tap {
   add(chunk: Buffer): void;
   end(): { facts: ReplyFacts | undefined; isComplete: boolean };
+  /** As far as it has told. */
+  readonly facts?: ReplyFacts | undefined;
+  /** Of a stream: what its format says of an error. */
+  errorEvent?(error: GatewayError): Buffer;
 }
 
 function openTap(prepared: PreparedCall, call: UpstreamCall): Tap | undefined {
@@ -102,6 +126,14 @@ class StreamTap implements Tap {
   end() {
     this.#reader.end();
     return { facts: this.#reader.facts, isComplete: this.#reader.phase === 'complete' };
+  }
+
+  get facts(): ReplyFacts {
+    return this.#reader.facts;
+  }
+
+  errorEvent({ type, message, status, code }: GatewayError): Buffer {
+    return this.#reader.errorEvent({ type, message, status, code });
   }
 }
 

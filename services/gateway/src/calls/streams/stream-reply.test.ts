@@ -36,7 +36,7 @@ class ScriptedReader implements StreamReader {
   }
 }
 
-function start(options: { passesOverload?: boolean } = {}) {
+function start(options: { passesOverload?: boolean; isJudged?: boolean } = {}) {
   let consumer: ReplyConsumer | undefined;
   const calls: string[] = [];
   const records: [number, number, string][] = [];
@@ -47,11 +47,12 @@ function start(options: { passesOverload?: boolean } = {}) {
     abort: (error: GatewayError) => calls.push(`abort ${error.code}`),
   } as unknown as UpstreamCall;
   const attempt = {
+    call: { isJudged: options.isJudged === true },
     finishNow: (outcome: number, status: number, code: string) => {
       if (records.length === 0) records.push([outcome, status, code]);
     },
   } as unknown as OngoingAttempt;
-  const { committed, pipeTo, discard } = streamReply({
+  const { committed, pipeTo, discard, conclude } = streamReply({
     call,
     reader: new ScriptedReader(),
     splice: undefined,
@@ -66,6 +67,7 @@ function start(options: { passesOverload?: boolean } = {}) {
     records,
     pipeTo,
     discard,
+    conclude,
     /** `committed`, or the code it failed with; `waiting` while it is neither. */
     state: () =>
       Promise.race([
@@ -213,6 +215,44 @@ describe('streamReply', () => {
     stream.pipeTo(sink);
     expect(sink.written.join('')).toBe('content[error upstream.stream_cut]');
     expect(sink.ended).toBe(true);
+  });
+
+  it('one that is judged is a success once it has passed', () => {
+    const stream = start({ isJudged: true });
+    stream.push('content');
+    stream.pipeTo(caller());
+    stream.push('done');
+    stream.upstream.end();
+    expect(stream.records).toEqual([]);
+    expect(stream.conclude(undefined).length).toBe(0);
+    expect(stream.records).toEqual([[Outcome.SUCCESS, 200, '']]);
+  });
+
+  it.each([
+    ['before its end', false],
+    ['when all of it has come', true],
+  ])('one that is denied %s ends the call, and is told as its format says', (_name, isWhole) => {
+    const stream = start({ isJudged: true });
+    stream.push('content');
+    const sink = caller();
+    stream.pipeTo(sink);
+    if (isWhole) stream.push('done');
+    const denied = new GatewayError('guardrail.denied');
+    expect(stream.conclude(denied).toString()).toBe('[error guardrail.denied]');
+    expect(stream.calls.at(-1)).toBe('abort guardrail.denied');
+    expect(stream.records).toEqual([[Outcome.DENIED, 200, 'guardrail.denied']]);
+    // What the abort brings about is heard by nobody.
+    stream.upstream.fail(denied);
+    expect(sink.ended).toBe(false);
+  });
+
+  it('one that is judged and breaks off is what it was', () => {
+    const stream = start({ isJudged: true });
+    stream.push('content');
+    stream.pipeTo(caller());
+    stream.upstream.end();
+    stream.conclude(undefined);
+    expect(stream.records).toEqual([[Outcome.PARTIAL, 200, 'upstream.stream_cut']]);
   });
 
   it('the provider’s own error event is passed on, without one of ours', () => {

@@ -30,6 +30,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
   committed: Promise<void>;
   pipeTo(sink: ReplySink): void;
   discard(): void;
+  conclude(denied: GatewayError | undefined): Buffer;
 } {
   let sink: ReplySink | undefined;
   let isCommitted = false;
@@ -38,6 +39,10 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
   /** Others are asked for the rest, or tell it. */
   let isContinued = false;
   let rest: StreamReply | undefined;
+  /** All of it has come, and is judged before it is a success. */
+  let isAwaited = false;
+  /** The judgement was that nothing more of it may pass. */
+  let isDenied = false;
   let settle: { resolve: () => void; reject: (error: GatewayError) => void };
   const committed = new Promise<void>((resolve, reject) => {
     settle = { resolve, reject };
@@ -93,14 +98,21 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
     isContinued = true;
     rest = await recovery.next(splice);
     isContinued = rest !== undefined;
-    if (rest === undefined) endBroken(error);
+    if (isDenied) rest?.discard();
+    else if (rest === undefined) endBroken(error);
     else if (sink !== undefined) rest.pipeTo(sink);
   };
   const endBroken = (error: GatewayError) => {
-    const { type, message, status, code } = error;
-    const fault = { type, message, status, code };
-    if (code !== 'request.aborted') send(splice?.errorEvent(fault) ?? reader.errorEvent(fault));
+    if (error.code !== 'request.aborted') send(toldOf(error));
     sink?.end();
+  };
+  const toldOf = ({ type, message, status, code }: GatewayError) => {
+    const fault = { type, message, status, code };
+    return splice?.errorEvent(fault) ?? reader.errorEvent(fault);
+  };
+  const succeed = () => {
+    if (attempt.call.isJudged) isAwaited = true;
+    else attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
   };
 
   call.consume({
@@ -119,8 +131,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       }
       const hadContent = isCommitted;
       if (reader.phase !== 'preamble') commit();
-      if (reader.phase === 'complete')
-        attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+      if (reader.phase === 'complete') succeed();
       else if (reader.phase === 'failed' && (splice !== undefined || !reader.faultForwarded)) {
         send(bytes);
         const error = errorOf(fault);
@@ -138,8 +149,7 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       const last = reader.end();
       if (reader.phase === 'complete' || (reader.phase === 'failed' && splice === undefined)) {
         isOver = true;
-        if (reader.phase === 'complete')
-          attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        if (reader.phase === 'complete') succeed();
         else attempt.finishNow(Outcome.PARTIAL, call.status, 'upstream.error', reader.facts);
         commit();
         send(last);
@@ -186,6 +196,19 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       call.abort(error);
       rest?.discard();
     },
+    conclude(denied) {
+      if (rest?.conclude !== undefined) return rest.conclude(denied);
+      if (denied === undefined) {
+        if (isAwaited) attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        return nothing;
+      }
+      isOver = true;
+      isDenied = true;
+      // What was said was paid for.
+      attempt.finishNow(Outcome.DENIED, call.status, denied.code, reader.facts);
+      call.abort(denied);
+      return toldOf(denied);
+    },
   };
 }
 
@@ -203,5 +226,7 @@ function errorOf(fault: StreamFault | undefined): GatewayError {
 function isOverload(fault: StreamFault | undefined): boolean {
   return fault?.type === 'overloaded_error';
 }
+
+const nothing = Buffer.alloc(0);
 
 const preambleBytesMax = 256 * 1024;

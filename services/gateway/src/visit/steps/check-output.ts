@@ -17,11 +17,12 @@ export const checkOutput: Step = {
     // What passes through is looked at for what is enforced, and tells no results.
     const isPassing = visit.exchange.subject.operation.body === 'raw';
     call.mustInspect = hooks.checksOutput || !isPassing;
+    call.isJudged = hooks.holdsStream(call);
     call.inspect = (body) => hooks.inspect(body, keep);
     const answer = await next(visit);
     const { reply } = answer;
     // The rest of an answer is heard by the checks of the target that began it.
     if (reply?.kind !== 'stream' || visit.exchange.recovery?.isAsking === true) return answer;
-    return { ...answer, reply: hooks.onStream(reply) };
+    return { ...answer, reply: hooks.onStream(reply, call) };
   },
 };

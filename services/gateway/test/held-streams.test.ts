@@ -1,0 +1,272 @@
+import Anthropic from '@anthropic-ai/sdk';
+import { GoogleGenAI } from '@google/genai';
+import { usage } from '@sluice/proto-stubs';
+import { eventually, sse } from '@sluice/testkit';
+import OpenAI from 'openai';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { exampleStreams } from '../src/guardrails/stream/example-streams.ts';
+import { type Lab, startLab } from './lab.ts';
+import { anthropicEvents, openAiEvents } from './vendor-replies.ts';
+
+/** Guardrails that look at streams before they are given, as the vendors' own clients read what comes. */
+
+let lab: Lab;
+/** What the upstream says next, piece by piece; an event each. */
+let said: string[] = [];
+let pauseMs = 0;
+
+const tellOf = (format: string) => exampleStreams.find((one) => one.format === format)!;
+
+beforeAll(async () => {
+  lab = await startLab();
+  lab.scenario.upstream.handle(({ path }) => {
+    const events = path.includes('/messages')
+      ? anthropicEvents(...said)
+      : path.includes('/chat/completions')
+        ? openAiEvents(...said)
+        : path.includes('/responses')
+          ? tellOf('openai-responses').tell(said)
+          : path.includes('/completions')
+            ? tellOf('openai-completions').tell(said)
+            : tellOf('gemini').tell(said);
+    return sse(events, { delayMs: pauseMs });
+  });
+});
+afterAll(() => lab.stop());
+
+const lead = 'Some words that stand before it, and take more than one window of what is held. ';
+const tail = ' And what follows it, in as many words as it takes for a window to go on its way.';
+const redacted = `${lead}{{EMAIL_ADDRESS_1}}${tail}`;
+/** In two pieces at an odd place. */
+const telling = [lead.slice(0, 30), `${lead.slice(30)}john.smi`, `th@example.com${tail}`];
+const forbidden = [lead, lead, 'and the forbidden', ' word', lead, tail];
+
+const held = (more: object) => ({ stream_mode: 'window', hold_chars: 64, ...more });
+const redacts = held({ id: 'redacts', 'default.pii': { redact: true } });
+const denies = held({
+  id: 'denies',
+  deny: true,
+  'default.regexMatch': { rule: 'forbidden word', not: true },
+});
+
+type Provider = 'openai' | 'anthropic';
+
+function headersOf(provider: Provider, guardrail: object, more: object = {}) {
+  const config = {
+    provider,
+    api_key: 'sk-upstream',
+    custom_host: `${lab.scenario.upstream.url}/v1`,
+    output_guardrails: [guardrail],
+    ...more,
+  };
+  return { 'x-service-config': JSON.stringify(config) };
+}
+
+interface Client {
+  name: string;
+  provider: Provider;
+  /** All that is read; throws what the client throws. */
+  read(headers: Record<string, string>, onText: (text: string) => void): Promise<void>;
+}
+
+const openai = (defaultHeaders: Record<string, string>) =>
+  new OpenAI({
+    apiKey: lab.scenario.stack.credentials.workspace_key,
+    baseURL: lab.scenario.stack.credentials.base_url,
+    defaultHeaders,
+    maxRetries: 0,
+  });
+const anthropic = (defaultHeaders: Record<string, string>) =>
+  new Anthropic({
+    apiKey: lab.scenario.stack.credentials.workspace_key,
+    baseURL: lab.scenario.stack.gatewayUrls[0],
+    defaultHeaders,
+    maxRetries: 0,
+  });
+const messages = [{ role: 'user' as const, content: 'Hello' }];
+
+const clients: Client[] = (['openai', 'anthropic'] as const).flatMap((provider) => [
+  {
+    name: 'chat of the openai client',
+    provider,
+    async read(headers, onText) {
+      const stream = await openai(headers).chat.completions.create({
+        model: 'm',
+        messages,
+        stream: true,
+      });
+      for await (const chunk of stream) onText(chunk.choices[0]?.delta.content ?? '');
+    },
+  },
+  {
+    name: 'completions of the openai client',
+    provider,
+    async read(headers, onText) {
+      const asked = { model: 'm', prompt: 'Hello', stream: true as const };
+      const stream = await openai(headers).completions.create(asked);
+      for await (const chunk of stream) onText(chunk.choices[0]?.text ?? '');
+    },
+  },
+  {
+    name: 'responses of the openai client',
+    provider,
+    async read(headers, onText) {
+      const stream = openai(headers).responses.stream({ model: 'm', input: 'Hello' });
+      let text = '';
+      stream.on('response.output_text.delta', ({ delta }) => {
+        text += delta;
+        onText(delta);
+      });
+      const whole = await stream.finalResponse();
+      expect(whole.output_text).toBe(text);
+    },
+  },
+  {
+    name: 'messages of the Anthropic client',
+    provider,
+    async read(headers, onText) {
+      const stream = anthropic(headers).messages.stream({ model: 'm', max_tokens: 9, messages });
+      let text = '';
+      stream.on('text', (delta) => {
+        text += delta;
+        onText(delta);
+      });
+      expect(await stream.finalText()).toBe(text);
+    },
+  },
+]);
+
+async function readBy(client: Client, guardrail: object, more: object = {}) {
+  let text = '';
+  let error: unknown;
+  try {
+    await client.read(headersOf(client.provider, guardrail, more), (delta) => {
+      text += delta;
+    });
+  } catch (caught) {
+    error = caught;
+  }
+  return { text, error };
+}
+
+describe.each(clients)('$name, $provider behind it', (client) => {
+  it('reads a redacted stream to its end', async () => {
+    said = telling;
+    expect(await readBy(client, redacts)).toEqual({ text: redacted, error: undefined });
+  });
+
+  it('raises a denial in the middle as an error of the stream', async () => {
+    said = forbidden;
+    const { text, error } = await readBy(client, denies);
+    expect(forbidden.join('').startsWith(text)).toBe(true);
+    expect(text).not.toContain('forbidden');
+    expect(error).toBeInstanceOf(Error);
+    expect(String((error as Error).message)).toMatch(/guardrail|hooks_failed/);
+  });
+});
+
+describe('a stream that is denied in the middle', () => {
+  const body = { model: 'gpt-4o-mini', messages, stream: true };
+
+  it('ends its call, which is billed and recorded as denied', async () => {
+    said = [...forbidden, ...Array.from({ length: 50 }, () => lead)];
+    pauseMs = 20;
+    const response = await lab.scenario.chat({ body, headers: headersOf('openai', denies) });
+    const text = await response.text();
+    pauseMs = 0;
+    expect(response.status).toBe(200);
+    const last = text.trim().split('\n\n').at(-1) ?? '';
+    expect(JSON.parse(last.replace('data: ', ''))).toMatchObject({
+      error: { type: 'hooks_failed', code: 'guardrail.denied' },
+    });
+    await eventually(() => expect(lab.scenario.upstream.requests.at(-1)?.aborted).toBe(true));
+    const requestId = response.headers.get('x-service-request-id') ?? '';
+    const [record] = await lab.records.of(requestId, 1);
+    expect(record).toMatchObject({
+      outcome: usage.Outcome.DENIED,
+      errorCode: 'guardrail.denied',
+    });
+    expect(record?.outputTokens).toBeGreaterThan(0);
+    expect(JSON.parse(record?.decisionJson ?? '{}')).toMatchObject({
+      hooks: [{ id: 'denies', event: 'after', verdict: false, deny: true }],
+    });
+  });
+
+  it('says so among its results where it is not strict, before the error', async () => {
+    said = forbidden;
+    const headers = headersOf('openai', denies, { strict_open_ai_compliance: false });
+    const text = await (await lab.scenario.chat({ body, headers })).text();
+    const events = text.trim().split('\n\n');
+    expect(JSON.parse(events.at(-2)?.replace('data: ', '') ?? '')).toMatchObject({
+      hook_results: { after_request_hooks: [{ id: 'denies', verdict: false, deny: true }] },
+    });
+    expect(events.at(-1)).toContain('hooks_failed');
+    said = [lead, tail];
+    const passed = await (await lab.scenario.chat({ body, headers })).text();
+    expect(
+      JSON.parse(passed.trim().split('\n\n').at(-1)?.replace('data: ', '') ?? ''),
+    ).toMatchObject({ hook_results: { after_request_hooks: [{ id: 'denies', verdict: true }] } });
+  });
+});
+
+describe('an enforced guardrail of answers', () => {
+  async function enforce(actions: object) {
+    const { workspace_id, workspace_slug } = lab.scenario.stack.credentials;
+    const { slug } = await lab.scenario.admin<{ slug: string }>('POST', '/guardrails', {
+      name: 'Words',
+      workspace_id,
+      checks: [{ id: 'default.regexMatch', parameters: { rule: 'forbidden word', not: true } }],
+      actions: { deny: true, ...actions },
+    });
+    const path = `/admin/workspaces/${workspace_slug}`;
+    await lab.scenario.admin('PUT', path, { defaults: { output_guardrails: [slug] } });
+    return () => lab.scenario.admin('PUT', path, { defaults: {} });
+  }
+
+  const google = () =>
+    new GoogleGenAI({
+      apiKey: 'AIza-caller',
+      httpOptions: {
+        baseUrl: lab.scenario.stack.credentials.base_url.replace(/\/v1$/, '/v1/proxy'),
+        apiVersion: 'v1beta',
+        headers: {
+          'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+          'x-service-provider': 'google',
+          'x-service-custom-host': lab.scenario.upstream.url,
+        },
+      },
+    });
+
+  async function generate() {
+    let text = '';
+    const stream = await google().models.generateContentStream({ model: 'g', contents: 'Hello' });
+    for await (const chunk of stream) text += chunk.text ?? '';
+    return text;
+  }
+
+  it('stops what Gemini says in its own stream, and no config undoes it', async () => {
+    const release = await enforce({ stream_mode: 'window', hold_chars: 64 });
+    said = [lead, tail];
+    expect(await generate()).toBe(lead + tail);
+    said = forbidden;
+    await expect(generate()).rejects.toThrow(/guardrail/);
+    const harmless = { id: 'own', stream_mode: 'end', 'default.regexMatch': { rule: '.' } };
+    const body = { model: 'm', messages, stream: true };
+    const headers = headersOf('openai', harmless);
+    const text = await (await lab.scenario.chat({ body, headers })).text();
+    expect(text).toContain('hooks_failed');
+    expect(text).not.toContain('forbidden word');
+    expect(text).not.toContain('DONE');
+    await release();
+  });
+
+  it('tells of a stream when it is given, unless it is told to hold it', async () => {
+    const release = await enforce({});
+    said = forbidden;
+    const body = { model: 'm', messages, stream: true };
+    const text = await (await lab.scenario.chat({ body })).text();
+    expect(text).toBe(openAiEvents(...forbidden).join(''));
+    await expect(generate()).rejects.toThrow(/446|hooks_failed/);
+    await release();
+  });
+});
