@@ -4,7 +4,7 @@ import { usage } from '@sluice/proto-stubs';
 import { eventually, sse } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exampleStreams } from '../src/guardrails/stream/example-streams.ts';
+import { exampleStreams } from './example-streams.ts';
 import { type Lab, startLab } from './lab.ts';
 import { anthropicEvents, openAiEvents } from './vendor-replies.ts';
 

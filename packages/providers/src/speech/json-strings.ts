@@ -1,3 +1,5 @@
+import { parseJson, stringOf } from '../json/json-access.ts';
+
 /**
  * The values in a piece of JSON text that begins and ends anywhere: strings and
  * numbers, so that checks see words and not escapes, and what replaces them
@@ -67,12 +69,9 @@ export function escaped(text: string): string {
 }
 
 function unescaped(raw: string): string {
-  try {
-    return JSON.parse(`"${raw}"`) as string;
-  } catch {
-    // A piece may begin or end within an escape, and a model may write what is no JSON.
-    return raw;
-  }
+  if (!raw.includes('\\')) return raw;
+  // A piece may begin or end within an escape, and a model may write what is no JSON.
+  return stringOf(parseJson(`"${raw}"`)) ?? raw;
 }
 
 function quotesIn(syntax: string, inside: boolean): boolean {

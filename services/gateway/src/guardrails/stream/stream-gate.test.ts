@@ -1,10 +1,10 @@
 import type { HookCheck } from '@sluice/engine';
 import { speechFormat } from '@sluice/providers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type ExampleStream, eventsOf, exampleStreams } from '../../../test/example-streams.ts';
 import { exampleCheck, exampleContext, exampleHook, exampleTools } from '../example-hooks.ts';
 import type { HookResult } from '../hook-results.ts';
 import { runHooks } from '../run-hooks.ts';
-import { type ExampleStream, eventsOf, exampleStreams } from './example-streams.ts';
 import { StreamGate } from './stream-gate.ts';
 
 interface Options {
