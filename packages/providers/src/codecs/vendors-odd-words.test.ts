@@ -8,6 +8,7 @@ import { findTranslation } from '../translation/find-translation.ts';
 import { encodeUsage } from './anthropic-messages/wire.ts';
 import { cohereChat } from './cohere-chat/index.ts';
 import { openAiChat } from './openai-chat/index.ts';
+import { decodeUsage } from './openai-chat/wire.ts';
 import { openAiResponses } from './openai-responses/index.ts';
 
 /** Small things that vendors send or refuse, each met once in what they were recorded to say. */
@@ -153,7 +154,48 @@ describe('a reply', () => {
   });
 });
 
+describe('usage', () => {
+  it('of DashScope tells within its details what was written to the cache', () => {
+    const usage = {
+      prompt_tokens: 2000,
+      completion_tokens: 5,
+      prompt_tokens_details: {
+        cached_tokens: 200,
+        cache_type: 'ephemeral',
+        cache_creation_input_tokens: 1500,
+        cache_creation: { ephemeral_5m_input_tokens: 1500 },
+      },
+    };
+    expect(decodeUsage(usage)).toMatchObject({
+      inputTokens: 2000,
+      cacheReadTokens: 200,
+      cacheWriteTokens: 1500,
+      cacheWrite1hTokens: 0,
+    });
+  });
+});
+
 describe('a request', () => {
+  it('to Gemini leaves out what its stored beginning has already', () => {
+    const { body, dropped } = sent(
+      'google',
+      'chatComplete',
+      {
+        messages: [{ role: 'system', content: 's' }, user],
+        tools: [tool('f')],
+        tool_choice: 'auto',
+        cached_content: 'cachedContents/a',
+      },
+      'gemini-2.5-pro',
+    );
+    expect(refuseGemini('gemini-2.5-pro', body)).toBeUndefined();
+    expect(body).toEqual({
+      contents: [{ role: 'user', parts: [{ text: 'q' }] }],
+      cachedContent: 'cachedContents/a',
+    });
+    expect(dropped).toEqual(['messages[0]', 'tools', 'tool_choice']);
+  });
+
   const tool = (name: string) => ({
     type: 'function',
     function: { name, parameters: { type: 'object', properties: {} } },

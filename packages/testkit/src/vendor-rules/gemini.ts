@@ -11,7 +11,8 @@ export function refuseGemini(model: string, body: unknown): Refusal | undefined 
     faultOfSampling(request.generationConfig, model) ??
     faultOfContents(request.contents, model) ??
     faultOfThinking(request.generationConfig?.thinkingConfig, model) ??
-    faultOfTools(request);
+    faultOfTools(request) ??
+    faultOfStored(request);
   if (message === undefined) return undefined;
   return { status: 400, body: { error: { code: 400, message, status: 'INVALID_ARGUMENT' } } };
 }
@@ -24,6 +25,16 @@ interface GeminiRequest {
   tools?: { functionDeclarations?: unknown[] }[];
   toolConfig?: { functionCallingConfig?: unknown };
   generationConfig?: Config;
+  systemInstruction?: unknown;
+  cachedContent?: string;
+}
+
+function faultOfStored(request: GeminiRequest): string | undefined {
+  const { cachedContent, systemInstruction, tools, toolConfig } = request;
+  if (cachedContent === undefined) return undefined;
+  return [systemInstruction, tools, toolConfig].some((field) => field !== undefined)
+    ? 'CachedContent can not be used with GenerateContent request setting system_instruction, tools or tool_config.'
+    : undefined;
 }
 
 interface Config {

@@ -223,7 +223,8 @@ export class AnthropicStreamEncoder implements StreamEncoder {
   }
 
   #blockDelta(delta: JsonObject): string {
-    return eventText('content_block_delta', { index: this.#next, delta });
+    // What most events are: only the delta itself is written anew.
+    return `${deltaHead}${this.#next},"delta":${JSON.stringify(delta)}}\n\n`;
   }
 
   #close(): string {
@@ -267,6 +268,8 @@ function awaitsProvider(bodies: readonly JsonObject[]): boolean {
   }
   return called.size > 0;
 }
+
+const deltaHead = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":';
 
 function eventText(type: string, body: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...body })}\n\n`;

@@ -31,11 +31,13 @@ export function encodeRequest(
   delete further.generationConfig;
   const toolConfig = { ...objectOf(further.toolConfig), ...objectOf(tools.toolConfig) };
   delete further.toolConfig;
+  const stored = further.cachedContent !== undefined && !isOwn;
+  if (stored) dropped.push(...storedFields(request));
   const body = compact<Record<string, unknown>>({
     contents,
-    systemInstruction: system.length === 0 ? undefined : { parts: system },
-    tools: tools.tools,
-    toolConfig: Object.keys(toolConfig).length === 0 ? undefined : toolConfig,
+    systemInstruction: system.length === 0 || stored ? undefined : { parts: system },
+    tools: stored ? undefined : tools.tools,
+    toolConfig: Object.keys(toolConfig).length === 0 || stored ? undefined : toolConfig,
     generationConfig: Object.keys(generationConfig).length === 0 ? undefined : generationConfig,
     serviceTier: serviceTier(request, dropped),
     ...further,
@@ -54,6 +56,16 @@ function droppedFields(request: ChatRequest): string[] {
     ],
   ];
   return candidates.filter(([, value]) => value !== undefined).map(([name]) => name);
+}
+
+/** What was stored has its own of these, and beside it they are refused. */
+function storedFields({ messages, tools, toolChoice }: ChatRequest): string[] {
+  const system = messages.filter(({ role }) => role === 'system' || role === 'developer');
+  return [
+    ...system.map(({ path }) => path),
+    ...(tools === undefined ? [] : ['tools']),
+    ...(toolChoice === undefined ? [] : ['tool_choice']),
+  ];
 }
 
 function encodeConfig(request: ChatRequest, model: GeminiModel, dropped: string[]): JsonObject {

@@ -16,6 +16,7 @@ import { faultOf } from './errors.ts';
 import { readImages } from './images.ts';
 import { plainThinking, readChunks, textOf } from './reasoning.ts';
 import { DetailDeltas, detailsOf } from './reasoning-details.ts';
+import { RepeatedChunk } from './repeated-chunk.ts';
 import { ToolCallDeltas } from './tool-call-deltas.ts';
 import { decodeFinishReason, decodeUsage } from './wire.ts';
 
@@ -36,8 +37,11 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
   #started = false;
   #ended = false;
   #choices = new Map<number, OpenChoice>();
+  #repeated = new RepeatedChunk();
 
   decode(event: SseEvent): ChatStreamEvent[] {
+    const said = this.#repeated.textOf(event.data);
+    if (said !== undefined) return [{ type: 'text-delta', choice: 0, block: 0, text: said }];
     const data = event.data.trim();
     if (data === '[DONE]') return this.#end();
     if (data === '') return [];
@@ -63,7 +67,17 @@ export class OpenAiChatStreamDecoder implements StreamDecoder {
     const usage = saidIn(body.usage) ?? saidIn(objectOf(body.x_groq)?.usage);
     if (usage !== undefined)
       out.push({ type: 'usage', usage: decodeUsage(usage), bill: readBill(body) });
+    this.#learn(event.data, out);
     return out;
+  }
+
+  /** Of a chunk that says a text and no more, while nothing is open that a text would end. */
+  #learn(data: string, [event, ...others]: ChatStreamEvent[]): void {
+    const isText = event?.type === 'text-delta' && others.length === 0;
+    const isBare = isText && event.choice === 0 && event.logprobs === undefined;
+    if (isBare && this.#choices.get(0)?.details === undefined)
+      this.#repeated.learn(data, event.text);
+    else this.#repeated.forget();
   }
 
   end(): ChatStreamEvent[] {
@@ -140,7 +154,8 @@ function thinkingEvents(
     open.details.decode(detail, choice, out);
   }
   // The details repeat the plain text, where they have one.
-  const isTold = out.slice(before).some((event) => event.type === 'thinking-delta');
+  const isTold =
+    out.length > before && out.slice(before).some((event) => event.type === 'thinking-delta');
   const plain = isTold ? undefined : plainThinking(delta);
   if (plain) out.push({ type: 'thinking-delta', choice, block: 0, text: plain });
   for (const { text } of readChunks(delta.content))
