@@ -42,9 +42,9 @@ export default defineConfig({
       },
     ],
     pool: 'forks',
-    // Tests start real servers: many workers make them starve each other. Half of the time of
-    // one worker is waiting, so that two cores are busy with four.
-    maxWorkers: 4,
+    // Tests start real servers: many workers make them starve each other. More than half of the time of
+    // one worker is waiting: with four an eighth of two cores was idle.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     testTimeout: 20_000,
     hookTimeout: 60_000,

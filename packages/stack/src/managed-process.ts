@@ -114,7 +114,8 @@ interface CollectedStderr {
 }
 
 function collectStderr(child: ChildProcess, onOutput: ProcessSpec['onOutput']): CollectedStderr {
-  let kept = '';
+  const kept: Buffer[] = [];
+  let keptBytes = 0;
   let partialLine = '';
   let isReady = false;
   let announce = () => {};
@@ -124,17 +125,22 @@ function collectStderr(child: ChildProcess, onOutput: ProcessSpec['onOutput']): 
   child.stdout?.on('data', (chunk: Buffer) => onOutput?.(chunk));
   child.stderr?.on('data', (chunk: Buffer) => {
     onOutput?.(chunk);
-    const text = chunk.toString('utf8');
-    kept = `${kept}${text}`.slice(-stderrKeptMax);
+    kept.push(chunk);
+    keptBytes += chunk.length;
+    for (let first = kept[0]; first !== undefined; first = kept[0]) {
+      if (keptBytes - first.length < stderrKeptMax) break;
+      keptBytes -= first.length;
+      kept.shift();
+    }
     if (isReady) return;
-    const lines = `${partialLine}${text}`.split('\n');
+    const lines = `${partialLine}${chunk.toString('utf8')}`.split('\n');
     partialLine = lines.pop()?.slice(-stderrKeptMax) ?? '';
     if (lines.some(isReadyLine)) {
       isReady = true;
       announce();
     }
   });
-  return { text: () => kept, ready };
+  return { text: () => Buffer.concat(kept).toString('utf8'), ready };
 }
 
 function isReadyLine(line: string): boolean {
