@@ -5,6 +5,7 @@ import type { ReplySink, StreamReply } from '../src/exchange/reply.ts';
 export function exampleCacheRequest(over: Partial<CacheRequest> = {}): CacheRequest {
   return {
     rule: { maxAgeS: undefined, semantic: undefined },
+    maxAgeCapS: 0,
     endpoint: 'chatComplete',
     organisationId: 'org-1',
     workspaceId: 'ws-1',

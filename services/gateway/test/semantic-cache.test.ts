@@ -1,5 +1,6 @@
 import { json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Explanation } from '../src/pipeline/explain/explanation.ts';
 import { type Lab, startLab } from './lab.ts';
 import { chatReply } from './scenario.ts';
 
@@ -165,6 +166,41 @@ describe('the semantic cache of a gateway', () => {
     const found = await ask('question 10', { ...here, body: { stream: true } });
     expect(found.status).toBe('SEMANTIC HIT');
     expect(found.text).toContain('data: [DONE]');
+  });
+
+  it('forgets what an admin has it forget: a namespace, or all', async () => {
+    const { scenario } = lab;
+    const { workspace_id } = scenario.stack.credentials;
+    const empty = (query = '') =>
+      scenario.admin('DELETE', `/admin/workspaces/${workspace_id}/cache${query}`);
+    const [mine, others] = [inNamespace('mine'), inNamespace('others')];
+    const statuses = async () => [
+      (await ask('question 0', mine)).status,
+      (await ask('question 10', mine)).status,
+      (await ask('question 0', others)).status,
+    ];
+    await statuses();
+    const kept = ['HIT', 'SEMANTIC HIT', 'HIT'];
+    expect(await statuses()).toEqual(kept);
+    await empty('?namespace=mine');
+    expect(await statuses()).toEqual(['SEMANTIC MISS', 'SEMANTIC HIT', 'HIT']);
+    await empty();
+    expect(await statuses()).toEqual(['SEMANTIC MISS', 'SEMANTIC HIT', 'SEMANTIC MISS']);
+    expect(await statuses()).toEqual(kept);
+  });
+
+  it('keeps answers for as long as the organisation says where a config does not, and no longer', async () => {
+    const { scenario } = lab;
+    await scenario.admin('PUT', '/admin/organisation/settings', { caching: { max_age: 120 } });
+    const maxAge = async (max_age?: number) => {
+      const config = { provider: main, cache: { mode: 'simple', max_age } };
+      const headers = { 'x-service-config': JSON.stringify(config) };
+      const response = await scenario.call('/v1/explain', { host: null, headers });
+      return ((await response.json()) as Explanation).plan[0]?.cache?.max_age_s;
+    };
+    expect([await maxAge(), await maxAge(3600), await maxAge(60)]).toEqual([120, 120, 60]);
+    await scenario.admin('PUT', '/admin/organisation/settings', { caching: null });
+    expect(await maxAge()).toBe(604_800);
   });
 
   it('refuses a target that names nobody who makes vectors, and what makes no sense', async () => {

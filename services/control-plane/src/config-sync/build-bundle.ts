@@ -52,7 +52,7 @@ export function buildCore(
   open: Omit<Openers, 'document' | 'checks'>,
 ): config.Bundle {
   const { workspace } = rows;
-  const { request_logging: logging } = effectiveSettings(
+  const { request_logging: logging, caching } = effectiveSettings(
     workspace.organisation.settings,
     workspace.settings,
   );
@@ -78,6 +78,8 @@ export function buildCore(
     requestLogging: logging.mode,
     requestLoggingEnforced: logging.enforced,
     ...enforcedGuardrails(workspace),
+    cacheMaxAgeS: caching.max_age ?? 0,
+    cacheGenerations: workspace.cacheGenerations as { namespace: string; generation: string }[],
   });
 }
 

@@ -5,7 +5,7 @@ import type { Question } from './semantic/question.ts';
 
 export type KeyParts = Omit<
   CacheRequest,
-  'rule' | 'wantsStream' | 'forceRefresh' | 'signal' | 'semantic'
+  'rule' | 'maxAgeCapS' | 'wantsStream' | 'forceRefresh' | 'signal' | 'semantic'
 >;
 
 /**

@@ -163,6 +163,20 @@ describe('a look-up', () => {
     expect((await ask()).status).toBe('MISS');
   });
 
+  it('keeps for as long as the organisation says without a rule, and never longer', async () => {
+    const asking = (maxAgeS: number | undefined) =>
+      ask({ maxAgeCapS: 3600, rule: { maxAgeS, semantic: undefined } });
+    (await asking(undefined)).fill?.keepBody(jsonBody, 'application/json');
+    nowMs += 600_000;
+    expect((await asking(undefined)).status).toBe('HIT');
+    expect((await asking(86_400)).status).toBe('HIT');
+    const younger = await asking(600);
+    expect(younger.status).toBe('MISS');
+    younger.fill?.release();
+    nowMs += 3_000_000;
+    expect((await asking(86_400)).status).toBe('MISS');
+  });
+
   it('of a caller who has left already asks for nothing', () => {
     const signal = AbortSignal.abort();
     expect(() => cache.lookUp(exampleCacheRequest({ signal }))).toThrow(

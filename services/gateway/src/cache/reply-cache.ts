@@ -48,6 +48,7 @@ type Looking = CacheLookup & { fill?: Fill };
 export interface JudgedLookup {
   /** Of the very words. */
   readonly status: 'HIT' | 'MISS' | 'REFRESH';
+  readonly maxAgeS: number;
   readonly ageS: number | undefined;
   readonly key: ShownKey;
   /** Whether other words would be compared, or why not; undefined = the cache is no semantic one. */
@@ -99,7 +100,7 @@ export class ReplyCache {
     if (rule === undefined || !isEligible(request)) return disabled;
     if (signal.aborted) throw new GatewayError('request.aborted');
     const form = wantedForm(request);
-    const maxAgeMs = maxAgeMsOf(rule);
+    const maxAgeMs = maxAgeMsOf(rule, request.maxAgeCapS);
     const { organisationId, endpoint } = request;
     const similar = request.semantic && similarTo(request, request.semantic);
     const key = similar === undefined ? cacheKey(request) : keyIn(similar.partition, similar.id);
@@ -123,10 +124,11 @@ export class ReplyCache {
     const ageMs = found === undefined ? 0 : this.#now() - found.storedAtMs;
     const isHit =
       found !== undefined &&
-      ageMs < maxAgeMsOf(rule) &&
+      ageMs < maxAgeMsOf(rule, request.maxAgeCapS) &&
       deliver(request.endpoint, found, wantedForm(request)) !== undefined;
     return {
       status: forceRefresh ? 'REFRESH' : isHit ? 'HIT' : 'MISS',
+      maxAgeS: maxAgeMsOf(rule, request.maxAgeCapS) / 1000,
       ageS: isHit ? Math.round(ageMs / 1000) : undefined,
       key: showKey(request),
       question: typeof question === 'object' ? 'asked' : question,
@@ -263,8 +265,9 @@ export class ReplyCache {
   }
 }
 
-function maxAgeMsOf({ maxAgeS }: CacheRule): number {
-  return (maxAgeS ?? maxAgeSDefault) * 1000;
+function maxAgeMsOf({ maxAgeS }: CacheRule, capS: number): number {
+  const wantedS = maxAgeS ?? (capS === 0 ? maxAgeSDefault : capS);
+  return (capS === 0 ? wantedS : Math.min(wantedS, capS)) * 1000;
 }
 
 function hit(delivery: Delivery): CacheLookup & { fill?: undefined } {

@@ -7,6 +7,8 @@ import type { CacheStatus } from '../exchange/visit.ts';
 /** What decides whether two requests have the same answer, and how this one wants it. */
 export interface CacheRequest {
   rule: CacheRule | undefined;
+  /** What the organisation lets answers be kept for, and has them kept where the rule does not say; 0 = it says nothing. */
+  maxAgeCapS: number;
   endpoint: Endpoint;
   organisationId: string;
   workspaceId: string;

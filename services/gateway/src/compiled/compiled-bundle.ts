@@ -25,6 +25,8 @@ export interface CompiledBundle extends WholeBundle {
   readonly workspaceCounters: readonly Counter[];
   /** Some of its requests are limited, whoever makes them. */
   readonly hasLimits: boolean;
+  /** Of the cache's namespaces that were emptied, "" = all, what was drawn then. */
+  readonly cacheGenerations: ReadonlyMap<string, string>;
   /** What every request must pass; undefined = nothing. */
   readonly enforced: EnforcedGuardrails | undefined;
 }
@@ -91,6 +93,9 @@ export function compileBundle(bundle: WholeBundle, before?: CompiledBundle): Com
       policies.length > 0 ||
       workspaceCounters.length > 0 ||
       providers.some(({ counters }) => counters.length > 0),
+    cacheGenerations: new Map(
+      source.cacheGenerations.map(({ namespace, generation }) => [namespace, generation]),
+    ),
     enforced: enforcedGuardrails(bundle, before?.enforced),
   };
 }

@@ -96,6 +96,8 @@ const organisationSections = {
     logs_days: z.int().min(1).max(3650).default(90),
     figures_days: z.int().min(35).max(3650).default(365),
   }),
+  /** Seconds for which answers are kept where a config does not say, and the most that one may say; null = no rule. */
+  caching: z.object({ max_age: amount(60, 25_923_000) }),
   joining: z.object({
     /** The default workspace has a switch of its own. */
     default_workspace_user_api_key_auto_create: flag(false),

@@ -70,6 +70,11 @@ export const peopleWords = {
   data_plane_security_settings: 'What requests may bring along.',
   request_logging: 'What is kept of requests.',
   'request_logging.mode': 'With their bodies and headers, or without.',
+  caching: 'For how long answers are kept.',
+  'caching.max_age':
+    'Seconds for which an answer is kept where a config does not say, and at most; null = as long as a config says, a week by default.',
+  'workspaces.namespace':
+    'Only answers that were asked for with this `x-service-cache-namespace`; without it all of the workspace.',
   retention: 'For how long things are kept.',
   logs_days: 'For how many days bodies of requests are kept, and logs, these for 35 at least.',
   figures_days: 'For how many days analytics are kept, at least as long as logs.',

@@ -165,4 +165,15 @@ export const workspacesEndpoints = {
     audit: { resourceType: 'workspaces', action: 'delete' },
     answer: nothing,
   }),
+  'workspaces.emptyCache': endpoint({
+    operationId: 'deleteAdminWorkspacesWorkspaceIdCache',
+    tag: 'Workspaces',
+    method: 'delete',
+    path: '/admin/workspaces/{workspaceId}/cache',
+    access: { keys: anyKey, scopes: ['workspaces.update'] },
+    audit: { resourceType: 'workspaces', action: 'update' },
+    query: z.object({ namespace: z.string().min(1).max(1024).optional() }),
+    answer: nothing,
+    added: 'has gateways forget the answers that they keep',
+  }),
 };

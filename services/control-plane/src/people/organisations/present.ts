@@ -41,6 +41,7 @@ export function presentWorkspaceSettings(row: {
     joining: _joining,
     stored_credentials: _storedCredentials,
     retention: _retention,
+    caching: _caching,
     ...shared
   } = effectiveSettings(row.organisation.settings, row.settings);
   return {

@@ -3,6 +3,7 @@ import { implementAll, pathParameter } from '../../kernel/http/implement.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { listEnvelope } from '../../kernel/http/shapes.ts';
 import { usagesOf } from '../../limits/usage-limits/usages-of.ts';
+import { emptyCache } from './empty-cache.ts';
 import {
   changeWorkspace,
   createWorkspace,
@@ -41,6 +42,7 @@ export function workspaceOperations(provision: ProvisionWorkspace) {
     },
     update: (call, { body }) => changeWorkspace(call, idOf(call), body),
     delete: (call) => deleteWorkspace(call, idOf(call)),
+    emptyCache: (call, { query }) => emptyCache(call, idOf(call), query.namespace),
   });
 }
 

@@ -235,7 +235,7 @@ function amounts({ inputTokens, outputTokens, costNanoUsd }: UseAndCost): Explai
 function explainedCache({ maxAgeS, semantic }: CacheRule, judged: JudgedLookup | undefined) {
   return {
     mode: semantic === undefined ? 'simple' : 'semantic',
-    max_age_s: maxAgeS ?? null,
+    max_age_s: judged?.maxAgeS ?? maxAgeS ?? null,
     would_be: judged?.status ?? null,
     age_s: judged?.ageS ?? null,
     key: judged?.key ?? null,

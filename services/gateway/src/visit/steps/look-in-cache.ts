@@ -6,6 +6,7 @@ import type {
   SemanticAsk,
 } from '../../cache/reply-cache.ts';
 import { sentBody } from '../../calls/prepare/sent-body.ts';
+import type { CompiledBundle } from '../../compiled/compiled-bundle.ts';
 import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import type { ModelCall } from '../../exchange/subject.ts';
@@ -98,7 +99,8 @@ function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest
     namespace: caller.cacheNamespace,
     upstreamHeaders: call.headers,
     forwardsCallersHeaders: caller.forwardHeaders !== undefined,
-    generation: '',
+    generation: generationOf(bundle, caller.cacheNamespace),
+    maxAgeCapS: bundle.source.cacheMaxAgeS,
     checkedBy: outputChecks(hooksOf(target.planned, bundle.enforced)),
     // Not every format says so in the body.
     wantsStream: call.context.stream,
@@ -107,6 +109,13 @@ function cacheRequest(visit: TargetVisit, parts: LookInCacheParts): CacheRequest
     strictOpenAiCompliance: target.strictOpenAiCompliance,
     semantic: semanticAsk(visit, target, parts),
   };
+}
+
+/** Changes when the namespace is emptied, or the workspace. */
+function generationOf({ cacheGenerations }: CompiledBundle, namespace = ''): string {
+  const ofAll = cacheGenerations.get('') ?? '';
+  const own = namespace === '' ? undefined : cacheGenerations.get(namespace);
+  return own === undefined ? ofAll : `${ofAll}/${own}`;
 }
 
 function semanticAsk(

@@ -38,4 +38,5 @@ export const examples: Examples = {
     }),
   },
   'workspaces.delete': { callers: adminOnly, path },
+  'workspaces.emptyCache': { callers: adminOnly, path, query: () => ({ namespace: 'of a team' }) },
 };

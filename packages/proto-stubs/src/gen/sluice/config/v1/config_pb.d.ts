@@ -819,6 +819,20 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: repeated string enforced_output_guardrails = 20;
    */
   enforcedOutputGuardrails: string[];
+
+  /**
+   * Seconds for which answers are kept where a config does not say, and at most; 0 = the gateway's own rule.
+   *
+   * @generated from field: uint32 cache_max_age_s = 21;
+   */
+  cacheMaxAgeS: number;
+
+  /**
+   * What was kept under others of these names is forgotten.
+   *
+   * @generated from field: repeated sluice.config.v1.CacheGeneration cache_generations = 22;
+   */
+  cacheGenerations: CacheGeneration[];
 };
 
 /**
@@ -826,6 +840,31 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
  * Use `create(BundleSchema)` to create a new message.
  */
 export declare const BundleSchema: GenMessage<Bundle>;
+
+/**
+ * Drawn anew by whoever has kept answers forgotten.
+ *
+ * @generated from message sluice.config.v1.CacheGeneration
+ */
+export declare type CacheGeneration = Message<"sluice.config.v1.CacheGeneration"> & {
+  /**
+   * Empty = of the whole workspace.
+   *
+   * @generated from field: string namespace = 1;
+   */
+  namespace: string;
+
+  /**
+   * @generated from field: string generation = 2;
+   */
+  generation: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.CacheGeneration.
+ * Use `create(CacheGenerationSchema)` to create a new message.
+ */
+export declare const CacheGenerationSchema: GenMessage<CacheGeneration>;
 
 /**
  * @generated from message sluice.config.v1.Config
