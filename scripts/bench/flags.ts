@@ -14,6 +14,7 @@ export const measurementNames = [
   'admin',
   'limits',
   'bodies',
+  'guardrails',
   'routing',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];

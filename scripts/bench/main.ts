@@ -7,6 +7,7 @@ import { measureAdminLists } from './measure/admin-lists.ts';
 import { measureBodies } from './measure/bodies.ts';
 import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
+import { measureGuardrails } from './measure/guardrails.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureLimits } from './measure/limits.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
@@ -79,6 +80,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('admin', () => measureAdminLists(bench));
   await measure('limits', () => measureLimits(bench));
   await measure('bodies', () => measureBodies(bench));
+  await measure('guardrails', () => measureGuardrails(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   return figures;

@@ -6,6 +6,7 @@ import { buildService } from '../build.ts';
 import { type AdminCall, adminCaller } from './admin-call.ts';
 import { pin } from './cores.ts';
 import { openCrowdedWorkspace } from './crowded-workspace.ts';
+import { openGuardedWorkspaces } from './guarded-workspaces.ts';
 import { openKeepingWorkspaces } from './keeping-workspaces.ts';
 import { openLimitedWorkspaces } from './limited-workspaces.ts';
 import { openRoutingWorkspace } from './routing-workspace.ts';
@@ -93,6 +94,7 @@ export async function startWholeSluice(
         }),
       openLimitedWorkspaces: () => openLimitedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openKeepingWorkspaces: () => openKeepingWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
+      openGuardedWorkspaces: () => openGuardedWorkspaces({ baseUrl, adminKey, upstreamOrigin }),
       openCrowdedWorkspace: () =>
         openCrowdedWorkspace({ baseUrl, adminKey, databaseUrl: sluice.databaseUrl }),
       async restart() {

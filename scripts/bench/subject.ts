@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageEventBytes, messageReply, unaryRequest } from './canned.ts';
 import { pinned } from './cores.ts';
 import type { CrowdedWorkspace } from './crowded-workspace.ts';
+import type { GuardedPlaces } from './guarded-workspaces.ts';
 import type { KeepingPlaces } from './keeping-workspaces.ts';
 import type { LimitedPlaces } from './limited-workspaces.ts';
 import { startPart } from './parts.ts';
@@ -33,6 +34,8 @@ export interface Subject {
   openLimitedWorkspaces?(): Promise<LimitedPlaces>;
   /** Workspaces that differ in what is kept of their requests. */
   openKeepingWorkspaces?(): Promise<KeepingPlaces>;
+  /** Opens workspaces that differ in their guardrails alone. */
+  openGuardedWorkspaces?(): Promise<GuardedPlaces>;
   /** Fills a workspace with keys, for what a list of them costs. */
   openCrowdedWorkspace?(): Promise<CrowdedWorkspace>;
   /** Where its metrics are read. */

@@ -1,0 +1,71 @@
+import { adminCaller } from './admin-call.ts';
+
+/** Headers of the same request in workspaces that differ in their guardrails alone. */
+export interface GuardedPlaces {
+  without: Readonly<Record<string, string>>;
+  /** Saved guardrails for which nobody asks. */
+  saved: Readonly<Record<string, string>>;
+  /** Three patterns, on the last message. */
+  patterns: Readonly<Record<string, string>>;
+  /** Everything personal, in all texts. */
+  personal: Readonly<Record<string, string>>;
+}
+
+export interface GuardedWorkspacesOptions {
+  baseUrl: string;
+  adminKey: string;
+  upstreamOrigin: string;
+}
+
+export const savedGuardrails = 200;
+
+/** None finds anything: looking is what is measured. */
+export async function openGuardedWorkspaces(
+  options: GuardedWorkspacesOptions,
+): Promise<GuardedPlaces> {
+  const call = adminCaller(options);
+  const open = async (slug: string, guardrails: number, config: object) => {
+    const { id: workspace } = await call<{ id: string }>('POST', '/admin/workspaces', {
+      name: `Guardrails bench, ${slug}`,
+    });
+    await call('POST', '/integrations', {
+      name: 'Bench upstream',
+      slug: `bench-guarded-${slug}`,
+      ai_provider_id: 'openai',
+      key: 'sk-bench',
+      workspace_id: workspace,
+      configurations: { custom_host: `${options.upstreamOrigin}/v1` },
+      create_default_provider: true,
+      default_provider_slug: 'bench',
+    });
+    for (let number = 0; number < guardrails; number++)
+      await call('POST', '/guardrails', {
+        name: `Saved ${number}`,
+        workspace_id: workspace,
+        checks: [{ id: 'default.contains', parameters: { words: [`w${number}`] } }],
+        actions: { deny: true },
+      });
+    const { slug: saved } = await call<{ slug: string }>('POST', '/configs', {
+      name: 'Bench',
+      workspace_id: workspace,
+      config: { provider: '@bench', ...config },
+    });
+    const { key } = await call<{ key: string }>('POST', '/api-keys/workspace/service', {
+      name: 'Guardrails bench',
+      workspace_id: workspace,
+      scopes: ['completions.write'],
+    });
+    return { 'x-service-api-key': key, 'x-service-config': saved };
+  };
+  const patterns = ['(?:secret|hidden)\\s+plan', '\\b\\d{3}-\\d{2}-\\d{4}\\b', '[A-Z]{4}\\d{6}'];
+  return {
+    without: await open('without', 0, {}),
+    saved: await open('saved', savedGuardrails, {}),
+    patterns: await open('patterns', 0, {
+      input_guardrails: patterns.map((rule) => ({ 'default.regexMatch': { rule, not: true } })),
+    }),
+    personal: await open('personal', 0, {
+      input_guardrails: [{ 'default.pii': { subjects: ['all'] } }],
+    }),
+  };
+}
