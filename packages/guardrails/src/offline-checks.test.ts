@@ -175,6 +175,8 @@ const rows: Record<string, Row[]> = {
     ['a film', {}, '<video poster="https://evil.example/x"></video>', false],
     ['a link is no picture', {}, '[a](https://evil.example/x)', true],
     ['a link, where asked', { links: true }, '[a](https://evil.example/x)', false],
+    ['a link to nobody’s host', { links: true }, '[a](mailto:a@evil.example)', true],
+    ['far into a text', {}, `${'a '.repeat(40_000)}${leak}`, false],
     ['a bare link, where asked', { links: true }, 'https://evil.example/x', false],
     ['an element, where asked', { links: true }, '<a href="https://evil.example">', false],
     ['no host', { allowedHosts: ['https://x'] }, leak, 'InvalidParameters'],

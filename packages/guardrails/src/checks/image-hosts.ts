@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { ParametersOf } from '@sluice/contracts/checks';
 import { textsOf } from '@sluice/providers';
 import { CheckError, type CheckFunction } from '../check.ts';
@@ -18,13 +19,21 @@ export function imageHosts({
   not,
   subjects,
 }: ParametersOf<'default.imageHosts'>): CheckFunction {
-  return (context) => {
+  return async (context) => {
     const texts = textsOf(context, subjects);
     if (checkedSubject(texts.joined) === '')
       throw new CheckError('NothingToCheck', 'There is no text to check.');
-    const found = texts.parts.map((part) =>
-      findAddresses(part, links).filter(({ url }) => !mayBeFetched(url, allowedHosts)),
-    );
+    const found: FoundAddress[][] = [];
+    let sinceTurn = 0;
+    for (const part of texts.parts) {
+      sinceTurn += part.length;
+      if (sinceTurn > turnLength) {
+        await setImmediate();
+        sinceTurn = part.length;
+      }
+      const addresses = await findAddresses(part, links, () => setImmediate());
+      found.push(addresses.filter(({ url }) => !mayBeFetched(url, allowedHosts)));
+    }
     const hosts = [...new Set(found.flat().map(({ url }) => hostOf(url) ?? 'not readable'))];
     const verdict = (hosts.length === 0 || redact) !== not;
     const explanation =
@@ -42,13 +51,16 @@ export function imageHosts({
 }
 
 const hostsTold = 20;
+/** Of many small texts; a long one gives way by itself. */
+const turnLength = 32 * 1024;
 
 /** What stands in the text itself, or beside it, is fetched from nobody else. */
 function mayBeFetched(url: string, allowed: readonly string[]): boolean {
   if (/^\s*data:/i.test(url)) return true;
   const host = hostOf(url);
   if (host === undefined) return false;
-  return host === nowhere || isAllowedHost(host, allowed);
+  // Some schemes lead to no host: `mailto:`.
+  return host === nowhere || host === '' || isAllowedHost(host, allowed);
 }
 
 /** As browsers read it; undefined where they would not. */

@@ -8,20 +8,39 @@ export interface FoundAddress {
   readonly end: number;
 }
 
-/** Pictures in Markdown and HTML; with `links` everything else that leads elsewhere, too. */
-export function findAddresses(text: string, links: boolean): FoundAddress[] {
-  const found = [
-    ...inlineMarkdown(text, links),
-    ...definitions(text, links),
-    ...htmlAddresses(text, links),
-    ...(links ? bareAddresses(text) : []),
-  ];
-  if (found.length > addressesMax)
-    throw new CheckError('TextTooLong', `The text has more than ${addressesMax} addresses.`);
+/** Pictures in Markdown and HTML; with `links` everything else that leads elsewhere, too. In order. */
+export async function findAddresses(
+  text: string,
+  links: boolean,
+  hasTurn: () => Promise<void>,
+): Promise<FoundAddress[]> {
+  const hasNames = links || text.includes('![');
+  const found: FoundAddress[] = [];
+  for (let from = 0; from < text.length; from += sliceLength) {
+    if (from > 0) await hasTurn();
+    const slice = text.slice(from, from + sliceLength + overlap);
+    for (const { url, start, end } of addressesIn(slice, links, hasNames)) {
+      if (start >= sliceLength) continue;
+      if (found.length >= addressesMax)
+        throw new CheckError('TextTooLong', `The text has more than ${addressesMax} addresses.`);
+      found.push({ url, start: from + start, end: from + end });
+    }
+  }
   return found.sort((a, b) => a.start - b.start || b.end - a.end);
 }
 
+function* addressesIn(text: string, links: boolean, hasNames: boolean): Generator<FoundAddress> {
+  yield* inlineMarkdown(text, links);
+  if (hasNames) yield* definitions(text);
+  yield* htmlAddresses(text, links);
+  if (links) yield* bareAddresses(text);
+}
+
 const addressesMax = 10_000;
+/** Some milliseconds of looking, whatever the text is. */
+const sliceLength = 32 * 1024;
+/** What begins in a slice is read to its end. */
+const overlap = 8 * 1024;
 
 /** `![alt](address "title")`; a link is the same without its mark. */
 function* inlineMarkdown(text: string, links: boolean): Generator<FoundAddress> {
@@ -61,8 +80,7 @@ const targetMax = 8_000;
 const titleMax = 500;
 
 /** `[name]: address`, which pictures use by its name. */
-function* definitions(text: string, links: boolean): Generator<FoundAddress> {
-  if (!links && !/!\[[^\]\n]{0,500}\](?!\()/.test(text)) return;
+function* definitions(text: string): Generator<FoundAddress> {
   for (const found of text.matchAll(
     /^ {0,3}\[[^\]\n]{1,300}\]:[ \t]{0,20}\n?[ \t]{0,20}<?([^\s<>]{1,8000})>?/gm,
   ))

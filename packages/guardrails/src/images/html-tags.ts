@@ -27,7 +27,7 @@ export function* htmlTags(text: string, names: RegExp): Generator<HtmlTag> {
 }
 
 /** Tags within tags cost the square of their number. */
-const readMax = 100_000;
+const readMax = 10_000;
 
 function attributesAt(text: string, from: number) {
   const attributes = new Map<string, string>();

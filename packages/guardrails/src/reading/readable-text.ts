@@ -31,7 +31,7 @@ export function readText(original: string): ReadableText {
       disguises.add('hidden_characters');
       return '';
     });
-    text = text.replace(withoutWidth, '').normalize('NFKC');
+    text = text.replace(withoutWidth, '').replace(phrasesInOne, ' ').normalize('NFKC');
     text = text.replace(mixedWord, (word) => {
       const latin = word.replace(lookAlike, (letter) => latinOf.get(letter) ?? letter);
       if (latin === word || !/^[a-z']+$/i.test(latin)) return word;
@@ -59,6 +59,9 @@ const withoutWidth = new RegExp(
     '\\ufe00-\\ufe0f\\ufeff\\u{e0000}-\\u{e007f}\\u{e0100}-\\u{e01ef}]',
   'gu',
 );
+
+/** Two signs of Arabic stand for whole phrases: a text of them would be eighteen times as long. */
+const phrasesInOne = /[\ufdfa\ufdfb]/g;
 
 /** Words in which Latin letters stand beside others. */
 const mixedWord =
