@@ -45,7 +45,7 @@ export async function openGuardedWorkspaces(
         checks: [{ id: 'default.contains', parameters: { words: [`w${number}`] } }],
         actions: { deny: true },
       });
-    const { slug: saved } = await call<{ slug: string }>('POST', '/configs', {
+    const { data } = await call<{ data: { slug: string } }>('POST', '/configs', {
       name: 'Bench',
       workspace_id: workspace,
       config: { provider: '@bench', ...config },
@@ -55,7 +55,7 @@ export async function openGuardedWorkspaces(
       workspace_id: workspace,
       scopes: ['completions.write'],
     });
-    return { 'x-service-api-key': key, 'x-service-config': saved };
+    return { 'x-service-api-key': key, 'x-service-config': data.slug };
   };
   const patterns = ['(?:secret|hidden)\\s+plan', '\\b\\d{3}-\\d{2}-\\d{4}\\b', '[A-Z]{4}\\d{6}'];
   return {
