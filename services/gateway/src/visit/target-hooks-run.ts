@@ -157,7 +157,8 @@ export class TargetHooksRun {
     return deniedReply(deniedRequest(this.#visit), before, after);
   }
 
-  onKeptBody(reply: BodyReply): BodyReply {
+  /** Kept answers and failures: only what became of the input is told with them. */
+  onUncheckedBody(reply: BodyReply): BodyReply {
     const run = this.#beforeRun;
     const body = run === undefined ? undefined : jsonObjectIn(reply.body);
     if (run === undefined || body === undefined) return reply;
@@ -282,7 +283,7 @@ export class TargetHooksRun {
     });
   }
 
-  /** For the record, and for the log, which alone hears of checks that end after a stream did. */
+  /** For the record and for the log. */
   #note(event: 'before' | 'after', { results }: Pick<HookRun, 'results'>): void {
     const ran = results.filter(hasRun).map((result) => verdictOf(event, result));
     if (ran.length === 0) return;

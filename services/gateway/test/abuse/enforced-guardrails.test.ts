@@ -18,9 +18,10 @@ let inputSlug: string;
 const calls: string[] = [];
 
 beforeAll(async () => {
-  scenario = await startScenario({ gateways: 2 });
+  scenario = await startScenario({ gateways: 3 });
   scenario.upstream.handle(({ method, path, body }) => {
     calls.push(`${method} ${path}`);
+    if (body.includes('fails at the provider')) return json(500, { error: { message: 'down' } });
     if (body.toString('latin1').includes('"stream":true')) return sse(openAiEvents('Hi'));
     return json(200, chatReply);
   });
@@ -29,13 +30,17 @@ beforeAll(async () => {
 });
 afterAll(() => scenario.stop());
 
-async function save(name: string, check: object, actions: object = { deny: true }) {
+async function save(
+  name: string,
+  check: object,
+  level: 'workspace' | 'organisation' = 'workspace',
+) {
   const { workspace_id } = scenario.stack.credentials;
   const made = await scenario.admin<{ slug: string }>('POST', '/guardrails', {
     name,
-    workspace_id,
+    ...(level === 'workspace' ? { workspace_id } : {}),
     checks: [check],
-    actions,
+    actions: { deny: true },
   });
   return made.slug;
 }
@@ -409,14 +414,19 @@ describe('an enforced guardrail that denies', () => {
   });
 
   it('is in force, or out of it, at every gateway when its change is answered', async () => {
-    for (const gateway of [0, 1]) {
-      const ask = () => scenario.chat({ body: chat('it is secret'), gateway });
+    const statuses = async () => {
+      const answers = [0, 1, 2].map((gateway) =>
+        scenario.chat({ body: chat('it is secret'), gateway }),
+      );
+      return (await Promise.all(answers)).map(({ status }) => status);
+    };
+    for (let round = 0; round < 3; round++) {
       await scenario.admin('PUT', `/guardrails/${inputSlug}`, {
         checks: [{ id: 'default.regexMatch', parameters: { rule: 'secret', not: true } }],
       });
-      expect((await ask()).status).toBe(446);
+      expect(await statuses()).toEqual([446, 446, 446]);
       await scenario.admin('PUT', `/guardrails/${inputSlug}`, { checks: [forbid(['all'])] });
-      expect((await ask()).status).toBe(200);
+      expect(await statuses()).toEqual([200, 200, 200]);
     }
   });
 });
@@ -471,5 +481,169 @@ describe('an enforced guardrail of answers', () => {
     await enforce({ output_guardrails: [] });
     const { status, text } = await outcomeOf('/v1/chat/completions', { body: chat('fine') });
     expect([status, JSON.parse(text).hook_results]).toEqual([200, undefined]);
+  });
+});
+
+describe('a guardrail of the organisation', () => {
+  it('holds in each workspace that is not exempt, input and output apart', async () => {
+    const check = (rule: string) => ({
+      id: 'default.regexMatch',
+      parameters: { rule, not: true },
+    });
+    const [input, output] = [
+      await save('Input', check('forbidden'), 'organisation'),
+      await save('Output', check('Hi there'), 'organisation'),
+    ];
+    await scenario.admin('PUT', '/admin/organisation/defaults', {
+      input_guardrails: [input],
+      output_guardrails: [output],
+    });
+    const { workspace_id } = scenario.stack.credentials;
+    const exempt = (side: string, excluded: boolean) =>
+      scenario.admin('PUT', `/workspace-exclusions/${side}-guardrails`, {
+        workspaces: [{ workspace_id, excluded }],
+      });
+    /** Who denies what is asked with the word, and without it. */
+    const deniers = async () => {
+      const ids = [];
+      for (const text of [`it is ${word}`, 'fine']) {
+        const { text: told } = await outcomeOf('/v1/chat/completions', { body: chat(text) });
+        const { hook_results: results = {} } = JSON.parse(told);
+        const all = [results.before_request_hooks ?? [], results.after_request_hooks ?? []].flat();
+        ids.push(all.flatMap(({ id, deny }: { id: string; deny: boolean }) => (deny ? [id] : [])));
+      }
+      return ids;
+    };
+    expect(await deniers()).toEqual([[input], [output]]);
+    await exempt('input', true);
+    expect(await deniers()).toEqual([[output], [output]]);
+    await exempt('output', true);
+    expect(await deniers()).toEqual([[], []]);
+    await exempt('input', false);
+    expect(await deniers()).toEqual([[input], []]);
+    await exempt('output', false);
+    expect(await deniers()).toEqual([[input], [output]]);
+    await scenario.admin('PUT', '/admin/organisation/defaults', {
+      input_guardrails: [],
+      output_guardrails: [],
+    });
+  });
+});
+
+describe('what comes of a verdict', () => {
+  const rule = (pattern: string, over: object = {}) => ({ regexMatch: { rule: pattern }, ...over });
+  const passes = rule('.');
+  const fails = (over: object = {}) => rule('never said', { id: 'fails', ...over });
+  const asked = 'fails at the provider';
+
+  it.each<[what: string, status: number, config: object, text?: string, called?: number]>([
+    ['all pass', 200, { input_guardrails: [passes], output_guardrails: [passes] }],
+    ['the input fails', 246, { input_guardrails: [fails()] }],
+    ['the output fails', 246, { output_guardrails: [fails()] }],
+    ['the input fails, and so does the provider', 500, { input_guardrails: [fails()] }, asked],
+    ['there is no output', 500, { output_guardrails: [fails({ deny: true })] }, asked],
+    ['the input is denied', 446, { input_guardrails: [fails({ deny: true })] }, 'fine', 0],
+    ['the output is denied', 446, { output_guardrails: [fails({ deny: true })] }],
+    [
+      'the input is denied softly',
+      200,
+      { input_guardrails: [fails({ soft_deny_200: true })] },
+      'fine',
+      0,
+    ],
+    ['the output is denied softly', 200, { output_guardrails: [fails({ soft_deny_200: true })] }],
+    ['nobody waits', 200, { input_guardrails: [fails({ deny: true, async: true })] }],
+  ])('when %s: %i', async (what, status, hooks, text = 'fine', called = 1) => {
+    const outcome = await outcomeOf('/v1/chat/completions', {
+      body: chat(text),
+      headers: {
+        'x-service-config': JSON.stringify({
+          provider: 'openai',
+          api_key: 'sk',
+          custom_host: `${scenario.upstream.url}/v1`,
+          ...hooks,
+        }),
+      },
+      host: null,
+    });
+    expect([outcome.status, outcome.calls.length], outcome.text).toEqual([status, called]);
+    const told = JSON.parse(outcome.text);
+    // Where nothing ran, or nobody waited, there is nothing to tell.
+    const isTold = what !== 'nobody waits' && what !== 'there is no output';
+    expect('hook_results' in told).toBe(isTold);
+    expect('error' in told).toBe(status >= 400);
+    const isSoft = what.endsWith('softly');
+    expect(told.choices?.[0].message.content.includes('hook_results') ?? false).toBe(isSoft);
+  });
+});
+
+// Last: afterwards there is no control plane.
+describe('what is held on disk', () => {
+  it('has configs, prompts, partials and guardrails with their versions, and enforces them', async () => {
+    const { workspace_id } = scenario.stack.credentials;
+    const forbids = (rule: string) => [
+      { id: 'default.regexMatch', parameters: { rule, not: true } },
+    ];
+    const made = async (path: string, body: object) =>
+      (await scenario.admin<{ slug: string }>('POST', path, { workspace_id, ...body })).slug;
+    const guardrail = await made('/guardrails', {
+      name: 'Versions',
+      checks: forbids('first'),
+      actions: { deny: true },
+    });
+    await scenario.admin('PUT', `/guardrails/${guardrail}`, { checks: forbids('second') });
+    await made('/integrations', {
+      name: 'saved',
+      slug: 'saved',
+      ai_provider_id: 'openai',
+      key: 'sk',
+      configurations: { custom_host: `${scenario.upstream.url}/v1` },
+      create_default_provider: false,
+    });
+    const provider = await made('/providers', {
+      name: 'saved',
+      slug: 'saved',
+      integration_id: 'saved',
+    });
+    const configs: string[] = [];
+    for (const reference of [`${guardrail}@1`, `${guardrail}@2`, guardrail])
+      configs.push(
+        await made('/configs', {
+          name: 'Naming',
+          config: { provider: `@${provider}`, input_guardrails: [reference] },
+        }),
+      );
+    const partial = await made('/prompts/partials', { name: 'Word', string: word });
+    const prompt = await made('/prompts', {
+      name: 'Saying',
+      collection_id: 'default',
+      string: JSON.stringify([{ role: 'user', content: `{{what}} {{>${partial}}}` }]),
+      parameters: {},
+      model: 'gpt-4o-mini',
+      virtual_key: provider,
+    });
+    await enforce({ input_guardrails: [inputSlug] });
+
+    const statuses = async () => {
+      const found: unknown[] = [];
+      for (const config of configs)
+        for (const text of ['first', 'second', 'third']) {
+          const headers = { 'x-service-config': config };
+          const asked = { body: chat(text), headers, host: null };
+          const { status, text: told } = await outcomeOf('/v1/chat/completions', asked);
+          found.push([200, 446].includes(status) ? status : told);
+        }
+      const denied = await outcomeOf('/v1/chat/completions', { body: chat(word) });
+      const rendered = await outcomeOf(`/v1/prompts/${prompt}/render`, {
+        body: { variables: { what: 'it is' } },
+      });
+      return [...found, denied.status, JSON.parse(rendered.text).data.messages[0].content];
+    };
+    const expected = [446, 200, 200, 200, 446, 200, 200, 446, 200, 446, `it is ${word}`];
+    expect(await statuses()).toEqual(expected);
+    await scenario.stack.part('control-plane').kill();
+    await scenario.stack.part('gateway').stop();
+    await scenario.stack.part('gateway').start();
+    expect(await statuses()).toEqual(expected);
   });
 });

@@ -21,6 +21,10 @@ export const checkOutput: Step = {
     call.inspect = (body) => hooks.inspect(body, keep);
     const answer = await next(visit);
     const { reply } = answer;
+    const isUnchecked = reply?.kind === 'body' && reply.status !== 200 && reply.status !== 246;
+    // A failure is looked at by nobody; what became of the input is told with it.
+    if (isUnchecked && !isPassing && reply.isDenial !== true)
+      return { ...answer, reply: hooks.onUncheckedBody(reply) };
     // The rest of an answer is heard by the checks of the target that began it.
     if (reply?.kind !== 'stream' || visit.exchange.recovery?.isAsking === true) return answer;
     return { ...answer, reply: hooks.onStream(reply, call) };

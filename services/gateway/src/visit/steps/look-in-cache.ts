@@ -146,7 +146,8 @@ async function answerKept(
   const { hooks } = visit;
   let reply = found;
   if (hooks !== undefined)
-    reply = found.kind === 'body' ? hooks.onKeptBody(found) : hooks.onStream(found, undefined);
+    reply =
+      found.kind === 'body' ? hooks.onUncheckedBody(found) : hooks.onStream(found, undefined);
   visit.exchange.limits?.noteAnswered();
   visit.exchange.progress.tries++;
   const target = targetOf(visit);
