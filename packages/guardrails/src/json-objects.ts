@@ -34,7 +34,7 @@ function bracedObjects(whole: string): JsonObject[] {
 /** Each attempt may read to the end of the text: a text of braces alone must not cost its square. */
 const attemptsMax = 5;
 /** Beyond it, looking for where objects end would take too long. */
-const bracedTextMax = 2 * 1024 * 1024;
+const bracedTextMax = 512 * 1024;
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -83,7 +83,11 @@ export async function startLab(options: TestStackOptions = {}): Promise<Lab> {
   };
 }
 
-async function saveConfig(scenario: Scenario, name: string, document: object): Promise<string> {
+export async function saveConfig(
+  scenario: Scenario,
+  name: string,
+  document: object,
+): Promise<string> {
   const { workspace_id } = scenario.stack.credentials;
   const body = { name, config: document, workspace_id };
   const created = await scenario.admin<{ data: { slug: string } }>('POST', '/configs', body);

@@ -6,7 +6,7 @@ import { PiiFinder, sliceLength } from '../pii/find-pii.ts';
 import type { Finding } from '../pii/finding.ts';
 import { patternFinder, wordFinder } from '../pii/own-finders.ts';
 import { isSupportedCountry } from '../pii/phones.ts';
-import { Redactor } from '../pii/redact.ts';
+import { findingsATurn, Redactor } from '../pii/redact.ts';
 import { replaced } from '../replaced.ts';
 import { requiredSubject } from '../text-check.ts';
 
@@ -21,12 +21,51 @@ export function pii(parameters: Parameters): CheckFunction {
       throw new CheckError('NothingToCheck', 'Inputs of embeddings are not redacted.');
     const texts = textsOf(context, subjects);
     requiredSubject(texts.joined);
-    const judge = (findings: readonly Finding[][]) =>
-      outcomeOf(context, texts, findings, parameters);
-    if (texts.joined.length <= sliceLength)
-      return judge(texts.parts.map((part) => finder.find(part)));
-    return inTurns(finder, texts.parts).then(judge);
+    const { parts } = texts;
+    const outcome = (findings: readonly Finding[][], redacted: Redacted) =>
+      outcomeOf(context, texts, findings, redacted, parameters);
+    if (texts.joined.length > sliceLength) return lookInTurns(finder, parts, parameters, outcome);
+    const findings = parts.map((part) => finder.find(part));
+    if (!parameters.redact || findings.every(isEmpty)) return outcome(findings, undefined);
+    const redactor = new Redactor(parts);
+    const redacted = findings.map((found, at) =>
+      isEmpty(found) ? null : redactor.redact(parts[at] ?? '', found),
+    );
+    return outcome(findings, redacted);
   };
+}
+
+/** One for each part, null where nothing is taken out; undefined where nothing is at all. */
+type Redacted = readonly (string | null)[] | undefined;
+
+const isEmpty = (found: readonly Finding[]) => found.length === 0;
+
+async function lookInTurns(
+  finder: PiiFinder,
+  parts: readonly string[],
+  { redact }: Parameters,
+  outcome: (findings: readonly Finding[][], redacted: Redacted) => CheckOutcome,
+): Promise<CheckOutcome> {
+  const findings = await inTurns(finder, parts);
+  await setImmediate();
+  if (!redact || findings.every(isEmpty)) return outcome(findings, undefined);
+  const redactor = await Redactor.madeInTurns(parts, () => setImmediate());
+  const redacted: (string | null)[] = [];
+  let sinceTurn = 0;
+  for (const [at, found] of findings.entries()) {
+    sinceTurn += found.length;
+    if (sinceTurn > findingsATurn) {
+      await setImmediate();
+      sinceTurn = found.length;
+    }
+    redacted.push(
+      isEmpty(found)
+        ? null
+        : await redactor.redactInTurns(parts[at] ?? '', found, () => setImmediate()),
+    );
+  }
+  await setImmediate();
+  return outcome(findings, redacted);
 }
 
 async function inTurns(finder: PiiFinder, parts: readonly string[]): Promise<Finding[][]> {
@@ -66,10 +105,12 @@ function outcomeOf(
   context: CheckContext,
   texts: Texts,
   findings: readonly Finding[][],
+  redacted: Redacted,
   { redact, not }: Parameters,
 ): CheckOutcome {
   const counts: Record<string, number> = {};
-  for (const { type } of findings.flat()) counts[type] = (counts[type] ?? 0) + 1;
+  for (const found of findings)
+    for (const { type } of found) counts[type] = (counts[type] ?? 0) + 1;
   const isFound = Object.keys(counts).length > 0;
   const verdict = (!isFound || redact) !== not;
   const explanation = isFound
@@ -77,11 +118,6 @@ function outcomeOf(
     : 'Nothing personal or secret was found.';
   // What was found is told by its kind alone: results go into replies, records and logs.
   const data = { verdict, not, explanation, detected: counts };
-  if (!isFound || !redact) return { verdict, data };
-  const redactor = new Redactor(texts.parts);
-  const parts = texts.parts.map((part, at) => {
-    const found = findings[at] ?? [];
-    return found.length === 0 ? null : redactor.redact(part, found);
-  });
-  return { verdict, data, ...replaced(context, texts, parts) };
+  if (redacted === undefined) return { verdict, data };
+  return { verdict, data, ...replaced(context, texts, redacted) };
 }

@@ -34,17 +34,15 @@ function wordsIn(text: string): number {
 /** As `\s` of a pattern. */
 function isWhiteSpace(unit: number): boolean {
   if (unit <= 0x20) return unit === 0x20 || (unit >= 0x09 && unit <= 0x0d);
-  return unit >= 0xa0 && otherWhiteSpace.has(unit);
+  if (unit < 0x1680) return unit === 0xa0;
+  return (
+    unit === 0x1680 ||
+    (unit >= 0x2000 && unit <= 0x200a) ||
+    unit === 0x2028 ||
+    unit === 0x2029 ||
+    unit === 0x202f ||
+    unit === 0x205f ||
+    unit === 0x3000 ||
+    unit === 0xfeff
+  );
 }
-
-const otherWhiteSpace: ReadonlySet<number> = new Set([
-  0xa0,
-  0x1680,
-  0x2028,
-  0x2029,
-  0x202f,
-  0x205f,
-  0x3000,
-  0xfeff,
-  ...Array.from({ length: 11 }, (_, at) => 0x2000 + at),
-]);

@@ -12,6 +12,7 @@ import {
 import type { GuardedFetch } from '@sluice/outbound';
 import type { HookContext } from './hook-context.ts';
 import { HostResting } from './resting-hosts.ts';
+import { writeInTurns } from './write-in-turns.ts';
 
 /** How a check may ask: in whose name, and until when. */
 export interface Asking {
@@ -58,7 +59,9 @@ async function askOnce(
     ...(isJson ? { 'content-type': 'application/json' } : {}),
     ...lowerCased(headers),
   };
-  const text = isJson ? JSON.stringify(body) : body;
+  // What a check tells of a large request is as large.
+  const isLarge = context.largeOwner !== undefined && signing === undefined;
+  const text = isJson ? (isLarge ? await writeInTurns(body) : JSON.stringify(body)) : body;
   return asking.fetch(url, {
     method,
     headers: signing === undefined ? own : await signed(url, method, own, text, signing),
@@ -75,7 +78,7 @@ async function signed(
   url: string,
   method: string,
   headers: Record<string, string>,
-  body: string | undefined,
+  body: string | Buffer | undefined,
   { service, region, accessKeyId, secretAccessKey, sessionToken }: AwsSigning,
 ): Promise<Record<string, string>> {
   const { origin, pathname, search } = new URL(url);

@@ -8,6 +8,7 @@ import { withDeadline } from './deadline.ts';
 import type { HookBounds } from './hook-bounds.ts';
 import type { HookContext } from './hook-context.ts';
 import type { CheckResult } from './hook-results.ts';
+import { hasTooManyValues, valuesMax } from './too-many-values.ts';
 import { hasTime, isBusy, noteSpent } from './turn.ts';
 
 export interface HookTools {
@@ -60,6 +61,7 @@ export async function runCheck(
     if (needsBody(ready)) {
       if (context.unreadable !== undefined) throw new CheckError('Unreadable', context.unreadable);
       bounds.expectLength();
+      expectFewValues(ready, context);
     }
     const ends = endOf(ready, bounds, startedAt, tools, context);
     const outcome =
@@ -86,6 +88,16 @@ export async function runCheck(
 /** Which operation it is, and what is known of its caller, is known without the body. */
 function needsBody({ judges }: ReadyCheck): boolean {
   return judges === 'texts' || judges === 'parameters';
+}
+
+/** Only of large bodies: those of usual size have no room for so many. @throws CheckError */
+function expectFewValues(
+  { judges }: ReadyCheck,
+  { event, request, response = {}, largeOwner }: HookContext,
+): void {
+  if (judges !== 'texts' || largeOwner === undefined) return;
+  if (hasTooManyValues(event === 'beforeRequest' ? request : response))
+    throw new CheckError('TextTooLong', `The body has more than ${valuesMax} values.`);
 }
 
 /** When a check that waits is given up, and as what. */

@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { type OperationId, operationIds, operations } from '@sluice/contracts';
 import { json, sse } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { saveConfig } from '../lab.ts';
 import { type CallOptions, chatReply, type Scenario, startScenario } from '../scenario.ts';
 import { openAiEvents } from '../vendor-replies.ts';
 
@@ -608,9 +609,9 @@ describe('what is held on disk', () => {
     const configs: string[] = [];
     for (const reference of [`${guardrail}@1`, `${guardrail}@2`, guardrail])
       configs.push(
-        await made('/configs', {
-          name: 'Naming',
-          config: { provider: `@${provider}`, input_guardrails: [reference] },
+        await saveConfig(scenario, reference, {
+          provider: `@${provider}`,
+          input_guardrails: [reference],
         }),
       );
     const partial = await made('/prompts/partials', { name: 'Word', string: word });
