@@ -146,8 +146,7 @@ async function answerKept(
   const { hooks } = visit;
   let reply = found;
   if (hooks !== undefined)
-    reply =
-      found.kind === 'body' ? hooks.onUncheckedBody(found) : hooks.onStream(found, undefined);
+    reply = found.kind === 'body' ? hooks.onUncheckedBody(found) : hooks.onStream(found, undefined);
   visit.exchange.limits?.noteAnswered();
   visit.exchange.progress.tries++;
   const target = targetOf(visit);
