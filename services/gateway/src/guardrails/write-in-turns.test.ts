@@ -11,7 +11,7 @@ it('is the JSON of any document, also of texts that are written piece by piece',
   );
   // Pairs of units on both sides of where pieces end.
   const text = `x${'😀é"\n'.repeat(300_000)}`;
-  expect(JSON.parse((await writeInTurns({ text, absent: undefined })).toString())).toEqual({
+  expect(JSON.parse((await writeInTurns({ text })).toString())).toEqual({
     text,
   });
 });

@@ -33,8 +33,6 @@ function* piecesOf(value: JsonValue): Generator<string> {
   } else {
     let before = '{';
     for (const [name, item] of Object.entries(value)) {
-      // As JSON.stringify does with what was not set.
-      if (item === undefined) continue;
       yield `${before}${JSON.stringify(name)}:`;
       yield* piecesOf(item);
       before = ',';
