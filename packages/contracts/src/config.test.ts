@@ -170,6 +170,24 @@ describe('parseConfigDocument', () => {
     };
     expect(parseConfigDocument(sticky, 'ignore').ok).toBe(true);
     expect(faultOf(sticky, 'refuse').field).toBe('config.strategy.sticky.hash_fields');
+    const byPrompt = { enabled: true, hash_fields: ['prompt.prefix'] };
+    const stays = (rule: object) => ({
+      strategy: { mode: 'loadbalance', sticky: rule },
+      targets: two,
+    });
+    expect(parseConfigDocument(stays(byPrompt), 'refuse').ok).toBe(true);
+    expect(faultOf(stays({ ...byPrompt, ttl: 60 }), 'refuse').field).toBe(
+      'config.strategy.sticky.ttl',
+    );
+  });
+
+  it('takes marks for prompts alone, and no other lives than providers know', () => {
+    const marked = (prompt_cache: object) => ({ prompt_cache });
+    expect(parseConfigDocument(marked({ breakpoints: 'auto', ttl: '1h' }), 'refuse').ok).toBe(true);
+    expect(faultOf(marked({ breakpoints: 'auto', ttl: '2h' }), 'refuse').field).toBe(
+      'config.prompt_cache.ttl',
+    );
+    expect(faultOf(marked({ ttl: '1h' }), 'refuse').field).toBe('config.prompt_cache.breakpoints');
   });
   // biome-ignore-end lint/suspicious/noThenProperty: as above
 

@@ -77,8 +77,18 @@ describe('promptPrefix', () => {
     expect(promptPrefix(params)).toBeUndefined();
   });
 
-  it('looks at a bounded part of what is long', () => {
-    const long = chat({ messages: [{ role: 'user', content: 'x'.repeat(20_000_000) }] });
+  it.each<[string, object]>([
+    ['a long text', { messages: [{ role: 'user', content: 'x'.repeat(20_000_000) }] }],
+    ['many tools', { tools: Array.from({ length: 300_000 }, () => ({ name: 'f' })) }],
+    [
+      'many parts',
+      {
+        messages: [{ role: 'user', content: Array.from({ length: 300_000 }, () => ({ a: 'b' })) }],
+      },
+    ],
+    ['many turns', { messages: Array.from({ length: 300_000 }, () => ({ role: 'assistant' })) }],
+  ])('looks at a bounded part of %s', (_, more) => {
+    const long = chat(more);
     promptPrefix(long);
     const before = process.cpuUsage();
     for (let count = 0; count < 100; count++) promptPrefix(long);

@@ -9,6 +9,8 @@ const textMax = 4096;
 /** Of each string in what is no text: an address, the beginning of a picture. */
 const otherMax = 256;
 const depthMax = 4;
+/** Texts, names and the like. */
+const piecesMax = 1000;
 
 /**
  * What all requests of one conversation begin with, as a hash: the names of its
@@ -22,7 +24,10 @@ export function promptPrefix(params: Readonly<JsonObject>): string | undefined {
   const turns = params.messages ?? params.input;
   if (typeof turns !== 'string' && !Array.isArray(turns)) return undefined;
   const out: string[] = [];
-  for (const tool of listOf(params.tools)) out.push(nameOf(tool));
+  for (const tool of listOf(params.tools)) {
+    if (isFull(out)) break;
+    out.push(nameOf(tool));
+  }
   addContent(params.system, out);
   addContent(params.instructions, out);
   if (typeof turns === 'string') addText(turns, out);
@@ -31,7 +36,7 @@ export function promptPrefix(params: Readonly<JsonObject>): string | undefined {
       const { role, content } = recordOf(turn);
       out.push(`${typeof role === 'string' ? role : ''}:`);
       addContent(content, out);
-      if (role === 'user') break;
+      if (role === 'user' || isFull(out)) break;
     }
   return hash64Hex(out.join('\n'));
 }
@@ -45,6 +50,7 @@ function nameOf(tool: JsonValue): string {
 function addContent(content: JsonValue | undefined, out: string[]): void {
   if (typeof content === 'string') addText(content, out);
   for (const part of listOf(content)) {
+    if (isFull(out)) return;
     const { text } = recordOf(part);
     if (typeof text === 'string') addText(text, out);
     else addOther(part, out, 0);
@@ -60,11 +66,17 @@ function addText(text: string, out: string[]): void {
 function addOther(value: JsonValue | undefined, out: string[], depth: number): void {
   if (typeof value === 'string') out.push(`${value.length} ${value.slice(0, otherMax)}`);
   else if (typeof value === 'object' && value !== null && depth < depthMax)
-    for (const key in value)
+    for (const key in value) {
+      if (isFull(out)) return;
       if (!marks.has(key)) addOther((value as JsonObject)[key], out, depth + 1);
+    }
 }
 
 const marks: ReadonlySet<string> = new Set(['cache_control', 'prompt_cache_breakpoint']);
+
+function isFull(out: readonly string[]): boolean {
+  return out.length >= piecesMax;
+}
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];

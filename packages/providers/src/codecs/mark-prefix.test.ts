@@ -7,13 +7,18 @@ import { findTranslation } from '../translation/find-translation.ts';
 
 type Asked = 'chatComplete' | 'messages' | 'createModelResponse';
 
+const settings: Record<string, string> = {
+  'aws-region': 'us-east-1',
+  'azure-foundry-url': 'https://example.services.ai.azure.com/anthropic',
+};
+
 function encode(asked: Asked, at: string, body: object, cachePrefix?: CachePrefix) {
   const provider = findProvider(at)!;
   const request = body as JsonObject;
   const context = contextFor(provider, true, {
     model: String(request.model),
     request,
-    setting: (name) => (name === 'aws-region' ? 'us-east-1' : undefined),
+    setting: (name) => settings[name],
     ...(cachePrefix === undefined ? {} : { cachePrefix }),
   });
   return findTranslation(provider, asked, context).encode(request, context);
@@ -87,6 +92,30 @@ describe('marks of the beginning of a prompt', () => {
       'Claude, natively, behind what takes one',
       'messages',
       'anthropic',
+      loop(claude),
+      short,
+      ['messages.0.content.0 5m', 'messages.2.content.0 5m', 'system.0 5m', 'tools.0 5m'],
+    ],
+    [
+      'Claude through InvokeModel',
+      'messages',
+      'bedrock',
+      loop(onBedrock),
+      long,
+      ['messages.0.content.0 1h', 'messages.2.content.0 1h', 'system.0 1h', 'tools.0 1h'],
+    ],
+    [
+      'Claude on Vertex AI',
+      'messages',
+      'vertex-ai',
+      loop('anthropic.claude-opus-4-5@20251101'),
+      short,
+      ['messages.0.content.0 5m', 'messages.2.content.0 5m', 'system.0 5m', 'tools.0 5m'],
+    ],
+    [
+      'Claude at Azure',
+      'messages',
+      'azure-ai',
       loop(claude),
       short,
       ['messages.0.content.0 5m', 'messages.2.content.0 5m', 'system.0 5m', 'tools.0 5m'],
