@@ -57,6 +57,7 @@ const commands = {
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'cache:measure': ['scripts/cache-measure.ts'],
+  'translations:measure': ['scripts/translations-measure.ts'],
   'guardrails:measure': ['scripts/guardrails-measure.ts'],
   'audit:verify': ['scripts/audit-verify.ts'],
   'ledger:speed': ['scripts/ledger-speed.ts'],
