@@ -6,19 +6,13 @@
  * EMBEDDINGS_MODEL, EMBEDDINGS_API_KEY and EMBEDDINGS_DIMENSIONS;
  * without them only the first is told.
  */
-import { MemoryVectors } from '@sluice/gateway/vectors';
 import { labelledPairs } from './cache/labelled-questions.ts';
+import { atShare, type LookUps, measureLookUps } from './cache/measure-look-ups.ts';
 import { type ScoredPair, scorePairs } from './cache/score-pairs.ts';
 
-/** Clocks of CPU time tick in milliseconds. */
-const batch = 10;
-const dimensions = 1536;
-const wanted = { atLeast: 0.95, countMax: 1 };
-const partition = { organisationId: 'measured', key: 'all' };
-
 console.table({
-  '10,000 questions': measureLookUps(10_000),
-  '100,000 questions': measureLookUps(100_000),
+  '10,000 questions': figuresOf(measureLookUps(10_000)),
+  '100,000 questions': figuresOf(measureLookUps(100_000)),
 });
 
 const { EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: model } = process.env;
@@ -28,35 +22,14 @@ if (url === undefined || model === undefined)
   );
 else await measureQuality(url, model);
 
-/** CPU of this process for a look-up, in ms: half of them have a neighbour at 0.96. */
-function measureLookUps(count: number) {
-  const vectors = new MemoryVectors({ dimensions, bytesMax: 1024 ** 3, entriesMax: count });
-  const { unit, nearTo } = randomVectors(dimensions);
-  const kept: Float32Array[] = [];
-  for (let at = 0; at < count; at++) {
-    const vector = unit();
-    vectors.add(partition, String(at), vector, 3_600_000);
-    if (at % Math.ceil(count / 1000) === 0) kept.push(vector);
-  }
-  const asked = kept.flatMap((vector) => [nearTo(vector, 0.96), unit()]);
-  let found = 0;
-  const micros: number[] = [];
-  for (let from = 0; from < asked.length; from += batch) {
-    const together = asked.slice(from, from + batch);
-    const before = process.cpuUsage();
-    for (const vector of together) found += vectors.near(partition, vector, wanted).length;
-    const { user, system } = process.cpuUsage(before);
-    micros.push((user + system) / together.length);
-  }
-  micros.sort((one, other) => one - other);
-  const at = (share: number) =>
-    ((micros[Math.floor(micros.length * share)] ?? 0) / 1000).toFixed(2);
+function figuresOf({ ms, found, findable, bytes }: LookUps) {
+  const at = (share: number) => atShare(ms, share).toFixed(2);
   return {
     'p50, ms': at(0.5),
     'p95, ms': at(0.95),
     'p99, ms': at(0.99),
-    found: `${found} of ${kept.length}`,
-    MB: Math.round(vectors.bytes / 1e6),
+    found: `${found} of ${findable}`,
+    MB: Math.round(bytes / 1e6),
   };
 }
 
@@ -102,21 +75,4 @@ async function embedAll(base: string, name: string, texts: readonly string[]): P
 function cosine(one: readonly number[], other: readonly number[]): number {
   const dot = one.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
   return dot / (Math.hypot(...one) * Math.hypot(...other));
-}
-
-/** Directions at random, and others at a cosine from them. */
-function randomVectors(size: number) {
-  const normalised = (vector: Float32Array) => {
-    const length = Math.sqrt(vector.reduce((sum, value) => sum + value * value, 0));
-    return vector.map((value) => value / length);
-  };
-  const unit = () => normalised(Float32Array.from({ length: size }, () => Math.random() - 0.5));
-  const nearTo = (vector: Float32Array, cosineWanted: number) => {
-    const other = unit();
-    const along = vector.reduce((sum, value, at) => sum + value * (other[at] ?? 0), 0);
-    const across = normalised(other.map((value, at) => value - along * (vector[at] ?? 0)));
-    const sine = Math.sqrt(1 - cosineWanted ** 2);
-    return vector.map((value, at) => cosineWanted * value + sine * (across[at] ?? 0));
-  };
-  return { unit, nearTo };
 }

@@ -16,6 +16,7 @@ export const measurementNames = [
   'bodies',
   'guardrails',
   'routing',
+  'semantic',
 ] as const;
 export type MeasurementName = (typeof measurementNames)[number];
 

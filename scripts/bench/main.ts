@@ -14,6 +14,7 @@ import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
 import { measureOpenStreams } from './measure/open-streams.ts';
 import { measureRouting } from './measure/routing.ts';
 import { measureSaturation } from './measure/saturation.ts';
+import { measureSemanticCache } from './measure/semantic-cache.ts';
 import { startPart } from './parts.ts';
 import { type Subject, startBareProxy, startCommand } from './subject.ts';
 import { type Workbench, warmUp } from './workbench.ts';
@@ -83,6 +84,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('guardrails', () => measureGuardrails(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
+  await measure('semantic', measureSemanticCache);
   return figures;
 }
 

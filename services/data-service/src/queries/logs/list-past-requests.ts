@@ -55,6 +55,8 @@ async function page(
   const where = [
     ...allowedRows(request, parameters),
     "source = ''",
+    // What a cache asks beside a request is none of its attempts.
+    "option_path != 'cache.embedding'",
     `created_at < ${instant(Number(request.toMs), parameters)}`,
   ];
   if (after === undefined)
