@@ -363,4 +363,35 @@ describe('workspaces', () => {
       .expect(200);
     expect(await dates()).toEqual([once]);
   });
+
+  it('empty the cache of a namespace, and of all beyond a thousand', async () => {
+    const created = await admin().post('/admin/workspaces', { name: 'Kept answers' });
+    const where = { slug: created.body.id as string };
+    const generations = async () => {
+      const row = await h.db.workspace.findFirstOrThrow({ where });
+      return row.cacheGenerations as { namespace: string; generation: string }[];
+    };
+    const empty = async (query = '') => {
+      const path = `/admin/workspaces/${created.body.id}/cache${query}`;
+      expect((await admin().delete(path)).status).toBe(200);
+      return generations();
+    };
+    const [first] = await empty('?namespace=a');
+    expect(first).toEqual({ namespace: 'a', generation: expect.any(String) });
+    const both = await empty('?namespace=b');
+    expect(both.map(({ namespace }) => namespace)).toEqual(['a', 'b']);
+    const [b, again] = await empty('?namespace=a');
+    expect([b, again?.namespace]).toEqual([both[1], 'a']);
+    expect(again?.generation).not.toBe(first?.generation);
+    const [all, ...none] = await empty();
+    expect([all?.namespace, none]).toEqual(['', []]);
+    const many = Array.from({ length: 1000 }, (_, at) => ({
+      namespace: `n${at}`,
+      generation: 'g',
+    }));
+    await h.db.workspace.updateMany({ where, data: { cacheGenerations: many } });
+    expect(await empty('?namespace=n5')).toHaveLength(1000);
+    const [everything, ...nothing] = await empty('?namespace=another');
+    expect([everything?.namespace, nothing]).toEqual(['', []]);
+  });
 });

@@ -105,8 +105,8 @@ export class ReplyCache {
     const similar = request.semantic && similarTo(request, request.semantic);
     const key = similar === undefined ? cacheKey(request) : keyIn(similar.partition, similar.id);
     const subject: Subject = { organisationId, key, endpoint, form, maxAgeMs, signal };
-    // What is young enough for one rule may be too old for another.
-    const flightKey = `${key}/${form}/${maxAgeMs}`;
+    // What is young enough for one rule may be too old for another, and what is near enough too far.
+    const flightKey = `${key}/${form}/${maxAgeMs}${similar === undefined ? '' : nearness(similar)}`;
     const looking = request.forceRefresh
       ? { status: 'REFRESH' as const, fill: this.#refresh(subject, flightKey) }
       : this.#find(subject, flightKey);
@@ -285,6 +285,10 @@ function similarTo(request: CacheRequest, ask: SemanticAsk): Similar | undefined
   const { organisationId } = request;
   const partition = { organisationId, key: partitionKey(request, question, ask.embedder) };
   return { ask, text: question.text, partition, id: cacheKey(request) };
+}
+
+function nearness({ ask: { threshold, isShadow } }: Similar): string {
+  return isShadow ? '/shadow' : `/${threshold}`;
 }
 
 /** With the partition in it, so that whatever an index names lies in it, or nowhere. */

@@ -203,6 +203,21 @@ describe('the semantic cache', () => {
     expect(cache.flightCount).toBe(0);
   });
 
+  it('gives nobody who waits what is not near enough for them', async () => {
+    await askAndKeep('at 0');
+    const asking = (over: Partial<SemanticAsk>) => ask('at 15', { ask: over });
+    const found = await Promise.all([
+      asking({ threshold: 0.9 }),
+      asking({ threshold: 0.99 }),
+      asking({ threshold: 0.9, isShadow: true }),
+    ]);
+    expect(found.map(({ status }) => status)).toEqual([
+      'SEMANTIC HIT',
+      'SEMANTIC MISS',
+      'SEMANTIC MISS',
+    ]);
+  });
+
   it('lets the next one ask when a caller leaves while a vector is made', async () => {
     const gone = new AbortController();
     const first = ask('at 0', {
