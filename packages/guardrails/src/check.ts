@@ -1,4 +1,5 @@
 import type { Judges } from '@sluice/contracts/checks';
+import type { EmbeddingRule } from '@sluice/engine';
 import type { JsonObject, TextSource } from '@sluice/providers';
 
 /**
@@ -19,6 +20,20 @@ export interface CheckContext extends TextSource {
   readonly signal: AbortSignal;
   /** Asks a host that a parameter of the check names. */
   readonly ask: AskHost;
+  /** Absent where nobody makes vectors. */
+  readonly embed?: EmbedText | undefined;
+}
+
+/**
+ * A vector of length 1, made on the account of whoever asks. Without a rule by whom the operator names.
+ * @throws CheckError `HostFailed` when there is none
+ */
+export type EmbedText = (text: string, options: EmbedOptions) => Promise<Float32Array>;
+
+export interface EmbedOptions {
+  readonly rule: EmbeddingRule | undefined;
+  /** Whether the same text will be asked again, and the vector is worth keeping. */
+  readonly keep: boolean;
 }
 
 /**

@@ -13,6 +13,7 @@ export {
   type CheckKind,
   type CheckOutcome,
   type CompiledCheck,
+  type EmbedText,
   type HostAnswer,
   type HostQuestion,
   isRequestFault,

@@ -251,6 +251,56 @@ describe('default.toxicity', () => {
   });
 });
 
+describe('default.bannedTopics by similarity', () => {
+  /** Who takes texts that speak of shooting for near, and what was asked. */
+  function model() {
+    const asked: [text: string, keep: boolean][] = [];
+    const embed: CheckContext['embed'] = async (text, { keep, rule }) => {
+      asked.push([text, keep]);
+      expect(rule).toEqual({ provider: '@v', model: 'm' });
+      return text.includes('shoot') ? Float32Array.of(1, 0) : Float32Array.of(0.6, 0.8);
+    };
+    return { embed, asked };
+  }
+  const parameters = {
+    topics: [
+      { name: 'guns', words: ['rifle'], examples: ['how to shoot'] },
+      { name: 'b', words: ['x'] },
+    ],
+    similarity: 0.7,
+    embedding: { provider: '@v', model: 'm' },
+  };
+  const id = 'default.bannedTopics';
+
+  it.each([
+    ['what is like an example', parameters, 'who shoots best?', false],
+    ['turned', { ...parameters, not: true }, 'who shoots best?', true],
+    ['what is not', parameters, 'who bakes best?', true],
+    ['what is near enough', { ...parameters, similarity: 0.6 }, 'who bakes best?', false],
+    ['far into a text', parameters, `${'bread '.repeat(500)}shoot`, false],
+    ['a text too long', parameters, 'bread '.repeat(5_000), 'TextTooLong'],
+    ['examples without similarity', { topics: parameters.topics }, 'a', 'InvalidParameters'],
+  ])('%s', async (_what, given, text, expected) => {
+    expect(await verdictOf(id, given, { ...asking(text), embed: model().embed })).toBe(expected);
+  });
+
+  it('asks for vectors only where words do not decide, and keeps those of examples', async () => {
+    const { embed, asked } = model();
+    expect(await verdictOf(id, parameters, { ...asking('a rifle'), embed })).toBe(false);
+    expect(asked).toEqual([]);
+    const data = await dataOf(id, parameters, { ...asking('bread'), embed });
+    expect(asked).toEqual([
+      ['bread', false],
+      ['how to shoot', true],
+    ]);
+    expect(data.likeness).toEqual({ guns: 0.6 });
+  });
+
+  it('cannot decide where nobody makes vectors', async () => {
+    expect(await verdictOf(id, parameters, asking('bread'))).toBe('NotSupported');
+  });
+});
+
 describe('default.imageHosts', () => {
   it('takes pictures out, and leaves the text around them', async () => {
     const text = `Before ${leak} between <img src="https://evil.example/x"> after ![ok](https://ok.example/a).`;

@@ -77,6 +77,7 @@ import { Latencies } from './routing/state/latencies.ts';
 import { StickyChildren } from './routing/state/sticky-children.ts';
 import type { Env } from './settings.ts';
 import { recordAttempt } from './usage/record-attempt.ts';
+import { CheckEmbedder } from './visit/embed-for-checks.ts';
 import { createLadder } from './visit/ladder.ts';
 import { resolveTarget } from './visit/target/resolve-target.ts';
 
@@ -201,6 +202,11 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   };
   const guardrailMetrics = createGuardrailMetrics(metrics);
   const cacheMetrics = createCacheMetrics(metrics);
+  const embedder = createEmbedder(env, {
+    callModel: createCallModel(calling),
+    logger,
+    onEmbedded: cacheMetrics.asked,
+  });
   const ladder = createLadder({
     ...calling,
     newer,
@@ -215,11 +221,8 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     onLateHook: ledger.lateHook,
     logger,
     cache: createCache(env, redis.sharedCache),
-    embedder: createEmbedder(env, {
-      callModel: createCallModel(calling),
-      logger,
-      onEmbedded: cacheMetrics.asked,
-    }),
+    embedder,
+    checkEmbedder: new CheckEmbedder(embedder),
     similarityMin: env.SEMANTIC_CACHE_SIMILARITY_THRESHOLD,
     onShadowHit: cacheMetrics.shadowHit,
     avoidedCost: avoidedCost(estimates, prices),

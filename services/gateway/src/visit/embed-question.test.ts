@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
 import type { CallModel } from '../calls/call-model.ts';
 import type { BodyReply } from '../exchange/reply.ts';
+import { CheckEmbedder } from './embed-for-checks.ts';
 import { type Embedded, type EmbedOptions, QuestionEmbedder } from './embed-question.ts';
 
 type Call = Parameters<CallModel>;
@@ -165,5 +166,39 @@ describe('the vector of a question', () => {
     expect(await embedder.embed(other, embedder.embedderOf(rule, 'config'), 'How?')).toBeDefined();
     nowMs += 10_001;
     expect(await ask(embedder)).toBeDefined();
+  });
+});
+
+describe('vectors for checks', () => {
+  it('are made on the account of the caller, said to be so, and examples are asked once a workspace', async () => {
+    answer = async () => vector(1, 0);
+    const checks = new CheckEmbedder(embedderWith());
+    const embed = checks.for(exchange);
+    await embed('an example', { rule, keep: true });
+    expect(await embed('an example', { rule, keep: true })).toEqual(Float32Array.of(1, 0));
+    await embed('an example', { rule, keep: false });
+    expect(calls).toHaveLength(2);
+    expect(calls[0]?.[0].decisionJson).toBe('{"asked_by":"guardrail"}');
+    const { bundle } = exchange;
+    const source = { ...bundle?.source, workspaceId: 'another' };
+    const elsewhere = exampleExchange({
+      bundle: { ...bundle, source } as never,
+      key: exampleKey(),
+    });
+    await checks.for(elsewhere)('an example', { rule, keep: true });
+    expect(calls).toHaveLength(3);
+  });
+
+  it('are an error of the check where there are none, and nobody is kept', async () => {
+    answer = async () => reply({ error: {} }, 500);
+    const embed = new CheckEmbedder(embedderWith()).for(exchange);
+    const asked = embed('an example', { rule, keep: true });
+    await expect(asked).rejects.toMatchObject({ name: 'HostFailed' });
+    await expect(embed('x', { rule: undefined, keep: false })).rejects.toMatchObject({
+      name: 'InvalidParameters',
+    });
+    expect(came).toEqual([]);
+    answer = async () => vector(1, 0);
+    expect(await embed('an example', { rule, keep: true })).toEqual(Float32Array.of(1, 0));
   });
 });

@@ -33,6 +33,9 @@ export const embedded = ['made', 'late', 'failed', 'resting'] as const;
 /** What asking for a vector came to; `resting`: nobody was asked, since the last ones failed. */
 export type Embedded = (typeof embedded)[number];
 
+/** For whom a vector is made, as the record says. */
+export type AskedBy = 'cache' | 'guardrail';
+
 /** Who makes vectors. */
 export interface Embedder {
   /** Vectors of embedders with different names are not compared. */
@@ -88,10 +91,13 @@ export class QuestionEmbedder {
     exchange: ModelExchange,
     embedder: Embedder,
     text: string,
+    askedBy: AskedBy = 'cache',
   ): Promise<Float32Array | undefined> {
     const workspaceId = exchange.bundle?.source.workspaceId ?? '';
     const account = `${workspaceId}|${embedder.name}`;
-    const { onEmbedded, logger } = this.#parts;
+    const { logger } = this.#parts;
+    // Checks that could not decide are counted as such.
+    const onEmbedded = askedBy === 'cache' ? this.#parts.onEmbedded : nobodyCounts;
     if (this.#rests(account)) {
       onEmbedded('resting');
       return undefined;
@@ -99,7 +105,10 @@ export class QuestionEmbedder {
     const deadline = AbortSignal.timeout(this.#options.timeoutMs);
     const signal = AbortSignal.any([deadline, exchange.arrival.signal]);
     try {
-      const vector = await untilAborted(this.#ask(exchange, embedder, text, signal), signal);
+      const vector = await untilAborted(
+        this.#ask(exchange, embedder, text, signal, askedBy),
+        signal,
+      );
       this.#failures.delete(account);
       onEmbedded('made');
       return vector;
@@ -121,8 +130,9 @@ export class QuestionEmbedder {
     embedder: Embedder,
     text: string,
     signal: AbortSignal,
+    askedBy: AskedBy,
   ): Promise<Float32Array> {
-    const asking = quietExchange(exchange, embedder, signal);
+    const asking = quietExchange(exchange, embedder, signal, askedBy);
     const target = resolveTarget(asking, embedder.planned);
     const { dimensions } = this.#options;
     const ask = (size: { dimensions?: number }) =>
@@ -150,6 +160,8 @@ export class QuestionEmbedder {
     this.#failures.set(account, { count, restsUntilMs });
   }
 }
+
+const nobodyCounts = () => {};
 
 function operatorsEmbedder({
   provider,
@@ -185,6 +197,7 @@ function quietExchange(
   { arrival, key, bundle, metadata, limits, isSavedOnly }: ModelExchange,
   { model }: Embedder,
   signal: AbortSignal,
+  askedBy: AskedBy,
 ): ModelExchange {
   const subject = modelCall(operations.embed, '/v1/embeddings', '');
   subject.model = model;
@@ -194,7 +207,7 @@ function quietExchange(
   exchange.metadata = metadata;
   exchange.limits = limits;
   exchange.isSavedOnly = isSavedOnly;
-  exchange.decisionJson = '{"asked_by":"cache"}';
+  exchange.decisionJson = `{"asked_by":"${askedBy}"}`;
   return exchange;
 }
 

@@ -28,6 +28,7 @@ import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
 import type { CheckedRequest } from './checked-request.ts';
 import { deniedRequest } from './denied-request.ts';
+import type { CheckEmbedder } from './embed-for-checks.ts';
 
 /** The hooks of one target around one request, and what they change of the answer. */
 export class TargetHooksRun {
@@ -41,6 +42,7 @@ export class TargetHooksRun {
   readonly #guardrails: Guardrails;
   readonly #logger: Logger;
   readonly #onLateHook: LateHookListener;
+  readonly #checkEmbedder: CheckEmbedder;
   #beforeRun: HookRun | undefined;
   #isLarge: boolean;
 
@@ -49,7 +51,12 @@ export class TargetHooksRun {
     target: Target,
     hooks: VisitHooks,
     asked: CheckedRequest,
-    parts: { guardrails: Guardrails; logger: Logger; onLateHook: LateHookListener },
+    parts: {
+      guardrails: Guardrails;
+      logger: Logger;
+      onLateHook: LateHookListener;
+      checkEmbedder: CheckEmbedder;
+    },
   ) {
     this.#visit = visit;
     this.#target = target;
@@ -62,6 +69,7 @@ export class TargetHooksRun {
     this.#guardrails = parts.guardrails;
     this.#logger = parts.logger;
     this.#onLateHook = parts.onLateHook;
+    this.#checkEmbedder = parts.checkEmbedder;
     this.#isLarge = (visit.exchange.subject.body?.length ?? 0) >= largeBytes;
   }
 
@@ -332,6 +340,7 @@ export class TargetHooksRun {
       nowMs: Date.now(),
       signal: exchange.arrival.signal,
       onAsync: this.#keepAsync,
+      embed: this.#checkEmbedder.for(exchange),
       largeOwner: this.#isLarge ? (exchange.bundle?.source.workspaceId ?? '') : undefined,
     };
   }

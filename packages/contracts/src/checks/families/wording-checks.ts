@@ -78,16 +78,37 @@ export const wordingChecks = {
         .array(
           z.looseObject({
             name: listName,
-            words: phrases.min(1),
+            words: phrases.default([]),
             /** How many of its words speak of it. */
             minWords: z.int().min(1).max(100).default(1),
+            /** What is said of it, for `similarity`. */
+            examples: z.array(text.max(1_000)).max(20).default([]),
           }),
         )
         .min(1)
         .max(50),
+      /** From which cosine on a text is like an example; models differ, so nobody knows one for all. */
+      similarity: z.number().gt(0).max(1).optional(),
+      /** Who makes vectors: a saved provider of the workspace, as @slug. Default: the operator's. */
+      embedding: z
+        .looseObject({
+          provider: z.string().regex(/^@[^/]{1,255}$/, 'must be a saved provider, as @slug'),
+          model: z.string().min(1).max(256),
+        })
+        .optional(),
       allow: z.array(anyText.max(200)).max(200).default([]),
       not,
+      timeout: timeoutMs(3000),
       subjects,
-    }),
+    })
+      .refine(
+        ({ topics }) => topics.every(({ words, examples }) => words.length + examples.length > 0),
+        'has a topic without words and examples',
+      )
+      .refine(
+        ({ topics, similarity }) =>
+          similarity !== undefined || topics.every(({ examples }) => examples.length === 0),
+        'needs similarity beside examples',
+      ),
   },
 } satisfies Record<string, CheckDeclaration>;

@@ -8,6 +8,7 @@ import type { HookRun } from '../../guardrails/hook-results.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { type CheckedRequest, checkedRequest } from '../checked-request.ts';
 import { deniedRequest } from '../denied-request.ts';
+import type { CheckEmbedder } from '../embed-for-checks.ts';
 import type { Step, TargetAnswer } from '../step.ts';
 import { type LateHookListener, TargetHooksRun } from '../target-hooks-run.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
@@ -17,6 +18,7 @@ export interface CheckInputParts {
   recorder: UsageRecorder;
   logger: Logger;
   onLateHook: LateHookListener;
+  checkEmbedder: CheckEmbedder;
 }
 
 /** Hooks before the call: they may change the body, or deny the request. */
