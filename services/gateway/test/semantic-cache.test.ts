@@ -215,3 +215,29 @@ describe('the semantic cache of a gateway', () => {
     expect(JSON.parse(raw.text).error.param).toBe('config.cache.embedding.provider');
   });
 });
+
+describe('checks that ask a model or a thread', () => {
+  const guarded = (check: object) => ({
+    config: { cache: undefined, input_guardrails: [{ ...check, deny: true }] },
+  });
+
+  it('know a topic by what is said of it, with vectors on the caller’s account', async () => {
+    const topics = [{ name: 'turns', examples: ['a turn of 90'] }];
+    const check = guarded({ 'default.bannedTopics': { topics, similarity: 0.9, embedding } });
+    const near = await ask('question 80', check);
+    expect(near.response.status).toBe(446);
+    expect(near.text).toContain('Speaks of turns.');
+    expect((await ask('question 10', check)).response.status).toBe(200);
+    expect(vectors.requests).toHaveLength(3);
+    const [asked] = await lab.records.of(near.requestId, 3);
+    expect(asked).toMatchObject({ endpoint: 'embed', decisionJson: '{"asked_by":"guardrail"}' });
+  });
+
+  it('tell languages by the thread of a gateway as it is built', async () => {
+    const check = guarded({ 'default.languages': { allowed: ['en'], onUndecided: 'fail' } });
+    const german = 'Kannst du mir bitte sagen, wann der nächste Zug fährt?';
+    expect((await ask(german, check)).response.status).toBe(446);
+    const english = 'Could you please tell me when the next train leaves?';
+    expect((await ask(english, check)).response.status).toBe(200);
+  });
+});
