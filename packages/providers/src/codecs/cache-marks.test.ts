@@ -1,6 +1,7 @@
 import { refuseChat, refuseConverse, refuseMessages, refuseResponses } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../test/fixtures.ts';
+import { marksIn } from '../../test/marks-in.ts';
 import { findProvider } from '../catalog.ts';
 import type { JsonObject } from '../contract.ts';
 import { findTranslation } from '../translation/find-translation.ts';
@@ -31,17 +32,6 @@ function encode(asked: Asked, at: string, body: object) {
   const translation = findTranslation(provider, asked, context);
   const { body: sent, dropped } = translation.encode(request, context);
   return { sent: sent ?? request, dropped, format: translation.upstreamFormat };
-}
-
-/** Each mark with the path at which it goes out. */
-function marksIn(value: unknown, path = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const at = path === '' ? key : `${path}.${key}`;
-    if (key === 'cache_control' || key === 'cachePoint')
-      return [`${path} ${(inner as { ttl?: string }).ttl ?? '5m'}`];
-    return key === 'prompt_cache_breakpoint' ? [path] : marksIn(inner, at);
-  });
 }
 
 /** As the vendor itself would. */
@@ -150,6 +140,27 @@ describe('marks of the prompt cache', () => {
       ['tools[0].cache_control', 'system.cache_control', 'messages[2].cache_control'],
     ],
     [
+      'Titan takes none',
+      'chatComplete',
+      'bedrock',
+      spoken('amazon.titan-text-premier-v1:0'),
+      [],
+      [0, 1, 3, 5].map((index) => `messages[${index}].cache_control`),
+    ],
+    [
+      'a profile that hides its model is asked as it was told',
+      'chatComplete',
+      'bedrock',
+      spoken('arn:aws:bedrock:us-east-1:123456789012:application-inference-profile/abc'),
+      [
+        'messages.0.content.1 5m',
+        'messages.2.content.1 5m',
+        'messages.4.content.1 5m',
+        'system.1 1h',
+      ],
+      ['messages[5].cache_control.ttl'],
+    ],
+    [
       'OpenRouter takes them as Claude does',
       'messages',
       'openrouter',
@@ -221,7 +232,7 @@ describe('marks of the prompt cache', () => {
   ])('%s', (_, asked, at, body, marks, names) => {
     const { sent, dropped, format } = encode(asked, at, body);
     const { model } = body as { model: string };
-    const isJudged = at !== 'openrouter' && at !== 'dashscope';
+    const isJudged = at !== 'openrouter' && at !== 'dashscope' && !model.startsWith('arn:');
     expect(isJudged ? refusal(format, model, sent) : undefined).toBeUndefined();
     expect(marksIn(sent).sort()).toEqual(marks);
     expect(dropped.filter((name) => name.includes('cache_control'))).toEqual(names);

@@ -1,6 +1,7 @@
 import { refuseConverse, refuseMessages } from '@sluice/testkit';
 import { describe, expect, it } from 'vitest';
 import { contextFor } from '../../test/fixtures.ts';
+import { marksIn } from '../../test/marks-in.ts';
 import { findProvider } from '../catalog.ts';
 import type { CachePrefix, JsonObject } from '../contract.ts';
 import { findTranslation } from '../translation/find-translation.ts';
@@ -22,17 +23,6 @@ function encode(asked: Asked, at: string, body: object, cachePrefix?: CachePrefi
     ...(cachePrefix === undefined ? {} : { cachePrefix }),
   });
   return findTranslation(provider, asked, context).encode(request, context);
-}
-
-/** Each mark with the path at which it goes out. */
-function marksIn(value: unknown, path = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const at = path === '' ? key : `${path}.${key}`;
-    if (key === 'cache_control' || key === 'cachePoint')
-      return [`${path} ${(inner as { ttl?: string }).ttl ?? '5m'}`];
-    return key === 'prompt_cache_breakpoint' ? [path] : marksIn(inner, at);
-  });
 }
 
 const schema = { type: 'object', properties: {} };

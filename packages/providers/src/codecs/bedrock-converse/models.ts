@@ -121,7 +121,8 @@ const families: readonly (readonly [prefix: string, family: Family])[] = [
       structuredOutputs: false,
     },
   ],
-  ['amazon.', { ...untold, fields: { topK: 'inferenceConfig.topK' }, cachePoints: 'messages' }],
+  ['amazon.nova', { ...untold, fields: { topK: 'inferenceConfig.topK' }, cachePoints: 'messages' }],
+  ['amazon.', { ...untold, fields: { topK: 'inferenceConfig.topK' } }],
   [
     'cohere.',
     {
