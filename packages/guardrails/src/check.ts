@@ -1,6 +1,7 @@
 import type { Judges } from '@sluice/contracts/checks';
 import type { EmbeddingRule } from '@sluice/engine';
 import type { JsonObject, TextSource } from '@sluice/providers';
+import type { Identifiers } from './pii/identifiers.ts';
 
 /**
  * What a check sees: a request or its response, what is known of it, and ways
@@ -18,6 +19,8 @@ export interface CheckContext extends TextSource {
   readonly isStream: boolean;
   /** Whatever a check waits for ends with it: its deadline has passed, or the caller left. */
   readonly signal: AbortSignal;
+  /** What stands for what was taken out of this request, or of this answer; absent = nobody keeps it. */
+  readonly identifiers?: Identifiers;
   /** Asks a host that a parameter of the check names. */
   readonly ask: AskHost;
   /** Absent where nobody makes vectors. */

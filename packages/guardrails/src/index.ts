@@ -20,5 +20,5 @@ export {
 } from './check.ts';
 export { checkKinds, knownChecks } from './check-kinds.ts';
 export { judgesParts } from './judges-parts.ts';
-export { type RedactionMap, Redactor } from './pii/redact.ts';
+export { Identifiers, type RedactionMap } from './pii/identifiers.ts';
 export { Restorer } from './pii/restorer.ts';

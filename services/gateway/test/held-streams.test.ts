@@ -1,11 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, sse } from '@sluice/testkit';
+import { eventually, json, sse } from '@sluice/testkit';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exampleStreams } from './example-streams.ts';
 import { type Lab, startLab } from './lab.ts';
+import { chatReply } from './scenario.ts';
 import { anthropicEvents, openAiEvents } from './vendor-replies.ts';
 
 /** Guardrails that look at streams before they are given, as the vendors' own clients read what comes. */
@@ -19,7 +20,11 @@ const tellOf = (format: string) => exampleStreams.find((one) => one.format === f
 
 beforeAll(async () => {
   lab = await startLab();
-  lab.scenario.upstream.handle(({ path }) => {
+  lab.scenario.upstream.handle(({ path, body }) => {
+    if (!body.includes('"stream":true') && path.includes('/chat/completions')) {
+      const message = { role: 'assistant', content: said.join('') };
+      return json(200, { ...chatReply, choices: [{ index: 0, message, finish_reason: 'stop' }] });
+    }
     const events = path.includes('/messages')
       ? anthropicEvents(...said)
       : path.includes('/chat/completions')
@@ -206,6 +211,40 @@ describe('a stream that is denied in the middle', () => {
     expect(
       JSON.parse(passed.trim().split('\n\n').at(-1)?.replace('data: ', '') ?? ''),
     ).toMatchObject({ hook_results: { after_request_hooks: [{ id: 'denies', verdict: true }] } });
+  });
+});
+
+describe('what was taken out of a request', () => {
+  const asked = 'Write to john.smith@example.com and to jane@example.org.';
+  const body = (stream: boolean) => ({
+    model: 'm',
+    messages: [{ role: 'user', content: asked }],
+    stream,
+  });
+  const restores = { id: 'restores', 'default.pii': { redact: true, restore: true } };
+  const headers = (output: object) => {
+    const config = JSON.parse(headersOf('openai', output)['x-service-config']);
+    return { 'x-service-config': JSON.stringify({ ...config, input_guardrails: [restores] }) };
+  };
+
+  it('is put back into the answer, which nobody else sees, in whatever pieces it comes', async () => {
+    said = ['To {{EMAIL_ADD', 'RESS_1}} and {{EMAIL_ADDRESS_2', '}} and {{EMAIL_ADDRESS_3}}.'];
+    const meant = 'To john.smith@example.com and jane@example.org and {{EMAIL_ADDRESS_3}}.';
+    const response = await lab.scenario.chat({ body: body(true), headers: headers(denies) });
+    expect(tellOf('openai-chat').read(await response.text()).said).toBe(meant);
+    const sent = lab.scenario.upstream.requests.at(-1)?.body.toString() ?? '';
+    expect(sent).toContain('Write to {{EMAIL_ADDRESS_1}} and to {{EMAIL_ADDRESS_2}}.');
+    expect(sent).not.toContain('example.com');
+    const log = lab.scenario.stack.part('gateway').stderr();
+    expect(log).not.toContain('john.smith@example.com');
+  });
+
+  it('is put back into JSON, with what a guardrail takes out of the answer left out', async () => {
+    said = ['To {{EMAIL_ADDRESS_1}} from new@example.net'];
+    const redacting = headers({ 'default.pii': { redact: true } });
+    const response = await lab.scenario.chat({ body: body(false), headers: redacting });
+    const { choices } = (await response.json()) as { choices: { message: { content: string } }[] };
+    expect(choices[0]?.message.content).toBe('To john.smith@example.com from {{EMAIL_ADDRESS_3}}');
   });
 });
 

@@ -6,7 +6,7 @@ import { PiiFinder, sliceLength } from '../pii/find-pii.ts';
 import type { Finding } from '../pii/finding.ts';
 import { patternFinder, wordFinder } from '../pii/own-finders.ts';
 import { isSupportedCountry } from '../pii/phones.ts';
-import { findingsATurn, Redactor } from '../pii/redact.ts';
+import { findingsATurn, Redactor, type RedactorOptions } from '../pii/redact.ts';
 import { replaced } from '../replaced.ts';
 import { requiredSubject } from '../text-check.ts';
 
@@ -24,15 +24,21 @@ export function pii(parameters: Parameters): CheckFunction {
     const { parts } = texts;
     const outcome = (findings: readonly Finding[][], redacted: Redacted) =>
       outcomeOf(context, texts, findings, redacted, parameters);
-    if (texts.joined.length > sliceLength) return lookInTurns(finder, parts, parameters, outcome);
+    if (texts.joined.length > sliceLength)
+      return lookInTurns(finder, parts, parameters, context, outcome);
     const findings = parts.map((part) => finder.find(part));
     if (!parameters.redact || findings.every(isEmpty)) return outcome(findings, undefined);
-    const redactor = new Redactor(parts);
+    const redactor = new Redactor(parts, optionsOf(context, parameters));
     const redacted = findings.map((found, at) =>
       isEmpty(found) ? null : redactor.redact(parts[at] ?? '', found),
     );
     return outcome(findings, redacted);
   };
+}
+
+/** What an answer says is nothing that its caller told. */
+function optionsOf({ identifiers, event }: CheckContext, { restore }: Parameters): RedactorOptions {
+  return { identifiers, isRestorable: restore && event === 'beforeRequest' };
 }
 
 /** One for each part, null where nothing is taken out; undefined where nothing is at all. */
@@ -43,13 +49,15 @@ const isEmpty = (found: readonly Finding[]) => found.length === 0;
 async function lookInTurns(
   finder: PiiFinder,
   parts: readonly string[],
-  { redact }: Parameters,
+  parameters: Parameters,
+  context: CheckContext,
   outcome: (findings: readonly Finding[][], redacted: Redacted) => CheckOutcome,
 ): Promise<CheckOutcome> {
   const findings = await inTurns(finder, parts);
   await setImmediate();
-  if (!redact || findings.every(isEmpty)) return outcome(findings, undefined);
-  const redactor = await Redactor.madeInTurns(parts, () => setImmediate());
+  if (!parameters.redact || findings.every(isEmpty)) return outcome(findings, undefined);
+  const options = optionsOf(context, parameters);
+  const redactor = await Redactor.madeInTurns(parts, options, () => setImmediate());
   const redacted: (string | null)[] = [];
   let sinceTurn = 0;
   for (const [at, found] of findings.entries()) {

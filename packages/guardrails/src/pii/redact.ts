@@ -1,45 +1,42 @@
 import type { Finding } from './finding.ts';
+import { Identifiers } from './identifiers.ts';
 
-/** Which identifier stands for what, within one request. Never logged. */
-export type RedactionMap = ReadonlyMap<string, string>;
+export interface RedactorOptions {
+  /** Those of the request; absent = what it gives is its own. */
+  readonly identifiers?: Identifiers | undefined;
+  /** What it takes out may be put back. */
+  readonly isRestorable?: boolean;
+}
 
 /**
- * Puts identifiers in the place of findings: `{{EMAIL_ADDRESS_1}}`. The same thing
- * has the same identifier in every text that one redactor sees, and no identifier
- * is one that stands in a text already.
+ * Puts identifiers in the place of findings: `{{EMAIL_ADDRESS_1}}`. No identifier
+ * is one that stands in its texts already.
  */
 export class Redactor {
-  readonly #identifiers = new Map<string, string>();
-  readonly #originals = new Map<string, string>();
-  readonly #counts = new Map<string, number>();
-  readonly #taken = new Set<string>();
+  readonly #identifiers: Identifiers;
+  readonly #isRestorable: boolean;
 
-  constructor(texts: readonly string[]) {
-    for (const text of texts) this.#take(text);
+  constructor(
+    texts: readonly string[],
+    { identifiers = new Identifiers(), isRestorable = false }: RedactorOptions = {},
+  ) {
+    this.#identifiers = identifiers;
+    this.#isRestorable = isRestorable;
+    for (const text of texts) identifiers.avoid(text);
   }
 
   /** The same of long texts, and others have their turn meanwhile. */
   static async madeInTurns(
     texts: readonly string[],
+    { identifiers = new Identifiers(), ...options }: RedactorOptions,
     hasTurn: () => Promise<void>,
   ): Promise<Redactor> {
-    const redactor = new Redactor([]);
     for (const text of texts)
       for (let at = 0; at < text.length; at += takenATurn) {
         if (at > 0) await hasTurn();
-        redactor.#take(text.slice(at, at + takenATurn + identifierLengthMax));
+        identifiers.avoid(text.slice(at, at + takenATurn + identifierLengthMax));
       }
-    return redactor;
-  }
-
-  #take(text: string): void {
-    if (text.includes('{{'))
-      for (const [identifier] of text.matchAll(identifiers)) this.#taken.add(identifier);
-  }
-
-  /** By identifier, what stood in its place first. */
-  get map(): RedactionMap {
-    return this.#originals;
+    return new Redactor([], { identifiers, ...options });
   }
 
   redact(text: string, findings: readonly Finding[]): string {
@@ -68,25 +65,14 @@ export class Redactor {
     const parts: string[] = [];
     let from = begin;
     for (const { type, value, start, end } of findings) {
-      parts.push(text.slice(from, start), this.#identifierOf(type, value, text.slice(start, end)));
+      const original = text.slice(start, end);
+      parts.push(
+        text.slice(from, start),
+        this.#identifiers.of(type, value, original, this.#isRestorable),
+      );
       from = end;
     }
     return parts.join('');
-  }
-
-  #identifierOf(type: string, value: string, original: string): string {
-    const key = `${type} ${value}`;
-    const known = this.#identifiers.get(key);
-    if (known !== undefined) return known;
-    let identifier: string;
-    do {
-      const count = (this.#counts.get(type) ?? 0) + 1;
-      this.#counts.set(type, count);
-      identifier = `{{${type}_${count}}}`;
-    } while (this.#taken.has(identifier));
-    this.#identifiers.set(key, identifier);
-    this.#originals.set(identifier, original);
-    return identifier;
   }
 }
 
@@ -95,5 +81,3 @@ export const findingsATurn = 5_000;
 /** Some milliseconds of looking for identifiers. */
 const takenATurn = 64 * 1024;
 const identifierLengthMax = 80;
-
-export const identifiers = /\{\{[A-Z][A-Z0-9_]{0,63}_\d{1,9}\}\}/g;

@@ -6,6 +6,7 @@ import { checkKinds } from '../check-kinds.ts';
 import { answering, asking, contentOf, exampleContext } from '../example-contexts.ts';
 import { measurePii } from '../labelled/measure.ts';
 import { PiiFinder } from './find-pii.ts';
+import { Identifiers } from './identifiers.ts';
 import { keccak256 } from './keccak256.ts';
 import { Redactor } from './redact.ts';
 import { Restorer } from './restorer.ts';
@@ -225,15 +226,32 @@ describe('keccak256', () => {
   });
 });
 
+describe('Identifiers', () => {
+  it('are one for a thing, whichever check finds it, and another for any other', () => {
+    const identifiers = new Identifiers();
+    const take = (text: string, isRestorable: boolean, of = identifiers) =>
+      new Redactor([text], { identifiers: of, isRestorable }).redact(text, finder.find(text));
+    expect(take('a@b.example', false)).toBe('{{EMAIL_ADDRESS_1}}');
+    expect(take('c@d.example', true)).toBe('{{EMAIL_ADDRESS_2}}');
+    expect(take('C@D.example', true)).toBe('{{EMAIL_ADDRESS_2}}');
+    // Only what somebody wants back is kept.
+    expect([...identifiers.restorable]).toEqual([['{{EMAIL_ADDRESS_2}}', 'c@d.example']]);
+    // An answer's own stand for nothing that the request's stand for.
+    const ofAnswer = new Identifiers(identifiers);
+    expect(take('c@d.example', false, ofAnswer)).toBe('{{EMAIL_ADDRESS_3}}');
+  });
+});
+
 describe('Restorer', () => {
   const original = 'From a@b.example, card 4111111111111111 {{X_1}} {{ to c@d.example{';
-  const redactor = new Redactor([original]);
+  const identifiers = new Identifiers();
+  const redactor = new Redactor([original], { identifiers, isRestorable: true });
   const text = redactor.redact(original, finder.find(original));
 
   it('puts back what was redacted, split at every position', () => {
     expect(text).not.toContain('@');
     for (let at = 0; at <= text.length; at++) {
-      const restorer = new Restorer(redactor.map);
+      const restorer = new Restorer(identifiers.restorable);
       const pieces = [
         restorer.push(text.slice(0, at)),
         restorer.push(text.slice(at)),
@@ -244,13 +262,13 @@ describe('Restorer', () => {
   });
 
   it('puts back what comes letter by letter, and holds no more than it says', () => {
-    const restorer = new Restorer(redactor.map);
+    const restorer = new Restorer(identifiers.restorable);
     let restored = '';
     let sent = '';
     for (const letter of text) {
       sent += letter;
       restored += restorer.push(letter);
-      const plain = new Restorer(redactor.map);
+      const plain = new Restorer(identifiers.restorable);
       const all = plain.push(sent) + plain.end();
       expect(all.length - restored.length).toBeLessThanOrEqual(restorer.heldMax);
     }

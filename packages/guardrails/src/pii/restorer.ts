@@ -1,4 +1,4 @@
-import { identifiers, type RedactionMap } from './redact.ts';
+import { identifierForm, type RedactionMap } from './identifiers.ts';
 
 /**
  * Puts back what identifiers stand for, in a text that comes in pieces: what
@@ -19,6 +19,11 @@ export class Restorer {
     return Math.max(0, this.#lengthMax - 1);
   }
 
+  /** Of what was pushed, and is not given yet. */
+  get heldLength(): number {
+    return this.#held.length;
+  }
+
   /** As much of the text so far as is certain. */
   push(piece: string): string {
     const text = this.#held + piece;
@@ -36,7 +41,10 @@ export class Restorer {
 
   #restored(text: string): string {
     if (!text.includes('{{')) return text;
-    return text.replace(identifiers, (identifier) => this.#originals.get(identifier) ?? identifier);
+    return text.replace(
+      identifierForm,
+      (identifier) => this.#originals.get(identifier) ?? identifier,
+    );
   }
 
   #certainLength(text: string): number {

@@ -37,12 +37,16 @@ function cutEvents(bytes: Buffer): CutEvent[] {
   const events: CutEvent[] = [];
   for (let start = 0; start < bytes.length; ) {
     const end = endOfFirstEvent(bytes, start);
-    const event = bytes.subarray(start, end);
-    const [read] = parseSseEvents(event);
-    events.push({ bytes: event, name: read?.name ?? '', data: read?.data });
+    events.push(cutEvent(bytes.subarray(start, end)));
     start = end;
   }
   return events;
+}
+
+/** What stands in the bytes of one event. */
+export function cutEvent(bytes: Buffer): CutEvent {
+  const [read] = parseSseEvents(bytes);
+  return { bytes, name: read?.name ?? '', data: read?.data };
 }
 
 export function encodeEvent(name: string, data: object): Buffer {

@@ -18,7 +18,7 @@ function play(
 ) {
   const speech = speechFormat(format)!;
   const stream = new SpeechStream(speech);
-  const held = new HeldSpeech({ listens: () => true, keeps: speech.repeats });
+  const held = new HeldSpeech({ format: speech, listens: () => true, keeps: speech.repeats });
   const out: Buffer[] = [];
   const texts = new Map<string, string>();
   const decide = (isLast: boolean) => {
@@ -29,7 +29,7 @@ function play(
         texts.set(voice.key, (texts.get(voice.key) ?? '') + given);
         voice.decide(length, given);
       }
-    out.push(...held.take().map((taken) => taken.bytes));
+    out.push(held.take() ?? Buffer.alloc(0));
   };
   const edges = [...new Set([0, ...cuts, bytes.length])].sort((a, b) => a - b);
   for (const [index, start] of edges.entries()) {

@@ -1,16 +1,20 @@
 import { encodeEvent } from '../framing/cut-events.ts';
-import { type Piece, rewritten, type VoiceName } from './heard-event.ts';
+import { type Piece, rewritten, type SpeechFormat, type VoiceName } from './heard-event.ts';
 import { type HeldPiece, HeldVoice } from './held-voice.ts';
-import type { Utterance } from './speech-stream.ts';
+import { PackedEvent } from './packed-event.ts';
+import { heardIn, type Utterance } from './speech-stream.ts';
 
+/** Small: there are many, and what stands in an event is heard again where it is changed. */
 interface HeldEvent {
-  readonly utterance: Utterance;
+  readonly packed: PackedEvent;
+  readonly length: number;
   /** One for each piece; undefined where it is not listened to. */
   readonly pieces: readonly (HeldPiece | undefined)[];
   readonly cameAt: number;
 }
 
 export interface HeldSpeechOptions {
+  readonly format: SpeechFormat;
   /** Which texts are held; others pass with their events. */
   readonly listens: (voice: VoiceName) => boolean;
   /** Keeps what every text came to. */
@@ -57,7 +61,8 @@ export class HeldSpeech {
       pieces.length === 0 ? noPieces : pieces.map((piece) => this.#addPiece(piece, cameAt));
     if (closes !== undefined)
       for (const voice of this.#voices.values()) if (closes(voice)) voice.isClosed = true;
-    this.#events.push({ utterance, pieces: held, cameAt });
+    const packed = new PackedEvent(bytes, this.#events.at(-1)?.packed);
+    this.#events.push({ packed, length: bytes.length, pieces: held, cameAt });
     this.bytes += bytes.length;
   }
 
@@ -66,18 +71,18 @@ export class HeldSpeech {
     for (const voice of this.#voices.values()) voice.isClosed = true;
   }
 
-  /** The events of which all is decided, up to the first of which something is not. */
-  take(): { bytes: Buffer; isEnd: boolean }[] {
-    const taken: { bytes: Buffer; isEnd: boolean }[] = [];
+  /** The events of which all is decided, up to the first of which something is not; undefined = there is none. */
+  take(): Buffer | undefined {
+    const taken: Buffer[] = [];
     let event = this.#events[0];
     while (event !== undefined && isDecided(event)) {
       this.#events.shift();
-      this.bytes -= event.utterance.bytes.length;
-      taken.push({ bytes: bytesOf(event), isEnd: event.utterance.isEnd === true });
+      this.bytes -= event.length;
+      taken.push(this.#bytesOf(event));
       this.#forget(event);
       event = this.#events[0];
     }
-    return taken;
+    return taken.length <= 1 ? taken[0] : Buffer.concat(taken);
   }
 
   #addPiece(piece: Piece, cameAt: number): HeldPiece | undefined {
@@ -87,11 +92,11 @@ export class HeldSpeech {
     if (piece.isAgain === true) {
       if (piece.text === '') return undefined;
       // What was told in pieces is given as it was decided; any other text is a text of its own.
-      if (known?.told === piece.text) return { voice: known, rest: '', given: '', cameAt };
+      if (known?.told === piece.text) return repeatOf(known, cameAt);
       if (known !== undefined) return this.#addWhole(piece, cameAt);
       const voice = this.#open(piece);
       voice.isClosed = true;
-      return voice.add(piece.text, cameAt);
+      return voice.add(piece.text, cameAt, true);
     }
     const voice = known ?? this.#open(piece);
     voice.isClosed = false;
@@ -110,6 +115,22 @@ export class HeldSpeech {
     return voice;
   }
 
+  #bytesOf({ packed, pieces }: HeldEvent): Buffer {
+    const { bytes } = packed;
+    if (pieces.every((held) => held?.voice.hasChanged !== true)) return bytes;
+    const { event, name, pieces: heard } = heardIn(bytes, this.#options.format);
+    if (event === undefined) return bytes;
+    const texts = pieces.map((held, at) => {
+      if (held === undefined) return null;
+      const given = held.isRepeat ? held.voice.given : held.given;
+      return given === heard[at]?.text ? null : given;
+    });
+    const isChanged = (piece: Piece) => pieces[heard.indexOf(piece)]?.voice.hasChanged === true;
+    const drops = heard.some((piece) => piece.drops !== undefined && isChanged(piece));
+    if (!drops && texts.every((text) => text === null)) return bytes;
+    return encodeEvent(name, rewritten(event, heard, texts, isChanged));
+  }
+
   /** Vendors may tell any number of texts: those that are over are needed where they are kept alone. */
   #forget({ pieces }: HeldEvent): void {
     if (this.#options.keeps) return;
@@ -121,33 +142,13 @@ export class HeldSpeech {
 
 const noPieces: readonly undefined[] = [];
 
-function isDecided({ utterance, pieces }: HeldEvent): boolean {
+function repeatOf(voice: HeldVoice, cameAt: number): HeldPiece {
+  return { voice, rest: '', given: '', isRepeat: true, cameAt };
+}
+
+function isDecided({ pieces }: HeldEvent): boolean {
   return pieces.every(
-    (held, at) =>
-      held === undefined ||
-      (held.rest === '' && (!isRepeat(utterance.pieces[at], held) || held.voice.length === 0)),
+    (held) =>
+      held === undefined || (held.rest === '' && (!held.isRepeat || held.voice.length === 0)),
   );
-}
-
-/** All of a voice, told again. */
-function isRepeat(piece: Piece | undefined, { voice }: HeldPiece): boolean {
-  return piece?.isAgain === true && piece.key === voice.key;
-}
-
-function bytesOf({ utterance, pieces }: HeldEvent): Buffer {
-  const { event, name, bytes } = utterance;
-  if (event === undefined || pieces.every((held) => held?.voice.hasChanged !== true)) return bytes;
-  const texts = pieces.map((held, at) => {
-    const piece = utterance.pieces[at];
-    if (held === undefined || piece === undefined) return null;
-    const given = isRepeat(piece, held) ? held.voice.given : held.given;
-    return given === piece.text ? null : given;
-  });
-  const changed = (piece: Piece) => {
-    const held = pieces[utterance.pieces.indexOf(piece)];
-    return held?.voice.hasChanged === true;
-  };
-  const drops = utterance.pieces.some((piece) => piece.drops !== undefined && changed(piece));
-  if (!drops && texts.every((text) => text === null)) return bytes;
-  return encodeEvent(name, rewritten(event, utterance.pieces, texts, changed));
 }

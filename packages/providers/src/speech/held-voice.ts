@@ -7,6 +7,8 @@ export interface HeldPiece {
   rest: string;
   /** What is given of it so far. */
   given: string;
+  /** All of its voice, told again: it is given as that was. */
+  readonly isRepeat: boolean;
   /** When it came, ms. */
   readonly cameAt: number;
 }
@@ -59,8 +61,8 @@ export class HeldVoice implements VoiceName {
     return length;
   }
 
-  add(text: string, cameAt: number): HeldPiece {
-    const piece = { voice: this, rest: text, given: '', cameAt };
+  add(text: string, cameAt: number, isRepeat = false): HeldPiece {
+    const piece = { voice: this, rest: text, given: '', isRepeat, cameAt };
     if (text !== '') this.#pieces.push(piece);
     this.#length += text.length;
     if (this.#keeps) this.told += text;

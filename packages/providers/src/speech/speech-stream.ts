@@ -1,6 +1,6 @@
 import type { JsonObject } from '@sluice/contracts';
 import type { WireFormat } from '../contract.ts';
-import { type CutEvent, EventCutter } from '../framing/cut-events.ts';
+import { type CutEvent, cutEvent, EventCutter } from '../framing/cut-events.ts';
 import { parseObject } from '../json/json-access.ts';
 import { anthropicMessagesSpeech } from './anthropic-messages.ts';
 import { geminiSpeech } from './gemini.ts';
@@ -40,24 +40,29 @@ export class SpeechStream {
   }
 
   push(chunk: Buffer): Utterance[] {
-    return this.#cutter.push(chunk).map((event) => this.#hear(event));
+    return this.#cutter.push(chunk).map((event) => hear(event, this.#format));
   }
 
   end(): { utterances: Utterance[]; separator: string } {
     const { events, separator } = this.#cutter.end();
-    return { utterances: events.map((event) => this.#hear(event)), separator };
+    return { utterances: events.map((event) => hear(event, this.#format)), separator };
   }
 
   /** An event was too large to be heard, and is not among those given. */
   get hasLost(): boolean {
     return this.#cutter.hasLost;
   }
+}
 
-  #hear({ bytes, name, data }: CutEvent): Utterance {
-    if (data === undefined) return { bytes, name, event: undefined, pieces: [], isPing: true };
-    const event = parseObject(data);
-    if (event !== undefined) return { bytes, name, event, ...this.#format.hear(event) };
-    if (data.trim() !== '[DONE]') return { bytes, name, event, ...silent };
-    return { bytes, name, event, pieces: [], closes: closesAll, isEnd: true };
-  }
+/** What one whole event says. */
+export function heardIn(bytes: Buffer, format: SpeechFormat): Utterance {
+  return hear(cutEvent(bytes), format);
+}
+
+function hear({ bytes, name, data }: CutEvent, format: SpeechFormat): Utterance {
+  if (data === undefined) return { bytes, name, event: undefined, pieces: [], isPing: true };
+  const event = parseObject(data);
+  if (event !== undefined) return { bytes, name, event, ...format.hear(event) };
+  if (data.trim() !== '[DONE]') return { bytes, name, event, ...silent };
+  return { bytes, name, event, pieces: [], closes: closesAll, isEnd: true };
 }

@@ -103,7 +103,9 @@ export class ContentKeeper {
         takers: this.#takers.length,
       },
     );
-    if (subject.form !== undefined) content.addRequest(Buffer.from(JSON.stringify(subject.json)));
+    if (visit.loggedRequest !== undefined) content.addRequest(visit.loggedRequest);
+    else if (subject.form !== undefined)
+      content.addRequest(Buffer.from(JSON.stringify(subject.json)));
     else if (subject.body !== undefined) content.addRequest(subject.body);
     if (visible.provider && this.#options.isStored && prepared !== undefined)
       content.addProvider(prepared, subject.body, visit.providerAnswer);

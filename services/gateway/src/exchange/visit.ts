@@ -57,6 +57,8 @@ export class Visit implements VisitNotes {
   cacheMs = 0;
   entry: VisitEntry | undefined = undefined;
   providerAnswer: Buffer | undefined = undefined;
+  /** What logs keep in the place of what the caller sent, in which something was taken out; undefined = that. */
+  loggedRequest: Buffer | undefined = undefined;
 
   constructor(exchange: ModelExchange, planned: ResolvedTarget) {
     this.exchange = exchange;

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Hook } from '@sluice/engine';
+import { Identifiers } from '@sluice/guardrails';
 import { type JsonObject, type SpeechFormat, speechFormat } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
-import type { BodyReply, StreamReply } from '../exchange/reply.ts';
+import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
 import type { HookVerdict, Visit } from '../exchange/visit.ts';
 import {
@@ -22,6 +23,7 @@ import {
   hasRun,
 } from '../guardrails/hook-results.ts';
 import { withHookItems } from '../guardrails/hook-stream.ts';
+import { restoredBody, restoredStream } from '../guardrails/restored-reply.ts';
 import type { StreamChecks } from '../guardrails/stream/stream-checks.ts';
 import { type GateParts, StreamGate } from '../guardrails/stream/stream-gate.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
@@ -43,6 +45,8 @@ export class TargetHooksRun {
   readonly #logger: Logger;
   readonly #onLateHook: LateHookListener;
   readonly #checkEmbedder: CheckEmbedder;
+  readonly #identifiers = new Identifiers();
+  readonly #identifiersOfAnswer = new Identifiers(this.#identifiers);
   #beforeRun: HookRun | undefined;
   #isLarge: boolean;
 
@@ -104,6 +108,7 @@ export class TargetHooksRun {
     if (body === undefined || response === undefined) return this.#inspectOther(body, keep);
     const run = await this.#guardrails.after(this.#hooks, {
       ...this.#subject(),
+      identifiers: this.#identifiersOfAnswer,
       response,
       status: 200,
     });
@@ -142,6 +147,7 @@ export class TargetHooksRun {
       { own: undefined, enforced },
       {
         ...this.#subject(),
+        identifiers: this.#identifiersOfAnswer,
         endpoint: 'proxy',
         response: { text: text ?? '' },
         unreadable: text === undefined ? 'The answer cannot be read.' : undefined,
@@ -175,6 +181,21 @@ export class TargetHooksRun {
       status: statusWithHooks(reply.status, run.failed),
       body: Buffer.from(JSON.stringify(withHookResults(body, run.results, []))),
     };
+  }
+
+  /** The request was given identifiers that its answer is to have no more. */
+  get restores(): boolean {
+    return this.#identifiers.restorable.size > 0;
+  }
+
+  /** The answer with what its identifiers stand for. */
+  restore(reply: Reply, call: PreparedCall | undefined): Reply {
+    const originals = this.#identifiers.restorable;
+    if (reply.kind === 'body') return restoredBody(reply, originals);
+    const { operation } = this.#visit.exchange.subject;
+    const told = operation.body === 'raw' ? call?.translation?.upstreamFormat : operation.format;
+    const format = told === undefined ? undefined : speechFormat(told);
+    return format === undefined ? reply : restoredStream(reply, format, originals);
   }
 
   /** Whether a stream of this call is held back until its checks have looked. */
@@ -281,7 +302,12 @@ export class TargetHooksRun {
   }
 
   #answered(): HookSubject {
-    return { ...this.#subject(), request: this.#beforeRun?.request ?? this.#asked.document };
+    const identifiers = this.#identifiersOfAnswer;
+    return {
+      ...this.#subject(),
+      identifiers,
+      request: this.#beforeRun?.request ?? this.#asked.document,
+    };
   }
 
   #after(hooks: VisitHooks, response: JsonObject, status: number): Promise<HookRun> | undefined {
@@ -338,6 +364,7 @@ export class TargetHooksRun {
       organisationId: exchange.bundle?.source.organisationId ?? '',
       unreadable: undefined,
       nowMs: Date.now(),
+      identifiers: this.#identifiers,
       signal: exchange.arrival.signal,
       onAsync: this.#keepAsync,
       embed: this.#checkEmbedder.for(exchange),

@@ -35,7 +35,7 @@ export async function visitTarget(
       if (visit.prepared !== undefined) addDroppedHeader(reply.headers, visit.prepared);
       addGatewayHeaders(reply, visit.target, visit);
     }
-    return kept(visit, answer, content);
+    return restored(visit, kept(visit, answer, content));
   } catch (caught) {
     const error = fromUnknown(caught);
     exchange.progress.refusals++;
@@ -46,6 +46,14 @@ export async function visitTarget(
     const stops = endsRequest(error) || exchange.limits?.isRefused === true;
     return kept(visit, { status: error.status, stops, reply: undefined, error }, content);
   }
+}
+
+/** Behind all who keep answers, and once for those that others go on with. */
+function restored(visit: TargetVisit, answer: TargetAnswer): TargetAnswer {
+  const { hooks, exchange } = visit;
+  if (hooks?.restores !== true || answer.reply === undefined) return answer;
+  if (exchange.recovery?.isAsking === true) return answer;
+  return { ...answer, reply: hooks.restore(answer.reply, visit.prepared) };
 }
 
 function kept(visit: TargetVisit, answer: TargetAnswer, content: ContentKeeper | undefined) {

@@ -7,6 +7,8 @@ export const checkWords = {
   allow: 'What is let be although it looks like something.',
   rules: 'The rules, by name.',
   redact: 'Whether what is found is taken out.',
+  'parameters.restore':
+    'Whether identifiers in the answer are replaced by what they stand for. It is logged nowhere.',
   redactText: 'What is put in place of what is found.',
   failOnDetection: 'Whether it fails although what was found is taken out.',
   failOnError: 'Whether it fails when nobody could be asked.',

@@ -32,6 +32,8 @@ export const detectionChecks = {
         .max(100)
         .default([...certainPii]),
       redact: flag(false),
+      /** What was taken out of a request is put back into its answer. */
+      restore: flag(false),
       /** Whose telephone numbers count without `+`. */
       regions: z
         .array(z.string().regex(/^[A-Z]{2}$/, 'must be the two capitals of a country'))

@@ -72,7 +72,7 @@ export class StreamGate implements ReplySink {
     const { format, checks, judgeWhole } = parts;
     this.#stream = new SpeechStream(format);
     const keeps = format.repeats || judgeWhole !== undefined;
-    this.#held = new HeldSpeech({ listens: checks.listens, keeps });
+    this.#held = new HeldSpeech({ format, listens: checks.listens, keeps });
     this.#waitMs = checks.holdMs * (checks.asks ? 0.5 : 0.9);
   }
 
@@ -112,8 +112,10 @@ export class StreamGate implements ReplySink {
 
   #take(utterance: Utterance): void {
     // Who waits has to see that the stream is alive.
-    if (utterance.isPing === true) this.#send(utterance.bytes);
-    else this.#held.add(utterance, this.#parts.now());
+    if (utterance.isPing === true) {
+      if (!this.#hasEnded) this.#giveDecided();
+      this.#send(utterance.bytes);
+    } else this.#held.add(utterance, this.#parts.now());
     if (utterance.isEnd === true) this.#hasEnded = true;
   }
 
@@ -293,7 +295,7 @@ export class StreamGate implements ReplySink {
   /** Gives what is decided; the end itself only when all is. */
   #give(): void {
     const isLast = this.#hasEnded || this.#isClosed;
-    if (!isLast || this.#isPassed) for (const { bytes } of this.#held.take()) this.#send(bytes);
+    if (!isLast || this.#isPassed) this.#giveDecided();
     if (this.#isClosed && this.#isPassed) {
       this.#finish();
       // After an error event, or nothing, an item would look like the stream's good end.
@@ -303,6 +305,11 @@ export class StreamGate implements ReplySink {
       return;
     }
     this.#arm();
+  }
+
+  #giveDecided(): void {
+    const bytes = this.#held.take();
+    if (bytes !== undefined) this.#send(bytes);
   }
 
   /** What waits is looked at in time. */

@@ -36,6 +36,8 @@ export function checkInput(parts: CheckInputParts): Step {
       const running = visit.hooks.before();
       if (running === undefined) return next(visit);
       const run = await running;
+      if (run.request !== undefined && visit.hooks.restores)
+        visit.loggedRequest = Buffer.from(JSON.stringify(run.request));
       if (run.denied) return deny(visit, run, parts);
       if (run.request === undefined) return next(visit);
       if (exchange.subject.operation.body !== 'raw') visit.shaped = run.request;
