@@ -14,7 +14,7 @@ beforeAll(async () => {
   const client = (apiKey: string) => new Portkey({ apiKey, baseURL: `${gateway.url}/v1` });
   admin = client(h.first.admin_key);
   workspace = client(h.first.workspace_key);
-}, 30_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await h.stop();

@@ -18,7 +18,7 @@ beforeAll(async () => {
   h = await startHarness();
   replicas = [h.service, await h.replica(), await h.replica()];
   gateways = await Promise.all(replicas.map((replica) => startGateway(h, replica)));
-}, 30_000);
+});
 afterAll(async () => {
   await Promise.all((gateways ?? []).map((gateway) => gateway.stop()));
   await h.stop();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { whenNotBusy } from '../support/when-not-busy.ts';
 
 let h: Harness;
 beforeAll(async () => {
@@ -138,7 +139,7 @@ describe('configs', () => {
     const path = `/configs/${created.body.data.slug}`;
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
-        workspace().put(path, { config: { override_params: { index } } }),
+        whenNotBusy(() => workspace().put(path, { config: { override_params: { index } } })),
       ),
     );
     expect(answers.map((answer) => answer.status)).toEqual(Array.from({ length: 20 }, () => 200));

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { whenNotBusy } from '../support/when-not-busy.ts';
 
 let h: Harness;
 let secondKey: string;
@@ -99,13 +100,12 @@ describe('partials', () => {
 
   it('keep every one of 50 changes that are made at once', async () => {
     const { path } = await make();
-    await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        workspace()
-          .put(path, { string: `Text ${index}` })
-          .expect(200),
+        whenNotBusy(() => workspace().put(path, { string: `Text ${index}` })),
       ),
     );
+    expect(answers.map((answer) => answer.status)).toEqual(Array(50).fill(200));
     const versions: { version: string; string: string }[] = await read(`${path}/versions`);
     expect(versions.map((version) => version.version)).toEqual(
       Array.from({ length: 51 }, (_, index) => String(51 - index)),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createServiceKey } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
+import { whenNotBusy } from '../support/when-not-busy.ts';
 
 let h: Harness;
 let second: { id: string; slug: string; key: string };
@@ -180,7 +181,9 @@ describe('prompts', () => {
     const { path } = await make();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, index) =>
-        workspace().put(path, { patch: true, string: messages(`Text ${index}`) }),
+        whenNotBusy(() =>
+          workspace().put(path, { patch: true, string: messages(`Text ${index}`) }),
+        ),
       ),
     );
     expect(answers.map((answer) => answer.status)).toEqual(Array(50).fill(200));

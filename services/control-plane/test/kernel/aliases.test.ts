@@ -17,7 +17,7 @@ beforeAll(async () => {
   h = await startHarness({ analytics: pagedLedger });
   context = await createContext(h);
   gateway = await startGateway(h, h.service, { HEADER_PREFIX_ALIASES: prefix });
-}, 30_000);
+});
 afterAll(async () => {
   await gateway?.stop();
   await h.stop();

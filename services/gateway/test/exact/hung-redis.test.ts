@@ -9,7 +9,7 @@ import { isFull, tell } from './fleet.ts';
 let lab: Lab;
 beforeAll(async () => {
   lab = await startLab({ redis: true });
-}, 60_000);
+});
 afterAll(() => lab?.stop(), 60_000);
 
 /** Times in which Redis answers, and as many in which it hangs, one after the other: what the machine does meets both. */
