@@ -40,16 +40,24 @@ export interface GuardedFetch {
   close(): Promise<void>;
 }
 
+export interface GuardedFetchOptions extends ConnectGuardOptions {
+  /** To one origin, on one account; more wait for one to be free. */
+  readonly connectionsMax?: number;
+}
+
 /**
  * For requests to hosts that an administrator named, of which there are few:
  * key sets, token introspection, hooks. Calls that callers pay for go through
  * the pools themselves.
  */
-export function createGuardedFetch(guard: ConnectGuardOptions): GuardedFetch {
+export function createGuardedFetch({
+  connectionsMax = 16,
+  ...guard
+}: GuardedFetchOptions): GuardedFetch {
   const pools = createUpstreamPools({
     guard: createConnectGuard(guard),
     poolsMax: 200,
-    connectionsMax: 16,
+    connectionsMax,
     keepAliveMs: 5_000,
   });
 

@@ -106,7 +106,11 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const content = contentPart(env, logger, otlp.takers);
   const ledger = ledgerPart(env, { replicaId, peer, logger, follow: otlp.follow });
   const upstream = upstreamPart(env, redisPlace, logger);
-  const checksFetch = createGuardedFetch(upstream.connecting);
+  const checksFetch = createGuardedFetch({
+    ...upstream.connecting,
+    // Each request that a partner keeps waiting has one: others must not wait for theirs behind it.
+    connectionsMax: 256,
+  });
   const jwt = tokensPart(env, {
     source,
     fetch: env.JWT_ENABLED ? createGuardedFetch(upstream.connecting) : undefined,
