@@ -17,8 +17,6 @@ export function pii(parameters: Parameters): CheckFunction {
   const finder = finderOf(parameters);
   const { subjects } = parameters;
   return (context) => {
-    if (parameters.redact && context.endpoint === 'embed')
-      throw new CheckError('NothingToCheck', 'Inputs of embeddings are not redacted.');
     const texts = textsOf(context, subjects);
     requiredSubject(texts.joined);
     const { parts } = texts;

@@ -48,8 +48,6 @@ async function judge<Id extends PartnerId>(
       'NotSupported',
       `${name} looks at ${only === 'beforeRequest' ? 'requests' : 'answers'} only.`,
     );
-  if (common.redact === true && context.endpoint === 'embed')
-    throw new CheckError('NotSupported', 'Nothing can be redacted in what is embedded.');
   const texts = textsOf(context, common.subjects);
   requiredSubject(texts.joined);
   const places = texts.parts.flatMap((part, index) => (part === '' ? [] : [index]));

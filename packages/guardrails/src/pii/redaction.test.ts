@@ -123,10 +123,13 @@ describe('default.pii', () => {
     );
   });
 
-  it('does not redact inputs of embeddings', async () => {
-    const context = exampleContext({ endpoint: 'embed', request: { input: 'a@b.example' } });
-    expect(await verdictOf({ redact: true }, context)).toBe('NothingToCheck');
-    expect(await verdictOf({}, context)).toBe(false);
+  it('redacts inputs of embeddings too: an error that passes would send them', async () => {
+    const request = { input: ['to a@b.example', 'plain', 'and a@b.example'] };
+    const context = exampleContext({ endpoint: 'embed', request });
+    expect(await run({ redact: true }, context)).toMatchObject({
+      verdict: true,
+      request: { input: ['to {{EMAIL_ADDRESS_1}}', 'plain', 'and {{EMAIL_ADDRESS_1}}'] },
+    });
   });
 
   it.each([

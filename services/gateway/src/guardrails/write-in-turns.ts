@@ -13,11 +13,12 @@ export async function writeInTurns(document: JsonObject): Promise<Buffer> {
     await nextTurn();
   }
   chunks.push(Buffer.from(text));
+  await nextTurn();
   return Buffer.concat(chunks);
 }
 
-/** Characters: a millisecond or two of writing. */
-const turnLength = 512 * 1024;
+/** Characters: a millisecond of writing. */
+const turnLength = 128 * 1024;
 
 function* piecesOf(value: JsonValue): Generator<string> {
   if (typeof value === 'string') yield* piecesOfText(value);
