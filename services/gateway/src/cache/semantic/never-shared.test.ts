@@ -138,20 +138,23 @@ function shared(url: string): SharedStore {
   });
 }
 
+/** A server that is late on a busy machine is an empty cache, which is not what is asked here. */
+const timeoutMs = 10_000;
+
 const localVectors = () => new MemoryVectors({ dimensions: 2, bytesMax: 10_000_000 });
 const cacheOf = (store: CacheStore, vectors = localVectors() as ReplyCacheVectors) =>
   new ReplyCache({ store, vectors, objectBytesMax: 10_000, flightWaitMs: 5000 });
 type ReplyCacheVectors = ConstructorParameters<typeof ReplyCache>[0]['vectors'];
 
 const places: [string, number, () => Promise<ReplyCache>][] = [
-  ['memory', 25, async () => cacheOf(new MemoryCache({ bytesMax: 100_000_000 }))],
+  ['memory', 15, async () => cacheOf(new MemoryCache({ bytesMax: 100_000_000 }))],
   [
     'Redis',
-    4,
+    3,
     async () => {
-      const store = new RedisCache({ store: shared(plain.url) });
+      const store = new RedisCache({ store: shared(plain.url), timeoutMs });
       const vectors = new RedisVectors(
-        { dimensions: 2 },
+        { dimensions: 2, timeoutMs },
         { store: shared(searching.url), local: localVectors() },
       );
       await eventually(() => !store.degraded && !vectors.degraded);

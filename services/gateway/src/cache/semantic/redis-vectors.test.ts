@@ -41,7 +41,7 @@ async function gateway(url = searching.url) {
     logger: createLogger({ service: 'test', level: 'silent' }),
   });
   const local = new MemoryVectors({ dimensions, bytesMax: 1_000_000 });
-  const vectors = new RedisVectors({ dimensions }, { store, local });
+  const vectors = new RedisVectors({ dimensions, timeoutMs: 5000 }, { store, local });
   await eventually(() => !vectors.degraded);
   await vectors.near(partition, unit(), wanted);
   return { vectors, local };
