@@ -238,6 +238,16 @@ describe('marks of the prompt cache', () => {
     expect(dropped.filter((name) => name.includes('cache_control'))).toEqual(names);
   });
 
+  it('cost no more than their number, however many there are', () => {
+    const parts = Array.from({ length: 60_000 }, () => text('x', brief));
+    const many = { model: 'claude-opus-4-5', messages: [{ role: 'user', content: parts }] };
+    const before = process.cpuUsage();
+    const { sent, dropped } = encode('chatComplete', 'anthropic', many);
+    expect(process.cpuUsage(before).user).toBeLessThan(3_000_000);
+    expect(marksIn(sent)).toHaveLength(4);
+    expect(dropped).toEqual(['messages[0].cache_control']);
+  });
+
   it('are no reason to change a request that has none', () => {
     const { messages, ...rest } = spoken('claude-opus-4-5');
     const plain = { ...rest, messages: messages.map(({ role }) => ({ role, content: 'x' })) };

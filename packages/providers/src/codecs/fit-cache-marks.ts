@@ -60,9 +60,11 @@ export function fitCacheMarks(
   const marks = marksIn(request, rules);
   if (marks.length === 0) return request;
   const fitted = new Map<Holder, CacheControl | undefined>();
+  // Parts of one message have one name.
+  const named = new Set<string>();
   const name = ({ path }: Mark, field: string): void => {
-    // Parts of one message have one name.
-    if (!dropped.includes(path + field)) dropped.push(path + field);
+    if (!named.has(path + field)) dropped.push(path + field);
+    named.add(path + field);
   };
   const leaveOut = (mark: Mark): void => {
     fitted.set(mark.holder, undefined);
@@ -77,12 +79,12 @@ export function fitCacheMarks(
     leaveOut(mark);
     return false;
   });
-  const surplus = leastUseful(taken).slice(0, Math.max(0, taken.length - rules.marksMax));
+  const surplus = new Set(leastUseful(taken).slice(0, Math.max(0, taken.length - rules.marksMax)));
   for (const mark of surplus) leaveOut(mark);
   // A prefix may not be kept longer than what stands before it.
   let isShort = !rules.anHour;
   for (const mark of taken) {
-    if (surplus.includes(mark)) continue;
+    if (surplus.has(mark)) continue;
     if (mark.control.ttl !== '1h') isShort = true;
     else if (isShort) name(mark, 'cache_control.ttl');
     if (isShort && (mark.control.ttl === '1h' || !rules.anHour))
@@ -113,10 +115,12 @@ function isAtTheEnd({ holder }: Mark, { messages }: ChatRequest): boolean {
 
 /** Of each place the last mark holds the most; of the turns it is what the next request begins with. */
 function leastUseful(marks: readonly Mark[]): Mark[] {
-  const order: Mark[] = [];
+  const order = new Set<Mark>();
   for (const place of ['tools', 'system', 'answers', 'turns'] as const)
-    order.push(...marks.filter((mark) => mark.place === place).slice(0, -1));
-  return [...order, ...marks.filter((mark) => !order.includes(mark))];
+    for (const mark of marks.filter((each) => each.place === place).slice(0, -1)) order.add(mark);
+  // Behind them the last of each place.
+  for (const mark of marks) order.add(mark);
+  return [...order];
 }
 
 /** In the order in which they count: tools, system, turns, the request's own. */
