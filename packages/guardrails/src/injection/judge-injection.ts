@@ -24,7 +24,7 @@ export function judgeInjection(
   speaker: Speaker,
   sought: ReadonlySet<InjectionSignal> = everySignal,
 ): InjectionVerdict {
-  const signals = [...signalsOf(text, speaker, encodingDepth)];
+  const signals = [...signalsOf(text, speaker, encodingDepth, { left: decodedLengthMax })];
   return summed(signals.filter(([name]) => sought.has(name)));
 }
 
@@ -32,11 +32,14 @@ const everySignal: ReadonlySet<InjectionSignal> = new Set(injectionSignals);
 
 /** An encoding within an encoding is as far as anybody has to look. */
 const encodingDepth = 2;
+/** Of all that is decoded, since each may be read in several ways: some ten milliseconds of looking. */
+const decodedLengthMax = 32 * 1024;
 
 function signalsOf(
   original: string,
   speaker: Speaker,
   depth: number,
+  budget: { left: number },
 ): Map<InjectionSignal, number> {
   const { text, disguises, hidden } = readText(original);
   const ideas = findIdeas(text);
@@ -52,7 +55,10 @@ function signalsOf(
   if (ideas.respelled > 1) note('spelling', isMeant ? 0.5 : 0.1);
   if (depth === 0) return signals;
   const inner = (decoded: string, name: InjectionSignal, least: number) => {
-    const within = signalsOf(decoded, speaker, depth - 1);
+    budget.left -= decoded.length;
+    // Nobody sends as much to be read: it hides something, or is there to keep us.
+    if (budget.left < 0) return note(name, 0.5);
+    const within = signalsOf(decoded, speaker, depth - 1, budget);
     const { score } = summed(within);
     for (const [signal, weight] of within) note(signal, weight);
     note(name, score >= 0.3 ? 0.6 : least);
