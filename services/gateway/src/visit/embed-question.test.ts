@@ -125,6 +125,13 @@ describe('the vector of a question', () => {
     expect(await ask(embedder)).toBeDefined();
     expect(await ask(embedder)).toBeDefined();
     expect(calls.map(([, , { json }]) => 'dimensions' in json)).toEqual([true, false, false]);
+    // Another workspace may have another provider under that name.
+    const other = exampleExchange({
+      bundle: exampleBundle({ ...exchange.bundle?.source, workspaceId: 'ws-2' } as never),
+      key: exampleKey(),
+    });
+    await embedder.embed(other, embedder.embedderOf(rule, 'config'), 'How?');
+    expect('dimensions' in (calls[3]?.[2].json ?? {})).toBe(true);
   });
 
   it.each([

@@ -56,7 +56,7 @@ export class QuestionEmbedder {
   readonly #now: () => number;
   readonly #default: Embedder | undefined;
   readonly #named = new WeakMap<EmbeddingRule, Embedder>();
-  /** Models that want to decide themselves how many numbers they tell. */
+  /** Accounts whose model wants to decide itself how many numbers it tells: of nobody else's provider of that name. */
   readonly #fixed = new Set<string>();
   readonly #failures = new Map<string, { count: number; restsUntilMs: number }>();
 
@@ -94,7 +94,7 @@ export class QuestionEmbedder {
     askedBy: AskedBy = 'cache',
   ): Promise<Float32Array | undefined> {
     const workspaceId = exchange.bundle?.source.workspaceId ?? '';
-    const account = `${workspaceId}|${embedder.name}`;
+    const account = accountOf(exchange, embedder);
     const { logger } = this.#parts;
     // Checks that could not decide are counted as such.
     const onEmbedded = askedBy === 'cache' ? this.#parts.onEmbedded : nobodyCounts;
@@ -137,12 +137,14 @@ export class QuestionEmbedder {
     const { dimensions } = this.#options;
     const ask = (size: { dimensions?: number }) =>
       this.#parts.callModel(asking, target, questionOf(target, text, size), signal);
-    const isFixed = this.#fixed.has(embedder.name);
+    const account = accountOf(exchange, embedder);
+    const isFixed = this.#fixed.has(account);
     let reply = await ask(isFixed ? {} : { dimensions });
     if (!isFixed && (reply.status === 400 || reply.status === 422)) {
       // Many models take no number of dimensions.
       reply = await ask({});
-      if (reply.status === 200) this.#fixed.add(embedder.name);
+      if (this.#fixed.size >= workspacesMax) this.#fixed.clear();
+      if (reply.status === 200) this.#fixed.add(account);
     }
     if (reply.status !== 200) throw new Error(`the embedding model answered ${reply.status}`);
     return readVector(reply.body, dimensions);
@@ -162,6 +164,10 @@ export class QuestionEmbedder {
 }
 
 const nobodyCounts = () => {};
+
+function accountOf({ bundle }: ModelExchange, { name }: Embedder): string {
+  return `${bundle?.source.workspaceId ?? ''}|${name}`;
+}
 
 function operatorsEmbedder({
   provider,
