@@ -3,8 +3,10 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statfsSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
@@ -12,6 +14,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const variable = 'SLUICE_TEST_RUN_FOLDER';
+
+const namePrefix = 'sluice-test-';
+/** With the id of the process that removes the folder. */
+const ownerFile = 'owner';
+/** No run takes so long. */
+const forgottenAfterMs = 3_600_000;
 
 /** Files in memory, where Linux has them. */
 const memoryFiles = '/dev/shm';
@@ -24,7 +32,10 @@ const roomMin = 10 * 1024 ** 3;
  * the runner ends has no chance to tidy up.
  */
 export function createRunFolder(): string {
-  const folder = mkdtempSync(join(placeForRun(), 'sluice-test-'));
+  const place = placeForRun();
+  removeForgotten(place);
+  const folder = mkdtempSync(join(place, namePrefix));
+  writeFileSync(join(folder, ownerFile), String(process.pid));
   mkdirSync(join(folder, 'pids'));
   // Postgres may run as another user, who must be able to pass.
   chmodSync(folder, 0o711);
@@ -46,6 +57,29 @@ function placeForRun(): string {
     return room < roomMin ? tmpdir() : memoryFiles;
   } catch {
     return tmpdir();
+  }
+}
+
+/** Folders of runs that were killed before they could remove them: in memory they would stay until the machine ends. */
+function removeForgotten(place: string): void {
+  for (const name of readdirSync(place).filter((each) => each.startsWith(namePrefix))) {
+    try {
+      const owner = join(place, name, ownerFile);
+      if (Date.now() - statSync(owner).mtimeMs < forgottenAfterMs) continue;
+      if (!isAlive(Number(readFileSync(owner, 'utf8'))))
+        rmSync(join(place, name), { recursive: true, force: true });
+    } catch {
+      // It says nothing of its owner, or is somebody else's.
+    }
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
