@@ -15,6 +15,7 @@ export const measurementNames = [
   'limits',
   'bodies',
   'guardrails',
+  'held',
   'routing',
   'semantic',
 ] as const;

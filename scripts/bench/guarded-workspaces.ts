@@ -9,6 +9,8 @@ export interface GuardedPlaces {
   patterns: Readonly<Record<string, string>>;
   /** Everything personal, in all texts. */
   personal: Readonly<Record<string, string>>;
+  /** The same of streamed answers, which are held back for it. */
+  held: Readonly<Record<string, string>>;
 }
 
 export interface GuardedWorkspacesOptions {
@@ -66,6 +68,15 @@ export async function openGuardedWorkspaces(
     }),
     personal: await open('personal', 0, {
       input_guardrails: [{ 'default.pii': { subjects: ['all'] } }],
+    }),
+    held: await open('held', 0, {
+      output_guardrails: [
+        {
+          stream_mode: 'window',
+          hold_ms: 30_000,
+          'default.pii': { redact: true, subjects: ['all'] },
+        },
+      ],
     }),
   };
 }

@@ -8,6 +8,7 @@ import { measureBodies } from './measure/bodies.ts';
 import { measureColdStart } from './measure/cold-start.ts';
 import { measureStreamCpu, measureTranslatedCpu, measureUnaryCpu } from './measure/cpu.ts';
 import { measureGuardrails } from './measure/guardrails.ts';
+import { measureHeldStreams } from './measure/held-streams.ts';
 import { measureFirstByte, measureLatency } from './measure/latency.ts';
 import { measureLimits } from './measure/limits.ts';
 import { measureIdleMemory, measureLoadedMemory } from './measure/memory.ts';
@@ -82,6 +83,7 @@ async function measureAll(bench: Workbench, only: ReadonlySet<MeasurementName>):
   await measure('limits', () => measureLimits(bench));
   await measure('bodies', () => measureBodies(bench));
   await measure('guardrails', () => measureGuardrails(bench));
+  await measure('held', () => measureHeldStreams(bench));
   // Last: 100,000 configs stay in the gateway's memory.
   await measure('routing', () => measureRouting(bench));
   await measure('semantic', measureSemanticCache);

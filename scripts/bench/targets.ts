@@ -27,6 +27,9 @@ export const targets = {
   piiUs: 300,
   /** Of the same request in a workspace without guardrails; rounds differ by as much. */
   unguardedCpuRatio: 1.05,
+  /** Of the same stream that nobody looks at. */
+  heldStreamCpuRatio: 1.25,
+  heldStreamMemoryRatio: 1.3,
   adminPageMs: 200,
   semanticLookUpMs: 5,
 } as const;

@@ -35,8 +35,10 @@ export class EventCutter {
 
 function cutEvents(bytes: Buffer): CutEvent[] {
   const events: CutEvent[] = [];
+  const hasReturns = bytes.includes(carriageReturn);
   for (let start = 0; start < bytes.length; ) {
-    const end = endOfFirstEvent(bytes, start);
+    const blank = hasReturns ? -1 : bytes.indexOf('\n\n', start);
+    const end = blank === -1 ? endOfFirstEvent(bytes, start) : blank + 2;
     events.push(cutEvent(bytes.subarray(start, end)));
     start = end;
   }

@@ -58,9 +58,11 @@ class ChoicePieces {
       const { input } = objectOf(call.custom) ?? {};
       this.#text('written', input, ['tool_calls', at, 'custom', 'input'], id);
     }
-    const choice = this.#choice;
-    const cited = [...this.#at, 'delta', 'annotations'];
-    this.#pieces.push(...wholePieces(delta.annotations, { kind: 'beside', choice }, cited));
+    if (delta.annotations !== undefined) {
+      const beside = { kind: 'beside', choice: this.#choice } as const;
+      const cited = [...this.#at, 'delta', 'annotations'];
+      this.#pieces.push(...wholePieces(delta.annotations, beside, cited));
+    }
     const { arguments: passed } = objectOf(delta.function_call) ?? {};
     this.#text('called', passed, ['function_call', 'arguments'], 'function');
   }
@@ -91,14 +93,17 @@ class ChoicePieces {
   }
 
   #thinking(delta: JsonObject, blocks: readonly JsonValue[]): void {
+    const { reasoning_content: content, reasoning, reasoning_details: details } = delta;
+    // Nearly every delta says something else.
+    if (blocks.length === 0 && (content ?? reasoning ?? details ?? undefined) === undefined) return;
     const told = new Map<string, Path[]>();
     const hear = (value: JsonValue | undefined, path: Path) => {
       if (typeof value !== 'string' || value === '') return;
       told.set(value, [...(told.get(value) ?? []), [...this.#at, 'delta', ...path]]);
     };
-    hear(delta.reasoning_content, ['reasoning_content']);
-    hear(delta.reasoning, ['reasoning']);
-    for (const [at, value] of (arrayOf(delta.reasoning_details) ?? []).entries())
+    hear(content, ['reasoning_content']);
+    hear(reasoning, ['reasoning']);
+    for (const [at, value] of (arrayOf(details) ?? []).entries())
       for (const field of ['text', 'summary'])
         hear(objectOf(value)?.[field], ['reasoning_details', at, field]);
     for (const [at, value] of blocks.entries())

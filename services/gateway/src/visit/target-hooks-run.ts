@@ -295,7 +295,7 @@ export class TargetHooksRun {
             },
             conclude: (denied) => reply.conclude?.(denied) ?? nothing,
             isGone: () => this.#visit.exchange.arrival.signal.aborted,
-            now: () => performance.now(),
+            now: () => Math.round(performance.now()),
           }),
         ),
     };
