@@ -9,16 +9,17 @@ import {
   readPairs,
   readTarget,
 } from '@sluice/otlp';
+import type { Part } from './part.ts';
 import type { ForwardedLog } from './run-service.ts';
 import type { ServiceEnv } from './start-service.ts';
 
 /**
- * The lines of a service's log, also to a receiver of OTLP; undefined = nobody
- * wants them. They are on stderr whatever becomes of them here: what waits is
+ * The lines of a service's log, also to a receiver of OTLP where one is to have
+ * them. They are on stderr whatever becomes of them here: what waits is
  * bounded, and what comes on top is left out and counted.
  */
-export function forwardLog(env: ServiceEnv & LogForwardEnv): ForwardedLog | undefined {
-  if (!env.OTEL_LOGS_ENABLED) return undefined;
+export function forwardLog(env: ServiceEnv & LogForwardEnv): ForwardedLog {
+  if (!env.OTEL_LOGS_ENABLED) return { part: forwardPart(() => 0), close: async () => {} };
   const target = readTarget(env, {
     endpoint: ['OTEL_ENDPOINT', env.OTEL_ENDPOINT],
     headers: ['OTEL_EXPORTER_OTLP_HEADERS', env.OTEL_EXPORTER_OTLP_HEADERS],
@@ -71,16 +72,20 @@ export function forwardLog(env: ServiceEnv & LogForwardEnv): ForwardedLog | unde
       await Promise.race([sending, delay(deadlineMs, undefined, { ref: false })]);
       await exporter.close();
     },
-    part: {
-      name: 'log-forward',
-      gauges: () => [
-        {
-          name: 'event_log_lines_not_forwarded',
-          help: 'Lines of the event log since the start that the receiver of OTLP did not take',
-          read: () => dropped,
-        },
-      ],
-    },
+    part: forwardPart(() => dropped),
+  };
+}
+
+function forwardPart(read: () => number): Part {
+  return {
+    name: 'log-forward',
+    gauges: () => [
+      {
+        name: 'event_log_lines_not_forwarded',
+        help: 'Lines of the event log since the start that the receiver of OTLP did not take',
+        read,
+      },
+    ],
   };
 }
 

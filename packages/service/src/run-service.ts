@@ -8,12 +8,13 @@ export interface RunServiceOptions<E extends ServiceEnv> {
   name: string;
   settings: Settings<E>;
   wire: Wire<E>;
-  /** Who else is to have the lines of the log; undefined = nobody. */
-  forwardLog?: (env: E) => ForwardedLog | undefined;
+  /** Who else is to have the lines of the log. */
+  forwardLog?: (env: E) => ForwardedLog;
 }
 
 export interface ForwardedLog {
-  readonly follow: (line: string) => void;
+  /** Undefined = nobody is. */
+  readonly follow?: (line: string) => void;
   /** Its gauges. */
   readonly part: Part;
   /** Sends what it holds, and waits no longer than that. */
