@@ -3,8 +3,10 @@ const ofTheWhole: ReadonlySet<string> = new Set([
   'characterCount',
   'containsCode',
   'endsWith',
+  'gibberish',
   'jsonKeys',
   'jsonSchema',
+  'languages',
   'log',
   'notNull',
   'sentenceCount',
@@ -33,5 +35,15 @@ export function judgesParts(
   if (ofTheWhole.has(id)) return false;
   if (id === 'regexMatch') return parameters.not === true;
   if (id === 'contains') return parameters.operator === 'none';
+  if (id === 'bannedTopics') return parameters.not !== true && !needsMoreOfATopic(parameters);
   return parameters.not !== true;
+}
+
+/** Several words of a topic may stand far apart, and what a text is like is said by all of it. */
+function needsMoreOfATopic({ topics, similarity }: Readonly<Record<string, unknown>>): boolean {
+  if (typeof similarity === 'number') return true;
+  return (
+    Array.isArray(topics) &&
+    topics.some((topic: { minWords?: unknown } | null) => Number(topic?.minWords ?? 1) > 1)
+  );
 }

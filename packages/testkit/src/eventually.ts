@@ -12,7 +12,7 @@ export async function eventually<T>(
   check: () => T | Promise<T>,
   options: { timeoutMs?: number; intervalMs?: number } = {},
 ): Promise<T> {
-  const timeoutMs = options.timeoutMs ?? 5000;
+  const timeoutMs = options.timeoutMs ?? 15_000;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let failure: unknown;

@@ -189,3 +189,41 @@ describe('textsOf', () => {
     });
   });
 });
+
+describe('what takes the place of an answer’s text', () => {
+  const said = (content: string | null, ...texts: string[]): JsonObject => ({
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content,
+          content_blocks: [
+            { type: 'thinking', thinking: 'hm' },
+            ...texts.map((text) => ({ type: 'text', text })),
+          ],
+        },
+      },
+    ],
+  });
+  const source = exampleContext({
+    event: 'afterRequest',
+    response: said('I am Ada.', 'I am ', 'Ada.'),
+  });
+
+  it.each([undefined, ['conversation'] as const, ['last_message', 'tool_calls'] as const])(
+    'stands in its blocks as well, by the subjects %j',
+    (subjects) => {
+      const texts = subjects === undefined ? textsOf(source) : textsOf(source, [...subjects]);
+      expect(texts.parts).toEqual(['I am Ada.']);
+      expect(texts.replace(['I am {{1}}.'])).toEqual(said('I am {{1}}.', 'I am {{1}}.'));
+      expect(texts.replace([null])).toEqual(source.response);
+    },
+  );
+
+  it('stands where each block is, where all texts are looked at', () => {
+    const texts = textsOf(source, ['all']);
+    const replaced = texts.replace(texts.parts.map((part) => part.replace('Ada', '{{1}}')));
+    expect(JSON.stringify(replaced)).not.toContain('Ada');
+  });
+});

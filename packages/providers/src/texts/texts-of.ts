@@ -1,6 +1,7 @@
 import { type Endpoint, type JsonObject, operations } from '@sluice/contracts';
 import type { CheckSubject } from '@sluice/contracts/checks';
 import { allTexts } from './all-texts.ts';
+import { blocksInStep } from './blocks-in-step.ts';
 import { conversationPlaces } from './conversation-places.ts';
 import { textsAt } from './places.ts';
 import { answerFormat, textFormat } from './text-formats.ts';
@@ -25,6 +26,16 @@ const published: readonly CheckSubject[] = ['last_message'];
  * every text counts.
  */
 export function textsOf(source: TextSource, subjects = published): Texts {
+  const texts = readTexts(source, subjects);
+  const { event, endpoint, response } = source;
+  if (event === 'beforeRequest' || operations[endpoint].format !== 'openai-chat') return texts;
+  return {
+    ...texts,
+    replace: (parts) => blocksInStep(response ?? {}, texts.replace(parts)),
+  };
+}
+
+function readTexts(source: TextSource, subjects: readonly CheckSubject[]): Texts {
   const { event, endpoint, request, response = {} } = source;
   const { format } = operations[endpoint];
   const isRequest = event === 'beforeRequest';

@@ -68,6 +68,10 @@ export const differences: readonly (readonly [where: RegExp, why: string])[] = [
     /^getPromptPartial answer\.status: may be "archived"$/,
     'It can be, and the list of partials says so as published.',
   ],
+  [
+    /^getGuardrail answer\.actions\.on_(success|fail)\.feedback: may be null$/,
+    'Feedback can be switched off, and then there is none to show.',
+  ],
   [/^updatePrompt(Partial)?Default body\.version: does not take number$/, 'Versions are counted.'],
   [
     /^getModelPricing answer\.calculate\.(request|response)\.operands\[\]\.operands\[\]\.\w+: is not known$/,
