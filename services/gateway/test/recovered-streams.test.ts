@@ -382,6 +382,24 @@ describe('a stream that is to be continued', () => {
     ]);
   });
 
+  it.each([20, words.length, words.length + 1, words.length + 2])(
+    'that is denied at its end was denied, wherever it broke: after %i events',
+    async (cutAfter) => {
+      const denies = {
+        id: 'ends',
+        deny: true,
+        stream_mode: 'window',
+        'default.regexMatch': { rule: words.slice(-3).join(''), not: true },
+      };
+      const { answer, records } = await ask('chat', `cut ${cutAfter}`, ['openai', 'openai'], {
+        first: { output_guardrails: [denies] },
+        records: 1,
+      });
+      expect(answer.text).toContain('guardrail.denied');
+      expect(records).toMatchObject([{ outcome: 'DENIED', code: 'guardrail.denied' }]);
+    },
+  );
+
   it('tells of the checks of the question once, before it begins', async () => {
     const input_guardrails = [{ 'default.regexMatch': { rule: 'Go' } }];
     const checked = { input_guardrails, strict_open_ai_compliance: false };

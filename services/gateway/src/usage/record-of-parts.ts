@@ -110,7 +110,10 @@ export class RecordOfParts implements RecordedParts {
 /** What failed before it told anything leaves it to the next, and costs nothing. */
 function isLast(outcome: usage.Outcome): boolean {
   return (
-    outcome === Outcome.SUCCESS || outcome === Outcome.PARTIAL || outcome === Outcome.CALLER_GONE
+    outcome === Outcome.SUCCESS ||
+    outcome === Outcome.DENIED ||
+    outcome === Outcome.PARTIAL ||
+    outcome === Outcome.CALLER_GONE
   );
 }
 

@@ -41,6 +41,8 @@ export class RecoverStream implements StreamRecovery {
   readonly #parts: RecoverParts;
   /** Those that may still be asked; undefined until the first cut. */
   #targets: ResolvedTarget[] | undefined;
+  /** The checks of the target that began judge all of it, whoever tells the rest. */
+  #isJudged = false;
   /** Under way: what calls are made from here on are to tell the rest of it. */
   #rest: { splice: SplicedStream; way: ContinuationWay } | undefined;
 
@@ -59,11 +61,13 @@ export class RecoverStream implements StreamRecovery {
     const { context, sentJson, requester } = call;
     if (this.#rest !== undefined) {
       const { splice, way } = this.#rest;
+      call.isJudged = this.#isJudged;
       this.parts.isTold(call);
       return { splice, reader: splice.openNext(translation, context, way) };
     }
     const splice = SplicedStream.of(translation, context.request);
     if (splice === undefined) return undefined;
+    this.#isJudged = call.isJudged;
     const { holdBytes } = requester.arrival;
     return { splice, reader: splice.openFirst(translation, context, sentJson, holdBytes) };
   }
