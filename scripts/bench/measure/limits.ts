@@ -8,10 +8,11 @@ import {
 } from '@sluice/engine';
 import { longRequest } from '../canned.ts';
 import type { Figure } from '../figure.ts';
-import { firstAnswer, type Subject } from '../subject.ts';
+import type { Subject } from '../subject.ts';
 import { targets } from '../targets.ts';
 import { timeWork } from '../time-work.ts';
-import { interleave, median, type Place, runRound, type Workbench } from '../workbench.ts';
+import { median, type Workbench } from '../workbench.ts';
+import { compareKinds } from './compare-kinds.ts';
 
 /** What limits cost: finding and estimating by themselves, and whole requests beside those that nothing limits. */
 export async function measureLimits(bench: Workbench): Promise<Figure[]> {
@@ -96,41 +97,5 @@ async function measureRequests(bench: Workbench, subject: Subject): Promise<Figu
     },
     { figure: 'CPU per unary request, ten policies', headers: places.ten },
   ];
-  const asked = kinds.map(
-    ({ figure, headers }): Place => ({
-      name: figure,
-      url: subject.url,
-      pid: () => subject.pid(),
-      headers,
-    }),
-  );
-  const shape = {
-    connections: 32,
-    requestsMax: bench.quick ? 10_000 : 20_000,
-    durationMsMax: 30_000,
-  };
-  for (const place of asked) {
-    await firstAnswer(place.url, place.headers, AbortSignal.timeout(60_000));
-    await runRound(bench, place, { ...shape, requestsMax: 3_000 });
-  }
-  const results = await interleave(bench, asked, bench.quick ? 4 : 10, shape);
-  const cpu = results.map((rounds) => rounds.map((round) => round.cpuUsPerRequest));
-  const free = cpu[0] ?? [];
-  return kinds.map(({ figure, target }, index) => {
-    const rounds = cpu[index] ?? [];
-    const common: Figure = {
-      subject: subject.name,
-      figure,
-      unit: 'µs',
-      measured: median(rounds),
-      rounds,
-    };
-    if (index === 0) return common;
-    const compared: Figure = {
-      ...common,
-      pairedRatio: median(rounds.map((value, round) => value / (free[round] ?? Number.NaN))),
-      note: 'beside a request that nothing limits',
-    };
-    return target === undefined ? compared : { ...compared, judged: 'ratio', target };
-  });
+  return compareKinds(bench, subject, kinds, 'beside a request that nothing limits');
 }
