@@ -340,6 +340,8 @@ export interface EncodedRequest {
 export interface DecodedReply {
   /** The body for the caller; `undefined` = send the upstream's bytes unchanged. */
   body: Buffer | undefined;
+  /** What the upstream's bytes are as JSON, where they are sent unchanged and were read for the facts. */
+  document?: JsonObject;
   /** `application/json` when absent. */
   contentType?: string;
   facts: ReplyFacts;

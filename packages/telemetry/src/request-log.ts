@@ -13,8 +13,8 @@ export interface RequestLogOptions {
 }
 
 /**
- * The one event a request, as a line of JSON in the shape of the other logs.
- * Its fields are a fixed list without secrets, so nothing is redacted. Lines
+ * What is told of each request, as lines of JSON in the shape of the other logs:
+ * one event, and what was done to it. Their fields are fixed lists without secrets, so nothing is redacted. Lines
  * are written many at a time: a write each would cost more than all else that
  * is done to log a request. Nothing here waits for whoever reads the log, or throws.
  */
@@ -47,15 +47,23 @@ export class RequestLog {
     this.#onDropped = onDropped;
   }
 
-  /** Members that are undefined are left out. */
+  /** The one event of a request. Members that are undefined are left out. */
   add(fields: object): void {
+    this.addMembers(JSON.stringify(fields).slice(1, -1), 'request');
+  }
+
+  /**
+   * Another event.
+   * @param members of an object, as JSON
+   * @param message a constant sentence
+   */
+  addMembers(members: string, message: string): void {
     if (this.#held.length > this.#heldMax) {
       this.dropped += 1;
       this.#droppedUntold += 1;
       return;
     }
-    const rest = JSON.stringify(fields).slice(1, -1);
-    this.#held += `{"level":"info","time":"${this.#now()}${this.#prefix}${rest},"msg":"request"}\n`;
+    this.#held += `{"level":"info","time":"${this.#now()}${this.#prefix}${members},"msg":"${message}"}\n`;
     if (this.#held.length > batchMax) this.#write();
     else this.#timer ??= setTimeout(() => this.#write(), this.#lingerMs).unref();
   }

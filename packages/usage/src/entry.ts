@@ -1,5 +1,6 @@
-import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
+import { fromBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
+import { ProtoWriter } from './proto-writer.ts';
 
 export type EntryKind = usage.EntryKind;
 
@@ -12,8 +13,14 @@ export interface LedgerEntry {
 /** An entry as it travels: attempts bare, as they always did, every other kind with its tag. */
 export function encodeEntry(kind: EntryKind, body: Uint8Array): Uint8Array {
   if (kind === usage.EntryKind.ATTEMPT) return body;
-  return toBinary(usage.UsageEntrySchema, create(usage.UsageEntrySchema, { kind, body }));
+  tagged.reset();
+  tagged.uint(fields.kind.number, kind);
+  tagged.bytes(fields.body.number, body);
+  return Buffer.from(tagged.written());
 }
+
+const fields = usage.UsageEntrySchema.field;
+const tagged = new ProtoWriter();
 
 /** @throws Error for a tag that nothing readable follows */
 export function readEntry(bytes: Uint8Array): LedgerEntry {

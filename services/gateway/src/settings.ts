@@ -31,7 +31,10 @@ const timerMsMax = 2 ** 31 - 1;
 export const settings = defineSettings({
   Process: {
     ...processSettings({ name: 'sluice-gateway', drainMs: 25_000 }),
-    LOG_REQUESTS: bool('write one log event a request', true),
+    LOG_REQUESTS: bool(
+      'write one log event a request, and one for the checks of each target',
+      true,
+    ),
     NODE_ENV: text('`production` trusts no private hosts by default', 'development'),
     HOST: text('address to listen on', '127.0.0.1'),
     PORT: integer('HTTP port', 8787, 0, 65_535),

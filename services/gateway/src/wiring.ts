@@ -224,6 +224,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     }),
     onLateHook: ledger.lateHook,
     logger,
+    requestLog: log.requestLog,
     cache: createCache(env, redis.sharedCache),
     embedder,
     checkEmbedder: new CheckEmbedder(embedder),

@@ -99,7 +99,7 @@ export class NativeTranslation implements Translation {
     const facts = body === undefined ? undefined : read(body);
     if (facts !== undefined && body !== undefined) {
       if (facts.usage === undefined) facts.textChars = charsSaidIn(body);
-      return { body: undefined, facts: withAskedImage(facts, context.request) };
+      return { body: undefined, document: body, facts: withAskedImage(facts, context.request) };
     }
     // JSON of another shape is for the caller to read; an error is no reply, whatever its status says.
     if (reply === undefined || isErrorReply(body)) throw notTheFormat(bytes);

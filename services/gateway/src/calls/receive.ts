@@ -1,7 +1,13 @@
 import { waitHintMs } from '@sluice/engine';
 import { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
-import { finalFaultOf, hideUsage, type ReplyFacts, type Translation } from '@sluice/providers';
+import {
+  finalFaultOf,
+  hideUsage,
+  type JsonObject,
+  type ReplyFacts,
+  type Translation,
+} from '@sluice/providers';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
 import type { Target } from '../exchange/target.ts';
@@ -88,7 +94,8 @@ export async function receive(
   if (decoded.body !== undefined && call.requester.contentFormat !== '')
     call.notes.providerAnswer = bytes;
   const plain: BodyReply = { kind: 'body', status: upstream.status, headers, body };
-  if (isSuccess) return answered(upstream, await inspected(attempt, plain, decoded.facts));
+  if (isSuccess)
+    return answered(upstream, await inspected(attempt, plain, decoded.facts, decoded.document));
   await attempt.finish(Outcome.UPSTREAM_ERROR, upstream.status, 'upstream.error', decoded.facts);
   const { retry, endsOnContentFilter } = call.target.planned;
   const mayRetry = (retry?.attempts ?? 0) > 0;
@@ -232,10 +239,11 @@ async function inspected(
   attempt: OngoingAttempt,
   plain: BodyReply,
   facts: ReplyFacts | undefined,
+  document?: JsonObject,
 ): Promise<BodyReply> {
   const { inspect } = attempt.call;
   const checked =
-    inspect === undefined || plain.status !== 200 ? undefined : await inspect(plain.body);
+    inspect === undefined || plain.status !== 200 ? undefined : await inspect(plain.body, document);
   const reply =
     checked === undefined
       ? plain

@@ -42,8 +42,9 @@ export interface PreparedCall {
   /**
    * Looks at a complete answer before it is recorded, and may replace it.
    * Without bytes it is one that cannot be read: then it may be refused.
+   * `document`: what they are as JSON, where somebody has read them.
    */
-  inspect: ((body: Buffer | undefined) => Promise<BodyReply | undefined>) | undefined;
+  inspect: InspectAnswer | undefined;
   /** Its stream is judged while it passes: who judges says how it ended (`StreamReply.conclude`). */
   isJudged: boolean;
   /** Who learns what each call comes to; undefined = nobody wants to, or may. */
@@ -53,6 +54,11 @@ export interface PreparedCall {
   /** Has its stream continued should it be cut; undefined = nobody asked for that. */
   recovery: StreamRecovery | undefined;
 }
+
+export type InspectAnswer = (
+  body: Buffer | undefined,
+  document?: JsonObject,
+) => Promise<BodyReply | undefined>;
 
 /** Whose circuits and averages hear of a call. */
 export interface Lesson {

@@ -9,8 +9,8 @@ export interface VisitNotes {
   readonly cacheStatus: CacheStatus;
   /** How near the question is whose kept answer was given, or would have been; undefined = there is none, or it is the same. */
   readonly cacheSimilarity: number | undefined;
-  /** What the target's checks came to, for the record. */
-  readonly hookVerdicts: readonly HookVerdict[];
+  /** What the target's checks came to, for the record: each a `HookVerdict` as JSON. */
+  readonly hookVerdicts: readonly string[];
   /** A record of it is written: what its hooks come to from here on is told by itself. */
   isRecorded: boolean;
   /** Retries made, -1 = all were used up in vain. */
@@ -45,7 +45,7 @@ export class Visit implements VisitNotes {
   cacheStatus: CacheStatus = 'DISABLED';
   cacheSimilarity: number | undefined = undefined;
   retryCount = 0;
-  hookVerdicts: readonly HookVerdict[] = noVerdicts;
+  hookVerdicts: readonly string[] = noVerdicts;
   isRecorded = false;
   /** What is held for it; undefined where nothing is limited. */
   reservation: Reservation | undefined = undefined;
@@ -114,5 +114,5 @@ export interface ReplySummary {
   responseParsingMs: number;
 }
 
-const noVerdicts: readonly HookVerdict[] = [];
+const noVerdicts: readonly string[] = [];
 const noStates: readonly CounterState[] = [];

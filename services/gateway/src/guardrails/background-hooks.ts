@@ -48,7 +48,8 @@ export class BackgroundHooks {
     const context = { ...given, signal: AbortSignal.timeout(hookDeadlineMs) };
     let result: HookRanResult | undefined;
     try {
-      const outcome = runHook(hook, context, { ...this.#tools, spending: { ms: 0 } });
+      const running = runHook(hook, context, { ...this.#tools, spending: { ms: 0 } });
+      const outcome = Promise.resolve(running);
       ({ result } = await withDeadline(outcome, hookDeadlineMs, () => new Error('deadline')));
     } catch {
       // A hook never throws: only the deadline does, and the report says so.

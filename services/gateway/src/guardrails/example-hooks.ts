@@ -22,7 +22,7 @@ export function exampleContext(given: Partial<HookContext> = {}): HookContext {
     workspaceId: 'workspace-1',
     organisationId: 'organisation-1',
     unreadable: undefined,
-    nowMs: Date.UTC(2030, 0, 1),
+    createdAt: '2030-01-01T00:00:00.000Z',
     signal: new AbortController().signal,
     ...given,
   };

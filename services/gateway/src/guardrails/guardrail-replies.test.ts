@@ -39,18 +39,28 @@ describe('statusWithHooks', () => {
 });
 
 describe('withHookResults', () => {
-  it('adds both lists beside what the body has, skipped hooks included', () => {
-    const body = { id: 'x' };
-    expect(withHookResults(body, [ran], [skipped])).toEqual({
-      id: 'x',
-      hook_results: { before_request_hooks: [ran], after_request_hooks: [skipped] },
-    });
-    expect(body).toEqual({ id: 'x' });
+  const results = { before_request_hooks: [ran], after_request_hooks: [skipped] };
+  const told = (text: string) =>
+    withHookResults(Buffer.from(text), JSON.parse(text), [ran], [skipped]).toString();
+
+  it.each([
+    ['{}', '{', '}'],
+    [' { } \n', ' { ', '} \n'],
+    ['{"id":"x","at":1.50}', '{"id":"x","at":1.50,', '}'],
+    ['{\n  "a}": [ {} ]\n}\n', '{\n  "a}": [ {} ]\n,', '}\n'],
+    ['{"a":1,"a":2}', '{"a":1,"a":2,', '}'],
+  ])('adds both lists behind what %j has, and changes nothing else', (text, before, after) => {
+    expect(told(text)).toBe(`${before}"hook_results":${JSON.stringify(results)}${after}`);
+  });
+
+  it('tells ours where the provider tells its own', () => {
+    const text = '{"hook_results":{"a":{}},"id":1.0,"hook_results":2}';
+    expect(JSON.parse(told(text))).toEqual({ id: 1, hook_results: results });
   });
 
   it('leaves a body alone when no hook ran', () => {
-    const body = { id: 'x' };
-    expect(withHookResults(body, [], [skipped])).toBe(body);
+    const bytes = Buffer.from('{"id":"x"}');
+    expect(withHookResults(bytes, { id: 'x' }, [], [skipped])).toBe(bytes);
   });
 });
 

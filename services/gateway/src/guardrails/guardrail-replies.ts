@@ -2,6 +2,7 @@ import { type Endpoint, operations } from '@sluice/contracts';
 import { errorBodies, GatewayError } from '@sluice/errors';
 import { encodeFurtherEvent, type JsonObject } from '@sluice/providers';
 import type { BodyReply } from '../exchange/reply.ts';
+import { addMember, editMembers } from '../http/edit-members.ts';
 import { type HookResult, hasRun } from './hook-results.ts';
 import { type DeniedRequest, isSoft, softAnswer, softEvents } from './soft-denial.ts';
 
@@ -13,14 +14,21 @@ export function statusWithHooks(upstreamStatus: number, failed: boolean): number
   return failed && upstreamStatus === 200 ? softFailureStatus : upstreamStatus;
 }
 
-/** The body with `hook_results`; the very same object when no hook ran. */
+/**
+ * The answer with `hook_results`, and every other byte as it was; the very same
+ * bytes when no hook ran. `document` is what they are as JSON.
+ */
 export function withHookResults(
-  body: JsonObject,
+  bytes: Buffer,
+  document: JsonObject,
   before: readonly HookResult[],
   after: readonly HookResult[],
-): JsonObject {
-  if (!before.some(hasRun) && !after.some(hasRun)) return body;
-  return { ...body, hook_results: resultsJson(before, after) };
+): Buffer {
+  if (!before.some(hasRun) && !after.some(hasRun)) return bytes;
+  const results = resultsJson(before, after);
+  // A provider that is a gateway itself may have told its own.
+  if ('hook_results' in document) return editMembers(bytes, { hook_results: results });
+  return addMember(bytes, 'hook_results', JSON.stringify(results));
 }
 
 /**

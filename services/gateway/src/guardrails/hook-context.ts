@@ -12,8 +12,8 @@ export interface HookSubject extends Omit<CheckContext, 'event' | 'response' | '
   readonly organisationId: string;
   /** Why nothing in the body can be judged; undefined = it can. */
   readonly unreadable: string | undefined;
-  /** Unix ms when the run begins; results carry it as their time of creation. */
-  readonly nowMs: number;
+  /** When the run begins, as results carry it: ISO 8601, UTC, ms. */
+  readonly createdAt: string;
   /** Hears of hooks that nobody waits for, when they have ended. */
   readonly onAsync?: (event: HookEvent, ended: EndedHook) => void;
   /** Set where only a part of an answer is there, of a stream that is held: how long its checks may take, ms. */

@@ -33,27 +33,46 @@ export interface CheckRun {
   readonly changed: JsonObject | undefined;
 }
 
-/** Runs one check. Never throws: a check that does so has an error in its result. */
-export async function runCheck(
+/**
+ * Runs one check: a promise only where something has to be waited for. Never
+ * throws or rejects: a check that does so has an error in its result.
+ */
+export function runCheck(
   check: HookCheck,
   context: HookContext,
   tools: HookTools,
   bounds: HookBounds,
-): Promise<CheckRun> {
-  if (isBusy()) await hasTime();
-  if (context.largeOwner !== undefined) await largeWork.turn(context.largeOwner);
+): CheckRun | Promise<CheckRun> {
+  const { largeOwner } = context;
+  if (!isBusy() && largeOwner === undefined) return runNow(check, context, tools, bounds);
+  return itsTurn(largeOwner).then(() => runNow(check, context, tools, bounds));
+}
+
+async function itsTurn(largeOwner: string | undefined): Promise<void> {
+  await hasTime();
+  if (largeOwner !== undefined) await largeWork.turn(largeOwner);
+}
+
+function runNow(
+  check: HookCheck,
+  context: HookContext,
+  tools: HookTools,
+  bounds: HookBounds,
+): CheckRun | Promise<CheckRun> {
   const startedAt = performance.now();
-  const result: CheckResult = {
-    id: check.id,
-    verdict: false,
-    data: null,
-    execution_time: 0,
-    transformed: false,
-    created_at: new Date(context.nowMs).toISOString(),
-    log: null,
-    fail_on_error: check.parameters.failOnError === true,
+  const found = ({ verdict, data, request, response }: CheckOutcome): CheckRun => {
+    const changed = context.event === 'beforeRequest' ? request : response;
+    const isChanged = changed !== undefined;
+    const result = resultOf(check, context, startedAt, verdict, boundedData(data), isChanged);
+    return { result, changed };
   };
-  let changed: JsonObject | undefined;
+  const failed = (error: unknown): CheckRun => {
+    const { name, message } =
+      error instanceof Error ? error : { name: 'Error', message: String(error) };
+    tools.onError?.(name);
+    const result = resultOf(check, context, startedAt, false, null, false);
+    return { result: { ...result, error: { name, message } }, changed: undefined };
+  };
   try {
     if (tools.spending !== undefined && tools.spending.ms > spendingMaxMs)
       throw new CheckError('TimeSpent', 'The checks of this request have taken too long.');
@@ -68,21 +87,31 @@ export async function runCheck(
       ready.deadlineMs === undefined
         ? looked(ready, context, nobodyToAsk, tools)
         : waited(ready, ready.deadlineMs, ends, context, tools, bounds);
-    const settled =
-      outcome instanceof Promise ? await withDeadline(outcome, ends.afterMs, ends.error) : outcome;
-    changed = context.event === 'beforeRequest' ? settled.request : settled.response;
-    result.verdict = settled.verdict;
-    result.data = boundedData(settled.data);
-    result.transformed = changed !== undefined;
+    if (!(outcome instanceof Promise)) return found(outcome);
+    return withDeadline(outcome, ends.afterMs, ends.error).then(found).catch(failed);
   } catch (error) {
-    result.error =
-      error instanceof Error
-        ? { name: error.name, message: error.message }
-        : { name: 'Error', message: String(error) };
-    tools.onError?.(result.error.name);
+    return failed(error);
   }
-  result.execution_time = elapsedMs(startedAt);
-  return { result, changed };
+}
+
+function resultOf(
+  check: HookCheck,
+  { createdAt }: HookContext,
+  startedAt: number,
+  verdict: boolean,
+  data: JsonObject | null,
+  transformed: boolean,
+): CheckResult {
+  return {
+    id: check.id,
+    verdict,
+    data,
+    execution_time: elapsedMs(startedAt),
+    transformed,
+    created_at: createdAt,
+    log: null,
+    fail_on_error: check.parameters.failOnError === true,
+  };
 }
 
 /** Which operation it is, and what is known of its caller, is known without the body. */
@@ -163,11 +192,31 @@ function looked(
   }
 }
 
-/** Results go into replies, records and logs: what a host answers must not fill them. */
+/** Results go into replies, records and logs: what a host answers must not fill them. Most are short enough by any count. */
 function boundedData(data: JsonObject): JsonObject {
-  const bytes = JSON.stringify(data).length;
-  return bytes <= dataLengthMax ? data : { explanation: 'What was found is too long to be told.' };
+  const isBounded =
+    jsonLengthMax(data, dataLengthMax) <= dataLengthMax ||
+    JSON.stringify(data).length <= dataLengthMax;
+  return isBounded ? data : { explanation: 'What was found is too long to be told.' };
 }
+
+/** So long a value is as JSON at most; looks no further than `enough`. */
+function jsonLengthMax(value: unknown, enough: number): number {
+  if (typeof value === 'string') return 2 + escapeLengthMax * value.length;
+  if (typeof value !== 'object' || value === null) return scalarLengthMax;
+  let length = 2;
+  for (const key in value) {
+    length += 4 + escapeLengthMax * key.length;
+    length += jsonLengthMax((value as Record<string, unknown>)[key], enough - length);
+    if (length > enough) break;
+  }
+  return length;
+}
+
+/** `\u0000`. */
+const escapeLengthMax = 6;
+/** `-1.2345678901234567e-300`. */
+const scalarLengthMax = 24;
 
 const dataLengthMax = 64 * 1024;
 

@@ -12,40 +12,62 @@ export interface HookOutcome {
   readonly changed: JsonObject | undefined;
 }
 
-/** Runs the checks of one hook and judges them together. Never throws. */
-export async function runHook(
+/**
+ * Runs the checks of one hook and judges them together: a promise only where
+ * something has to be waited for. Never throws or rejects.
+ */
+export function runHook(
   hook: Hook,
   context: HookContext,
   tools: HookTools,
-): Promise<HookOutcome> {
+): HookOutcome | Promise<HookOutcome> {
   const startedAt = performance.now();
   const bounds = new HookBounds(hook, context, startedAt);
   const enabled = hook.checks.filter((check) => check.isEnabled);
   const inOrder = hook.sequential || hook.type === 'mutator';
-  const runs = inOrder
-    ? await oneAfterAnother(enabled, context, tools, bounds)
-    : await Promise.all(enabled.map((check) => runCheck(check, context, tools, bounds)));
+  const running = inOrder
+    ? oneAfterAnother(enabled, context, tools, bounds)
+    : allOf(enabled.map((check) => runCheck(check, context, tools, bounds)));
+  return running instanceof Promise
+    ? running.then((runs) => judged(hook, enabled, runs, context, startedAt))
+    : judged(hook, enabled, running, context, startedAt);
+}
+
+/** A promise where one of them is. */
+export function allOf<Value>(
+  values: readonly (Value | Promise<Value>)[],
+): Value[] | Promise<Value[]> {
+  return values.some((value) => value instanceof Promise)
+    ? Promise.all(values)
+    : (values as Value[]);
+}
+
+function judged(
+  hook: Hook,
+  enabled: readonly HookCheck[],
+  runs: readonly CheckRun[],
+  context: HookContext,
+  startedAt: number,
+): HookOutcome {
   const checks = runs.map(({ result }) => result);
   // Side by side, each started from the original: the last one that changed it wins.
   const changed = runs.findLast((run) => run.changed !== undefined)?.changed;
   const verdict = checks.every((check) => isNoFailure(check, hook, context));
   const deny = hook.deny && !verdict;
-  return {
-    result: {
-      id: hook.id,
-      type: hook.type,
-      verdict,
-      transformed: changed !== undefined,
-      checks,
-      feedback: feedbackOf(hook, checks),
-      execution_time: elapsedMs(startedAt),
-      async: hook.async,
-      created_at: new Date(context.nowMs).toISOString(),
-      deny,
-      ...(deny && isSoft(hook, enabled, checks, context) ? { soft_deny_200: true } : {}),
-    },
-    changed,
+  const result: HookRanResult = {
+    id: hook.id,
+    type: hook.type,
+    verdict,
+    transformed: changed !== undefined,
+    checks,
+    feedback: feedbackOf(hook, checks),
+    execution_time: elapsedMs(startedAt),
+    async: hook.async,
+    created_at: context.createdAt,
+    deny,
   };
+  if (deny && isSoft(hook, enabled, checks, context)) result.soft_deny_200 = true;
+  return { result, changed };
 }
 
 /** Whether the denial is told as an answer: the hook says so, or each check that failed. */

@@ -4,7 +4,7 @@ import type { JsonObject } from '@sluice/providers';
 import type { HookContext } from './hook-context.ts';
 import { type HookResult, type HookRun, hasRun } from './hook-results.ts';
 import type { HookTools } from './run-check.ts';
-import { type HookOutcome, runHook, withDocument } from './run-hook.ts';
+import { allOf, type HookOutcome, runHook, withDocument } from './run-hook.ts';
 
 /**
  * Runs the hooks of one event that a reply waits for. Guardrails run side by
@@ -22,18 +22,21 @@ export async function runHooks(
   const results: HookResult[] = waitedFor.map(({ id, type }) => ({ id, type, skipped: true }));
 
   const guardrails = indexesOf(waitedFor, 'guardrail', context);
-  const outcomes = await Promise.all(
+  const running = allOf(
     guardrails.map((index) => runHook(waitedFor[index] as Hook, context, tools)),
   );
+  const outcomes = running instanceof Promise ? await running : running;
   outcomes.forEach(({ result }, at) => {
     results[guardrails[at] as number] = result;
   });
-  let document = await composed(
-    guardrails.map((index) => waitedFor[index] as Hook),
-    outcomes,
-    context,
-    tools,
-  );
+  let document = outcomes.some(({ changed }) => changed !== undefined)
+    ? await composed(
+        guardrails.map((index) => waitedFor[index] as Hook),
+        outcomes,
+        context,
+        tools,
+      )
+    : undefined;
 
   const isDenied = () => results.some((result) => hasRun(result) && result.deny);
   for (const index of indexesOf(waitedFor, 'mutator', context)) {

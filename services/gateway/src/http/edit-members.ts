@@ -31,6 +31,16 @@ export function editMembers(bytes: Buffer, edits: MemberEdits): Buffer {
   return Buffer.concat([...all, tail]);
 }
 
+/** Adds a member behind the last of a valid JSON object that has none of this name, without reading it. */
+export function addMember(bytes: Buffer, key: string, json: string): Buffer {
+  const end = bytes.lastIndexOf('}');
+  let last = end - 1;
+  while (isSpace(bytes[last])) last--;
+  const separator = bytes[last] === brace ? '' : ',';
+  const member = Buffer.from(`${separator}${JSON.stringify(key)}:${json}`);
+  return Buffer.concat([bytes.subarray(0, end), member, bytes.subarray(end)]);
+}
+
 function withoutComma(between: Buffer): string {
   return between.toString('utf8').replace(',', '');
 }
@@ -44,6 +54,7 @@ interface Member {
 }
 
 const comma = 0x2c;
+const brace = 0x7b;
 
 function membersOf(bytes: Buffer): Member[] {
   const members: Member[] = [];

@@ -1,11 +1,12 @@
-import { type Counter, counterName, type Epoch, overflowGroup } from '@sluice/engine';
+import { type Counter, counterName, type Epoch, type Limit, overflowGroup } from '@sluice/engine';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import { ScopedMap } from './scoped-map.ts';
 import { keepUntilMs } from './settle-queue.ts';
 
 /** What is sent of a counter with each request that asks it, put together once for each epoch. */
 export interface CounterPlace {
-  readonly counter: Counter;
+  /** Its name in the epoch tells the group, too. */
+  readonly limit: Limit;
   readonly keys: readonly string[];
   /** Of a group: what else must be at hand where it may have no counter. */
   readonly ofGroup: readonly string[] | undefined;
@@ -26,7 +27,7 @@ export class CounterPlaces {
   of(scope: string, counter: Counter, epoch: Epoch, name: string): CounterPlace {
     const known = this.#places.get(scope, name);
     // A limit that was changed may have other rules.
-    if (known?.counter === counter) return known;
+    if (known?.limit === counter.limit) return known;
     if (this.#places.size >= placesMax) this.#places.clear();
     const place = placeOf(scope, counter, epoch, name);
     this.#places.set(scope, name, place);
@@ -44,7 +45,7 @@ function placeOf(scope: string, counter: Counter, epoch: Epoch, name: string): C
   };
   const sharedName = counterName({ limit, group: overflowGroup }, epoch.name);
   return {
-    counter,
+    limit,
     keys: keysOf(name),
     ofGroup:
       group === ''

@@ -73,12 +73,15 @@ function amountText(type: LimitType, value: number): string {
 }
 
 const nanoDigits = 9;
+const nanoInDollar = 1_000_000_000;
 
-/** Nano-dollars as dollars, exactly. */
+/** Nano-dollars as dollars, exactly: two digits behind the point, or as many as there are. */
 export function dollars(nanoUsd: number): string {
-  const digits = String(nanoUsd).padStart(nanoDigits + 1, '0');
-  const cents = digits.slice(-nanoDigits).replace(/0{1,7}$/, '');
-  return `${digits.slice(0, -nanoDigits)}.${cents}`;
+  let rest = nanoUsd % nanoInDollar;
+  const whole = (nanoUsd - rest) / nanoInDollar;
+  let digits = nanoDigits;
+  for (; digits > 2 && rest % 10 === 0; digits--) rest /= 10;
+  return `${whole}.${String(rest).padStart(digits, '0')}`;
 }
 
 function secondsTo(resetAtMs: number, nowMs: number): number | undefined {

@@ -55,12 +55,13 @@ function setUp() {
   let waiting: ChangedCounter[] = [];
   const sent: CounterReport[][] = [];
   const errors: unknown[] = [];
-  const plane = { isAway: false, answers: Promise.resolve() };
+  const plane = { isAway: false, answers: Promise.resolve(), onSend: () => {} };
   const reporter = new CounterReporter({
     changedCounters: (max) => waiting.splice(0, max),
     async send(counters) {
       if (plane.isAway) throw new Error('away');
       sent.push([...counters]);
+      plane.onSend();
       await plane.answers;
     },
     onError: (error) => errors.push(error),
@@ -137,6 +138,19 @@ describe('the report of counters', () => {
     resolve();
     await vi.advanceTimersByTimeAsync(1_000);
     expect(amounts()).toEqual([['a=1'], ['a=2']]);
+    await reporter.stop();
+  });
+
+  it('is one call a second, however often a budget changes', async () => {
+    const { reporter, plane, change, sent } = setUp();
+    reporter.start();
+    let posted = 0;
+    // As requests do that come while the control plane answers.
+    plane.onSend = () => change(changed('a', ++posted));
+    plane.onSend();
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(sent).toHaveLength(10);
+    expect(sent.at(-1)?.[0]?.posted).toBe(BigInt(posted - 1));
     await reporter.stop();
   });
 

@@ -60,8 +60,10 @@ export class CounterReporter {
   }
 
   async #sendAll(): Promise<void> {
-    for (;;) {
-      this.#collect();
+    let hasMore = true;
+    do {
+      // What changes after the last was asked for is told the next time: a budget in use changes with each request.
+      if (hasMore) hasMore = this.#collect();
       const batch = [...this.#unsent].slice(0, countersInOneCall);
       if (batch.length === 0) return;
       try {
@@ -72,18 +74,20 @@ export class CounterReporter {
         return;
       }
       this.#isFailing = false;
-      for (const [name, report] of batch)
-        if (this.#unsent.get(name) === report) this.#unsent.delete(name);
-    }
+      for (const [name] of batch) this.#unsent.delete(name);
+    } while (hasMore || this.#unsent.size > 0);
   }
 
-  #collect(): void {
+  /** As many as one call takes; false = there are no more. */
+  #collect(): boolean {
     const room = Math.min(countersInOneCall, unsentMax - this.#unsent.size);
-    for (const { scope, state } of room > 0 ? this.#parts.changedCounters(room) : []) {
+    const changed = room > 0 ? this.#parts.changedCounters(room) : [];
+    for (const { scope, state } of changed) {
       // Limits of tokens stand in the tokens, and nowhere else.
       if (state.counter.limit.holder.kind === 'token') continue;
       this.#unsent.set(`${scope}|${state.name}`, reportOf(scope, state));
     }
+    return changed.length === room;
   }
 }
 

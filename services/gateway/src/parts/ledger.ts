@@ -5,7 +5,7 @@ import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import manifest from '../../package.json' with { type: 'json' };
 import type { GivenFeedback } from '../exchange/given-feedback.ts';
-import type { HookVerdict, Visit } from '../exchange/visit.ts';
+import type { Visit } from '../exchange/visit.ts';
 import type { Env } from '../settings.ts';
 import { createGrpcSink } from '../usage/grpc-sink.ts';
 import { Life } from '../usage/life.ts';
@@ -104,7 +104,8 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
     ],
   };
   const feedback = (given: GivenFeedback) => recordFeedback(outbox, given);
-  const lateHook = (visit: Visit, verdict: HookVerdict) => recordLateHook(outbox, visit, verdict);
+  const lateHook = (visit: Visit, verdictJson: string) =>
+    recordLateHook(outbox, visit, verdictJson);
   return { recorder, feedback, lateHook, notes: outbox, part };
 }
 

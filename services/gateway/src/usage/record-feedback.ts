@@ -1,28 +1,30 @@
-import { create, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
+import { encodeFeedback } from '@sluice/usage';
 import type { GivenFeedback } from '../exchange/given-feedback.ts';
 import type { Outbox } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
 /** Feedback travels with the records, as an entry of its own. */
 export function recordFeedback(outbox: Pick<Outbox, 'add'>, given: GivenFeedback): void {
-  const id = uuidV7(Date.now());
-  const now = BigInt(Date.now());
-  const { value, metadata, ...said } = given;
-  const feedback = create(usage.FeedbackSchema, {
-    ...said,
+  const atMs = Date.now();
+  const id = uuidV7(atMs);
+  const { organisationId, workspaceId, traceId, value, weight } = given;
+  const metadata = Object.fromEntries(
+    Object.entries(given.metadata).map(([name, each]) => [
+      name.slice(0, 128),
+      (typeof each === 'string' ? each : JSON.stringify(each)).slice(0, 1024),
+    ]),
+  );
+  const body = encodeFeedback({
     id,
+    organisationId,
+    workspaceId,
+    traceId,
     value: Math.round(value),
-    metadata: Object.fromEntries(
-      Object.entries(metadata).map(([name, each]) => [
-        name.slice(0, 128),
-        (typeof each === 'string' ? each : JSON.stringify(each)).slice(0, 1024),
-      ]),
-    ),
-    createdAtMs: now,
-    changedAtMs: now,
+    weight,
+    metadata,
+    atMs,
   });
-  const body = toBinary(usage.FeedbackSchema, feedback);
   void outbox.add(usage.EntryKind.FEEDBACK, id, body).catch(() => {
     // The disk refuses: `onLoss` has told, and the request does not depend on it.
   });

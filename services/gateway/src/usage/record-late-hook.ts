@@ -1,6 +1,6 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
-import type { HookVerdict, Visit } from '../exchange/visit.ts';
+import type { Visit } from '../exchange/visit.ts';
 import type { Outbox } from './outbox.ts';
 import { uuidV7 } from './uuid.ts';
 
@@ -8,7 +8,7 @@ import { uuidV7 } from './uuid.ts';
 export function recordLateHook(
   outbox: Pick<Outbox, 'add' | 'isFull'>,
   { exchange, planned }: Visit,
-  verdict: HookVerdict,
+  verdictJson: string,
 ): void {
   // What room is left belongs to attempts, which cost money.
   if (outbox.isFull) return;
@@ -19,7 +19,7 @@ export function recordLateHook(
     workspaceId: exchange.bundle?.source.workspaceId ?? '',
     requestId: exchange.arrival.requestId,
     optionPath: planned.path,
-    verdictJson: JSON.stringify(verdict),
+    verdictJson,
     createdAtMs: BigInt(Date.now()),
   });
   const body = toBinary(usage.LateHookSchema, entry);

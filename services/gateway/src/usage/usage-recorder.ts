@@ -254,7 +254,7 @@ export function decisionOf(
   const hookVerdicts = notes?.hookVerdicts ?? [];
   let json = decisionJson;
   if (hookVerdicts.length > 0)
-    json = withMember(json, `"hooks":${JSON.stringify(hookVerdicts.slice(0, hooksMax))}`);
+    json = withMember(json, `"hooks":[${hookVerdicts.slice(0, hooksMax).join()}]`);
   if (notes?.cacheSimilarity !== undefined)
     json = withMember(json, `"cache":${JSON.stringify(similarAnswer(notes))}`);
   if (stoppedBy !== undefined)

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Hook } from '@sluice/engine';
 import { Identifiers } from '@sluice/guardrails';
 import { type JsonObject, type SpeechFormat, speechFormat } from '@sluice/providers';
-import type { Logger } from '@sluice/telemetry';
+import type { Logger, RequestLog } from '@sluice/telemetry';
 import type { VisitHooks } from '../compiled/enforced-guardrails.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { BodyReply, Reply, StreamReply } from '../exchange/reply.ts';
@@ -43,6 +43,7 @@ export class TargetHooksRun {
   readonly checksOutput: boolean;
   readonly #guardrails: Guardrails;
   readonly #logger: Logger;
+  readonly #requestLog: RequestLog | undefined;
   readonly #onLateHook: LateHookListener;
   readonly #checkEmbedder: CheckEmbedder;
   readonly #identifiers = new Identifiers();
@@ -55,12 +56,7 @@ export class TargetHooksRun {
     target: Target,
     hooks: VisitHooks,
     asked: CheckedRequest,
-    parts: {
-      guardrails: Guardrails;
-      logger: Logger;
-      onLateHook: LateHookListener;
-      checkEmbedder: CheckEmbedder;
-    },
+    parts: TargetHooksParts,
   ) {
     this.#visit = visit;
     this.#target = target;
@@ -72,6 +68,7 @@ export class TargetHooksRun {
       hasSync(hooks.enforced?.afterRequest);
     this.#guardrails = parts.guardrails;
     this.#logger = parts.logger;
+    this.#requestLog = parts.requestLog;
     this.#onLateHook = parts.onLateHook;
     this.#checkEmbedder = parts.checkEmbedder;
     this.#isLarge = (visit.exchange.subject.body?.length ?? 0) >= largeBytes;
@@ -98,20 +95,26 @@ export class TargetHooksRun {
   /**
    * Looks at a complete 200: checks it and decorates it. What passed goes to
    * `keep`, without the results; undefined = the answer stays as it came.
+   * @param document what the body is as JSON; undefined = it was not read yet
    */
   async inspect(
     body: Buffer | undefined,
+    document: JsonObject | undefined,
     keep: ((bytes: Buffer) => void) | undefined,
   ): Promise<BodyReply | undefined> {
     if (body !== undefined && body.length >= largeBytes) this.#isLarge = true;
-    const response = body === undefined ? undefined : jsonObjectIn(body);
+    const response = body === undefined ? undefined : (document ?? jsonObjectIn(body));
     if (body === undefined || response === undefined) return this.#inspectOther(body, keep);
-    const run = await this.#guardrails.after(this.#hooks, {
-      ...this.#subject(),
-      identifiers: this.#identifiersOfAnswer,
-      response,
-      status: 200,
-    });
+    const running = hasHooks(this.#hooks)
+      ? this.#guardrails.after(this.#hooks, {
+          ...this.#subject(),
+          identifiers: this.#identifiersOfAnswer,
+          response,
+          status: 200,
+        })
+      : undefined;
+    // Nothing is waited for where nothing looks.
+    const run = running === undefined ? undefined : await running;
     if (run !== undefined) this.#note('after', run);
     const { subject } = this.#visit.exchange;
     const before = this.#beforeRun?.results ?? [];
@@ -121,13 +124,14 @@ export class TargetHooksRun {
     const bytes = passed === response ? body : Buffer.from(JSON.stringify(passed));
     if (run?.failed !== true) keep?.(bytes);
     // What passes through is the provider's: nobody's client looks for ours in it.
-    const told = subject.operation.body === 'raw' ? passed : withHookResults(passed, before, after);
+    const told =
+      subject.operation.body === 'raw' ? bytes : withHookResults(bytes, passed, before, after);
     const failed = run?.failed === true || this.#beforeRun?.failed === true;
     return {
       kind: 'body',
       status: statusWithHooks(200, failed),
       headers: {},
-      body: told === passed ? bytes : Buffer.from(JSON.stringify(told)),
+      body: told,
     };
   }
 
@@ -179,7 +183,7 @@ export class TargetHooksRun {
     return {
       ...reply,
       status: statusWithHooks(reply.status, run.failed),
-      body: Buffer.from(JSON.stringify(withHookResults(body, run.results, []))),
+      body: withHookResults(reply.body, body, run.results, []),
     };
   }
 
@@ -275,7 +279,7 @@ export class TargetHooksRun {
         event: 'afterRequest',
         response,
         status: 200,
-        nowMs: Date.now(),
+        createdAt: new Date().toISOString(),
         ...(partWithinMs === undefined ? {} : { partWithinMs }),
       });
     return {
@@ -319,21 +323,19 @@ export class TargetHooksRun {
 
   /** For the record and for the log. */
   #note(event: 'before' | 'after', { results }: Pick<HookRun, 'results'>): void {
-    const ran = results.filter(hasRun).map((result) => verdictOf(event, result));
+    const ran = results.filter(hasRun);
     if (ran.length === 0) return;
-    this.#keep(ran);
-    this.#logger.info(
-      {
-        request_id: this.#visit.exchange.arrival.requestIdText,
-        hook_event: event,
-        hook_verdicts: ran,
-      },
+    const verdicts = ran.map((result) => JSON.stringify(verdictOf(event, result)));
+    this.#keep(verdicts);
+    const { requestIdText } = this.#visit.exchange.arrival;
+    this.#requestLog?.addMembers(
+      `"request_id":"${requestIdText}","hook_event":"${event}","hook_verdicts":[${verdicts.join()}]`,
       'the checks of a target ran',
     );
   }
 
   /** The record of the attempt has them, or where it is written already, an entry of their own. */
-  #keep(verdicts: readonly HookVerdict[]): void {
+  #keep(verdicts: readonly string[]): void {
     const visit = this.#visit;
     if (visit.isRecorded) for (const verdict of verdicts) this.#onLateHook(visit, verdict);
     else visit.hookVerdicts = [...visit.hookVerdicts, ...verdicts];
@@ -345,7 +347,8 @@ export class TargetHooksRun {
       result === undefined
         ? { id: hookId, event: side, verdict: null, deny: false }
         : verdictOf(side, result);
-    this.#keep([{ ...verdict, async: true, ...(lostTo === undefined ? {} : { lost: lostTo }) }]);
+    const told = { ...verdict, async: true, ...(lostTo === undefined ? {} : { lost: lostTo }) };
+    this.#keep([JSON.stringify(told)]);
   };
 
   #subject(): HookSubject {
@@ -363,7 +366,7 @@ export class TargetHooksRun {
       workspaceId: exchange.bundle?.source.workspaceId ?? '',
       organisationId: exchange.bundle?.source.organisationId ?? '',
       unreadable: undefined,
-      nowMs: Date.now(),
+      createdAt: new Date().toISOString(),
       identifiers: this.#identifiers,
       signal: exchange.arrival.signal,
       onAsync: this.#keepAsync,
@@ -373,8 +376,17 @@ export class TargetHooksRun {
   }
 }
 
-/** Hears of verdicts that no record has room for any more. */
-export type LateHookListener = (visit: Visit, verdict: HookVerdict) => void;
+export interface TargetHooksParts {
+  guardrails: Guardrails;
+  logger: Logger;
+  /** Undefined = no event of a request is logged. */
+  requestLog: RequestLog | undefined;
+  onLateHook: LateHookListener;
+  checkEmbedder: CheckEmbedder;
+}
+
+/** Hears of verdicts that no record has room for any more: a `HookVerdict` as JSON. */
+export type LateHookListener = (visit: Visit, verdictJson: string) => void;
 
 function verdictOf(
   event: HookVerdict['event'],

@@ -1,24 +1,17 @@
 import { GatewayError } from '@sluice/errors';
-import type { Logger } from '@sluice/telemetry';
 import { servedBody } from '../../calls/prepare/sent-body.ts';
 import { hooksOf } from '../../compiled/enforced-guardrails.ts';
 import { deniedReply } from '../../guardrails/guardrail-replies.ts';
-import type { Guardrails } from '../../guardrails/guardrails.ts';
 import type { HookRun } from '../../guardrails/hook-results.ts';
 import type { UsageRecorder } from '../../usage/usage-recorder.ts';
 import { type CheckedRequest, checkedRequest } from '../checked-request.ts';
 import { deniedRequest } from '../denied-request.ts';
-import type { CheckEmbedder } from '../embed-for-checks.ts';
 import type { Step, TargetAnswer } from '../step.ts';
-import { type LateHookListener, TargetHooksRun } from '../target-hooks-run.ts';
+import { type TargetHooksParts, TargetHooksRun } from '../target-hooks-run.ts';
 import { type TargetVisit, targetOf } from '../target-visit.ts';
 
-export interface CheckInputParts {
-  guardrails: Guardrails;
+export interface CheckInputParts extends TargetHooksParts {
   recorder: UsageRecorder;
-  logger: Logger;
-  onLateHook: LateHookListener;
-  checkEmbedder: CheckEmbedder;
 }
 
 /** Hooks before the call: they may change the body, or deny the request. */

@@ -18,7 +18,7 @@ export const checkOutput: Step = {
     const isPassing = visit.exchange.subject.operation.body === 'raw';
     call.mustInspect = hooks.checksOutput || !isPassing;
     call.isJudged = hooks.holdsStream(call);
-    call.inspect = (body) => hooks.inspect(body, keep);
+    call.inspect = (body, document) => hooks.inspect(body, document, keep);
     const answer = await next(visit);
     const { reply } = answer;
     const isUnchecked = reply?.kind === 'body' && reply.status !== 200 && reply.status !== 246;
