@@ -1,27 +1,73 @@
 /**
- * `npm run build`: makes each service one file, `dist/gateway/main.mjs` and so on: starts faster than the sources and
- * needs no type stripping at run time. `npm start` runs those that are current, and the sources otherwise.
+ * `npm run build`: makes each service a folder that works wherever it is put: one file, `dist/gateway/main.mjs` and so
+ * on, with its source map, its threads, and what it reads at run time. It starts faster than the sources and needs no
+ * type stripping. `npm start` runs those that are current, and the sources otherwise; images hold them (`npm run images`).
  * `npm run build -- SERVICE FOLDER` makes that service there.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { ServiceName } from '@sluice/stack';
-import type { Plugin } from 'rolldown';
+import { type BundledPackage, bundledPackages, licenceTexts } from './build/bundled-packages.ts';
+import {
+  type Beside,
+  builtName,
+  copyAssets,
+  filesBelow,
+  selfContained,
+} from './build/self-contained.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const services: readonly ServiceName[] = ['gateway', 'control-plane', 'data-service'];
-const folderOf = (service: ServiceName) => join(root, 'dist', service);
 
-/** Beside the built file. */
-const manifestName = 'sources.json';
+/** What is built: the services, and the command that prepares their stores. */
+export type Buildable = ServiceName | 'migrations';
+
+interface Recipe {
+  /** Becomes `main.mjs`. */
+  main: string;
+  /** Become commands beside it, named after their files. */
+  commands?: readonly string[];
+  /**
+   * Packages that are only found in a checkout: native code that no image has. A service says what to set instead when it
+   * misses one.
+   */
+  leftInCheckout?: readonly string[];
+}
+
+const recipes: Readonly<Record<Buildable, Recipe>> = {
+  gateway: { main: 'services/gateway/src/main.ts' },
+  'control-plane': {
+    main: 'services/control-plane/src/main.ts',
+    commands: ['services/control-plane/src/bootstrap.ts'],
+  },
+  'data-service': { main: 'services/data-service/src/main.ts', leftInCheckout: ['chdb'] },
+  migrations: { main: 'scripts/migrate.ts' },
+};
+export const buildables = Object.keys(recipes) as Buildable[];
+/** Nothing is bundled of these, whoever imports them. */
+const external = Object.values(recipes).flatMap(({ leftInCheckout = [] }) => leftInCheckout);
+const services = buildables.filter((name): name is ServiceName => name !== 'migrations');
+const folderOf = (name: Buildable) => join(root, 'dist', name);
+
+/** Beside the folder, which holds nothing but what runs. */
+const manifestOf = (folder: string) => `${folder}.sources.json`;
+const licencesName = 'LICENCES.txt';
 
 /** What the file was made of. */
 interface Manifest {
-  /** Paths below the root. */
+  /** Paths below the root; those of folders end with a slash and stand for the names in them. */
   sources: string[];
   digest: string;
+}
+
+/** A built folder. */
+export interface Built {
+  /** To run. */
+  readonly file: string;
+  /** All that belongs to it, below its folder, sorted. */
+  readonly files: readonly string[];
+  /** Of others, in it. */
+  readonly packages: readonly BundledPackage[];
 }
 
 /**
@@ -29,19 +75,65 @@ interface Manifest {
  * `more` are files that it depends on beside its modules.
  */
 export async function buildService(
-  service: ServiceName,
-  into: string = folderOf(service),
+  name: Buildable,
+  into: string = folderOf(name),
   more: readonly string[] = [],
 ): Promise<string> {
-  const file = join(into, 'main.mjs');
+  return (await build(name, into, more)).file;
+}
+
+/** Bundles the service into a folder. @throws Error when something in it would only be found in this checkout */
+export async function build(
+  name: Buildable,
+  into: string = folderOf(name),
+  more: readonly string[] = [],
+): Promise<Built> {
+  const { main, commands = [], leftInCheckout = [] } = recipes[name];
+  rmSync(into, { recursive: true, force: true });
+  mkdirSync(into, { recursive: true });
+  const beside: Beside = { entries: new Map(), assets: new Map() };
+  beside.entries.set('main.mjs', join(root, main));
+  for (const command of commands) beside.entries.set(builtName(command), join(root, command));
+  const moduleIds = new Set<string>();
+  // Threads are found while what starts them is bundled.
+  for (const [file, entry] of beside.entries)
+    for (const id of await bundle(entry, join(into, file), beside)) moduleIds.add(id);
+  const entries = [...beside.entries.keys()];
+  for (const id of copyAssets(beside.assets, into)) moduleIds.add(id);
+  const packages = bundledPackages(moduleIds);
+  writeFileSync(join(into, licencesName), licenceTexts(packages));
+  const built: Built = {
+    file: join(into, 'main.mjs'),
+    files: [
+      ...entries.flatMap((file) => [file, `${file}.map`]),
+      ...[...beside.assets.keys()].flatMap((place) =>
+        filesBelow(join(into, place)).map((file) => relative(into, file)),
+      ),
+      licencesName,
+    ].sort(),
+    packages: [...packages.values()].map(({ folder: _, ...each }) => each),
+  };
+  const folders = [...beside.assets.values()].filter((path) => filesBelow(path)[0] !== path);
+  const sources = [...moduleIds, ...folders.map((folder) => `${folder}/`), ...more]
+    .filter((id) => id.startsWith(root))
+    .map((id) => id.slice(root.length + 1))
+    .sort();
+  const made: Manifest = { sources, digest: digestOf(sources) };
+  writeFileSync(manifestOf(into), JSON.stringify(made));
+  linkToCheckout(name, leftInCheckout, into);
+  return built;
+}
+
+/** Returns the modules that are in it. */
+async function bundle(entry: string, file: string, beside: Beside): Promise<readonly string[]> {
   // Only who builds needs it: `npm start` asks what is current and must not wait for it.
   const { rolldown } = await import('rolldown');
-  rmSync(into, { recursive: true, force: true });
   const build = await rolldown({
-    input: join(root, 'services', service, 'src/main.ts'),
+    input: entry,
     platform: 'node',
     logLevel: 'silent',
-    plugins: [staysInCheckout(into)],
+    external: external.map((name) => new RegExp(`^${name}(/|$)`)),
+    plugins: [selfContained(root, beside)],
   });
   const { output } = await build.write({
     file,
@@ -49,17 +141,23 @@ export async function buildService(
     codeSplitting: false,
     minify: true,
     sourcemap: true,
+    // As seen from the root, so that the map is the same wherever the file is written.
+    sourcemapExcludeSources: true,
+    sourcemapPathTransform: (source, map) => relative(root, resolve(dirname(map), source)),
   });
   await build.close();
-  const sources = output
-    .flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []))
-    .concat(more)
-    .filter((id) => id.startsWith(root))
-    .map((id) => relative(root, id))
-    .sort();
-  const made: Manifest = { sources, digest: digestOf(sources) };
-  writeFileSync(join(into, manifestName), JSON.stringify(made));
-  return file;
+  return output.flatMap((chunk) => (chunk.type === 'chunk' ? chunk.moduleIds : []));
+}
+
+/** Above the built folder: what runs in the checkout finds its native packages, and only that. */
+function linkToCheckout(name: Buildable, packages: readonly string[], into: string): void {
+  const modules = join(dirname(into), 'node_modules');
+  for (const each of packages) {
+    mkdirSync(modules, { recursive: true });
+    rmSync(join(modules, each), { force: true });
+    const folder = join(root, 'services', name, 'node_modules', each);
+    symlinkSync(relative(modules, folder), join(modules, each));
+  }
 }
 
 /** The services whose built files are what their sources say, each with its file. */
@@ -75,9 +173,7 @@ export function currentBuilds(): Partial<Record<ServiceName, string>> {
 /** The service built here, or undefined when there is none or a source has changed since. */
 export function currentBuild(from: string): string | undefined {
   try {
-    const { sources, digest } = JSON.parse(
-      readFileSync(join(from, manifestName), 'utf8'),
-    ) as Manifest;
+    const { sources, digest } = JSON.parse(readFileSync(manifestOf(from), 'utf8')) as Manifest;
     return digestOf(sources) === digest ? join(from, 'main.mjs') : undefined;
   } catch {
     return undefined;
@@ -88,39 +184,15 @@ export function currentBuild(from: string): string | undefined {
 function digestOf(sources: readonly string[]): string {
   const hash = createHash('sha256');
   for (const source of [...sources, 'pnpm-lock.yaml']) {
-    const content = readFileSync(join(root, source));
+    const path = join(root, source);
+    const content = source.endsWith('/') ? readdirSync(path).sort().join('\n') : readFileSync(path);
     hash.update(`${source}\0${content.length}\0`).update(content);
   }
   return hash.digest('hex');
 }
 
-/**
- * Migrations, schemas and the viewer of the specification stay in the checkout,
- * and native code in its packages: what a module finds from where it lies, it
- * finds from the built file too, wherever the checkout is moved together with it.
- */
-function staysInCheckout(into: string): Plugin {
-  const fromBuild = (path: string) => JSON.stringify(relative(into, path));
-  return {
-    name: 'stays-in-checkout',
-    resolveId(id, importer) {
-      if (!/^chdb(\/|$)/.test(id) || importer === undefined) return null;
-      return { id: relative(into, createRequire(importer).resolve(id)), external: true };
-    },
-    transform(code, id) {
-      if (!id.startsWith(root) || id.includes('node_modules')) return null;
-      return code
-        .replaceAll(
-          'import.meta.dirname',
-          `(import.meta.dirname + '/' + ${fromBuild(dirname(id))})`,
-        )
-        .replaceAll('import.meta.url', `new URL(${fromBuild(id)}, import.meta.url).href`);
-    },
-  };
-}
-
 if (import.meta.main) {
-  const [service, into] = process.argv.slice(2);
-  const wanted = services.filter((each) => service === undefined || each === service);
-  for (const each of wanted) console.log(await buildService(each, into));
+  const [wanted, into] = process.argv.slice(2);
+  const names = buildables.filter((each) => wanted === undefined || each === wanted);
+  for (const each of names) console.log(await buildService(each, into));
 }

@@ -54,6 +54,7 @@ const commands = {
   soak: ['scripts/soak.ts'],
   scale: ['scripts/scale.ts'],
   build: ['scripts/build.ts'],
+  images: ['scripts/images.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'cache:measure': ['scripts/cache-measure.ts'],

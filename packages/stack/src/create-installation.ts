@@ -1,22 +1,27 @@
 import { spawn } from 'node:child_process';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { quietFlags } from './service-processes.ts';
 import type { SluiceCredentials } from './sluice-settings.ts';
 
-const entry = resolve(import.meta.dirname, '../../../services/control-plane/src/bootstrap.ts');
+const source = resolve(import.meta.dirname, '../../../services/control-plane/src/bootstrap.ts');
 const timeoutMs = 60_000;
 const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
 /**
  * Creates the first organisation, workspace and keys by running the control
  * plane's `bootstrap.ts`, which prints one JSON line. Resolves with `undefined`
- * when they exist already: keys are shown only once.
+ * when they exist already: keys are shown only once. A built control plane has
+ * the same beside it.
  * @throws Error with what it wrote to stderr.
  */
 export async function createInstallation(
   env: Record<string, string | undefined>,
+  builtControlPlane?: string,
 ): Promise<Omit<SluiceCredentials, 'base_url'> | undefined> {
-  const argv = ['--disable-warning=ExperimentalWarning', '--import', followParent, entry];
+  const entry =
+    builtControlPlane === undefined ? source : join(dirname(builtControlPlane), 'bootstrap.mjs');
+  const argv = [...quietFlags, '--import', followParent, entry];
   const child = spawn(process.execPath, argv, { env, stdio: 'pipe', detached: true });
   child.stdin.on('error', () => {});
   let output = '';

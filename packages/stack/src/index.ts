@@ -22,6 +22,7 @@ export {
   postgresUrl,
   throwawayPostgres,
 } from './postgres-settings.ts';
+export { quietFlags, type ServiceProcess, serviceProcesses } from './service-processes.ts';
 export {
   demoUpstreamSpec,
   type PartName,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { pathToFileURL } from 'node:url';
+import { quietFlags } from './service-processes.ts';
 
 export interface ProcessSpec {
   name: string;
@@ -62,14 +63,7 @@ export async function startProcess(
   spec: ProcessSpec,
   signal?: AbortSignal,
 ): Promise<ManagedProcess> {
-  // Node warns about type stripping and the like on stderr; logs stay JSON lines without it.
-  const argv = [
-    '--disable-warning=ExperimentalWarning',
-    ...(spec.nodeFlags ?? []),
-    '--import',
-    followParent,
-    spec.entry,
-  ];
+  const argv = [...quietFlags, ...(spec.nodeFlags ?? []), '--import', followParent, spec.entry];
   const child = spawn(process.execPath, [...argv, ...(spec.args ?? [])], {
     env: spec.env,
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -8,6 +8,7 @@ import {
   postgresSpec,
   postgresUrl,
 } from './postgres-settings.ts';
+import { serviceProcesses } from './service-processes.ts';
 import type { SluicePorts } from './sluice-ports.ts';
 import {
   machineDefaults,
@@ -68,31 +69,6 @@ export interface Sluice {
   stop(): Promise<void>;
 }
 
-/**
- * The gateway makes many short-lived objects and keeps few. A cleaning of the
- * young generation takes as long as what survives it needs, whatever its size:
- * with 16 MB there are a quarter of the pauses that there are with 4 MB, and
- * they were the larger part of the tail (docs/benchmarks.md). Cleaning it with
- * several threads costs more in waking them than it saves. And when V8 takes
- * what lives through a burst for long-lived, and makes it in the old generation
- * from then on, each request costs half as much again until the process ends.
- * The old one is collected when it has grown by 60 %: at 200 % it stands still a
- * quarter as often, but comes to 439 MB under the attacks of `npm run abuse`.
- */
-export const gatewayNodeFlags = [
-  '--max-semi-space-size=16',
-  '--no-parallel-scavenge',
-  '--no-allocation-site-pretenuring',
-  '--heap-growing-percent=60',
-];
-
-/** Of glibc: one heap for the one thread that matters, and what is free at its end or large goes back at once. */
-export const gatewayMemory = {
-  MALLOC_ARENA_MAX: '1',
-  MALLOC_TRIM_THRESHOLD_: '131072',
-  MALLOC_MMAP_THRESHOLD_: '65536',
-};
-
 const root = resolve(import.meta.dirname, '../../..');
 
 /** The demo upstream as a process, for whoever runs it apart from the rest. */
@@ -125,24 +101,24 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     return part;
   }
 
-  const entryOf = (service: ServiceName): string =>
-    options.builtServices?.[service] ?? join(root, 'services', service, 'src/main.ts');
+  const processOf = (service: ServiceName, env: ProcessSpec['env']) => ({
+    entry: options.builtServices?.[service] ?? join(root, 'services', service, 'src/main.ts'),
+    nodeFlags: serviceProcesses[service].nodeFlags,
+    env: { ...serviceProcesses[service].env, ...env },
+  });
   const gatewayPorts = [options.ports.gateway, ...(options.moreGatewayPorts ?? [])];
   const gateways = gatewayPorts.map((port, index) =>
-    add(index === 0 ? 'gateway' : `gateway-${index + 1}`, {
-      entry: entryOf('gateway'),
-      nodeFlags: gatewayNodeFlags,
-      env: { ...gatewayMemory, ...environments.gateway(index, port) },
-    }),
+    add(
+      index === 0 ? 'gateway' : `gateway-${index + 1}`,
+      processOf('gateway', environments.gateway(index, port)),
+    ),
   );
   const controlPlane = add('control-plane', {
-    entry: entryOf('control-plane'),
-    env: environments.controlPlane,
+    ...processOf('control-plane', environments.controlPlane),
     readyTimeoutMs: 60_000,
   });
   const dataService = add('data-service', {
-    entry: entryOf('data-service'),
-    env: environments.dataService,
+    ...processOf('data-service', environments.dataService),
     readyTimeoutMs: 60_000,
   });
   const demoUpstream =
@@ -171,14 +147,15 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   async function currentCredentials(): Promise<SluiceCredentials> {
     const baseUrl = `http://127.0.0.1:${options.ports.gateway}/v1`;
     if (options.credentials?.base_url === baseUrl) return options.credentials;
-    const created = await createInstallation({
+    const env = {
       ...machineDefaults({ ...options.environment }),
       ...options.environment,
       ...baseEnvironment(),
       NODE_COMPILE_CACHE: options.compileCacheDir,
       ...environments.controlPlane,
       ...options.partEnvironment?.['control-plane'],
-    });
+    };
+    const created = await createInstallation(env, options.builtServices?.['control-plane']);
     const known = created ?? options.credentials;
     if (known === undefined)
       throw new Error(

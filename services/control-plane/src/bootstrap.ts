@@ -17,9 +17,6 @@ import { createOrganisation, strictSettings } from './provisioning/create-organi
 import { ensureFirstOrganisation } from './provisioning/first-organisation.ts';
 import { settings } from './settings.ts';
 
-const env = settings.readEnv(process.env);
-const logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
-
 /** What stands on the command line: a further organisation, or nothing. */
 function wantedOrganisation(): NewOrganisation | undefined {
   const { values } = parseArgs({
@@ -32,7 +29,10 @@ function wantedOrganisation(): NewOrganisation | undefined {
   });
 }
 
+let logger = createLogger({ service: 'sluice-control-plane', level: 'info' });
 try {
+  const env = settings.readEnv(process.env);
+  logger = createLogger({ service: env.SERVICE_NAME, level: env.LOG_LEVEL });
   const wanted = wantedOrganisation();
   await applyMigrations(env.DATABASE_URL);
   const client = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 2 });

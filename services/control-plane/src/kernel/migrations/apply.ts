@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
 
-const migrationsFolder = join(import.meta.dirname, '..', '..', '..', 'prisma', 'migrations');
+const migrationsFolder = join(import.meta.dirname, '../../../prisma/migrations');
 
 /** Any number will do, as long as every replica uses the same. */
 const lockId = 7_271_640_319;

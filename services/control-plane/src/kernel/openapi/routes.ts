@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import manifest from '../../../package.json' with { type: 'json' };
 import { buildDocument } from './build-document.ts';
@@ -8,7 +7,6 @@ import { page, pageAssets, pagePolicy, startScript } from './page.ts';
 /** Open to all: the description of the admin API, and the page that shows it. */
 export function openApiRoutes(options: { headerPrefix: string }): Router {
   let document: object | undefined;
-  const viewer = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const router = Router();
   router.get('/v1/openapi.json', (_req, res) => {
     // Made when it is first asked for: starting is quicker without it.
@@ -25,9 +23,14 @@ export function openApiRoutes(options: { headerPrefix: string }): Router {
   router.get(`/docs/${pageAssets.start}`, (_req, res) => {
     res.type('js').send(startScript);
   });
-  for (const name of [pageAssets.style, pageAssets.bundle])
+  for (const [name, url] of viewer)
     router.get(`/docs/${name}`, (_req, res) => {
-      res.sendFile(name, { root: viewer, maxAge: '1h' });
+      res.sendFile(fileURLToPath(url), { maxAge: '1h' });
     });
   return router;
 }
+
+const viewer = [
+  [pageAssets.style, import.meta.resolve('swagger-ui-dist/swagger-ui.css')],
+  [pageAssets.bundle, import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')],
+] as const;

@@ -1,0 +1,45 @@
+import type { ServiceName } from './sluice.ts';
+
+/** How a service's process is started, wherever it runs. */
+export interface ServiceProcess {
+  /** Of Node and V8. */
+  readonly nodeFlags: readonly string[];
+  /** Read before the process has begun, by the C library. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * What `npm start`, the benchmark and the images start the services with; the figures of docs/benchmarks.md rest on it.
+ *
+ * The gateway makes many short-lived objects and keeps few. A cleaning of the
+ * young generation takes as long as what survives it needs, whatever its size:
+ * with 16 MB there are a quarter of the pauses that there are with 4 MB, and
+ * they were the larger part of the tail. Cleaning it with
+ * several threads costs more in waking them than it saves. And when V8 takes
+ * what lives through a burst for long-lived, and makes it in the old generation
+ * from then on, each request costs half as much again until the process ends.
+ * The old one is collected when it has grown by 60 %: at 200 % it stands still a
+ * quarter as often, but comes to 439 MB under the attacks of `npm run abuse`.
+ *
+ * Of glibc it has one heap for the one thread that matters, and what is free at its end or large goes back at once.
+ */
+export const serviceProcesses: Readonly<Record<ServiceName, ServiceProcess>> = {
+  gateway: {
+    nodeFlags: [
+      '--max-semi-space-size=16',
+      '--no-parallel-scavenge',
+      '--no-allocation-site-pretenuring',
+      '--heap-growing-percent=60',
+    ],
+    env: {
+      MALLOC_ARENA_MAX: '1',
+      MALLOC_TRIM_THRESHOLD_: '131072',
+      MALLOC_MMAP_THRESHOLD_: '65536',
+    },
+  },
+  'control-plane': { nodeFlags: [], env: {} },
+  'data-service': { nodeFlags: [], env: {} },
+};
+
+/** For any process of ours. Node warns about type stripping and the like on stderr; logs stay JSON lines without it. */
+export const quietFlags = ['--disable-warning=ExperimentalWarning'] as const;
