@@ -36,6 +36,7 @@ matches holds, and a file that cannot be read keeps the gateway from starting:
 | system turns  | providers that take system messages between the others                                                                                |
 | prefill       | the start of the answer may be given                                                                                                  |
 | bound         | a signed thought is refused when anything before it has changed                                                                       |
+| cache marks   | in its maker's formats parts may say where a prefix of the prompt ends that is [to be kept](prompt-caching.md)                        |
 | tokens        | the most of an answer, and of prompt and answer together                                                                              |
 | endpoints     | where it is served, in bold those that alone take functions, or take them beside an effort                                            |
 `;
@@ -55,6 +56,7 @@ const titles = [
   'system turns',
   'prefill',
   'bound',
+  'cache marks',
   'tokens',
   'endpoints',
   'source',
@@ -78,6 +80,7 @@ function cells(facts: ModelFacts): string[] {
     (facts.systemTurnsAt ?? []).join(', '),
     yes(facts.prefill),
     yes(facts.bindsThoughts),
+    yes(facts.cacheBreakpoints),
     [facts.outputTokensMax, facts.contextTokens].map(shownCount).join(' / '),
     endpointsOf(facts),
     `[${facts.checked}](${facts.source})`,

@@ -153,6 +153,8 @@ export interface CustomTool {
   description?: string;
   /** The grammar of the text, by its wire names. */
   format?: JsonObject;
+  /** Where the caller wrote the grammar. */
+  formatPath: string;
 }
 
 /** A tool the provider runs or defines itself (web search, computer, bash, …). */

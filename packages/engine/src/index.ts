@@ -61,14 +61,15 @@ export {
   readLimits,
 } from './limits/read-limits.ts';
 export { isRateUnit, type RateUnit, windowMs, windowOffsetMs } from './limits/windows.ts';
-export type {
-  Choice,
-  ConditionTrace,
-  PlanStep,
-  RoutePlan,
-  RoutingFacts,
-  RoutingState,
-  StickyAssignment,
+export {
+  type Choice,
+  type ConditionTrace,
+  choiceReasons,
+  type PlanStep,
+  type RoutePlan,
+  type RoutingFacts,
+  type RoutingState,
+  type StickyAssignment,
 } from './plan.ts';
 export { type PlanOptions, planRoutes, type StickyKey, stickyKeys } from './plan-routes.ts';
 export { parseTemplate, type Template } from './prompts/parse-template.ts';

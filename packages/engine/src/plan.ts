@@ -54,6 +54,27 @@ export interface RoutePlan {
   readonly sticky: readonly StickyAssignment[];
 }
 
+/** Why a strategy chose as it did; docs/explain.md says what each means. */
+export const choiceReasons = [
+  'only',
+  'order',
+  'weight',
+  'sticky',
+  'sticky-new',
+  'sticky-away',
+  'prompt',
+  'prompt-away',
+  'condition',
+  'default',
+  'no-match',
+  'fastest',
+  'unmeasured',
+  'cheapest',
+  'all-open',
+] as const;
+
+export type ChoiceReason = (typeof choiceReasons)[number];
+
 /** How a strategy chose. */
 export interface Choice {
   /** Of the node whose strategy it was. */
@@ -61,8 +82,7 @@ export interface Choice {
   readonly mode: string;
   /** Index of the child in the original array; for fallback the first to be tried; -1 = none. */
   readonly picked: number;
-  /** A word for programs: `weight`, `sticky`, `sticky-new`, `sticky-away`, `prompt`, `prompt-away`, `condition`, `default`, `no-match`, `order`, `only`, `fastest`, `unmeasured`, `cheapest`, `all-open`. */
-  readonly reason: string;
+  readonly reason: ChoiceReason;
   /** The random number that decided, where one did. */
   readonly random?: number;
   /** Indexes left out because their circuits are open. */

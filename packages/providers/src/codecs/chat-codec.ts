@@ -82,6 +82,8 @@ export interface UpstreamCodec {
   format: WireFormat;
   /** Its calls come with proofs that it wants to see again, whole also in streams. */
   signsCalls?: boolean;
+  /** It is asked for custom tools as such, with their grammars. */
+  hasCustomTools?: boolean;
   encodeRequest(request: ChatRequest, context: CallContext): EncodedRequest & { body: JsonObject };
   /**
    * The members of a body with marks for the provider's cache at what its prompt begins with; undefined

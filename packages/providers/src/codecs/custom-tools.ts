@@ -2,7 +2,7 @@
  * OpenAI's custom tools take one text, which need not be JSON. To all others
  * each is a function with one string, and the text travels in its arguments.
  */
-import type { FunctionTool, JsonObject } from '@sluice/contracts';
+import type { ChatRequest, FunctionTool, JsonObject } from '@sluice/contracts';
 import { compact, parseObject, stringOf } from '../json/json-access.ts';
 
 const parameters: JsonObject = {
@@ -12,13 +12,19 @@ const parameters: JsonObject = {
   additionalProperties: false,
 };
 
-/** The tool as a function. `format` as the format of responses has it. */
-export function customFunction(
-  name: string,
-  description: string | undefined,
-  format: JsonObject | undefined,
-  path: string,
-): FunctionTool {
+interface AskedCustomTool {
+  name: string;
+  description: string | undefined;
+  /** As the format of responses has it. */
+  format: JsonObject | undefined;
+  /** Where the caller wrote the tool, and its format. */
+  path: string;
+  formatPath: string;
+}
+
+/** The tool as a function. */
+export function customFunction(asked: AskedCustomTool): FunctionTool {
+  const { name, description, format, path, formatPath } = asked;
   const told = [description, grammarNote(format)].filter((text) => text !== undefined);
   return compact<FunctionTool>({
     type: 'function',
@@ -26,7 +32,15 @@ export function customFunction(
     path,
     description: told.length === 0 ? undefined : told.join('\n\n'),
     parameters,
-    custom: compact({ description, format }),
+    custom: compact({ description, format, formatPath }),
+  });
+}
+
+/** The paths of the grammars that a format without custom tools only tells of, and holds no model to. */
+export function grammarsOnlyTold({ tools }: ChatRequest): string[] {
+  return (tools ?? []).flatMap((tool) => {
+    const custom = tool.type === 'function' ? tool.custom : undefined;
+    return custom?.format?.type === 'grammar' ? [custom.formatPath] : [];
   });
 }
 
@@ -40,6 +54,13 @@ function grammarNote(format: JsonObject | undefined): string | undefined {
 export function customArguments(input: string): string {
   return JSON.stringify({ input });
 }
+
+/** The same where the text comes in pieces. */
+export const customPieces = {
+  start: '{"input":"',
+  of: (piece: string) => JSON.stringify(piece).slice(1, -1),
+  end: '"}',
+};
 
 /** The text of a call; what is not the function's arguments is the text itself. */
 export function customInput(args: string): string {

@@ -7,6 +7,7 @@ import type {
   StreamDecoder,
   UpstreamCodec,
 } from '../codecs/chat-codec.ts';
+import { grammarsOnlyTold } from '../codecs/custom-tools.ts';
 import type {
   CallContext,
   DecodedReply,
@@ -77,7 +78,12 @@ export class ChatTranslation implements Translation {
     return {
       ...encoded,
       body: this.entry.envelope?.wrap?.(inFormat, context) ?? inFormat,
-      dropped: [...dropped, ...encoded.dropped, ...droppedByQuirks(encoded.body, quirks)],
+      dropped: [
+        ...dropped,
+        ...(this.#upstream.hasCustomTools === true ? [] : grammarsOnlyTold(request)),
+        ...encoded.dropped,
+        ...droppedByQuirks(encoded.body, quirks),
+      ],
     };
   }
 

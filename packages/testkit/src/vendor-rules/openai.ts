@@ -131,9 +131,14 @@ function faultOfChatTools(
         param: `${at}.type`,
         code: 'invalid_value',
       };
-    const fault = faultOfName(recordOf(tool[tool.type]).name, `${at}.${tool.type}.name`);
+    const own = recordOf(tool[tool.type]);
+    const fault =
+      faultOfName(own.name, `${at}.${tool.type}.name`) ??
+      (tool.type === 'custom' ? faultOfFormat(own, `${at}.custom.format`, 'chat') : undefined);
     if (fault !== undefined) return fault;
   }
+  const choice = faultOfNamedChoice(body);
+  if (choice !== undefined) return choice;
   const reasons = (effort ?? rules.effortDefault) !== 'none';
   if (rules.allToolsWantResponses === true || (rules.toolsWantResponses && reasons))
     return {
@@ -141,6 +146,54 @@ function faultOfChatTools(
       param: 'reasoning_effort',
     };
   return undefined;
+}
+
+/** A grammar is an object of its own in chat completions, and lies beside the type in responses. */
+function faultOfFormat(tool: JsonRecord, param: string, endpoint: 'chat' | 'responses') {
+  if (tool.format === undefined) return undefined;
+  const { type, ...rest } = recordOf(tool.format);
+  if (type === 'text') return undefined;
+  if (type !== 'grammar')
+    return {
+      message: `Invalid value: '${type}'. Supported values are: 'text' and 'grammar'.`,
+      param: `${param}.type`,
+      code: 'invalid_value',
+    };
+  const at = endpoint === 'chat' ? `${param}.grammar` : param;
+  const grammar = endpoint === 'chat' ? recordOf(rest.grammar) : rest;
+  const missing = ['syntax', 'definition'].find((key) => typeof grammar[key] !== 'string');
+  if (missing !== undefined)
+    return {
+      message: `Missing required parameter: '${at}.${missing}'.`,
+      param: `${at}.${missing}`,
+      code: 'missing_required_parameter',
+    };
+  if (grammar.syntax === 'lark' || grammar.syntax === 'regex') return undefined;
+  return {
+    message: `Invalid value: '${grammar.syntax}'. Supported values are: 'lark' and 'regex'.`,
+    param: `${at}.syntax`,
+    code: 'invalid_value',
+  };
+}
+
+/** A tool that is demanded is among the tools, and of the kind that it is said to be. */
+function faultOfNamedChoice({ tool_choice, tools }: JsonRecord): Fault | undefined {
+  const choice = recordOf(tool_choice);
+  if (choice.type !== 'function' && choice.type !== 'custom') return undefined;
+  const { name } = recordOf(choice[choice.type]);
+  const param = `tool_choice.${choice.type}.name`;
+  if (name === undefined)
+    return {
+      message: `Missing required parameter: '${param}'.`,
+      param,
+      code: 'missing_required_parameter',
+    };
+  const isThere = listOf(tools).some((value) => {
+    const tool = recordOf(value);
+    return tool.type === choice.type && recordOf(tool[choice.type as string]).name === name;
+  });
+  if (isThere) return undefined;
+  return { message: `Tool choice '${name}' not found in 'tools' parameter.`, param: 'tool_choice' };
 }
 
 function faultOfName(name: unknown, param: string): Fault | undefined {
@@ -314,7 +367,9 @@ function faultOfResponsesTools(body: JsonRecord): Fault | undefined {
     if (!toolTypes.has(String(tool.type)))
       return { message: `Invalid value: '${tool.type}'.`, param: `${at}.type` };
     if (tool.type !== 'function' && tool.type !== 'custom') continue;
-    const fault = faultOfName(tool.name, `${at}.name`);
+    const fault =
+      faultOfName(tool.name, `${at}.name`) ??
+      (tool.type === 'custom' ? faultOfFormat(tool, `${at}.format`, 'responses') : undefined);
     if (fault !== undefined) return fault;
   }
   const hasChoice = body.tool_choice !== undefined && listOf(body.tools).length === 0;

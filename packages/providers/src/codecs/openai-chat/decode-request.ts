@@ -18,6 +18,7 @@ import {
   stringOf,
 } from '../../json/json-access.ts';
 import { readReasoning } from '../read-reasoning.ts';
+import { decodeCustomCall, decodeCustomTool } from './custom-calls.ts';
 import {
   cacheControlOf,
   decodeContent,
@@ -145,9 +146,14 @@ function assistantParts(message: JsonObject, path: string): ChatPart[] {
   if (refusal !== undefined) parts.push({ type: 'refusal', text: refusal });
   for (const [index, value] of (arrayOf(message.tool_calls) ?? []).entries()) {
     const call = objectOf(value) ?? {};
+    const at = `${path}.tool_calls[${index}]`;
+    const custom = decodeCustomCall(call, at);
+    if (custom !== undefined) {
+      parts.push({ ...custom, ...cacheControlOf(call), ...googleSignatureOf(call) });
+      continue;
+    }
     const fn = objectOf(call.function);
     const name = stringOf(fn?.name);
-    const at = `${path}.tool_calls[${index}]`;
     if (fn === undefined || name === undefined)
       throw invalidField(`${at}.function.name`, 'must be a string');
     parts.push({
@@ -181,6 +187,7 @@ const functionFields = new Set(['name', 'description', 'parameters', 'strict', '
 function decodeTool(value: JsonValue, path: string): ChatTool {
   const tool = objectOf(value);
   if (tool === undefined) throw invalidField(path, 'must be an object');
+  if (tool.type === 'custom') return { ...decodeCustomTool(tool, path), ...cacheControlOf(tool) };
   if (tool.type !== 'function') return { type: 'provider', format: formatName, value: tool, path };
   const fn = objectOf(tool.function);
   const name = stringOf(fn?.name);
@@ -216,7 +223,8 @@ function decodeTools(body: JsonObject, dropped: string[]): ChatTool[] | undefine
 
 function allowedName(value: JsonValue): string | undefined {
   const tool = objectOf(value);
-  return stringOf(objectOf(tool?.function)?.name) ?? stringOf(tool?.type);
+  const named = objectOf(tool?.function) ?? objectOf(tool?.custom);
+  return stringOf(named?.name) ?? stringOf(tool?.type);
 }
 
 function decodeToolChoice(value: JsonValue | undefined, dropped: string[]): ToolChoice | undefined {
@@ -224,7 +232,8 @@ function decodeToolChoice(value: JsonValue | undefined, dropped: string[]): Tool
   if (value === 'none' || value === 'auto' || value === 'required') return { type: value };
   const allowed = objectOf(objectOf(value)?.allowed_tools);
   if (allowed !== undefined) return { type: allowed.mode === 'required' ? 'required' : 'auto' };
-  const name = stringOf(objectOf(objectOf(value)?.function)?.name);
+  const choice = objectOf(value);
+  const name = stringOf((objectOf(choice?.function) ?? objectOf(choice?.custom))?.name);
   if (name !== undefined) return { type: 'tool', name };
   dropped.push('tool_choice');
   return undefined;

@@ -1,6 +1,8 @@
 import type { ChatStreamEvent, ChatUsage, JsonObject } from '@sluice/contracts';
 import type { ReplyOptions, StreamEncoder } from '../chat-codec.ts';
+import { customInput } from '../custom-tools.ts';
 import { urlOfSource } from '../data-url.ts';
+import { askedCustomTools } from './custom-calls.ts';
 import { errorEvent } from './errors.ts';
 import { annotationsOf, extraContent, finishReasonOf, signatureField } from './reply.ts';
 import { encodeUsage } from './wire.ts';
@@ -25,9 +27,13 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
   #texts: OpenText[] = [];
   #usage: ChatUsage | undefined;
   #withCalls = new Set<number>();
+  #customTools: ReadonlySet<string>;
+  /** Arguments of calls of custom tools, by answer and call: their text is known when they are whole. */
+  #customCalls = new Map<number, Map<number, string>>();
 
   constructor(options: ReplyOptions) {
     this.#options = options;
+    this.#customTools = askedCustomTools(options.request);
   }
 
   encode(event: ChatStreamEvent): string {
@@ -41,10 +47,7 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       case 'tool-call-start':
         return this.#toolCall(event);
       case 'tool-call-delta':
-        return this.#delta(
-          event.choice,
-          `{"tool_calls":[{"index":${event.call},"function":{"arguments":${JSON.stringify(event.arguments)}}}]}`,
-        );
+        return this.#toolCallDelta(event);
       case 'usage':
         this.#usage = event.usage;
         return '';
@@ -69,7 +72,14 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
 
   #toolCall(event: Extract<ChatStreamEvent, { type: 'tool-call-start' }>): string {
     this.#withCalls.add(event.choice);
-    const { call, id, name, signature } = event;
+    const { choice, call, id, name, signature } = event;
+    if (this.#customTools.has(name)) {
+      const calls = this.#customCalls.get(choice) ?? new Map<number, string>();
+      this.#customCalls.set(choice, calls.set(call, ''));
+      const custom = { index: call, id, type: 'custom', custom: { name, input: '' } };
+      const begun = { ...custom, ...extraContent(signature) };
+      return this.#delta(choice, JSON.stringify({ tool_calls: [begun] }));
+    }
     const shown = this.#options.strict ? {} : signatureField(signature);
     const started = {
       index: call,
@@ -78,7 +88,30 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
       function: { name, arguments: '', ...shown },
       ...extraContent(signature),
     };
-    return this.#delta(event.choice, JSON.stringify({ tool_calls: [started] }));
+    return this.#delta(choice, JSON.stringify({ tool_calls: [started] }));
+  }
+
+  #toolCallDelta(event: Extract<ChatStreamEvent, { type: 'tool-call-delta' }>): string {
+    const { choice, call, arguments: piece } = event;
+    const calls = this.#customCalls.get(choice);
+    const held = calls?.get(call);
+    if (held !== undefined) {
+      calls?.set(call, held + piece);
+      return '';
+    }
+    return this.#delta(
+      choice,
+      `{"tool_calls":[{"index":${call},"function":{"arguments":${JSON.stringify(piece)}}}]}`,
+    );
+  }
+
+  #customInputs(choice: number): string {
+    let told = '';
+    for (const [index, args] of this.#customCalls.get(choice) ?? []) {
+      const custom = { input: customInput(args) };
+      told += this.#delta(choice, JSON.stringify({ tool_calls: [{ index, custom }] }));
+    }
+    return told;
   }
 
   #start(event: Extract<ChatStreamEvent, { type: 'reply-start' }>): string {
@@ -195,9 +228,9 @@ export class OpenAiChatStreamEncoder implements StreamEncoder {
     const details =
       strict || event.details === undefined ? '' : `,${JSON.stringify(event.details).slice(1, -1)}`;
     this.#usage = undefined;
-    const cited = this.#annotations(event.choice);
+    const rest = this.#annotations(event.choice) + this.#customInputs(event.choice);
     if (this.#head === '') this.#head = this.#headOf({ type: 'reply-start' });
-    return `${cited}${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${details}}]${usage}}\n\n`;
+    return `${rest}${this.#head}${event.choice},"delta":{},"logprobs":null,"finish_reason":${JSON.stringify(reason)}${details}}]${usage}}\n\n`;
   }
 
   /** Some upstreams count only after they finished; then a chunk without choices tells it, as OpenAI's does. */

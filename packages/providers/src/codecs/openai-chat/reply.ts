@@ -8,8 +8,10 @@ import type {
 } from '@sluice/contracts';
 import { arrayOf, compact, numberOf, objectOf, saidIn, stringOf } from '../../json/json-access.ts';
 import type { ReplyOptions } from '../chat-codec.ts';
+import { customArguments } from '../custom-tools.ts';
 import { urlOfSource } from '../data-url.ts';
 import { readCitations } from './citations.ts';
+import { askedCustomTools, encodeCustomCall, isCustomCall } from './custom-calls.ts';
 import { decodeContentBlocks, signatureOf } from './decode-parts.ts';
 import { readImages } from './images.ts';
 import { madeUpCallId } from './made-up-call-id.ts';
@@ -58,10 +60,17 @@ function decodeChoice(body: JsonObject, choice: JsonObject, index: number): Chat
   if (refusal) parts.push({ type: 'refusal', text: refusal });
   for (const [place, value] of (arrayOf(message.tool_calls) ?? []).entries()) {
     const call = objectOf(value) ?? {};
+    const id = stringOf(call.id) || madeUpCallId(stringOf(body.id), place);
+    if (isCustomCall(call)) {
+      const { name, input } = objectOf(call.custom) ?? {};
+      const args = customArguments(stringOf(input) ?? '');
+      parts.push({ type: 'tool-call', id, name: stringOf(name) ?? '', arguments: args });
+      continue;
+    }
     const fn = objectOf(call.function);
     parts.push({
       type: 'tool-call',
-      id: stringOf(call.id) || madeUpCallId(stringOf(body.id), place),
+      id,
       name: stringOf(fn?.name) ?? '',
       arguments: stringOf(fn?.arguments) ?? '',
       ...signatureOf(fn ?? {}),
@@ -97,13 +106,14 @@ function thinkingPart(piece: ThinkingPiece): ChatPart {
 
 /** Model → wire. */
 export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject {
+  const custom = askedCustomTools(options.request);
   const body = {
     id: reply.id ?? `chatcmpl-${options.provider}-${options.nowMs}`,
     object: 'chat.completion',
     created: reply.createdSeconds ?? Math.floor(options.nowMs / 1000),
     model: reply.model ?? options.requestedModel ?? '',
     provider: options.provider,
-    choices: reply.choices.map((choice) => encodeChoice(choice, options.strict)),
+    choices: reply.choices.map((choice) => encodeChoice(choice, options.strict, custom)),
     usage: reply.usage === undefined ? undefined : encodeUsage(reply.usage),
     service_tier: reply.serviceTier,
     ...(reply.extensions.format === formatName ? reply.extensions.fields : {}),
@@ -111,7 +121,11 @@ export function encodeReply(reply: ChatReply, options: ReplyOptions): JsonObject
   return compact<Record<string, unknown>>(body) as JsonObject;
 }
 
-function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
+function encodeChoice(
+  choice: ChatChoice,
+  strict: boolean,
+  custom: ReadonlySet<string>,
+): JsonObject {
   const calls: JsonObject[] = [];
   const annotations: JsonObject[] = [];
   let text: string | null = null;
@@ -125,6 +139,8 @@ function encodeChoice(choice: ChatChoice, strict: boolean): JsonObject {
       text = (text ?? '') + part.text;
       signature ??= part.signature;
     } else if (part.type === 'refusal') refusal = (refusal ?? '') + part.text;
+    else if (part.type === 'tool-call' && custom.has(part.name))
+      calls.push({ ...encodeCustomCall(part), ...extraContent(part.signature) });
     else if (part.type === 'tool-call')
       calls.push({
         id: part.id,

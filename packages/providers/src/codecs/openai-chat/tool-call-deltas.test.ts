@@ -65,6 +65,22 @@ describe('the calls of a streamed answer', () => {
     ).toEqual([start('a', 'f'), delta('{}')]);
   });
 
+  it('of custom tools are told as those of functions with one string', () => {
+    const custom = (input: string, more: JsonObject = {}) => ({
+      index: 0,
+      custom: { input, ...more },
+    });
+    const events = told(
+      { ...custom('', { name: 'f' }), id: 'a', type: 'custom' },
+      custom('a "b"'),
+      custom('\n\ud834'),
+      custom('\udd1e'),
+    );
+    expect(events[0]).toEqual(start('a', 'f'));
+    const args = events.slice(1).map((event) => (event as { arguments: string }).arguments);
+    expect(JSON.parse(args.join(''))).toEqual({ input: 'a "b"\n\ud834\udd1e' });
+  });
+
   it('get an id of their own where none ever comes', () => {
     expect(
       told(

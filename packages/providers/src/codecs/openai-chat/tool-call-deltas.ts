@@ -1,5 +1,6 @@
 import type { ChatStreamEvent, JsonObject, JsonValue } from '@sluice/contracts';
 import { arrayOf, numberOf, objectOf, stringOf } from '../../json/json-access.ts';
+import { customPieces } from '../custom-tools.ts';
 import { madeUpCallId } from './made-up-call-id.ts';
 
 interface OpenCall {
@@ -9,6 +10,9 @@ interface OpenCall {
   /** What came before the call could be told. */
   held: string;
   isTold: boolean;
+  isClosed: boolean;
+  /** A custom tool's, whose text is told as the `input` of arguments. */
+  isCustom: boolean;
 }
 
 /**
@@ -35,7 +39,11 @@ export class ToolCallDeltas {
 
   /** The answer is over: what was waited for does not come any more. */
   end(choice: number, replyId: string | undefined, out: ChatStreamEvent[]): void {
-    for (const open of this.#calls) if (!open.isTold) tell(open, choice, replyId, out);
+    for (const open of this.#calls) {
+      if (!open.isTold) tell(open, choice, replyId, out);
+      if (open.isCustom && !open.isClosed) out.push(delta(open, choice, customPieces.end));
+      open.isClosed = true;
+    }
   }
 
   #item(
@@ -44,18 +52,22 @@ export class ToolCallDeltas {
     replyId: string | undefined,
     out: ChatStreamEvent[],
   ): void {
-    const fn = objectOf(value.function);
+    const custom = objectOf(value.custom);
+    const fn = custom ?? objectOf(value.function);
     const id = stringOf(value.id) || undefined;
     const name = stringOf(fn?.name) || undefined;
     const index = numberOf(value.index);
-    const open = this.#find(id, name, index) ?? this.#open(id, name);
+    const open = this.#find(id, name, index) ?? this.#open(id, name, custom !== undefined);
     if (open === undefined) return;
     if (index !== undefined) this.#byIndex.set(index, open);
     if (id !== undefined) this.#byId.set(id, open);
     open.id ??= id;
     open.name ??= name;
     this.#last = open;
-    const piece = argumentsOf(fn) ?? '';
+    const piece =
+      custom === undefined
+        ? (argumentsOf(fn) ?? '')
+        : customPieces.of(stringOf(custom.input) ?? '');
     if (!open.isTold) {
       open.held += piece;
       // Who has told of arguments without an id will tell of none.
@@ -64,9 +76,11 @@ export class ToolCallDeltas {
     } else if (piece !== '') out.push(delta(open, choice, piece));
   }
 
-  #open(id: string | undefined, name: string | undefined): OpenCall | undefined {
+  #open(id: string | undefined, name: string | undefined, isCustom: boolean): OpenCall | undefined {
     if (id === undefined && name === undefined) return undefined;
-    const open = { call: this.#next++, id, name, held: '', isTold: false };
+    const held = isCustom ? customPieces.start : '';
+    const told = { isTold: false, isClosed: false };
+    const open = { call: this.#next++, id, name, held, isCustom, ...told };
     this.#calls.push(open);
     return open;
   }

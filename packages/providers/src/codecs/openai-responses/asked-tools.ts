@@ -81,7 +81,9 @@ export function builtInFunction(kind: BuiltInKind, path: string): FunctionTool {
 }
 
 export function customTool(tool: JsonObject, name: string, path: string): FunctionTool {
-  return customFunction(name, stringOf(tool.description), objectOf(tool.format), path);
+  const description = stringOf(tool.description);
+  const format = objectOf(tool.format);
+  return customFunction({ name, description, format, path, formatPath: `${path}.format` });
 }
 
 /** The name of a function of a namespace, where there are no namespaces. */

@@ -57,7 +57,10 @@ function encodeHosted(tool: HostedTool | undefined): JsonObject | undefined {
 function encodeFunction(tool: FunctionTool, dropped: string[]): JsonObject {
   for (const key in tool.extensions) dropped.push(`${tool.path}.${key}`);
   const { name, description, custom, parameters = { type: 'object', properties: {} } } = tool;
-  if (custom !== undefined) return compact({ type: 'custom', name, ...custom }) as JsonObject;
+  if (custom !== undefined) {
+    const asked = { description: custom.description, format: custom.format };
+    return compact({ type: 'custom', name, ...asked }) as JsonObject;
+  }
   // Strict is the default here and nowhere else.
   const fn = { type: 'function', name, description, parameters, strict: tool.strict ?? false };
   return compact(fn) as JsonObject;

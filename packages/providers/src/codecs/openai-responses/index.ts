@@ -21,6 +21,7 @@ export const openAiResponses: ChatCodec = {
   format: 'openai-responses',
   decodeRequest,
   encodeRequest,
+  hasCustomTools: true,
   decodeReply,
   readBill,
   encodeReply,
