@@ -7,6 +7,8 @@ export interface GuardedPlaces {
   saved: Readonly<Record<string, string>>;
   /** Three patterns, on the last message. */
   patterns: Readonly<Record<string, string>>;
+  /** The same as saved guardrails, which write feedback to the ledger. */
+  savedPatterns: Readonly<Record<string, string>>;
   /** Everything personal, in all texts. */
   personal: Readonly<Record<string, string>>;
   /** The same of streamed answers, which are held back for it. */
@@ -26,7 +28,11 @@ export async function openGuardedWorkspaces(
   options: GuardedWorkspacesOptions,
 ): Promise<GuardedPlaces> {
   const call = adminCaller(options);
-  const open = async (slug: string, guardrails: number, config: object) => {
+  const open = async (
+    slug: string,
+    guardrails: readonly object[],
+    config: (saved: readonly string[]) => object,
+  ) => {
     const { id: workspace } = await call<{ id: string }>('POST', '/admin/workspaces', {
       name: `Guardrails bench, ${slug}`,
     });
@@ -40,17 +46,20 @@ export async function openGuardedWorkspaces(
       create_default_provider: true,
       default_provider_slug: 'bench',
     });
-    for (let number = 0; number < guardrails; number++)
-      await call('POST', '/guardrails', {
+    const saved: string[] = [];
+    for (const [number, check] of guardrails.entries()) {
+      const { slug: guardrail } = await call<{ slug: string }>('POST', '/guardrails', {
         name: `Saved ${number}`,
         workspace_id: workspace,
-        checks: [{ id: 'default.contains', parameters: { words: [`w${number}`] } }],
+        checks: [check],
         actions: { deny: true },
       });
+      saved.push(guardrail);
+    }
     const { data } = await call<{ data: { slug: string } }>('POST', '/configs', {
       name: 'Bench',
       workspace_id: workspace,
-      config: { provider: '@bench', ...config },
+      config: { provider: '@bench', ...config(saved) },
     });
     const { key } = await call<{ key: string }>('POST', '/api-keys/workspace/service', {
       name: 'Guardrails bench',
@@ -60,16 +69,26 @@ export async function openGuardedWorkspaces(
     return { 'x-service-api-key': key, 'x-service-config': data.slug };
   };
   const patterns = ['(?:secret|hidden)\\s+plan', '\\b\\d{3}-\\d{2}-\\d{4}\\b', '[A-Z]{4}\\d{6}'];
+  const matching = patterns.map((rule) => ({ rule, not: true }));
+  const words = Array.from({ length: savedGuardrails }, (_, number) => ({
+    id: 'default.contains',
+    parameters: { words: [`w${number}`] },
+  }));
   return {
-    without: await open('without', 0, {}),
-    saved: await open('saved', savedGuardrails, {}),
-    patterns: await open('patterns', 0, {
-      input_guardrails: patterns.map((rule) => ({ 'default.regexMatch': { rule, not: true } })),
-    }),
-    personal: await open('personal', 0, {
+    without: await open('without', [], () => ({})),
+    saved: await open('saved', words, () => ({})),
+    patterns: await open('patterns', [], () => ({
+      input_guardrails: matching.map((parameters) => ({ 'default.regexMatch': parameters })),
+    })),
+    savedPatterns: await open(
+      'saved-patterns',
+      matching.map((parameters) => ({ id: 'default.regexMatch', parameters })),
+      (saved) => ({ input_guardrails: saved }),
+    ),
+    personal: await open('personal', [], () => ({
       input_guardrails: [{ 'default.pii': { subjects: ['all'] } }],
-    }),
-    held: await open('held', 0, {
+    })),
+    held: await open('held', [], () => ({
       output_guardrails: [
         {
           stream_mode: 'window',
@@ -77,6 +96,6 @@ export async function openGuardedWorkspaces(
           'default.pii': { redact: true, subjects: ['all'] },
         },
       ],
-    }),
+    })),
   };
 }

@@ -54,7 +54,34 @@ async function measureRequests(bench: Workbench, subject: Subject): Promise<Figu
       target: targets.unguardedCpuRatio,
     },
     { figure: 'CPU per unary request, three patterns', headers: places.patterns },
+    {
+      figure: 'CPU per unary request, three patterns, saved guardrails with feedback',
+      headers: places.savedPatterns,
+    },
     { figure: 'CPU per unary request, personal data in all texts', headers: places.personal },
   ];
-  return compareKinds(bench, subject, kinds, 'beside a request without hooks');
+  const figures = await compareKinds(bench, subject, kinds, 'beside a request without hooks');
+  const [free, , patterns, , personal] = figures;
+  return [
+    ...figures,
+    addedFigure('three patterns, added to a request', targets.patternsUs, free, patterns),
+    addedFigure('personal data, added to a request', targets.piiUs, free, personal),
+  ];
+}
+
+/** What looking costs with all that it leaves: in the answer, the log and the record. */
+function addedFigure(name: string, target: number, free?: Figure, looked?: Figure): Figure {
+  const rounds = (looked?.rounds ?? []).map(
+    (us, round) => us - (free?.rounds?.[round] ?? Number.NaN),
+  );
+  return {
+    subject: looked?.subject ?? '',
+    figure: name,
+    unit: 'µs',
+    measured: median(rounds),
+    rounds,
+    judged: 'measured',
+    target,
+    note: 'CPU',
+  };
 }

@@ -28,7 +28,7 @@ interface ByKey {
 
 const metadata = 'metadata.';
 /** Counters that an index remembers; further groups are told anew with each request. */
-const rememberedMax = 256;
+const rememberedMax = 1024;
 /** Keys by which requests are told apart, for that. */
 const looksAtMax = 12;
 

@@ -1,4 +1,5 @@
 import { type Counter, epochOf } from '@sluice/engine';
+import { Chain, type Linked } from '../chain/chain.ts';
 import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
@@ -9,6 +10,7 @@ import { type LimitMarks, SharedMarks, type SumCounters } from './limit-marks.ts
 import { takeScript } from './limit-scripts.ts';
 import {
   type ChangedCounter,
+  type Counted,
   type EndedHold,
   type Hold,
   type LimitStore,
@@ -78,7 +80,7 @@ export class RedisLimits implements LimitStore {
   /** Of what was taken alone; of those taken there is a member that ends once. */
   readonly #endedAlone = new WeakSet<Hold>();
   /** What is held of shared counters, and when that was last said. */
-  readonly #held = new Map<Hold, { scope: string; saidAtMs: number }>();
+  readonly #held = new Chain<SharedHold>();
   readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(options: RedisLimitsOptions) {
@@ -162,7 +164,7 @@ export class RedisLimits implements LimitStore {
         this.#endAlone(scope, ended);
         continue;
       }
-      this.#held.delete(hold);
+      if (hold instanceof SharedHold) this.#held.delete(hold);
       this.#queue.push(scope, endLine(hold, actual));
     }
     if (noteKey !== undefined) this.#queue.whenArrived(scope, () => this.#notes?.forget(noteKey));
@@ -206,10 +208,10 @@ export class RedisLimits implements LimitStore {
   /** Says of everything held for a while that its owner is here. */
   renew(): void {
     const nowMs = this.#nowMs();
-    for (const [hold, held] of this.#held) {
-      if (nowMs - held.saidAtMs < this.#expiryMs / 4) continue;
-      held.saidAtMs = nowMs;
-      this.#queue.push(held.scope, lineOf(hold, 'renew', this.#expiryMs, memberOf(hold)));
+    for (const hold of this.#held) {
+      if (nowMs - hold.saidAtMs < this.#expiryMs / 4) continue;
+      hold.saidAtMs = nowMs;
+      this.#queue.push(hold.scope, lineOf(hold, 'renew', this.#expiryMs, memberOf(hold)));
     }
   }
 
@@ -367,7 +369,7 @@ export class RedisLimits implements LimitStore {
     const nowMs = this.#nowMs();
     const refusedAt = Number(reply[2]) - 1;
     const told = String(reply[3]).split(' ');
-    const states: Hold[] = [];
+    const states: SharedHold[] = [];
     for (const { want, epoch, name, place } of asked) {
       const at = 5 * states.length;
       const posted = Number(told[at]);
@@ -378,22 +380,20 @@ export class RedisLimits implements LimitStore {
       const { counter } = want;
       const isOverflow = (bits & 1) !== 0;
       place.hasCounter = posted + pending + held > 0 && !isOverflow;
-      states.push({
-        id: wants.id,
-        counter,
-        epoch,
-        name: isOverflow ? place.sharedName : name,
-        posted,
-        pending,
-        overshoot,
-        remaining: Math.max(0, leftOf(counter.limit.value, { posted, pending, overshoot })),
-        resetAtMs: epoch.endMs,
-        held,
-        short: mode === 'lease' ? 0 : want.amount - held,
-        wouldRefuse: (bits & 2) !== 0,
-        isOverflow,
-        alone: undefined,
-      });
+      states.push(
+        new SharedHold(
+          wants.id,
+          scope,
+          counter,
+          epoch,
+          isOverflow ? place.sharedName : name,
+          { posted, pending, overshoot },
+          held,
+          mode === 'lease' ? 0 : want.amount - held,
+          bits,
+          nowMs,
+        ),
+      );
     }
     if (mode === 'peek') return { refusedAt: -1, states };
     if (mode === 'lease') {
@@ -405,7 +405,7 @@ export class RedisLimits implements LimitStore {
     if (refused !== undefined && refused.posted >= refused.counter.limit.value)
       this.#known.noteSpent(scope, refused, nowMs);
     for (const hold of takenOf(states, refusedAt, wants.ofRequest))
-      if (hold.counter.limit.type !== 'requests') this.#held.set(hold, { scope, saidAtMs: nowMs });
+      if (hold.counter.limit.type !== 'requests') this.#held.add(hold);
     return { refusedAt, states };
   }
 
@@ -429,7 +429,7 @@ export class RedisLimits implements LimitStore {
 
   /** Redis was emptied: what was held there is gone. */
   #forgetHeld(scope: string): void {
-    for (const [hold, held] of this.#held) if (held.scope === scope) this.#held.delete(hold);
+    for (const hold of this.#held) if (hold.scope === scope) this.#held.delete(hold);
   }
 
   /** Lines for counters that are gone: of those only what was counted alone is not known to others. */
@@ -509,6 +509,58 @@ export class RedisLimits implements LimitStore {
   }
 }
 
+/** What was taken of a shared counter; in the chain of those that are held until it is ended. */
+class SharedHold implements Hold, Linked<SharedHold> {
+  readonly id: string;
+  readonly scope: string;
+  readonly counter: Counter;
+  readonly epoch: CounterState['epoch'];
+  readonly name: string;
+  readonly posted: number;
+  readonly pending: number;
+  readonly overshoot: number;
+  readonly remaining: number;
+  readonly resetAtMs: number;
+  readonly held: number;
+  readonly short: number;
+  readonly wouldRefuse: boolean;
+  readonly isOverflow: boolean;
+  readonly alone = undefined;
+  /** When others were last told that its owner is here. */
+  saidAtMs: number;
+  older: SharedHold | undefined = undefined;
+  newer: SharedHold | undefined = undefined;
+
+  constructor(
+    id: string,
+    scope: string,
+    counter: Counter,
+    epoch: CounterState['epoch'],
+    name: string,
+    counted: Counted,
+    held: number,
+    short: number,
+    bits: number,
+    nowMs: number,
+  ) {
+    this.id = id;
+    this.scope = scope;
+    this.counter = counter;
+    this.epoch = epoch;
+    this.name = name;
+    this.posted = counted.posted;
+    this.pending = counted.pending;
+    this.overshoot = counted.overshoot;
+    this.remaining = Math.max(0, leftOf(counter.limit.value, counted));
+    this.resetAtMs = epoch.endMs;
+    this.held = held;
+    this.short = short;
+    this.wouldRefuse = (bits & 2) !== 0;
+    this.isOverflow = (bits & 1) !== 0;
+    this.saidAtMs = nowMs;
+  }
+}
+
 /** A lease is taken like anything else, held for longer, and no request's. */
 type AskMode = 'take' | 'peek' | 'lease';
 
@@ -549,7 +601,11 @@ function pushKeys(
 }
 
 /** Those of the states of which something was taken. */
-function takenOf(states: readonly Hold[], refusedAt: number, ofRequest: number): readonly Hold[] {
+function takenOf<State extends Hold>(
+  states: readonly State[],
+  refusedAt: number,
+  ofRequest: number,
+): readonly State[] {
   if (refusedAt < 0) return states;
   return refusedAt < ofRequest ? [] : states.slice(0, ofRequest);
 }
