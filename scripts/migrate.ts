@@ -16,7 +16,9 @@ import { defineSettings, optionalText } from '@sluice/env';
 
 const help = `Usage: npm run migrate [-- --check]
 
-  --check    change nothing; ends with 1 when something is missing
+  --check              change nothing; ends with 1 when something is missing
+  provision secrets    in a pod: makes the Secrets of an installation that are missing
+  provision first-keys makes the first organisation, with ADMIN_KEY and WORKSPACE_KEY
 
 Reads DATABASE_URL, CLICKHOUSE_URL and NATS_URL; what is not set is left alone.
 With CLICKHOUSE_REPLICATION_ENABLED=true tables are made on all servers of
@@ -40,6 +42,10 @@ process.exitCode = await main().catch((error: Error) => {
 });
 
 async function main(): Promise<number> {
+  if (process.argv[2] === 'provision') {
+    const { provision } = await import('./provision/provision.ts');
+    return provision(process.argv.slice(3), process.env);
+  }
   const { values } = parseArgs({
     options: { check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } },
   });

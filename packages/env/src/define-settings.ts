@@ -226,6 +226,11 @@ export function url(about: string, fallback?: string): Setting<string | undefine
   });
 }
 
+/** One that may have a password in it. */
+export function secretUrl(about: string): Setting<string | undefined> {
+  return { ...url(about), secret: true };
+}
+
 /** @param sections by the titles that pages give them; a variable stands in one of them */
 export function defineSettings<const S extends Readonly<Record<string, Section>>>(
   sections: S,

@@ -20,6 +20,7 @@ export {
   type Setting,
   type Settings,
   secret,
+  secretUrl,
   text,
   url,
   uuids,

@@ -12,6 +12,12 @@ export function processSettings(defaults: { name: string; drainMs: number }) {
       ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'],
       'info',
     ),
+    SHUTDOWN_DELAY: integer(
+      'ms on SIGTERM during which readiness says no and everything is still taken, before DRAIN_TIMEOUT begins',
+      0,
+      0,
+      timerMsMax,
+    ),
     DRAIN_TIMEOUT: integer(
       'ms that requests under way get on SIGTERM',
       defaults.drainMs,

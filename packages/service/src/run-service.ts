@@ -90,7 +90,7 @@ function endAtLast(env: ServiceEnv, logger: Logger): void {
       logger.error('the service did not stop in time');
       void end(logger, 1);
     },
-    drainMs + allMs * 2,
+    env.SHUTDOWN_DELAY + drainMs + allMs * 2,
   ).unref();
 }
 

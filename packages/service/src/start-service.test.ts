@@ -11,6 +11,7 @@ const env = {
   SERVICE_NAME: 'test',
   LOG_LEVEL: 'silent',
   NODE_ENV: 'test',
+  SHUTDOWN_DELAY: 0,
   DRAIN_TIMEOUT: 1000,
   HOST: '127.0.0.1',
   ENABLE_PROMETHEUS: true,
@@ -41,6 +42,21 @@ describe('startService', () => {
     expect(notes.splice(0)).toEqual(['start a', 'start b']);
     await service.stop();
     expect(notes).toEqual(['drain a', 'drain b', 'stop b', 'stop a']);
+  });
+
+  it('tells all parts that it goes, and lets them go on for SHUTDOWN_DELAY', async () => {
+    const notes: string[] = [];
+    const retire = () => void notes.push('retire a');
+    const service = await startService({
+      env: { ...env, SHUTDOWN_DELAY: 200 },
+      logger,
+      wire: () => [noting('a', notes, { retire })],
+    });
+    const stopped = service.stop();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(notes).toEqual(['start a', 'retire a']);
+    await stopped;
+    expect(notes.slice(2)).toEqual(['drain a', 'stop a']);
   });
 
   it('shows how many events its log lost', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { createMetrics, droppedEvents, type Logger, type Metrics } from '@sluice/telemetry';
 import { metricsPart } from './metrics-part.ts';
 import type { Part, Ports } from './part.ts';
@@ -8,6 +9,7 @@ export interface ServiceEnv {
   readonly SERVICE_NAME: string;
   readonly LOG_LEVEL: string;
   readonly NODE_ENV: string;
+  readonly SHUTDOWN_DELAY: number;
   readonly DRAIN_TIMEOUT: number;
   readonly HOST: string;
   readonly ENABLE_PROMETHEUS?: boolean;
@@ -79,6 +81,8 @@ export async function startService<E extends ServiceEnv>(
   return {
     ports: Object.assign({}, ...begun.map((part) => part.ports?.())),
     async stop() {
+      for (const part of begun) part.retire?.();
+      await delay(env.SHUTDOWN_DELAY);
       const faults = await stopParts(begun, stopDeadlines(env));
       if (faults.length > 0) throw new AggregateError(faults, 'parts could not be closed');
     },

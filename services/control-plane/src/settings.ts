@@ -62,7 +62,7 @@ export const settings = defineSettings({
       100,
       2_147_483_647,
     ),
-    NATS_URL: optionalText(
+    NATS_URL: optionalSecret(
       'NATS that alerts of limits are published to, `sluice.alerts.v1`; nats://user:password@host:4222, several with commas; unset = webhooks only',
     ),
   },

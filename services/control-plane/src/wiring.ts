@@ -149,6 +149,7 @@ export function wire(
       ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
       : undefined,
   });
+  let isRetired = false;
   const app = createApp({
     logger,
     requestContext: {
@@ -200,6 +201,7 @@ export function wire(
     },
     health: {
       missing: async () => [
+        ...(isRetired ? ['draining'] : []),
         ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),
         ...(feed.isLive ? [] : ['change-feed']),
       ],
@@ -302,6 +304,12 @@ export function wire(
         ),
       ],
     }),
+    {
+      name: 'readiness',
+      retire() {
+        isRetired = true;
+      },
+    },
     httpPart({ server, host: env.HOST, port: env.PORT }),
     {
       name: 'alerts',

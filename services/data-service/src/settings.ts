@@ -2,12 +2,12 @@ import {
   bool,
   defineSettings,
   integer,
-  optionalText,
+  optionalSecret,
   processSettings,
   secret,
+  secretUrl,
   serverTlsSettings,
   text,
-  url,
 } from '@sluice/env';
 import { receiverSettings } from '@sluice/otlp';
 import { replicationSettings } from './clickhouse/replication.ts';
@@ -28,7 +28,7 @@ export const settings = defineSettings({
   },
   OpenTelemetry: receiverSettings,
   Ledger: {
-    CLICKHOUSE_URL: url(
+    CLICKHOUSE_URL: secretUrl(
       'ClickHouse, http(s)://user:password@host:8123/database; unset = the embedded engine',
     ),
     ...replicationSettings,
@@ -37,7 +37,7 @@ export const settings = defineSettings({
       'roll up minutes, hours and days for analytics; without it every question reads attempts',
       true,
     ),
-    NATS_URL: optionalText(
+    NATS_URL: optionalSecret(
       'NATS with JetStream, nats://user:password@host:4222, several with commas; unset = records come by gRPC only',
     ),
     GAP_GRACE: integer(

@@ -75,11 +75,12 @@ export async function wire(
   const sealer = createSealer({ client, catchUp, logger, nowMs, everyMs: 600_000 });
 
   let hasSchema = false;
+  let isRetired = false;
   let consumer: UsageStreamConsumer | undefined;
   const rollUps = new AbortController();
   let rollingUp: Promise<void> | undefined;
   const app = createApp({
-    isReady: createReadiness(client, () => hasSchema),
+    isReady: createReadiness(client, () => hasSchema && !isRetired),
     async renderMetrics() {
       await refreshGaps();
       metrics.queuedRows.set(sink.size);
@@ -114,6 +115,12 @@ export async function wire(
         served(analytics.LogService, logHandlers(client)),
       ],
     }),
+    {
+      name: 'readiness',
+      retire() {
+        isRetired = true;
+      },
+    },
     // Before the schema, which may wait for ClickHouse: health checks are answered meanwhile.
     httpPart({ server: createServer(app), host: env.HOST, port: env.PORT }),
     {

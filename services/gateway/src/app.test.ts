@@ -13,6 +13,7 @@ import { createApp } from './app.ts';
 import type { Exchange } from './exchange/exchange.ts';
 import type { Reply } from './exchange/reply.ts';
 import { HeldBytes } from './http/held-bytes.ts';
+import { OpenStreams } from './http/open-streams.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 
 let server: Server;
@@ -39,6 +40,7 @@ beforeAll(async () => {
     bodyBytesMax: { json: 1000, form: 1000 },
     slowBodies: new SlowBodies({ bytesPerSecondMin: 0, graceMs: 1000, timeoutMs: 1000 }),
     heldBytes: new HeldBytes(1_000_000),
+    openStreams: new OpenStreams(),
     headerPrefixes: prefixes,
     requestLog: undefined,
     isDraining: () => false,

@@ -63,7 +63,7 @@ export const settings = defineSettings({
       'host:port usage records go to when NATS_URL is not set',
       '127.0.0.1:8791',
     ),
-    NATS_URL: optionalText('NATS server(s) for usage records, comma separated'),
+    NATS_URL: optionalSecret('NATS server(s) for usage records, comma separated'),
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC to services beyond loopback', false),
     ...serverTlsSettings,

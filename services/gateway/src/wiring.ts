@@ -19,6 +19,7 @@ import { createConfigSource } from './config-sync/create-config-source.ts';
 import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
+import { OpenStreams } from './http/open-streams.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
@@ -283,9 +284,11 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   };
 
   let draining = false;
+  const openStreams = new OpenStreams();
   const app = createApp({
     logger,
     readArrival,
+    openStreams,
     metrics: createGatewayMetrics(metrics, {
       msBuckets: env.PROMETHEUS_HISTOGRAM_BUCKETS,
       secondBuckets: env.PROMETHEUS_HTTP_DURATION_BUCKETS,
@@ -341,9 +344,19 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     // Readiness says no, and replies close their connections, before the port closes.
     {
       name: 'readiness',
-      drain() {
+      retire() {
         draining = true;
       },
+    },
+    {
+      name: 'streams',
+      gauges: () => [
+        {
+          name: 'sluice_open_streams',
+          help: 'Replies that are being streamed to callers',
+          read: () => openStreams.size,
+        },
+      ],
     },
     httpPart({ server, host: env.HOST, port: env.PORT }),
   ];

@@ -21,7 +21,9 @@ const chunk = (text: string) => ({
 const mebibyte = 1024 * 1024;
 
 beforeAll(async () => {
-  scenario = await startScenario({ environment: { gateway: { DRAIN_TIMEOUT: '2500' } } });
+  scenario = await startScenario({
+    environment: { gateway: { DRAIN_TIMEOUT: '2500', SHUTDOWN_DELAY: '500' } },
+  });
   origin = scenario.stack.gatewayUrls[0] ?? '';
 });
 afterEach(() => {
@@ -255,6 +257,12 @@ async function settled(): Promise<number> {
   }
 }
 
+/** As autoscalers read it. */
+async function openStreams(): Promise<number> {
+  const metrics = await fetch(scenario.stack.gatewayMetricsUrl).then((answer) => answer.text());
+  return Number(/^sluice_open_streams\{.*\} (\d+)$/m.exec(metrics)?.[1]);
+}
+
 describe('SIGTERM', () => {
   const longStream = (events: number, delayMs: number) =>
     sse([...Array.from({ length: events }, () => chunk('x')), '[DONE]'], { delayMs });
@@ -265,15 +273,22 @@ describe('SIGTERM', () => {
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => scenario.chat({ body: { ...chatBody, stream: true } })),
     );
+    await expect.poll(openStreams).toBe(5);
     const startedAt = performance.now();
     const stopped = scenario.stack.part('gateway').stop();
+    // Load balancers are told before the port closes, and what they still send is served.
+    const readiness = () => fetch(`${origin}/health/ready`).then(({ status }) => status);
+    await expect.poll(readiness, { interval: 10 }).toBe(503);
+    const late = await scenario.chat({ body: { ...chatBody, stream: true } });
+    expect(late.headers.get('connection')).toBe('close');
+    expect(await late.text()).toContain('[DONE]');
     const texts = await Promise.all(responses.map((response) => response.text()));
     for (const text of texts) expect(text.endsWith('data: [DONE]\n\n')).toBe(true);
     await stopped;
     // Far below the drain's limit: the callers' idle connections do not hold it up.
     expect(performance.now() - startedAt).toBeLessThan(2300);
     await scenario.stack.part('gateway').start();
-    await ledgerHolds(scenario, before + 5);
+    await ledgerHolds(scenario, before + 6);
   });
 
   it('cuts streams that do not end in time, and keeps their records', {

@@ -34,10 +34,17 @@ export const strictSettings: StoredSettings = {
   data_plane_security_settings: { block_inline_config: true },
 };
 
+export interface OrganisationParts {
+  mintKey: MintKey;
+  /** In place of `mintKey`, for the organisation's key and its workspace's: keys that the operator brings. */
+  mintGiven?: { readonly admin?: MintKey | undefined; readonly workspace?: MintKey | undefined };
+  now: () => Date;
+}
+
 /** An organisation with an owner, a default workspace, and a key of each service kind that may do everything. */
 export async function createOrganisation(
   db: Database,
-  parts: { mintKey: MintKey; now: () => Date },
+  parts: OrganisationParts,
   wanted: NewOrganisation = firstOrganisation,
   settings: StoredSettings = {},
 ): Promise<OrganisationKeys> {
@@ -77,13 +84,14 @@ export async function createOrganisation(
       creationMode: 'auto',
       now,
     } as const;
-    const admin = await insertMintedKey(db, parts.mintKey, {
+    const { admin: mintAdmin, workspace: mintWorkspace } = parts.mintGiven ?? {};
+    const admin = await insertMintedKey(db, mintAdmin ?? parts.mintKey, {
       ...shared,
       type: 'organisation-service',
       name: 'First admin key',
       scopes: scopesOf('organisation-service'),
     });
-    const service = await insertMintedKey(db, parts.mintKey, {
+    const service = await insertMintedKey(db, mintWorkspace ?? parts.mintKey, {
       ...shared,
       workspaceId: workspace.id,
       type: 'workspace-service',

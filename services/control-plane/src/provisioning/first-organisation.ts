@@ -11,24 +11,22 @@ import {
   workspacesUsing,
 } from '../models/integrations/store.ts';
 import { provisionProvider } from '../models/providers/provision.ts';
-import type { MintKey } from '../people/api-keys/secrets.ts';
 import {
   commandLineEntry,
   createOrganisation,
   type OrganisationKeys,
+  type OrganisationParts,
 } from './create-organisation.ts';
 
 export interface FirstKeys extends OrganisationKeys {
   demo_provider: string | null;
 }
 
-export interface BootstrapParts {
+export interface BootstrapParts extends OrganisationParts {
   client: DatabaseClient;
   vault: CredentialVault;
-  mintKey: MintKey;
   /** Address of the local demo upstream; without it there is no demo provider. */
   demoUpstreamUrl: string | undefined;
-  now: () => Date;
 }
 
 const demoSlug = 'demo';

@@ -21,6 +21,7 @@ import { ChunkedBody } from '../http/chunked-body.ts';
 import { expectRest } from '../http/discard-rest.ts';
 import { arrivedHeaders } from '../http/header-names.ts';
 import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
+import type { OpenStreams } from '../http/open-streams.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
 import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
@@ -35,6 +36,7 @@ export interface ServeDeps {
   bodyBytesMax: { readonly json: number; readonly form: number };
   slowBodies: SlowBodies;
   heldBytes: HeldBytes;
+  openStreams: OpenStreams;
   headerPrefixes: HeaderPrefixes;
   /** For the one event a request; undefined = none is written. */
   requestLog: RequestLog | undefined;
@@ -167,7 +169,9 @@ function send(
     throw error;
   }
   let cutCode = '';
+  const ended = deps.openStreams.open();
   res.once('close', () => {
+    ended();
     const wasWhole = res.writableFinished || cutCode !== '';
     observe(exchange, wasWhole ? reply.status : 499, cutCode, deps);
   });

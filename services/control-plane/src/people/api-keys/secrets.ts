@@ -9,8 +9,14 @@ export interface MintedKey extends StoredSecret {
 export type MintKey = () => MintedKey;
 
 export function createMintKey(options: { prefix: string; pepper: Buffer }): MintKey {
-  return () => {
-    const key = createServiceKey(options.prefix);
-    return { key, hash: hashServiceKey(key, options.pepper), masked: maskServiceKey(key) };
-  };
+  return () => minted(createServiceKey(options.prefix), options.pepper);
+}
+
+/** Of a key that the operator made; the caller has seen that it is well formed. */
+export function mintGivenKey(key: string, pepper: Buffer): MintKey {
+  return () => minted(key, pepper);
+}
+
+function minted(key: string, pepper: Buffer): MintedKey {
+  return { key, hash: hashServiceKey(key, pepper), masked: maskServiceKey(key) };
 }
