@@ -4,8 +4,8 @@
  * after a change there and commit the result.
  */
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 
 const root = resolve(import.meta.dirname, '..');
 const bin = `${root}/node_modules/.bin`;
@@ -23,4 +23,7 @@ if (generated.status !== 0) process.exit(generated.status ?? 1);
 
 // Loaded late: some read the stubs that were just made.
 const { generatedFiles } = await import('./generate/generated-files.ts');
-for (const [path, text] of Object.entries(generatedFiles)) writeFileSync(`${root}/${path}`, text());
+for (const [path, text] of Object.entries(generatedFiles)) {
+  mkdirSync(dirname(`${root}/${path}`), { recursive: true });
+  writeFileSync(`${root}/${path}`, text());
+}

@@ -10,9 +10,8 @@ import {
   migrateClickHouse,
   migrateNats,
   replicationOf,
-  replicationSettings,
 } from '@sluice/data-service/migrate';
-import { defineSettings, optionalText } from '@sluice/env';
+import { migrateSettings } from './migrate-settings.ts';
 
 const help = `Usage: npm run migrate [-- --check]
 
@@ -25,16 +24,6 @@ With CLICKHOUSE_REPLICATION_ENABLED=true tables are made on all servers of
 CLICKHOUSE_CLUSTER_NAME.
 The embedded engine of npm start is brought up to date by the data service.
 `;
-
-/** As the services read them: a value may be a file. */
-const settings = defineSettings({
-  Stores: {
-    DATABASE_URL: optionalText('Postgres'),
-    CLICKHOUSE_URL: optionalText('ClickHouse'),
-    ...replicationSettings,
-    NATS_URL: optionalText('NATS'),
-  },
-});
 
 process.exitCode = await main().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`);
@@ -54,7 +43,7 @@ async function main(): Promise<number> {
     return 0;
   }
   const isCheck = values.check === true;
-  const env = settings.readEnv(process.env);
+  const env = migrateSettings.readEnv(process.env);
   const { DATABASE_URL, CLICKHOUSE_URL, NATS_URL } = env;
   const replication = replicationOf(env);
   const stores: MigratedStore[] = [];

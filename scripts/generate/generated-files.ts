@@ -1,3 +1,5 @@
+import { chartSettingsFile } from '../chart/chart-settings.ts';
+import { valuesSchemaFile } from '../chart/values-schema.ts';
 import { modelsPage } from '../docs/models-page.ts';
 import { operationsPage } from '../docs/operations-page.ts';
 import { providerPage } from '../docs/provider-table.ts';
@@ -9,12 +11,15 @@ import { usageColumnsSource, usageRecordSource } from './usage-record.ts';
 
 /** What `npm run generate` writes beside the stubs of the protos, by its path from the root. */
 export const generatedFiles: Readonly<Record<string, () => string>> = {
+  // A chart reads files of its own folder only: it has its copies.
   ...Object.fromEntries(
-    Object.keys(dashboards).map((name) => [
-      `deploy/grafana/${name}.json`,
-      () => dashboardFile(name),
-    ]),
+    ['deploy/grafana', 'deploy/chart/sluice/files/dashboards'].flatMap((folder) =>
+      Object.keys(dashboards).map((name) => [`${folder}/${name}.json`, () => dashboardFile(name)]),
+    ),
   ),
+  'deploy/chart/sluice/files/alerts.yaml': alertsFile,
+  'deploy/chart/sluice/files/settings.json': chartSettingsFile,
+  'deploy/chart/sluice/values.schema.json': valuesSchemaFile,
   'deploy/prometheus/alerts.yaml': alertsFile,
   'docs/models.md': modelsPage,
   'docs/operations.md': operationsPage,

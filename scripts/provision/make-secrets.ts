@@ -6,7 +6,7 @@ import type { SecretsApi } from './kubernetes-api.ts';
 /**
  * What an installation has once, as the chart describes it. A key's recipe is
  * `hex:BYTES`, `base64url:BYTES`, `key:PREFIX` (a service key), or `text:…`
- * with `{OTHER}` for keys above it.
+ * with `{OTHER}` for a key that is none.
  */
 export interface MadeSecrets {
   readonly labels: Readonly<Record<string, string>>;
@@ -87,8 +87,14 @@ type Values = Readonly<Record<string, string>>;
 
 function followRecipes(recipes: Values, held: Values): Values {
   const values: Record<string, string> = {};
-  for (const [name, recipe] of Object.entries(recipes))
-    if (held[name] === undefined) values[name] = follow(name, recipe, { ...held, ...values });
+  const missing = Object.entries(recipes).filter(([name]) => held[name] === undefined);
+  const isText = ([_name, recipe]: [string, string]) => recipe.startsWith('text:');
+  // What is made of others comes after them.
+  for (const [name, recipe] of [
+    ...missing.filter((each) => !isText(each)),
+    ...missing.filter(isText),
+  ])
+    values[name] = follow(name, recipe, { ...held, ...values });
   return values;
 }
 

@@ -87,6 +87,7 @@ export const settings = defineSettings({
       '127.0.0.1:8791',
     ),
     GRPC_ALLOW_INSECURE: bool('allow gRPC without TLS beyond loopback', false),
+    HTTP_TLS_ENABLED: bool('speak HTTPS on PORT, with TLS_CERT_PATH', false),
     ...serverTlsSettings,
     ...clientTlsSettings,
   },

@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import {
   configCaps,
   forwardedCallerSeal,
@@ -15,6 +14,7 @@ import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
 import {
+  createHttpServer,
   createRpcMetrics,
   httpPart,
   type Part,
@@ -214,7 +214,14 @@ export function wire(
     env.ALERT_INTERVAL,
   );
   const draining = new AbortController();
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, app);
+  const tls = serverTls(env);
+  if (env.HTTP_TLS_ENABLED && tls === undefined)
+    throw new Error('HTTP_TLS_ENABLED needs TLS_CERT_PATH and TLS_KEY_PATH.');
+  const server = createHttpServer(
+    { requestTimeout: 30_000, headersTimeout: 10_000 },
+    env.HTTP_TLS_ENABLED ? tls : undefined,
+    app,
+  );
   refuseUnreadable(server);
   const maintenance: ReturnType<typeof repeat>[] = [];
 
@@ -276,7 +283,7 @@ export function wire(
       port: env.GRPC_PORT,
       token: env.SERVICE_CLIENT_AUTH,
       allowInsecure: env.GRPC_ALLOW_INSECURE,
-      tls: serverTls(env),
+      tls,
       onConverted: createRpcMetrics(metrics, { seriesMax: rpcSeriesMax }),
       onError: (error, method) =>
         logger.error({ err: error, cause: error.cause, method }, 'gRPC call failed'),
