@@ -55,6 +55,7 @@ const commands = {
   scale: ['scripts/scale.ts'],
   build: ['scripts/build.ts'],
   images: ['scripts/images.ts'],
+  chart: ['scripts/chart.ts'],
   format: ['scripts/format.ts'],
   generate: ['scripts/generate.ts'],
   'cache:measure': ['scripts/cache-measure.ts'],

@@ -21,7 +21,7 @@ const count = (minimum: number, maximum = 10_000): Schema => ({
   maximum,
 });
 const port = count(1, 65_535);
-const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema['type'], 'null'] });
+const orNull = (schema: Schema): Schema => ({ ...schema, type: [schema.type, 'null'] });
 /** As Kubernetes has it: its API server looks into it. */
 const kubernetesObject: Schema = { type: 'object' };
 const listOf = (items: Schema): Schema => ({ type: 'array', items });
@@ -30,7 +30,10 @@ const texts: Schema = { type: 'object', additionalProperties: text };
 const size: Schema = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$' };
 const share: Schema = { type: ['integer', 'string', 'null'], pattern: '^[0-9]+%$', minimum: 0 };
 const oneOf = (...values: readonly string[]): Schema => ({ type: 'string', enum: values });
-const duration: Schema = { type: 'string', pattern: '^[0-9]+(h|m|s|ms)([0-9]+(m|s|ms))*$' };
+const durationPattern = '^[0-9]+(h|m|s|ms)([0-9]+(m|s|ms))*$';
+const duration: Schema = { type: 'string', pattern: durationPattern };
+
+const optionalDuration: Schema = { type: 'string', pattern: `^$|${durationPattern}` };
 
 function object(properties: Readonly<Record<string, Schema>>, required: readonly string[] = []) {
   return {
@@ -258,8 +261,8 @@ const schema = {
       annotations: texts,
       parentRefs: kubernetesList,
       hostnames: listOf(text),
-      requestTimeout: duration,
-      backendRequestTimeout: duration,
+      requestTimeout: optionalDuration,
+      backendRequestTimeout: optionalDuration,
     }),
     networkPolicy: object({
       enabled: flag,

@@ -72,6 +72,7 @@ const sideDoors: Readonly<Record<string, string>> = {
   '@sluice/contracts/admin': 'services/control-plane',
   '@sluice/contracts/checks': 'packages/guardrails',
   '@sluice/guardrails/labelled': 'scripts',
+  '@sluice/control-plane/first-keys': 'scripts',
   '@sluice/control-plane/migrate': 'scripts',
   '@sluice/control-plane/sections': 'scripts',
   '@sluice/control-plane/settings': 'scripts',

@@ -1,0 +1,151 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import {
+  type ChartComponent,
+  componentSettings,
+  settingsOfComponents,
+  unusedOwned,
+} from './chart-settings.ts';
+import { flowsPicture, networkTable, tableBelow } from './network-table.ts';
+import { chartFolder, render, renderObjects, root } from './render.ts';
+import { faultsOf } from './validate.ts';
+import { own, profiles, refusals } from './value-sets.ts';
+
+/** The short form of `npm run chart`. */
+
+const components = Object.keys(settingsOfComponents) as ChartComponent[];
+const read = (path: string) => readFileSync(`${root}/${path}`, 'utf8');
+
+describe('profiles', () => {
+  it('render to objects that Kubernetes takes, without a field that it does not know', {
+    timeout: 60_000,
+  }, async () => {
+    const objects = Object.values(profiles).flatMap((set) => renderObjects(set));
+    expect(await faultsOf(objects)).toEqual([]);
+  });
+
+  it('are told from what Kubernetes does not take', async () => {
+    const [sample] = renderObjects({ values: own }).filter(({ kind }) => kind === 'StatefulSet');
+    const wrong = structuredClone(sample) as NonNullable<typeof sample>;
+    const [container] = wrong.spec.template.spec.containers;
+    container.securityContext.readOnlyRootFilesytem = true;
+    wrong.spec.replicas = '2';
+    const faults = (await faultsOf([wrong])).join('\n');
+    expect(faults).toContain('readOnlyRootFilesytem');
+    expect(faults).toContain('/spec/replicas');
+  });
+});
+
+describe('values', () => {
+  it.each(Object.entries(refusals))(
+    'are refused with a sentence: %s',
+    (_name, [values, sentence]) => {
+      const { ok, told } = render({ values });
+      expect(told).toContain(sentence);
+      expect(ok).toBe(false);
+    },
+  );
+
+  it('have the names that the schema has, all of them', () => {
+    const schema = JSON.parse(read('deploy/chart/sluice/values.schema.json')) as Schema;
+    expect(namesIn(parse(readFileSync(`${chartFolder}/values.yaml`, 'utf8')), schema)).toEqual([]);
+  });
+});
+
+interface Schema {
+  properties?: Readonly<Record<string, Schema>>;
+  additionalProperties?: unknown;
+}
+
+/** What stands in one of values and schema, and not in the other; settings have no values. */
+function namesIn(values: unknown, { properties, additionalProperties }: Schema, at = ''): string[] {
+  if (properties === undefined || at.endsWith('.settings')) return [];
+  const has = (values ?? {}) as Record<string, unknown>;
+  // What a map or an optional object of others has is the user's own.
+  if (at.includes('.probes.') || at.endsWith('.issuerRef')) return [];
+  const missing = Object.keys(properties).filter((name) => !(name in has));
+  const unknown =
+    additionalProperties === false ? Object.keys(has).filter((name) => !(name in properties)) : [];
+  const below = Object.entries(properties).flatMap(([name, schema]) =>
+    namesIn(has[name], schema, `${at}.${name}`),
+  );
+  return [
+    ...missing.map((name) => `${at}.${name} is not in values.yaml`),
+    ...unknown.map((name) => `${at}.${name} is not in the schema`),
+    ...below,
+  ];
+}
+
+describe('settings', () => {
+  it('that no service has are not set by the chart', () => {
+    expect(unusedOwned()).toEqual([]);
+  });
+
+  it('that a service does not start without are secrets, or the chart’s own', () => {
+    const needed = components.flatMap((component) => {
+      const { plain } = componentSettings(component);
+      return settingsOfComponents[component]
+        .filter(({ name, required }) => required && plain.includes(name))
+        .map(({ name }) => `${component}: ${name}`);
+    });
+    expect(needed).toEqual([]);
+  });
+
+  it('reach the containers, and secrets only those that have them', () => {
+    const objects = renderObjects({ values: own });
+    for (const component of ['gateway', 'control-plane', 'data-service'] as const) {
+      const { owned } = componentSettings(component);
+      const find = (kind: RegExp) =>
+        objects.find(
+          (object) => kind.test(object.kind) && object.metadata.name === `sluice-${component}`,
+        );
+      const config = find(/^ConfigMap$/)?.data as Record<string, string>;
+      const workload = find(/^(Deployment|StatefulSet)$/);
+      if (workload === undefined) throw new Error(`there is no ${component}`);
+      const [container] = workload.spec.template.spec.containers;
+      const variables = (container.env as { name: string }[]).map(({ name }) => name);
+      const set = new Set([...Object.keys(config), ...variables]);
+      // Kubernetes' own, the trial's, the client's half that defaults to the server's, and a store that is elsewhere.
+      const left = new Set([
+        'KUBERNETES_SERVICE_HOST',
+        'DEMO_UPSTREAM_URL',
+        'TLS_CERT',
+        'TLS_KEY',
+        'TLS_CA',
+        'CLICKHOUSE_DATA_DIR',
+      ]);
+      expect(Object.keys(owned).filter((name) => !set.has(name) && !left.has(name))).toEqual([]);
+      const known = new Set(settingsOfComponents[component].map(({ name }) => name));
+      expect([...set].filter((name) => !known.has(name))).toEqual([]);
+    }
+  });
+});
+
+describe('NetworkPolicies', () => {
+  it('let through what docs/architecture.md draws, and nothing else', () => {
+    const drawn = tableBelow(read('docs/architecture.md'), 'Who speaks to whom').flatMap(
+      ([from, to, ports = '']) => ports.split(', ').map((port) => `${from} -> ${to}:${port}`),
+    );
+    const allowed = networkTable().map(({ from, to, port }) => `${from} -> ${to}:${port}`);
+    expect(allowed).toEqual(drawn.sort());
+  });
+
+  it('are drawn in docs/deploy/kubernetes.md as they are: npm run chart -- --write', () => {
+    expect(read('docs/deploy/kubernetes.md')).toContain(flowsPicture());
+  });
+
+  it('leave no pod of the release alone', () => {
+    const objects = renderObjects(profiles.trial ?? {});
+    const selected = new Set(
+      objects
+        .filter(({ kind }) => kind === 'NetworkPolicy')
+        .map(({ spec }) => spec.podSelector.matchLabels['app.kubernetes.io/component']),
+    );
+    const workloads = objects.filter(({ kind }) =>
+      /^(Deployment|StatefulSet|Job|CronJob|Pod)$/.test(kind),
+    );
+    for (const { metadata } of workloads)
+      expect(selected).toContain(metadata.labels?.['app.kubernetes.io/component']);
+  });
+});
