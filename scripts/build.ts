@@ -53,8 +53,8 @@ const folderOf = (name: Buildable) => join(root, 'dist', name);
 const manifestOf = (folder: string) => `${folder}.sources.json`;
 const licencesName = 'LICENCES.txt';
 
-/** What the file was made of. */
-interface Manifest {
+/** What the folder was made of, and what is in it. */
+interface Manifest extends Omit<Built, 'file'> {
   /** Paths below the root; those of folders end with a slash and stand for the names in them. */
   sources: string[];
   digest: string;
@@ -102,8 +102,7 @@ export async function build(
   for (const id of copyAssets(beside.assets, into)) moduleIds.add(id);
   const packages = bundledPackages(moduleIds);
   writeFileSync(join(into, licencesName), licenceTexts(packages));
-  const built: Built = {
-    file: join(into, 'main.mjs'),
+  const built: Omit<Built, 'file'> = {
     files: [
       ...entries.flatMap((file) => [file, `${file}.map`]),
       ...[...beside.assets.keys()].flatMap((place) =>
@@ -118,10 +117,16 @@ export async function build(
     .filter((id) => id.startsWith(root))
     .map((id) => id.slice(root.length + 1))
     .sort();
-  const made: Manifest = { sources, digest: digestOf(sources) };
+  const made: Manifest = { sources, digest: digestOf(sources), ...built };
   writeFileSync(manifestOf(into), JSON.stringify(made));
   linkToCheckout(name, leftInCheckout, into);
-  return built;
+  return { file: join(into, 'main.mjs'), ...built };
+}
+
+/** What was built there. @throws Error when nothing was */
+export function readBuilt(folder: string): Built {
+  const { files, packages } = JSON.parse(readFileSync(manifestOf(folder), 'utf8')) as Manifest;
+  return { file: join(folder, 'main.mjs'), files, packages };
 }
 
 /** Returns the modules that are in it. */

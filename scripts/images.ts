@@ -6,13 +6,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Buildable, buildables } from './build.ts';
+import { type Buildable, build, buildables } from './build.ts';
 import { currentDebianPackages } from './images/debian-packages.ts';
 import { ImageError, type Inputs, inputsFile, readInputs, root } from './images/inputs.ts';
 import { makeImages } from './images/make-images.ts';
 import { checkoutNodeVersion, currentNode } from './images/node-program.ts';
 import { type Architecture, architectures } from './images/platforms.ts';
 import { readRelease } from './images/release.ts';
+import { verifyImages } from './images/verify.ts';
 
 const help = `Usage: npm run images [-- OPTIONS]
 
@@ -21,6 +22,7 @@ const help = `Usage: npm run images [-- OPTIONS]
   --only LIST         ${buildables.join(',')}
   --pin               take the versions of Debian's packages that there are now, and Node's of
                       package.json, into deploy/images/inputs.json; makes no images
+  --verify            make all of this commit in two clones, compare them byte for byte, and start them
 `;
 
 process.exitCode = await main().catch((error: Error) => {
@@ -36,6 +38,7 @@ async function main(): Promise<number> {
       arch: { type: 'string' },
       only: { type: 'string' },
       pin: { type: 'boolean' },
+      verify: { type: 'boolean' },
       help: { type: 'boolean', short: 'h' },
     },
   });
@@ -44,6 +47,10 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.pin === true) return pin();
+  if (values.verify === true) {
+    verifyImages((line) => process.stdout.write(`${line}\n`));
+    return 0;
+  }
   const out =
     values.out === undefined
       ? join(root, 'dist/images')
@@ -60,6 +67,7 @@ async function main(): Promise<number> {
     release: readRelease(),
     services: listed<Buildable>('--only', values.only, buildables),
     architectures: listed<Architecture>('--arch', values.arch, architectures),
+    built: (service) => build(service),
     out,
     say: (line) => process.stdout.write(`${line}\n`),
   });

@@ -1,9 +1,11 @@
+import { buildables } from '../build.ts';
 import { chartSettingsFile } from '../chart/chart-settings.ts';
 import { valuesSchemaFile } from '../chart/values-schema.ts';
 import { modelsPage } from '../docs/models-page.ts';
 import { operationsPage } from '../docs/operations-page.ts';
 import { providerPage } from '../docs/provider-table.ts';
 import { settingsPage } from '../docs/settings-page.ts';
+import { containerfile } from '../images/containerfile.ts';
 import { alertsFile } from '../monitoring/alerts-file.ts';
 import { dashboardFile } from '../monitoring/dashboard-file.ts';
 import { dashboards } from '../monitoring/dashboards.ts';
@@ -21,6 +23,9 @@ export const generatedFiles: Readonly<Record<string, () => string>> = {
   'deploy/chart/sluice/files/settings.json': chartSettingsFile,
   'deploy/chart/sluice/values.schema.json': valuesSchemaFile,
   'deploy/prometheus/alerts.yaml': alertsFile,
+  ...Object.fromEntries(
+    buildables.map((name) => [`deploy/images/${name}.Containerfile`, () => containerfile(name)]),
+  ),
   'docs/models.md': modelsPage,
   'docs/operations.md': operationsPage,
   'docs/providers.md': providerPage,

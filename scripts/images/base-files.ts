@@ -40,9 +40,15 @@ export async function baseFiles(
   return { entries, records };
 }
 
-/** Terms are kept; what is for reading only is not, nor what converts character sets, which Node does itself. */
+const unwanted =
+  /^usr\/share\/(man|lintian|info|gcc|gdb)(\/|$)|\/gconv(\/|$)|^(usr\/)?s?bin\/.|^etc\/update-motd\.d(\/|$)/;
+
+/**
+ * Terms are kept; what is for reading only is not, nor scripts for a shell that is not there, nor what converts character
+ * sets, which Node does itself.
+ */
 function isWanted({ path, type }: TarEntry): boolean {
-  if (/^usr\/share\/(man|lintian|info|gcc|gdb)(\/|$)|\/gconv(\/|$)/.test(path)) return false;
+  if (unwanted.test(path)) return false;
   const isDocument = path.startsWith('usr/share/doc/') && type === 'file';
   return !isDocument || path.endsWith('/copyright');
 }

@@ -47,7 +47,8 @@ describe('an image', () => {
       await Promise.all(
         (['amd64', 'arm64'] as const).map(async (architecture) => {
           const layer = await packLayer([file('lib/libc.so', architecture)]);
-          return [architecture, { layers: [{ layer, what: 'libraries' }] }] as const;
+          const layers = [{ layer, what: 'libraries' }];
+          return [architecture, { layers, debian: [], node: { version: '24.0.0' } }] as const;
         }),
       ),
     );

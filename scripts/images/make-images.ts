@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Buildable, type Built, build } from '../build.ts';
-import { baseFiles, serviceUser } from './base-files.ts';
+import type { Buildable, Built } from '../build.ts';
+import { baseFiles, type DebianRecord, serviceUser } from './base-files.ts';
 import { fetchDebianPackages } from './debian-packages.ts';
 import { appFolder, imageKinds, nodePath, runConfig } from './image-config.ts';
 import { type Inputs, root } from './inputs.ts';
@@ -10,6 +10,7 @@ import { fetchNode } from './node-program.ts';
 import { type Descriptor, mediaTypes, OciLayout } from './oci-layout.ts';
 import { type Architecture, platforms } from './platforms.ts';
 import type { Release } from './release.ts';
+import { type BillOfMaterials, cycloneDx, lockedIntegrity, spdx } from './sbom.ts';
 import { directory, file, type TarEntry } from './tar.ts';
 
 /** What is written beside the layouts, as `images.json`. */
@@ -31,6 +32,8 @@ interface ListedImage {
     digest: string;
     /** Bytes to pull. */
     size: number;
+    /** What is in it, as files beside this list. */
+    sboms: { cyclonedx: string; spdx: string };
   }[];
 }
 
@@ -41,8 +44,7 @@ export interface ImagesToMake {
   readonly architectures: readonly Architecture[];
   /** Gets a folder and an archive for each service. */
   readonly out: string;
-  /** Where a service is built; the checkout's `dist/` when it is not given. */
-  readonly builtIn?: string;
+  readonly built: (service: Buildable) => Promise<Built>;
   readonly say: (line: string) => void;
 }
 
@@ -56,9 +58,10 @@ export async function makeImages(wanted: ImagesToMake): Promise<ImageList> {
   }
   const images: ListedImage[] = [];
   for (const service of services) {
-    const folder = wanted.builtIn === undefined ? undefined : join(wanted.builtIn, service);
-    const app = await appLayer(service, await build(service, folder));
+    const built = await wanted.built(service);
+    const app = await appLayer(service, built);
     const image = await writeImage({ service, app, systems, release, out });
+    writeBills(image, { systems, built, release, out });
     images.push(image);
     const sizes = image.platforms.map(
       ({ platform, size }) => `${platform} ${(size / 1e6).toFixed(1)} MB`,
@@ -73,6 +76,8 @@ export async function makeImages(wanted: ImagesToMake): Promise<ImageList> {
 /** What all images of an architecture have in common. */
 export interface System {
   readonly layers: readonly { layer: Layer; what: string }[];
+  readonly debian: readonly DebianRecord[];
+  readonly node: { version: string };
 }
 
 async function makeSystem(inputs: Inputs, architecture: Architecture): Promise<System> {
@@ -87,6 +92,8 @@ async function makeSystem(inputs: Inputs, architecture: Architecture): Promise<S
       { layer: await packLayer(base.entries, { keep: true }), what: 'Debian 12' },
       { layer: await packLayer(nodeFiles, { keep: true }), what: `Node ${node.version}` },
     ],
+    debian: base.records,
+    node: { version: node.version },
   };
 }
 
@@ -149,6 +156,10 @@ export async function writeImage({
       platform: `linux/${architecture}`,
       digest: manifest.digest,
       size: [manifest, config, ...blobs].reduce((sum, { size }) => sum + size, 0),
+      sboms: {
+        cyclonedx: `${service}-${architecture}.cdx.json`,
+        spdx: `${service}-${architecture}.spdx.json`,
+      },
     });
   }
   const index = layout.addJson(mediaTypes.index, {
@@ -173,6 +184,36 @@ export async function writeImage({
     join(out, '.blobs'),
   );
   return { service, name, tag: release.version, digest: index.digest, platforms: sizes };
+}
+
+function writeBills(
+  image: ListedImage,
+  {
+    systems,
+    built,
+    release,
+    out,
+  }: Pick<ImageParts, 'systems' | 'release' | 'out'> & { built: Built },
+): void {
+  const integrityOf = lockedIntegrity(readFileSync(join(root, 'pnpm-lock.yaml'), 'utf8'));
+  [...systems].forEach(([architecture, { debian, node }], index) => {
+    const platform = image.platforms[index];
+    if (platform === undefined) return;
+    const bill: BillOfMaterials = {
+      name: image.name,
+      release,
+      architecture,
+      digest: platform.digest,
+      debian,
+      node,
+      npm: built.packages,
+      integrityOf,
+    };
+    const write = (name: string, document: object) =>
+      writeFileSync(join(out, name), `${JSON.stringify(document, null, 1)}\n`);
+    write(platform.sboms.cyclonedx, cycloneDx(bill));
+    write(platform.sboms.spdx, spdx(bill));
+  });
 }
 
 function labelsOf(service: Buildable, release: Release): Record<string, string> {

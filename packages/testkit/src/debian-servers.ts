@@ -2,11 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-/** Programs, and the packages that they come in. `faketime` is no server: it sets the clock of those. */
+/**
+ * Programs, and the packages that they come in. Two are no servers: `faketime` sets the clock of those, `bwrap` runs an image
+ * without an engine.
+ */
 const programs = {
   'redis-server': 'redis-server',
   'nats-server': 'nats-server',
   faketime: 'faketime',
+  bwrap: 'bubblewrap',
 } as const;
 
 export type DebianServer = keyof typeof programs;
@@ -20,7 +24,7 @@ export function installDebianServers(): void {
   const canInstall = process.getuid?.() === 0 && findOnPath('apt-get') !== undefined;
   if (!canInstall)
     throw new Error(
-      `The tests need ${missing.join(' and ')}. Install them, for example: sudo apt-get install ${missing.join(' ')}`,
+      `The tests need ${missing.join(' and ')}. Install them, for example: sudo apt-get install ${missing.map((name) => programs[name]).join(' ')}`,
     );
   aptGet(['update', '-qq']);
   aptGet([
@@ -43,7 +47,7 @@ export function debianServer(name: DebianServer): string {
 }
 
 function findProgram(name: DebianServer): string | undefined {
-  return findOnPath(programs[name]);
+  return findOnPath(name);
 }
 
 function findOnPath(program: string): string | undefined {

@@ -5,7 +5,9 @@
  */
 
 export { freePort } from '@sluice/stack';
+export { builtService } from './built-service.ts';
 export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
+export { debianServer } from './debian-servers.ts';
 export { eventually } from './eventually.ts';
 export { encryptedKey, forgedRsaKey } from './forged-keys.ts';
 export { type Introspected, type Issuer, type SignOptions, startIssuer } from './issuer.ts';
