@@ -11,7 +11,7 @@ for (const [index, instant] of instants.entries()) {
   if (wanted.size > 0 && !wanted.has(index + 1)) continue;
   const { passed, output } = runAt(instant, suites);
   const count = /Tests.*?(\d+) passed/.exec(output)?.[1] ?? 'no';
-  const title = `${String(index + 1).padStart(2)}  ${instant.at}  ${instant.zone}  ${instant.name}`;
+  const title = `${String(index + 1).padStart(2)}  ${instant.at.toISOString()}  ${instant.zone}  ${instant.name}`;
   console.log(`${passed ? 'ok    ' : 'FAILED'} ${title}: ${count} tests passed`);
   if (passed) continue;
   failed += 1;
