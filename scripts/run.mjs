@@ -20,6 +20,8 @@ const commands = {
     'node_modules/vitest/vitest.mjs',
     'run',
     'services/gateway/test/abuse',
+    'services/gateway/test/outbound.test.ts',
+    'services/gateway/test/byte-identity.test.ts',
     'services/control-plane/test/hostile-input.test.ts',
     'services/control-plane/test/contract.test.ts',
     'services/gateway/test/large-bodies.test.ts',

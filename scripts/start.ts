@@ -93,7 +93,7 @@ async function runSluice(flags: StartFlags, dataDir: string, run: Run): Promise<
       onCredentials: (created) => writeCredentials(dataDir, created),
       environment: process.env,
       builtServices,
-      compileCacheDir: join(dataDir, 'cache'),
+      compileCacheDir: process.env.NODE_COMPILE_CACHE ?? join(dataDir, 'cache'),
       onEvent(event) {
         if (event.kind === 'ready') run.note(event.name, event.pid);
         say(describe(event));

@@ -24,8 +24,9 @@ async function run(
     const keeps = setInterval(() => {}, 1000);
     await runService({ name: 'unread', settings, forwardLog, wire: (env, { logger }) => [${parts}] });`;
   const flags = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval'];
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const child = spawn(process.execPath, [...flags, script], {
-    env: { PATH: process.env.PATH, NEEDED: 'x', ...env },
+    env: { PATH, NODE_COMPILE_CACHE, NEEDED: 'x', ...env },
     stdio: ['ignore', 'inherit', 'pipe'],
   });
   let text = '';

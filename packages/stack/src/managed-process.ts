@@ -43,8 +43,8 @@ const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).h
 
 /** What any process needs from ours and nothing else, so that a stray variable cannot change a test. */
 export function baseEnvironment(): Record<string, string | undefined> {
-  const { PATH, HOME, TMPDIR, TZ, LANG } = process.env;
-  return { PATH, HOME, TMPDIR, TZ, LANG, ...clockEnvironment() };
+  const { PATH, HOME, TMPDIR, TZ, LANG, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, TMPDIR, TZ, LANG, NODE_COMPILE_CACHE, ...clockEnvironment() };
 }
 
 /** What sets the clock of a process, so that all of a test live at the same time (scripts/times). */

@@ -10,7 +10,6 @@ import {
 import { inject } from 'vitest';
 import type {} from './global-setup.ts';
 import { preparedDatabase } from './prepared-database.ts';
-import { compileCacheDir } from './run-folder.ts';
 
 /** A new installation: its database, the secrets it was made with, and its first keys. */
 export interface Installation {
@@ -32,7 +31,6 @@ export async function newInstallation(): Promise<Installation> {
     });
     const created = await createInstallation({
       ...baseEnvironment(),
-      NODE_COMPILE_CACHE: compileCacheDir(),
       ...controlPlane,
     });
     if (created === undefined) throw new Error('the database was not empty');

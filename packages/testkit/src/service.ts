@@ -5,7 +5,6 @@ import {
   startProcess,
 } from '@sluice/stack';
 import { builtService } from './built-service.ts';
-import { compileCacheDir } from './run-folder.ts';
 
 /**
  * Runs a service as its own process, as in production, and waits for its
@@ -18,6 +17,6 @@ export async function startService(
   return startProcess({
     name,
     entry: await builtService(name),
-    env: { ...baseEnvironment(), NODE_COMPILE_CACHE: compileCacheDir(), ...env },
+    env: { ...baseEnvironment(), ...env },
   });
 }

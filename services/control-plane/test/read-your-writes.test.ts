@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { eventually, json, startUpstream, type Upstream } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type GatewayProcess, startGateway } from './support/gateway-process.ts';
@@ -64,14 +65,28 @@ async function manage(method: string, path: string, body?: object): Promise<Chan
   const text = await answer.text();
   expect(answer.status, text).toBe(200);
   // Nobody can have asked for a new key, so nobody has to be told.
-  if (method !== 'POST' || !path.startsWith('/api-keys'))
-    expect(answer.headers.get('x-service-in-force'), `${method} ${path}`).toBe('everywhere');
+  if (method !== 'POST' || !path.startsWith('/api-keys')) {
+    const where = answer.headers.get('x-service-in-force');
+    if (where === 'pending' && isLong) {
+      lateAnswers += 1;
+      await delay(lateMs);
+    } else expect(where, `${method} ${path}`).toBe('everywhere');
+  }
   tookMs.push(ms);
   return { body: JSON.parse(text), ms };
 }
 
 /** Of each change. */
 const tookMs: number[] = [];
+
+/**
+ * In a quarter of an hour on a machine that is busy with others a gateway may be silent for longer than changes wait: the
+ * answer says so and promises nothing. Such answers are counted, and one in a thousand may be one; in the suite none.
+ */
+const isLong = rounds > 6;
+let lateAnswers = 0;
+/** After which it is expected to be in force after all. */
+const lateMs = 10_000;
 
 function changeAt(
   gateway: string | undefined,
@@ -123,8 +138,9 @@ describe('an answered change is what the next request sees, at another gateway',
     const sorted = tookMs.toSorted((a, b) => a - b);
     const [middle, most] = [0.5, 0.99].map((share) => sorted[Math.floor(sorted.length * share)]);
     process.stdout.write(
-      `${tookMs.length} changes, in force everywhere: p50 ${middle?.toFixed(0)} ms, p99 ${most?.toFixed(0)} ms, at most ${sorted.at(-1)?.toFixed(0)} ms\n`,
+      `${tookMs.length} changes, in force everywhere: p50 ${middle?.toFixed(0)} ms, p99 ${most?.toFixed(0)} ms, at most ${sorted.at(-1)?.toFixed(0)} ms; not yet when they were answered: ${lateAnswers}\n`,
     );
+    expect(lateAnswers).toBeLessThanOrEqual(Math.ceil(tookMs.length / 1000));
   });
 
   it(

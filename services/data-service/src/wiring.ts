@@ -55,7 +55,14 @@ export async function wire(
       ? { dataDir: env.CLICKHOUSE_DATA_DIR }
       : { url: env.CLICKHOUSE_URL, replication },
   );
-  const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs });
+  const sink = createUsageSink({
+    client,
+    insertBlock,
+    metrics,
+    logger,
+    nowMs,
+    insertIntervalMs: env.INSERT_INTERVAL,
+  });
   const refreshGaps = createGapGauge({
     client,
     metrics,

@@ -16,7 +16,14 @@ export async function openLedger({ nowMs = () => whenAllIsYoung }: { nowMs?: () 
   await applySchema(client, schemaFolder);
   const metrics = ingestMetrics(createMetrics({ app: 'test', env: 'test' }));
   const logger = createLogger({ service: 'test', level: 'silent' });
-  const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs });
+  const sink = createUsageSink({
+    client,
+    insertBlock,
+    metrics,
+    logger,
+    nowMs,
+    insertIntervalMs: 200,
+  });
   return {
     client,
     catchUp,

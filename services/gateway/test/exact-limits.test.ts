@@ -58,7 +58,7 @@ const perDollar = 1_000_000_000;
 describe('one gateway', () => {
   let lab: Lab;
   beforeAll(async () => {
-    lab = await startLab();
+    lab = await startLab({ lazyLedger: false });
   });
   afterAll(() => lab?.stop());
 
@@ -374,7 +374,7 @@ const longPrompt = [{ role: 'user', content: 'word '.repeat(100_000) }];
 describe('two gateways without Redis', () => {
   let lab: Lab;
   beforeAll(async () => {
-    lab = await startLab({ gateways: 2 });
+    lab = await startLab({ gateways: 2, lazyLedger: false });
   });
   afterAll(() => lab?.stop());
 
@@ -411,7 +411,7 @@ describe('two gateways with one Redis', () => {
     environment: { gateway: { LIMIT_STORE_TIMEOUT: String(storeTimeoutMs) } },
   };
   beforeAll(async () => {
-    lab = await startLab(options);
+    lab = await startLab({ ...options, lazyLedger: false });
   });
   afterAll(() => lab?.stop());
 

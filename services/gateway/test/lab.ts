@@ -33,7 +33,8 @@ export interface ProviderSettings {
 }
 
 export async function startLab(options: TestStackOptions = {}): Promise<Lab> {
-  const scenario = await startScenario({ ...options, nats: true });
+  // What it reads of records comes from NATS.
+  const scenario = await startScenario({ lazyLedger: true, ...options, nats: true });
   const records = await readRecords(scenario.stack.nats?.url ?? '');
   let saved = 0;
 

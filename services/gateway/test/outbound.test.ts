@@ -36,26 +36,35 @@ const calls: Pick<Ask, 'method' | 'path' | 'body'>[] = [
   { method: 'GET', path: '/v1/models' },
 ];
 
+/** All of them at each address in the full form (`npm run abuse`); else two, and each address begins with another. */
+const isWhole = process.env.SLUICE_ABUSE === 'full';
+function callsAt(index: number): typeof calls {
+  return calls.filter((_, turn) => isWhole || turn % 3 === index % 3);
+}
+
 describe('a hostile address', () => {
   it('is one of 150 at least, each once', () => {
     expect(new Set(hostileUrls).size).toBe(hostileUrls.length);
     expect(hostileUrls.length).toBeGreaterThanOrEqual(150);
   });
 
-  it.each(hostileUrls)('%j is not connected to, whoever names it', async (url) => {
-    const asked = lab.dns.asked.length;
-    for (const call of calls) {
-      if (fitsHeader(url))
-        await lab.expectRefused({ ...call, headers: byHeader(url) }, 'x-service-custom-host');
-      if (fitsConfig(url))
-        await lab.expectRefused(
-          { ...call, headers: byConfig({ custom_host: url }) },
-          'config.custom_host',
-        );
-    }
-    // What is refused as it is written is not even looked up.
-    expect(lab.dns.asked.length).toBe(asked);
-  });
+  it.each(hostileUrls.map((url, index) => [url, index] as const))(
+    '%j is not connected to, whoever names it',
+    async (url, index) => {
+      const asked = lab.dns.asked.length;
+      for (const call of callsAt(index)) {
+        if (fitsHeader(url))
+          await lab.expectRefused({ ...call, headers: byHeader(url) }, 'x-service-custom-host');
+        if (fitsConfig(url))
+          await lab.expectRefused(
+            { ...call, headers: byConfig({ custom_host: url }) },
+            'config.custom_host',
+          );
+      }
+      // What is refused as it is written is not even looked up.
+      expect(lab.dns.asked.length).toBe(asked);
+    },
+  );
 
   it.each(neverTrustedUrls)(
     '%j is not connected to by who trusts what is behind it',

@@ -230,7 +230,8 @@ describe('the audit chain', () => {
   /** What an operator sees; the exit code says whether all is well. */
   async function command(...args: string[]): Promise<{ code: number; lines: string[] }> {
     const script = join(import.meta.dirname, '../../src', 'verify-audit.ts');
-    const env = { DATABASE_URL: h.env.DATABASE_URL, PATH: process.env.PATH };
+    const { PATH, NODE_COMPILE_CACHE } = process.env;
+    const env = { DATABASE_URL: h.env.DATABASE_URL, PATH, NODE_COMPILE_CACHE };
     const run = promisify(execFile)(process.execPath, [script, ...args], { env });
     const { stdout, code } = await run.then(
       ({ stdout }) => ({ stdout, code: 0 }),

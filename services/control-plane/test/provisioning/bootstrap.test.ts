@@ -25,7 +25,7 @@ async function settings() {
 
 async function bootstrap(env: Record<string, string>, ...options: string[]) {
   const { stdout } = await run(process.execPath, [script, ...options], {
-    env: { ...env, PATH: process.env.PATH },
+    env: { ...env, PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE },
   });
   expect(stdout.split('\n')).toHaveLength(2);
   return JSON.parse(stdout);

@@ -67,16 +67,17 @@ export interface UsageSinkOptions {
   metrics: IngestMetrics;
   logger: Logger;
   nowMs: () => number;
+  /** The longest that an entry waits for others. */
+  insertIntervalMs: number;
 }
 
 export function createUsageSink(options: UsageSinkOptions): UsageSink {
-  const { client, insertBlock, metrics, logger, nowMs } = options;
+  const { client, insertBlock, metrics, logger, nowMs, insertIntervalMs } = options;
   /** Of one batch after the other. */
   const rows = new UsageRows();
 
   const batcher: Batcher<Item> = createBatcher({
-    // Analytics promise to show a request within five seconds; a fifth of one still merges well.
-    intervalMs: 200,
+    intervalMs: insertIntervalMs,
     itemsMax: 20_000,
     queueMax: 100_000,
     retryMinMs: 100,

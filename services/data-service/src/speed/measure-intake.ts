@@ -33,7 +33,14 @@ export async function measureIntake(options: IntakeOptions): Promise<Intake> {
     await applySchema(client, schemaFolder);
     const metrics = ingestMetrics(createMetrics({ app: 'data-service', env: 'speed' }));
     const logger = createLogger({ service: 'data-service', level: 'warn' });
-    const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs: Date.now });
+    const sink = createUsageSink({
+      client,
+      insertBlock,
+      metrics,
+      logger,
+      nowMs: Date.now,
+      insertIntervalMs: 200,
+    });
     let [rssMax, madeMicros] = [0, 0];
     const stored: Promise<void>[] = [];
     const began = performance.now();

@@ -54,7 +54,14 @@ export async function measureSpeed(options: SpeedOptions): Promise<Speed> {
     const stopping = stop.signal;
     parts.push(repeatRollUps({ client, catchUp, metrics, logger, nowMs: Date.now, stopping }));
     if (options.arriving > 0) {
-      const sink = createUsageSink({ client, insertBlock, metrics, logger, nowMs: Date.now });
+      const sink = createUsageSink({
+        client,
+        insertBlock,
+        metrics,
+        logger,
+        nowMs: Date.now,
+        insertIntervalMs: 200,
+      });
       parts.push(writeSteadily(sink, { perSecond: options.arriving, stopping }));
       await delay(arrivedMs);
     }

@@ -17,6 +17,7 @@ const stallMs = 250;
 
 beforeAll(async () => {
   scenario = await startScenario({
+    lazyLedger: true,
     environment: {
       gateway: {
         // A crash is what would be seen here, were there one.

@@ -21,7 +21,10 @@ let scenario: Scenario;
 let bystander: Bystander;
 let attack: Attack;
 beforeAll(async () => {
-  scenario = await startScenario({ environment: { gateway: { REQUEST_TIMEOUT: '20000' } } });
+  scenario = await startScenario({
+    lazyLedger: true,
+    environment: { gateway: { REQUEST_TIMEOUT: '20000' } },
+  });
   scenario.upstream.handle(json(200, chatReply));
   bystander = await startBystander(scenario);
   attack = new Attack(scenario, bystander);

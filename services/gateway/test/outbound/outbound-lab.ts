@@ -84,6 +84,7 @@ export class OutboundLab {
     };
     const trusted = [...trustedHosts, ...droppedEntries].join(',');
     const scenario = await startScenario({
+      lazyLedger: true,
       gateways: 2,
       environment: {
         gateway: { ...environment, TRUSTED_CUSTOM_HOSTS: '', TRUSTED_CALLER_HOSTS: '' },
