@@ -43,6 +43,17 @@ describe('a line of the request log', () => {
     expect(readFileSync(join(dir, 'log'), 'utf8')).toMatch(/^\{"level":"info","time":"/);
   });
 
+  it('may tell something else of a request, of members that are JSON already', async () => {
+    const log = new RequestLog({ service: 'gateway', fd });
+    log.add({ request_id: 'a' });
+    log.addMembers('"request_id":"a","hook_verdicts":[{"id":"x"}]', 'the checks ran');
+    await log.flush(1000);
+    expect(lines()).toMatchObject([
+      { msg: 'request' },
+      { level: 'info', request_id: 'a', hook_verdicts: [{ id: 'x' }], msg: 'the checks ran' },
+    ]);
+  });
+
   it('is written soon, though nothing follows it', async () => {
     const log = new RequestLog({ service: 'gateway', fd, lingerMs: 10 });
     log.add({ request_id: 'a' });
