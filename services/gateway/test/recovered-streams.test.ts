@@ -4,6 +4,7 @@ import {
   json,
   type RecordedRequest,
   type SseOptions,
+  slowHeaders,
   type UpstreamReply,
 } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -401,6 +402,58 @@ describe('a stream that is to be continued', () => {
       });
       expect(answer.text).toContain('guardrail.denied');
       expect(records).toMatchObject([{ outcome: 'DENIED', code: 'guardrail.denied' }]);
+    },
+  );
+
+  it.each([true, false])(
+    'that lacks nothing but its end is over when its checks have judged it: %s',
+    async (verdict) => {
+      const judge = await trial.upstreamThat('judge', () =>
+        slowHeaders(150, json(200, { verdict })),
+      );
+      const asks = {
+        id: 'slow',
+        deny: true,
+        stream_mode: 'window',
+        'default.webhook': { webhookURL: `${judge.url}/judge` },
+      };
+      const { answer, records, rawRecords } = await ask(
+        'chat',
+        `cut ${words.length + 2}`,
+        ['openai', 'openai'],
+        { first: { output_guardrails: [asks] }, records: 1 },
+      );
+      expect(judge.requests.length).toBeGreaterThan(0);
+      expect(partsOf(rawRecords)).toMatchObject([{ outcome: 'partial' }]);
+      if (verdict) {
+        expect(read(answer.text)).toEqual(wholeOnce);
+        expect(records).toMatchObject([{ outcome: 'SUCCESS', code: '' }]);
+      } else {
+        expect(answer.text).toContain('guardrail.denied');
+        expect(records).toMatchObject([{ outcome: 'DENIED', code: 'guardrail.denied' }]);
+      }
+    },
+  );
+
+  it.each([3, 4])(
+    'that breaks behind its end is whole, also while it is judged: %i events after the words',
+    async (after) => {
+      const judge = await trial.upstreamThat('judge', () =>
+        slowHeaders(150, json(200, { verdict: true })),
+      );
+      const asks = {
+        deny: true,
+        stream_mode: 'window',
+        'default.webhook': { webhookURL: `${judge.url}/judge` },
+      };
+      const { answer, records } = await ask(
+        'chat',
+        `cut ${words.length + after}`,
+        ['openai', 'openai'],
+        { first: { output_guardrails: [asks] }, records: 1 },
+      );
+      expect(read(answer.text)).toEqual(wholeOnce);
+      expect(records).toMatchObject([{ outcome: 'SUCCESS', code: '' }]);
     },
   );
 

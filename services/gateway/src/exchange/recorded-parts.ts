@@ -14,6 +14,6 @@ export interface RecordedParts {
   add(ended: EndedAttempt): Promise<void>;
   /** Its answer is what the caller reads. */
   isTold(call: PreparedCall): void;
-  /** Keeps the record: nothing more follows. Of no effect when that was done. */
-  close(outcome: usage.Outcome): Promise<void>;
+  /** Keeps the record: nothing more follows. Of no effect when that was done. @param errorCode why it was denied */
+  close(outcome: usage.Outcome, errorCode?: string): Promise<void>;
 }

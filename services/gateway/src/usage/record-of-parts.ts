@@ -56,14 +56,14 @@ export class RecordOfParts implements RecordedParts {
     return this.close(outcome);
   }
 
-  close(outcome: usage.Outcome): Promise<void> {
+  close(outcome: usage.Outcome, errorCode?: string): Promise<void> {
     if (this.#first === undefined || this.#isClosed) return Promise.resolve();
     this.#isClosed = true;
     const { record, ended, least } = this.#first;
     const { requester, notes } = ended.call;
     record.outcome = outcome;
-    if (outcome === Outcome.SUCCESS) {
-      record.errorCode = '';
+    if (outcome === Outcome.SUCCESS || errorCode !== undefined) {
+      record.errorCode = errorCode ?? '';
       record.failureCause = '';
     }
     if (this.#lacksPrice) record.costKnown = false;

@@ -41,6 +41,8 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
   let rest: StreamReply | undefined;
   /** All of it has come, and is judged before it is a success. */
   let isAwaited = false;
+  /** Nothing but its end was lost, which is ours: the attempt is over, the record of the answer is not. */
+  let isMended = false;
   /** The judgement was that nothing more of it may pass. */
   let isDenied = false;
   let settle: { resolve: () => void; reject: (error: GatewayError) => void };
@@ -66,6 +68,11 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
   const breakOff = (error: GatewayError, outcome: usage.Outcome, mayGoOn = isCommitted) => {
     if (isOver) return;
     isOver = true;
+    // All of it was there, and is being judged.
+    if (isAwaited && outcome === Outcome.PARTIAL && reader.phase === 'complete') {
+      sink?.end();
+      return;
+    }
     // What breaks behind its own end is whole.
     const wasCut = mayGoOn && outcome === Outcome.PARTIAL && reader.phase !== 'complete';
     const lacks = wasCut ? lacksOf(attempt, splice) : undefined;
@@ -88,9 +95,13 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
   };
   /** Nothing but the end itself was lost. */
   const endWhole = () => {
-    void attempt.call.recovery?.parts.close(Outcome.SUCCESS);
+    isMended = true;
+    if (!attempt.call.isJudged) closeMended(Outcome.SUCCESS);
     if (splice !== undefined) send(splice.end());
     sink?.end();
+  };
+  const closeMended = (outcome: usage.Outcome, errorCode?: string) => {
+    if (isMended) void attempt.call.recovery?.parts.close(outcome, errorCode);
   };
   const goOn = async (error: GatewayError) => {
     const { recovery } = attempt.call;
@@ -194,18 +205,21 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
       const error = new GatewayError('request.superseded');
       breakOff(error, Outcome.CALLER_GONE);
       call.abort(error);
+      closeMended(Outcome.CALLER_GONE, error.code);
       rest?.discard();
     },
     conclude(denied) {
       if (rest?.conclude !== undefined) return rest.conclude(denied);
       if (denied === undefined) {
         if (isAwaited) attempt.finishNow(Outcome.SUCCESS, call.status, '', reader.facts);
+        closeMended(Outcome.SUCCESS);
         return nothing;
       }
       isOver = true;
       isDenied = true;
       // What was said was paid for.
       attempt.finishNow(Outcome.DENIED, call.status, denied.code, reader.facts);
+      closeMended(Outcome.DENIED, denied.code);
       call.abort(denied);
       return toldOf(denied);
     },
