@@ -1,4 +1,4 @@
-import { ascending, bool, integer, oneOf, text } from './define-settings.ts';
+import { ascending, bool, integer, oneOf, optionalSecret, text, url } from './define-settings.ts';
 
 /** Timers count in 31 bits; a longer wait would end at once. */
 const timerMsMax = 2 ** 31 - 1;
@@ -24,6 +24,12 @@ export function processSettings(defaults: { name: string; drainMs: number }) {
       0,
       timerMsMax,
     ),
+    PROMETHEUS_PUSH_ENABLED: bool('send metrics to a Pushgateway, beside serving them', false),
+    PROMETHEUS_GATEWAY_URL: url('where: its base, `/metrics/job/…` is appended'),
+    PROMETHEUS_GATEWAY_AUTH: optionalSecret(
+      '`user:password` for it, or a whole `Authorization` header',
+    ),
+    PROMETHEUS_PUSH_INTERVAL: integer('ms between two pushes', 15_000, 1_000, timerMsMax),
     PROMETHEUS_GC_BUCKETS: ascending(
       'upper limits of `node_gc_duration_seconds`, s',
       [0.001, 0.01, 0.1, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 240, 500, 1000, 6000],

@@ -2,10 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createMetrics, droppedEvents, type Logger, type Metrics } from '@sluice/telemetry';
 import { metricsPart } from './metrics-part.ts';
 import type { Part, Ports } from './part.ts';
+import { type PushEnv, pushMetricsPart } from './push-metrics-part.ts';
 import { type StopDeadlines, stopParts } from './stop-parts.ts';
 
 /** What every service can be told: see `processSettings` and `metricsSettings`. */
-export interface ServiceEnv {
+export interface ServiceEnv extends PushEnv {
   readonly SERVICE_NAME: string;
   readonly LOG_LEVEL: string;
   readonly NODE_ENV: string;
@@ -62,7 +63,7 @@ export async function startService<E extends ServiceEnv>(
   });
   const stopped = aborting(stopping);
   const wired = await Promise.race([wire(env, { logger, metrics }), stopped]);
-  const parts = [eventLog(logger), ...metricsParts(env, metrics), ...(wired ?? [])];
+  const parts = [eventLog(logger), ...metricsParts(env, { metrics, logger }), ...(wired ?? [])];
   for (const part of parts) observe(metrics, part);
 
   const begun: Part[] = [];
@@ -96,9 +97,13 @@ function aborting(signal: AbortSignal): Promise<undefined> {
   });
 }
 
-function metricsParts(env: ServiceEnv, metrics: Metrics): Part[] {
-  if (env.ENABLE_PROMETHEUS !== true || env.METRICS_PORT === undefined) return [];
-  return [metricsPart({ metrics, host: env.HOST, port: env.METRICS_PORT })];
+function metricsParts(env: ServiceEnv, tools: ServiceTools): Part[] {
+  const { ENABLE_PROMETHEUS: isServed, METRICS_PORT: port, HOST: host } = env;
+  const isShown = isServed === true && port !== undefined;
+  return [
+    ...(isShown ? [metricsPart({ metrics: tools.metrics, host, port })] : []),
+    ...(env.PROMETHEUS_PUSH_ENABLED === true ? [pushMetricsPart(env, tools)] : []),
+  ];
 }
 
 /** It writes by itself; this shows what it could not. */
