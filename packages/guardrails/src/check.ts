@@ -61,6 +61,8 @@ export interface HostQuestion {
   readonly by?: 'caller';
   /** A larger answer is none; default 1 MiB. */
   readonly bytesMax?: number;
+  /** The answer is large, and held until the request is over: it counts among the bodies that all requests hold. */
+  readonly isHeld?: true;
   /** The signature of AWS that is put to it, made anew for each try. */
   readonly signing?: AwsSigning;
 }

@@ -405,7 +405,14 @@ describe('default.inlineImageUrls', () => {
       exampleContext({ request, ask }),
     );
     expect(asked).toEqual([
-      { url, method: 'GET', headers: { accept: 'image/*' }, by: 'caller', bytesMax: 5_000 },
+      {
+        url,
+        method: 'GET',
+        headers: { accept: 'image/*' },
+        by: 'caller',
+        bytesMax: 5_000,
+        isHeld: true,
+      },
     ]);
   });
 

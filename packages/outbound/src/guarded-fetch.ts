@@ -14,6 +14,8 @@ export interface GuardedRequest {
   timeoutMs: number;
   /** A larger body is refused while it is read. */
   bytesMax: number;
+  /** Counts the bytes of the body as they come; false = there is no room for them, and it is given up. */
+  hold?: (bytes: number) => boolean;
   /** Where the address was written, for the error. */
   field?: string;
   /** Who named the address; default: an administrator. */
@@ -78,7 +80,7 @@ export function createGuardedFetch({
             request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]),
         });
       headKnown = true;
-      const body = await readAtMost(reply.body, request.bytesMax);
+      const body = await readAtMost(reply.body, request);
       return { status: reply.statusCode, headers: reply.headers, body };
     } catch (error) {
       if (deadline.aborted)
@@ -94,12 +96,16 @@ export function createGuardedFetch({
   return Object.assign(fetch, { close: () => pools.close(0) });
 }
 
-async function readAtMost(body: AsyncIterable<Buffer>, bytesMax: number): Promise<Buffer> {
+async function readAtMost(
+  body: AsyncIterable<Buffer>,
+  { bytesMax, hold }: GuardedRequest,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of body) {
     total += chunk.length;
     if (total > bytesMax) throw new GatewayError('upstream.response_too_large');
+    if (hold?.(chunk.length) === false) throw new GatewayError('overloaded');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, total);

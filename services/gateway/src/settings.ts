@@ -92,7 +92,7 @@ export const settings = defineSettings({
     REQUEST_BODY_BYTES_MAX: integer('largest JSON body, bytes', 10 * 1024 * 1024, 1024),
     FORM_BODY_BYTES_MAX: integer('largest multipart form, bytes', 32 * 1024 * 1024, 1024),
     HELD_BODY_BYTES_MAX: integer(
-      'bytes of bodies held for all requests together, those beyond 64 KiB each; more are told to come again',
+      'bytes of bodies held for all requests together, pictures fetched for them included, those beyond 64 KiB each; more are told to come again',
       96 * 1024 * 1024,
       1024 * 1024,
     ),

@@ -82,6 +82,7 @@ async function fetchOne(
     headers: { accept: 'image/*' },
     by: 'caller',
     bytesMax: maxSizeBytes,
+    isHeld: true,
   });
   if (status !== 200)
     throw new CheckError('HostFailed', `The host of an image answered with status ${status}.`);

@@ -51,7 +51,17 @@ const pauseMs = 50;
 async function askOnce(
   context: HookContext,
   asking: Asking,
-  { url, method = 'POST', headers = {}, body, forwardHeaders, signing, by, bytesMax }: HostQuestion,
+  {
+    url,
+    method = 'POST',
+    headers = {},
+    body,
+    forwardHeaders,
+    signing,
+    by,
+    bytesMax,
+    isHeld,
+  }: HostQuestion,
 ): Promise<HostAnswer> {
   const isJson = typeof body === 'object';
   const own = {
@@ -68,6 +78,7 @@ async function askOnce(
     ...(text === undefined ? {} : { body: text }),
     timeoutMs: asking.timeoutMs,
     bytesMax: bytesMax ?? answerBytesMax,
+    ...(isHeld && context.holdBytes !== undefined ? { hold: context.holdBytes } : {}),
     by: by ?? asking.by,
     signal: asking.signal,
     owner: context.workspaceId,
@@ -121,6 +132,8 @@ function failure(error: unknown, { aborted, reason }: AbortSignal): CheckError {
     return new CheckError('DeadlineExceeded', 'The check took too long: the host did not answer.');
   if (code === 'host.invalid' || code === 'host.not_allowed')
     return new CheckError('HostFailed', 'The host may not be asked: its address is refused.');
+  if (code === 'overloaded')
+    return new CheckError('HostFailed', 'What the host sends has no room now: come again.');
   return new CheckError('HostFailed', 'The host could not be asked, or gave no whole answer.');
 }
 

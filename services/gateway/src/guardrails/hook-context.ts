@@ -20,6 +20,8 @@ export interface HookSubject extends Omit<CheckContext, 'event' | 'response' | '
   readonly partWithinMs?: number;
   /** Set when what is checked is large: whose turn each check waits for. */
   readonly largeOwner?: string;
+  /** Counts bytes that are held until the request is over; false = there is no room for them. Absent = nobody counts. */
+  readonly holdBytes?: (bytes: number) => boolean;
 }
 
 /** How a hook that nobody waited for came out. */

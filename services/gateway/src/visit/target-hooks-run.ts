@@ -369,6 +369,7 @@ export class TargetHooksRun {
       createdAt: new Date().toISOString(),
       identifiers: this.#identifiers,
       signal: exchange.arrival.signal,
+      holdBytes: exchange.arrival.holdBytes,
       onAsync: this.#keepAsync,
       embed: this.#checkEmbedder.for(exchange),
       largeOwner: this.#isLarge ? (exchange.bundle?.source.workspaceId ?? '') : undefined,
