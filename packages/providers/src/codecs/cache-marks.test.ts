@@ -55,6 +55,30 @@ const spoken = (model: string, more: object = {}) => ({
   ...more,
 });
 
+it.each(['chatComplete', 'messages', 'createModelResponse'] as const)(
+  'marks of %s reach MiniMax at its Anthropic address',
+  (asked) => {
+    const model = 'MiniMax-M2.7';
+    const item = [
+      {
+        type: asked === 'createModelResponse' ? 'input_text' : 'text',
+        text: 'One?',
+        cache_control: brief,
+      },
+    ];
+    const content = [{ role: 'user', content: item }];
+    const body =
+      asked === 'createModelResponse'
+        ? { model, input: content }
+        : { model, max_tokens: 9, messages: content };
+    const { sent, dropped, format } = encode(asked, 'anthropic', body);
+    expect([format, dropped]).toEqual(['anthropic-messages', []]);
+    expect(sent.messages).toMatchObject([
+      { content: [{ type: 'text', text: 'One?', cache_control: brief }] },
+    ]);
+  },
+);
+
 const loop = (model: string) => ({
   model,
   max_tokens: 100,
