@@ -35,6 +35,7 @@ async function start(more: object = {}) {
     LOG_LEVEL: 'info',
     NODE_ENV: 'test',
     DRAIN_TIMEOUT: 0,
+    SHUTDOWN_DELAY: 0,
     HOST: '127.0.0.1',
     PROMETHEUS_PUSH_ENABLED: true,
     PROMETHEUS_GATEWAY_URL: `http://127.0.0.1:${port}/base/`,
