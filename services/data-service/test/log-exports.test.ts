@@ -18,7 +18,7 @@ import {
 import { afterEach, expect, it } from 'vitest';
 
 /** `EXPORTED_ROWS=1000000 npm test -- services/data-service/test/log-exports` is the long form. */
-const count = Number(process.env.EXPORTED_ROWS ?? 30_000);
+const count = Number(process.env.EXPORTED_ROWS ?? 60_000);
 /** The midnight before yesterday's, so that nothing is too old to be kept. */
 const startMs = Math.floor(Date.now() / 86_400_000 - 2) * 86_400_000;
 const patienceMs = 120_000 + count;
