@@ -268,7 +268,7 @@ function listed(
 /** As its controllers would say, had they done all that there is to do. */
 function withStatus(object: KubernetesObject): KubernetesObject {
   const now = new Date().toISOString();
-  const replicas = object['spec']?.replicas ?? 1;
+  const replicas = object.spec?.replicas ?? 1;
   const done = (type: string) => ({ type, status: 'True', lastTransitionTime: now });
   const ready = { replicas, readyReplicas: replicas, updatedReplicas: replicas };
   switch (object.kind) {

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import type { DescribedSetting } from '@sluice/env';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { settingsOfServices } from '../docs/settings-page.ts';
 import {
   type ChartComponent,
   componentSettings,
@@ -8,9 +10,9 @@ import {
   unusedOwned,
 } from './chart-settings.ts';
 import { flowsPicture, networkTable, tableBelow } from './network-table.ts';
-import { chartFolder, render, renderObjects, root } from './render.ts';
+import { chartFolder, type KubernetesObject, render, renderObjects, root } from './render.ts';
 import { faultsOf } from './validate.ts';
-import { own, profiles, refusals } from './value-sets.ts';
+import { own, profiles, refusals, valueSets } from './value-sets.ts';
 
 /** The short form of `npm run chart`. */
 
@@ -122,13 +124,57 @@ describe('settings', () => {
   });
 });
 
+describe('what containers are told', () => {
+  /** As Kubernetes sets it: the ConfigMap, and each secret with a value of its kind. */
+  function environmentOf(objects: readonly KubernetesObject[], component: ServiceName) {
+    const described = new Map(settingsOfComponents[component].map((each) => [each.name, each]));
+    const named = objects.filter(({ metadata }) => metadata.name === `sluice-${component}`);
+    const workload = named.find(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
+    const variables = workload?.spec.template.spec.containers[0].env as Variable[];
+    const secrets = variables
+      .filter(({ valueFrom }) => valueFrom?.secretKeyRef?.optional !== true)
+      .map(({ name }) => [name, sampleOf(described.get(name))]);
+    return {
+      ...named.find(({ kind }) => kind === 'ConfigMap')?.data,
+      ...Object.fromEntries(secrets),
+    };
+  }
+
+  it.each(Object.entries({ ...profiles, ...told }))('starts the services: %s', (_name, set) => {
+    const objects = renderObjects(set);
+    for (const component of ['gateway', 'control-plane', 'data-service'] as const)
+      expect(() =>
+        settingsOfServices[component]?.readEnv(environmentOf(objects, component)),
+      ).not.toThrow();
+  });
+});
+
+const told = Object.fromEntries(
+  ['settings of all kinds', 'no TLS', 'NATS and Redis'].map((name) => [
+    name,
+    valueSets[name] ?? {},
+  ]),
+);
+
+type ServiceName = 'gateway' | 'control-plane' | 'data-service';
+
+interface Variable {
+  readonly name: string;
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly optional?: boolean } };
+}
+
+function sampleOf(setting: DescribedSetting | undefined): string {
+  if (setting?.kind === 'bytes') return 'ab'.repeat(setting.size ?? 0);
+  return setting?.kind === 'url' ? 'https://user:password@store:8443/db' : 'a-text-of-some-length';
+}
+
 describe('NetworkPolicies', () => {
   it('let through what docs/architecture.md draws, and nothing else', () => {
     const drawn = tableBelow(read('docs/architecture.md'), 'Who speaks to whom').flatMap(
       ([from, to, ports = '']) => ports.split(', ').map((port) => `${from} -> ${to}:${port}`),
     );
     const allowed = networkTable().map(({ from, to, port }) => `${from} -> ${to}:${port}`);
-    expect(allowed).toEqual(drawn.sort());
+    expect(allowed.sort()).toEqual(drawn.sort());
   });
 
   it('are drawn in docs/deploy/kubernetes.md as they are: npm run chart -- --write', () => {

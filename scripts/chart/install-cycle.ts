@@ -105,7 +105,7 @@ function previousChart(folder: string): string {
 
 function runHelm(major: HelmMajor, args: readonly string[], home: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const env = { PATH: process.env['PATH'], HOME: home };
+    const env = { PATH: process.env.PATH, HOME: home };
     const child = spawn(helm(major), args, { env, timeout: 120_000 });
     let [out, told] = ['', ''];
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
