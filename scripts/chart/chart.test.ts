@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { DescribedSetting } from '@sluice/env';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import {
   settingsOfComponents,
   unusedOwned,
 } from './chart-settings.ts';
+import { helm } from './helm.ts';
 import { flowsPicture, networkTable, tableBelow } from './network-table.ts';
 import { chartFolder, type KubernetesObject, render, renderObjects, root } from './render.ts';
 import { faultsOf } from './validate.ts';
@@ -166,6 +168,61 @@ interface Variable {
 function sampleOf(setting: DescribedSetting | undefined): string {
   if (setting?.kind === 'bytes') return 'ab'.repeat(setting.size ?? 0);
   return setting?.kind === 'url' ? 'https://user:password@store:8443/db' : 'a-text-of-some-length';
+}
+
+describe('pods', () => {
+  it('keep to the restricted standard, in every profile', () => {
+    for (const set of Object.values(profiles))
+      for (const { metadata, spec } of podsOf(renderObjects(set))) {
+        const where = metadata.labels['app.kubernetes.io/component'];
+        expect(spec.securityContext, where).toMatchObject({
+          runAsNonRoot: true,
+          seccompProfile: { type: 'RuntimeDefault' },
+        });
+        expect(spec.hostNetwork ?? spec.hostPID ?? spec.hostIPC, where).toBeUndefined();
+        for (const container of [...spec.containers, ...(spec.initContainers ?? [])])
+          expect(container.securityContext, where).toEqual({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+      }
+  });
+
+  it('have no user of their own on OpenShift', () => {
+    for (const { spec } of podsOf(renderObjects(profiles.openshift ?? {})))
+      expect(Object.keys(spec.securityContext)).toEqual(['runAsNonRoot', 'seccompProfile']);
+  });
+});
+
+describe('pages', () => {
+  it.each(['README', 'openshift'])('docs/deploy/%s.md tells commands that Helm takes', (name) => {
+    const commands = read(`docs/deploy/${name}.md`)
+      .replaceAll('\\\n', ' ')
+      .split('\n')
+      .filter((line) => line.startsWith('helm install '));
+    expect(commands.length).toBeGreaterThan(0);
+    for (const command of commands) {
+      const args = command.replace('helm install', 'template').replace(' --wait', '').split(/ +/);
+      const { status, stderr } = spawnSync(helm(), args, { cwd: root, encoding: 'utf8' });
+      expect(stderr).toBe('');
+      expect(status).toBe(0);
+    }
+  });
+});
+
+interface PodTemplate {
+  // biome-ignore lint/suspicious/noExplicitAny: as rendered; its schema is checked above
+  readonly [field: string]: any;
+}
+
+/** What each workload makes its pods of. */
+function podsOf(objects: readonly KubernetesObject[]): PodTemplate[] {
+  return objects.flatMap((object): PodTemplate[] => {
+    if (object.kind === 'Pod') return [object];
+    const template = object.spec?.jobTemplate?.spec.template ?? object.spec?.template;
+    return template?.spec?.containers === undefined ? [] : [template];
+  });
 }
 
 describe('NetworkPolicies', () => {
