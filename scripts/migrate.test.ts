@@ -1,6 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createDatabase, type SpawnedServer, startNats, startPostgres } from '@sluice/testkit';
+import { createInterface } from 'node:readline';
+import {
+  compileCacheDir,
+  createDatabase,
+  type SpawnedServer,
+  startNats,
+  startPostgres,
+} from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let postgres: Awaited<ReturnType<typeof startPostgres>>;
@@ -19,13 +28,33 @@ function migrate(env: Record<string, string>, ...args: string[]) {
     const child = execFile(
       process.execPath,
       [join(import.meta.dirname, 'migrate.ts'), ...args],
-      { env: { PATH: process.env.PATH, ...env } },
+      { env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCacheDir(), ...env } },
       (_error, out, told) => resolve({ code: child.exitCode ?? -1, out, told }),
     );
   });
 }
 
-describe('npm run migrate', () => {
+/** Runs it and kills it with SIGKILL when it has told of so many migrations; gives those it told of. */
+async function killedAfter(steps: number, env: Record<string, string>): Promise<string[]> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'migrate.ts')], {
+    env: { PATH: process.env.PATH, NODE_COMPILE_CACHE: compileCacheDir(), ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  const ended = once(child, 'close');
+  const told: string[] = [];
+  for await (const line of createInterface(child.stdout)) {
+    const name = /^Postgres: applied (\S+)$/.exec(line)?.[1];
+    if (name !== undefined) told.push(name);
+    if (told.length === steps) child.kill('SIGKILL');
+  }
+  await ended;
+  expect(child.signalCode).toBe('SIGKILL');
+  return told;
+}
+
+const migrationsFolder = join(import.meta.dirname, '../services/control-plane/prisma/migrations');
+
+describe('npm run migrate', { timeout: 120_000 }, () => {
   it('says what is missing, brings it in, and has nothing to do then', async () => {
     const env = { DATABASE_URL: await createDatabase(postgres.url), NATS_URL: nats.url };
     const before = await migrate(env, '--check');
@@ -35,7 +64,7 @@ describe('npm run migrate', () => {
     expect(before.code).toBe(1);
     const applied = await migrate(env);
     expect(applied.out).toMatch(
-      /^Postgres: applied \d+.*\nNATS: applied stream and consumer of usage records\n$/,
+      /^(Postgres: applied \d+.*\n)+NATS: applied stream and consumer of usage records\n$/,
     );
     expect(applied.code).toBe(0);
     expect(await migrate(env, '--check')).toEqual({
@@ -43,6 +72,25 @@ describe('npm run migrate', () => {
       out: 'Postgres: up to date\nNATS: up to date\n',
       told: '',
     });
+  });
+
+  it('goes on where it was killed, at whichever step, and several at once do each step once', async () => {
+    const all = (await readdir(migrationsFolder)).sort();
+    const env = { DATABASE_URL: await createDatabase(postgres.url), NATS_URL: nats.url };
+    const seen: string[] = [];
+    // Killed when it has told of so many.
+    for (const steps of [1, 3]) seen.push(...(await killedAfter(steps, env)));
+    const missing = await migrate(env, '--check');
+    expect(missing.code).toBe(1);
+    // One that was told of is there; one more may have been committed before the kill.
+    for (const name of seen) expect(missing.out).not.toContain(name);
+    const both = await Promise.all([migrate(env), migrate(env)]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    const told = both.flatMap(({ out }) => [...out.matchAll(/^Postgres: applied (\S+)$/gm)]);
+    const rest = told.map(([, name]) => name as string);
+    expect(new Set(rest).size).toBe(rest.length);
+    expect(rest).toEqual(all.slice(all.length - rest.length));
+    expect(await migrate(env, '--check')).toMatchObject({ code: 0 });
   });
 
   it('says how it is used where no store is named, and what failed without its password', async () => {

@@ -1,12 +1,12 @@
 /**
  * `npm run migrate [-- --check]`: brings Postgres, ClickHouse and NATS to this
  * release, before its services start. Which of them there are is told by
- * DATABASE_URL, CLICKHOUSE_URL and NATS_URL.
+ * DATABASE_URL, CLICKHOUSE_URL and NATS_URL. The image `sluice/migrations` is
+ * this file: beside itself it reads the services' numbered files and nothing else.
  */
 import { parseArgs } from 'node:util';
 import { applyMigrations, missingMigrations } from '@sluice/control-plane/migrate';
 import {
-  type MigratedStore,
   migrateClickHouse,
   migrateNats,
   replicationOf,
@@ -26,7 +26,8 @@ The embedded engine of npm start is brought up to date by the data service.
 `;
 
 process.exitCode = await main().catch((error: Error) => {
-  process.stderr.write(`${error.message}\n`);
+  const cause = error.cause instanceof Error ? ` ${error.cause.message}` : '';
+  process.stderr.write(`${error.message}${cause}\n`);
   return 2;
 });
 
@@ -42,30 +43,77 @@ async function main(): Promise<number> {
     process.stdout.write(help);
     return 0;
   }
-  const isCheck = values.check === true;
   const env = migrateSettings.readEnv(process.env);
   const { DATABASE_URL, CLICKHOUSE_URL, NATS_URL } = env;
-  const replication = replicationOf(env);
-  const stores: MigratedStore[] = [];
-  const told = (store: MigratedStore) => {
-    stores.push(store);
-    process.stdout.write(lineOf(store, isCheck));
-  };
-  if (DATABASE_URL !== undefined) {
-    const steps = await (isCheck ? missingMigrations : applyMigrations)(DATABASE_URL);
-    told({ store: 'Postgres', steps });
-  }
-  if (CLICKHOUSE_URL !== undefined)
-    told(await migrateClickHouse(CLICKHOUSE_URL, isCheck, replication));
-  if (NATS_URL !== undefined) told(await migrateNats(NATS_URL, isCheck));
-  if (stores.length === 0) {
+  if ((DATABASE_URL ?? CLICKHOUSE_URL ?? NATS_URL) === undefined) {
     process.stderr.write(help);
     return 2;
   }
-  return isCheck && stores.some(({ steps }) => steps.length > 0) ? 1 : 0;
+  return values.check === true ? check(env) : migrate(env);
 }
 
-function lineOf({ store, steps }: MigratedStore, isCheck: boolean): string {
-  if (steps.length === 0) return `${store}: up to date\n`;
-  return `${store}: ${isCheck ? 'lacks' : 'applied'} ${steps.join(', ')}\n`;
+type Env = ReturnType<typeof migrateSettings.readEnv>;
+
+/** Postgres has a lock, which is held for the other stores, too: of several that run at once one does all. */
+async function migrate(env: Env): Promise<number> {
+  const others = async () => {
+    if (env.CLICKHOUSE_URL !== undefined)
+      await migrating('ClickHouse', async (applied) => {
+        await migrateClickHouse(env.CLICKHOUSE_URL as string, false, replicationOf(env), applied);
+      });
+    if (env.NATS_URL !== undefined)
+      await migrating('NATS', async (applied) => {
+        const { steps } = await migrateNats(env.NATS_URL as string, false);
+        for (const step of steps) applied(step);
+      });
+  };
+  if (env.DATABASE_URL === undefined) await others();
+  else
+    await migrating('Postgres', async (applied, done) => {
+      await applyMigrations(env.DATABASE_URL as string, {
+        onApplied: applied,
+        onWaiting: () => say('Postgres: another one migrates at the moment; waiting for it'),
+        async meanwhile() {
+          done();
+          await others();
+        },
+      });
+    });
+  return 0;
+}
+
+/** Says each step when it is done, and that there was nothing to do. */
+async function migrating(
+  store: string,
+  work: (applied: (step: string) => void, done: () => void) => Promise<void>,
+): Promise<void> {
+  let steps = 0;
+  let isDone = false;
+  const done = () => {
+    if (!isDone && steps === 0) say(`${store}: up to date`);
+    isDone = true;
+  };
+  await work((step) => {
+    steps += 1;
+    say(`${store}: applied ${step}`);
+  }, done);
+  done();
+}
+
+async function check(env: Env): Promise<number> {
+  const { DATABASE_URL, CLICKHOUSE_URL, NATS_URL } = env;
+  let lacks = false;
+  const told = (store: string, steps: readonly string[]) => {
+    lacks ||= steps.length > 0;
+    say(steps.length === 0 ? `${store}: up to date` : `${store}: lacks ${steps.join(', ')}`);
+  };
+  if (DATABASE_URL !== undefined) told('Postgres', await missingMigrations(DATABASE_URL));
+  if (CLICKHOUSE_URL !== undefined)
+    told('ClickHouse', (await migrateClickHouse(CLICKHOUSE_URL, true, replicationOf(env))).steps);
+  if (NATS_URL !== undefined) told('NATS', (await migrateNats(NATS_URL, true)).steps);
+  return lacks ? 1 : 0;
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
 }

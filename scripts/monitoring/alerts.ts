@@ -37,6 +37,13 @@ export const alertRules: Readonly<Record<string, readonly AlertRule[]>> = {
       summary: 'A gateway serves with what it last heard: changes and new keys do not reach it.',
     },
     {
+      name: 'SluiceControlPlaneRefused',
+      expression: 'sluice_config_refused > 0',
+      holds: '5m',
+      severity: 'warning',
+      summary: 'A gateway and the control plane are of releases that do not work together.',
+    },
+    {
       name: 'SluicePriceFilesFailing',
       expression: 'sluice_price_files_failing > 0',
       holds: '5m',
@@ -52,6 +59,14 @@ export const alertRules: Readonly<Record<string, readonly AlertRule[]>> = {
       severity: 'critical',
       summary:
         'A gateway cannot hand over its usage records; it refuses requests once its outbox is full.',
+    },
+    {
+      name: 'SluiceOutboxRefused',
+      expression: 'sluice_outbox_refused > 0',
+      holds: '5m',
+      severity: 'critical',
+      summary:
+        'A gateway is newer than the data service can follow: its usage records wait in its outbox.',
     },
     {
       name: 'SluiceOutboxDamaged',

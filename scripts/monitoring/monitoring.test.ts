@@ -47,6 +47,8 @@ const examples: Readonly<Record<string, { fires: Series[]; isQuiet: Series[] }>>
     isQuiet: [went(slowest, 0, 96, { le: '200' }), went(slowest, 0, 100, { le: '500' })],
   },
   ...atThreshold('SluiceControlPlaneAway', 'sluice_config_away_seconds', 120),
+  ...atThreshold('SluiceControlPlaneRefused', 'sluice_config_refused', 0),
+  ...atThreshold('SluiceOutboxRefused', 'sluice_outbox_refused', 0),
   ...atThreshold('SluicePriceFilesFailing', 'sluice_price_files_failing', 0),
   ...atThreshold('SluiceOutboxOld', 'sluice_outbox_oldest_seconds', 300),
   ...atThreshold('SluiceOutboxDamaged', 'sluice_outbox_damaged_ranges', 0),

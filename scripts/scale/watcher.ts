@@ -86,7 +86,7 @@ export class Watcher {
     this.#store = new ConfigStore({
       source: this.#counted(source),
       snapshot,
-      pepper: Buffer.alloc(32),
+      peppers: [Buffer.alloc(32)],
       logger,
     });
   }

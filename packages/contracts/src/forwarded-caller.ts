@@ -23,22 +23,32 @@ export interface ForwardedCallerSeal {
   read(value: string | string[] | undefined, nowMs: number): ForwardedCaller | undefined;
 }
 
-export function forwardedCallerSeal(serviceToken: string): ForwardedCallerSeal {
+export function forwardedCallerSeal(
+  serviceToken: string,
+  /** With which others may have signed, while it is rotated. */
+  tokensAlso: readonly string[] = [],
+): ForwardedCallerSeal {
   // The token itself signs nothing else, and is not to be found out by what it signs.
-  const key = createHmac('sha256', serviceToken).update('sluice forwarded caller 1').digest();
-  const macOf = (text: string) => createHmac('sha256', key).update(text).digest();
+  const keyOf = (token: string) =>
+    createHmac('sha256', token).update('sluice forwarded caller 1').digest();
+  const own = keyOf(serviceToken);
+  const keys = [own, ...tokensAlso.map(keyOf)];
+  const macOf = (text: string, key: Buffer) => createHmac('sha256', key).update(text).digest();
   return {
     sign({ address, host, proto, requestId }, nowMs) {
       const statement = { address, host, proto, requestId, at: nowMs };
       const text = Buffer.from(JSON.stringify(statement)).toString('base64url');
-      return `${text}.${macOf(text).toString('base64url')}`;
+      return `${text}.${macOf(text, own).toString('base64url')}`;
     },
     read(value, nowMs) {
       if (typeof value !== 'string' || value.length > lengthMax) return undefined;
       const [text = '', mac = ''] = value.split('.', 2);
       const sent = Buffer.from(mac, 'base64url');
-      const expected = macOf(text);
-      if (sent.length !== expected.length || !timingSafeEqual(sent, expected)) return undefined;
+      const isOurs = keys.some((key) => {
+        const expected = macOf(text, key);
+        return sent.length === expected.length && timingSafeEqual(sent, expected);
+      });
+      if (!isOurs) return undefined;
       const { at, ...caller } = JSON.parse(
         Buffer.from(text, 'base64url').toString(),
       ) as ForwardedCaller & { at: number };

@@ -120,6 +120,7 @@ export {
   hashServiceKey,
   isWellFormedServiceKey,
   maskServiceKey,
+  pepperName,
 } from './service-key.ts';
 export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
 export {

@@ -32,3 +32,8 @@ export function maskServiceKey(key: string): string {
 function checksum(body: string): string {
   return createHash('sha256').update(body).digest('base64url').slice(0, checksumLength);
 }
+
+/** Tells which pepper a hash is of, and nothing of the pepper itself: 16 hexadecimal digits. */
+export function pepperName(pepper: Buffer): string {
+  return createHmac('sha256', pepper).update('sluice pepper name').digest('hex').slice(0, 16);
+}

@@ -120,6 +120,28 @@ export function bytesSecret(about: string, bytes: number): Setting<Buffer> {
   });
 }
 
+/** Further secrets of exactly `bytes` bytes, separated by commas; none unless set. */
+export function bytesSecrets(about: string, bytes: number): Setting<readonly Buffer[]> {
+  const one = bytesSecret(about, bytes);
+  return setting('list', about, { secret: true }, (raw) =>
+    partsOf(raw).map((part) => one.parse(part)),
+  );
+}
+
+/** Further secrets of at least 16 characters, separated by commas; none unless set. */
+export function secrets(about: string): Setting<readonly string[]> {
+  const one = secret(about);
+  return setting('list', about, { secret: true }, (raw) =>
+    partsOf(raw).map((part) => one.parse(part)),
+  );
+}
+
+const partsOf = (raw: string | undefined): string[] =>
+  (raw ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
 export function integer(
   about: string,
   fallback: number,

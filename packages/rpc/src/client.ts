@@ -8,6 +8,7 @@ import {
 } from '@bufbuild/protobuf';
 import { Client, type ClientReadableStream, credentials, Metadata, status } from '@grpc/grpc-js';
 import { methodDefinition, tokenKey } from './definition.ts';
+import { greeting, type HandshakeOptions, saySelf } from './handshake.ts';
 import { isLoopbackAddress } from './loopback.ts';
 import type { ClientTls } from './tls.ts';
 
@@ -21,6 +22,8 @@ export interface RpcClientOptions {
   allowInsecure?: boolean;
   /** Largest message in either direction, bytes. */
   messageBytesMax?: number;
+  /** Who asks whom, so that releases that do not work with each other find out before they try; without it nobody does. */
+  handshake?: HandshakeOptions | undefined;
 }
 
 /** Unary calls by name. Every call has a deadline; a failure is grpc-js's ServiceError with `code`. */
@@ -58,7 +61,11 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
       ? credentials.createInsecure()
       : credentials.createSsl(tls.ca ?? null, tls.key ?? null, tls.cert ?? null);
   const bytesMax = options.messageBytesMax ?? 64 * 1024 * 1024;
-  const client = new Client(options.address, channelCredentials, {
+  const { handshake, token } = options;
+  const interceptors =
+    handshake === undefined ? [] : [greeting(() => client, { ...handshake, token: () => token })];
+  const client: Client = new Client(options.address, channelCredentials, {
+    interceptors,
     'grpc.max_receive_message_length': bytesMax,
     'grpc.max_send_message_length': bytesMax,
     // Services of one installation talk to each other directly, whatever http_proxy says.
@@ -72,7 +79,10 @@ export function createRpcClient(_service: DescService, options: RpcClientOptions
   // A call made while the other side restarts waits for it, within its deadline.
   const patient = new Metadata({ waitForReady: true });
   const impatient = new Metadata();
-  for (const metadata of [patient, impatient]) metadata.set(tokenKey, options.token);
+  for (const metadata of [patient, impatient]) {
+    metadata.set(tokenKey, token);
+    saySelf(metadata, handshake?.role);
+  }
 
   return {
     unary(method, request, { timeoutMs, signal, failFast }) {

@@ -9,6 +9,18 @@ export {
   type RpcClient,
   type RpcClientOptions,
 } from './client.ts';
+export {
+  mismatch,
+  orderText,
+  type Peer,
+  protocol,
+  release,
+  type ServiceRole,
+  type StoreVersion,
+  storeMismatch,
+  upgradeOrder,
+} from './compatibility.ts';
 export type { OnConverted } from './definition.ts';
+export type { HandshakeOptions, Partner } from './handshake.ts';
 export { type RpcHandlers, type RpcServer, type ServeRpcOptions, serveRpc } from './server.ts';
 export { type ClientTls, clientTls, type ServerTls, serverTls, type TlsSettings } from './tls.ts';

@@ -20,7 +20,9 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
+import type { ServiceRole } from './compatibility.ts';
 import { type OnConverted, serviceDefinition, tokenKey } from './definition.ts';
+import { greetMethod, refusalOf, saySelf } from './handshake.ts';
 import { isLoopbackHost } from './loopback.ts';
 import type { ServerTls } from './tls.ts';
 
@@ -59,6 +61,10 @@ export interface ServeRpcOptions {
   host: string;
   port: number;
   token: string;
+  /** Further tokens that are taken, while one is rotated. */
+  tokensAlso?: readonly string[];
+  /** Which service answers, so that callers of a release that it does not know are refused; without it nobody is. */
+  role?: ServiceRole | undefined;
   tls?: ServerTls | undefined;
   /** Allows plaintext beyond loopback; start fails otherwise. */
   allowInsecure?: boolean;
@@ -99,7 +105,9 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
     ...peerLimits,
     'grpc.max_receive_message_length': options.requestBytesMax ?? requestBytesDefault,
     'grpc.max_send_message_length': 64 * 1024 * 1024,
-    interceptors: [authenticated(digest(options.token))],
+    interceptors: [
+      authenticated([options.token, ...(options.tokensAlso ?? [])].map(digest), options.role),
+    ],
   });
   const report = options.onError ?? (() => {});
 
@@ -118,6 +126,13 @@ export async function serveRpc(options: ServeRpcOptions): Promise<RpcServer> {
     );
   });
 
+  server.addService(
+    { greet: greetMethod },
+    {
+      greet: (_call: unknown, answer: (error: null, bytes: Buffer) => void) =>
+        answer(null, Buffer.alloc(0)),
+    },
+  );
   return {
     port,
     add(service, handlers) {
@@ -211,19 +226,28 @@ async function answerStream(
 }
 
 /**
- * Looks at the token when a call's headers have come. Its message is neither
- * read nor decoded before that: what was sent for a refused call is dropped.
+ * Looks at the token, and at who calls, when a call's headers have come. Its message is neither
+ * read nor decoded before that: what was sent for a refused call is dropped. Every answer says who answers.
  */
-function authenticated(expected: Buffer): ServerInterceptor {
+function authenticated(
+  expected: readonly Buffer[],
+  role: ServiceRole | undefined,
+): ServerInterceptor {
   return (_method, call) =>
     new ServerInterceptingCall(call, {
       start: (next) =>
         next({
           onReceiveMetadata(metadata, pass) {
-            if (authorised(metadata, expected)) pass(metadata);
-            else call.sendStatus(unauthenticated);
+            if (!authorised(metadata, expected)) return call.sendStatus(unauthenticated);
+            const refusal = role && refusalOf(metadata, role);
+            if (refusal === undefined) pass(metadata);
+            else call.sendStatus({ code: status.FAILED_PRECONDITION, details: refusal });
           },
         }),
+      sendMetadata(metadata, next) {
+        saySelf(metadata, role);
+        next(metadata);
+      },
     });
 }
 
@@ -244,9 +268,11 @@ function asStatus(caught: unknown, method: DescMethod, report: Report) {
   return { code, details: error.message };
 }
 
-function authorised(metadata: Metadata, expected: Buffer): boolean {
+function authorised(metadata: Metadata, expected: readonly Buffer[]): boolean {
   const sent = metadata.get(tokenKey)[0];
-  return sent !== undefined && timingSafeEqual(digest(String(sent)), expected);
+  if (sent === undefined) return false;
+  const found = digest(String(sent));
+  return expected.some((each) => timingSafeEqual(found, each));
 }
 
 function digest(value: string): Buffer {

@@ -3,6 +3,7 @@ export { type HttpPartOptions, httpPart } from './http-part.ts';
 export { createHttpServer } from './http-server.ts';
 export { forwardLog } from './log-forward.ts';
 export type { Gauge, Part, Ports } from './part.ts';
+export { createPartnerWatch } from './partner-watch.ts';
 export { createRpcMetrics } from './rpc-metrics.ts';
 export { rpcPart, served } from './rpc-part.ts';
 export { runService } from './run-service.ts';

@@ -1,12 +1,8 @@
-import { spawn } from 'node:child_process';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { quietFlags } from './service-processes.ts';
+import { runOnce } from './run-once.ts';
 import type { SluiceCredentials } from './sluice-settings.ts';
 
 const source = resolve(import.meta.dirname, '../../../services/control-plane/src/bootstrap.ts');
-const timeoutMs = 60_000;
-const followParent = pathToFileURL(`${import.meta.dirname}/follow-parent.mjs`).href;
 
 /**
  * Creates the first organisation, workspace and keys by running the control
@@ -21,23 +17,7 @@ export async function createInstallation(
 ): Promise<Omit<SluiceCredentials, 'base_url'> | undefined> {
   const entry =
     builtControlPlane === undefined ? source : join(dirname(builtControlPlane), 'bootstrap.mjs');
-  const argv = [...quietFlags, '--import', followParent, entry];
-  const child = spawn(process.execPath, argv, { env, stdio: 'pipe', detached: true });
-  child.stdin.on('error', () => {});
-  let output = '';
-  let errors = '';
-  child.stdout.on('data', (chunk: Buffer) => {
-    output += chunk.toString('utf8');
-  });
-  child.stderr.on('data', (chunk: Buffer) => {
-    errors = `${errors}${chunk.toString('utf8')}`.slice(-8000);
-  });
-  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  clearTimeout(timer);
-  if (code !== 0) throw new Error(`The first set-up of the control plane failed:\n${errors}`);
+  const output = await runOnce('The first set-up of the control plane', entry, env);
   const printed = JSON.parse(output.trim().split('\n').at(-1) ?? '') as Partial<SluiceCredentials>;
   if (printed.admin_key === undefined) return undefined;
   // A caller names a saved provider with an at sign.

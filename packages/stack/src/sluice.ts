@@ -2,6 +2,7 @@ import { join, resolve } from 'node:path';
 import { createInstallation } from './create-installation.ts';
 import { gatewayConnected } from './gateway-connected.ts';
 import { baseEnvironment, type ProcessSpec } from './managed-process.ts';
+import { migrateDatabase } from './migrate-database.ts';
 import {
   installedPostgres,
   type PostgresSettings,
@@ -38,6 +39,8 @@ export interface SluiceOptions {
   credentials?: SluiceCredentials;
   /** Called as soon as they exist, before anything else can fail: they are shown only once. */
   onCredentials?: (credentials: SluiceCredentials) => void;
+  /** The database is of this release already: the step that brings it there is left out. */
+  isMigrated?: boolean;
   /** A Postgres of one's own; without it the embedded one runs. */
   databaseUrl?: string;
   natsUrl?: string;
@@ -49,6 +52,8 @@ export interface SluiceOptions {
   compileCacheDir?: string;
   /** Built services to run instead of their sources; see scripts/build.ts. */
   builtServices?: Partial<Record<ServiceName, string>>;
+  /** The same for one part, before these: while it is upgraded. */
+  builtParts?: Partial<Record<PartName, string>>;
   /** Ports of further gateways beside the first. */
   moreGatewayPorts?: readonly number[];
   /** Variables for every part, overridden by the stack's own: a person's settings. */
@@ -87,22 +92,43 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
   const parts = new Map<PartName, Supervised>();
   const halted = new AbortController();
 
-  function add(name: PartName, spec: Omit<ProcessSpec, 'name' | 'onOutput'>): Supervised {
-    const env = {
-      ...machineDefaults({ ...options.environment, ...options.partEnvironment?.[name] }),
-      ...options.environment,
-      ...baseEnvironment(),
-      NODE_COMPILE_CACHE: options.compileCacheDir,
-      ...spec.env,
-      ...options.partEnvironment?.[name],
-    };
-    const part = supervise({ ...spec, name, env, onOutput: options.openLog?.(name) }, options);
+  /** @param service  which of the three it is; undefined = none, and `entry` says what */
+  function add(
+    name: PartName,
+    spec: Omit<ProcessSpec, 'name' | 'onOutput' | 'entry'> & { entry?: string },
+    service?: ServiceName,
+  ): Supervised {
+    const part = supervise(
+      {
+        ...spec,
+        name,
+        onOutput: options.openLog?.(name),
+        // As they are when it starts: who upgrades or sets something else starts it again.
+        get entry() {
+          return service === undefined ? (spec.entry ?? '') : entryOf(service, name);
+        },
+        get env() {
+          return {
+            ...machineDefaults({ ...options.environment, ...options.partEnvironment?.[name] }),
+            ...options.environment,
+            ...baseEnvironment(),
+            NODE_COMPILE_CACHE: options.compileCacheDir,
+            ...spec.env,
+            ...options.partEnvironment?.[name],
+          };
+        },
+      },
+      options,
+    );
     parts.set(name, part);
     return part;
   }
 
+  const entryOf = (service: ServiceName, name: PartName): string =>
+    options.builtParts?.[name] ??
+    options.builtServices?.[service] ??
+    join(root, 'services', service, 'src/main.ts');
   const processOf = (service: ServiceName, env: ProcessSpec['env']) => ({
-    entry: options.builtServices?.[service] ?? join(root, 'services', service, 'src/main.ts'),
     nodeFlags: serviceProcesses[service].nodeFlags,
     env: { ...serviceProcesses[service].env, ...env },
   });
@@ -111,16 +137,19 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     add(
       index === 0 ? 'gateway' : `gateway-${index + 1}`,
       processOf('gateway', environments.gateway(index, port)),
+      'gateway',
     ),
   );
-  const controlPlane = add('control-plane', {
-    ...processOf('control-plane', environments.controlPlane),
-    readyTimeoutMs: 60_000,
-  });
-  const dataService = add('data-service', {
-    ...processOf('data-service', environments.dataService),
-    readyTimeoutMs: 60_000,
-  });
+  const controlPlane = add(
+    'control-plane',
+    { ...processOf('control-plane', environments.controlPlane), readyTimeoutMs: 60_000 },
+    'control-plane',
+  );
+  const dataService = add(
+    'data-service',
+    { ...processOf('data-service', environments.dataService), readyTimeoutMs: 60_000 },
+    'data-service',
+  );
   const demoUpstream =
     options.demoUpstreamUrl === undefined
       ? add('demo-upstream', demoUpstreamSpec(environments.demoUpstream))
@@ -139,8 +168,18 @@ export async function startSluice(options: SluiceOptions, signal?: AbortSignal):
     const credentials = await currentCredentials();
     options.onCredentials?.(credentials);
     halted.signal.throwIfAborted();
-    await controlPlane.start();
+    // It waits for what the step brings.
+    await Promise.all([controlPlane.start(), migrate()]);
     return credentials;
+  }
+
+  async function migrate(): Promise<void> {
+    if (options.isMigrated === true) return;
+    await migrateDatabase({
+      ...baseEnvironment(),
+      NODE_COMPILE_CACHE: options.compileCacheDir,
+      DATABASE_URL: databaseUrl,
+    });
   }
 
   /** Those of an earlier start, brought up to date when the ports have changed; else new ones. */

@@ -1,3 +1,4 @@
+export { builtServices } from './built-service.ts';
 /**
  * Real servers and processes for tests, and upstreams that misbehave on
  * request. For tests only: nothing that ships imports it. `startStack` runs all
@@ -36,7 +37,7 @@ export {
   type TestRedisOptions,
   type TestRedisSentinel,
 } from './redis.ts';
-export { temporaryFolder } from './run-folder.ts';
+export { compileCacheDir, temporaryFolder } from './run-folder.ts';
 export { startS3, type TestS3 } from './s3.ts';
 export { startService } from './service.ts';
 export type { SpawnedServer } from './spawned-server.ts';

@@ -13,10 +13,12 @@ import { builtService } from './built-service.ts';
 export async function startService(
   name: ServiceName,
   env: Record<string, string | undefined>,
+  onOutput?: (chunk: Buffer) => void,
 ): Promise<ManagedProcess> {
   return startProcess({
     name,
     entry: await builtService(name),
     env: { ...baseEnvironment(), ...env },
+    onOutput,
   });
 }

@@ -7,6 +7,7 @@ import {
   type SluiceCredentials,
   type SluiceOptions,
   type SluicePorts,
+  type SluiceSecrets,
   type Supervised,
   startSluice,
 } from '@sluice/stack';
@@ -34,13 +35,17 @@ export interface TestStackOptions {
    * being 35 ms of CPU in the embedded engine, which makes up to five a second, and nothing is rolled up.
    */
   lazyLedger?: boolean;
-  /** Variables for one part: `{ gateway: { REQUEST_TIMEOUT: '500' } }`. */
+  /** Variables for one part: `{ gateway: { REQUEST_TIMEOUT: '500' } }`. What is changed in it holds when the part starts again. */
   environment?: SluiceOptions['partEnvironment'];
+  /** Files that parts run as, in place of those built of these sources; read when a part starts. */
+  builtParts?: SluiceOptions['builtParts'];
 }
 
 export interface TestStack {
   readonly credentials: SluiceCredentials;
   readonly ports: SluicePorts;
+  /** What it was made with. */
+  readonly secrets: SluiceSecrets;
   /** With which the services ask one another. */
   readonly serviceToken: string;
   /** Origins without a path, one a gateway. */
@@ -84,17 +89,21 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
       restart: false,
       compileCacheDir: compileCacheDir(),
       builtServices: built,
+      builtParts: options.builtParts,
       demoUpstreamUrl: inject('demoUpstreamUrl'),
       databaseUrl,
+      isMigrated: true,
       natsUrl: nats?.url,
       redisUrl: redis?.url,
       moreGatewayPorts,
       environment: options.logStore === true ? {} : { LOG_STORE: '' },
       partEnvironment: {
         ...options.environment,
-        'data-service': {
-          ...(options.lazyLedger === true && lazyLedger),
-          ...options.environment?.['data-service'],
+        get 'data-service'() {
+          return {
+            ...(options.lazyLedger === true && lazyLedger),
+            ...options.environment?.['data-service'],
+          };
         },
       },
     });
@@ -105,6 +114,7 @@ export async function startStack(options: TestStackOptions = {}): Promise<TestSt
   return {
     credentials: sluice.credentials,
     ports,
+    secrets,
     serviceToken: secrets.service_token,
     gatewayUrls: [ports.gateway, ...moreGatewayPorts].map(origin),
     gatewayMetricsUrl: `${origin(ports.gatewayMetrics)}/metrics`,

@@ -1,4 +1,5 @@
 import type { OperationId } from '@sluice/contracts/admin';
+import { GatewayError } from '@sluice/errors';
 import type { PriceBook } from '@sluice/pricing';
 import type { Logger } from '@sluice/telemetry';
 import express, { type Express, Router } from 'express';
@@ -26,6 +27,8 @@ export interface AppParts {
   exportFiles: FileParts;
   otel: OtelParts;
   health: HealthParts;
+  /** False while the database is waited for. */
+  isServing: () => boolean;
   priceBook: PriceBook;
 }
 
@@ -36,6 +39,13 @@ export function createApp(parts: AppParts): Express {
   app.use(helmet());
   app.use(requestContext(parts.requestContext));
   app.use(healthRoutes(parts.health));
+  app.use((_req, _res, next) => {
+    if (parts.isServing()) return next();
+    throw new GatewayError('admin.control_plane_unavailable', {
+      message: 'The control plane waits for its database; GET /health/ready says what for.',
+      headers: { 'retry-after': '2' },
+    });
+  });
   app.use(openApiRoutes({ headerPrefix: parts.publicHeaderPrefix }));
   app.use(modelPricingRoutes(parts.priceBook, parts.operationParts.now));
   app.use(exportFileRoutes(parts.exportFiles));

@@ -38,7 +38,7 @@ try {
   const client = createDatabaseClient({ url: env.DATABASE_URL, connectionsMax: 2 });
   const parts = {
     client,
-    vault: createCredentialVault(env.MASTER_KEY),
+    vault: createCredentialVault(env.MASTER_KEY, env.MASTER_KEY_ALSO),
     mintKey: createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER }),
     demoUpstreamUrl: env.DEMO_UPSTREAM_URL,
     now: () => new Date(),

@@ -1,6 +1,7 @@
 import {
   bool,
   bytesSecret,
+  bytesSecrets,
   clientTlsSettings,
   csv,
   defineSettings,
@@ -11,6 +12,7 @@ import {
   optionalText,
   processSettings,
   secret,
+  secrets,
   serverTlsSettings,
   text,
   url,
@@ -39,7 +41,15 @@ export const settings = defineSettings({
   Database: databaseSettings,
   'Keys and secrets': {
     MASTER_KEY: bytesSecret('wraps the data keys of credentials at rest', 32),
+    MASTER_KEY_ALSO: bytesSecrets(
+      'further master keys that open what they sealed: the next one before it is in use, that of before until all is sealed anew; commas between',
+      32,
+    ),
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the gateway’s', 32),
+    KEY_PEPPER_ALSO: bytesSecrets(
+      'further peppers that hashes may be of, the same as the gateways’; commas between',
+      32,
+    ),
     API_KEY_PREFIX: text('what new service keys begin with', 'sl_'),
     KEY_MAINTENANCE_INTERVAL: integer(
       'ms between runs that remove ended secrets and note expired keys and due rotations; 0 = never',
@@ -68,6 +78,7 @@ export const settings = defineSettings({
   },
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token shared by the three services'),
+    SERVICE_CLIENT_AUTH_ALSO: secrets('further tokens that are taken from them; commas between'),
     OTEL_AUDIT_ENABLED: bool('send the audit logs of all organisations as logs by OTLP', false),
     OTEL_AUDIT_INTERVAL: integer(
       'ms between looks for entries of audit logs that the receiver does not have',

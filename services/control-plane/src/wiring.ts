@@ -3,6 +3,7 @@ import {
   forwardedCallerSeal,
   headerPrefixes,
   headerPrefixesBehindGateway,
+  pepperName,
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
 import { logStoreEnvOf, openLogStore } from '@sluice/object-store';
@@ -15,6 +16,7 @@ import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
 import {
   createHttpServer,
+  createPartnerWatch,
   createRpcMetrics,
   httpPart,
   type Part,
@@ -28,13 +30,14 @@ import { createChangeFeed } from './config-sync/change-feed.ts';
 import { createQuestionMetrics } from './config-sync/metrics.ts';
 import { configServiceHandlers } from './config-sync/service.ts';
 import { createCredentialVault } from './kernel/credentials/envelope.ts';
+import { SealAnew } from './kernel/credentials/seal-anew.ts';
 import { createDatabaseClient } from './kernel/database/client.ts';
 import { repeat } from './kernel/database/repeat.ts';
 import { jsonBody } from './kernel/http/json-body.ts';
 import { createAdminMetrics, rpcSeriesMax } from './kernel/http/metrics.ts';
 import { createRecordRefusal } from './kernel/http/record-refusal.ts';
 import { refuseUnreadable } from './kernel/http/refuse-unreadable.ts';
-import { applyMigrations } from './kernel/migrations/apply.ts';
+import { createSchemaGate } from './kernel/migrations/wait-for-schema.ts';
 import { createLedger } from './ledger/analytics/ledger.ts';
 import { AuditForward } from './ledger/audit-forward/forward-audit.ts';
 import { recordRefusedTokens } from './ledger/audit-logs/refused-tokens.ts';
@@ -51,6 +54,7 @@ import { sealOpenHeaders } from './models/integrations/seal-open-headers.ts';
 import { allOperations, publicOperations } from './operations.ts';
 import { maintainKeys } from './people/api-keys/maintenance.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
+import { countHashesOfOthers } from './people/api-keys/store.ts';
 import { createAuthenticate } from './people/authentication/authenticate.ts';
 import { createTokenAuthenticate } from './people/authentication/token-caller.ts';
 import type { Env } from './settings.ts';
@@ -65,9 +69,10 @@ export function wire(
     url: env.DATABASE_URL,
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
   });
+  const schema = createSchemaGate(env.DATABASE_URL, logger);
   const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });
   const barriers = new Barriers({ feed, db: client, logger });
-  const vault = createCredentialVault(env.MASTER_KEY);
+  const vault = createCredentialVault(env.MASTER_KEY, env.MASTER_KEY_ALSO);
   const mintKey = createMintKey({ prefix: env.API_KEY_PREFIX, pepper: env.KEY_PEPPER });
   const ledgerPlace = {
     address: env.DATA_SERVICE_GRPC_URL,
@@ -75,7 +80,16 @@ export function wire(
     tls: clientTls(env),
     allowInsecure: env.GRPC_ALLOW_INSECURE,
   };
-  const ledgerClient = createRpcClient(analytics.AnalyticsService, ledgerPlace);
+  const partner = createPartnerWatch({
+    role: 'control-plane',
+    partner: 'data-service',
+    gauge: 'sluice_ledger_refused',
+    logger,
+  });
+  const ledgerClient = createRpcClient(analytics.AnalyticsService, {
+    ...ledgerPlace,
+    handshake: partner.handshake,
+  });
   const hostRules = makeHostRules({
     trusted: env.TRUSTED_CUSTOM_HOSTS,
     production: env.NODE_ENV === 'production',
@@ -140,10 +154,13 @@ export function wire(
         logger,
       })
     : undefined;
-  const links = new ExportLinks(env.MASTER_KEY, env.LOG_EXPORT_LINK_SECONDS * 1000);
+  const links = new ExportLinks(
+    [env.MASTER_KEY, ...env.MASTER_KEY_ALSO],
+    env.LOG_EXPORT_LINK_SECONDS * 1000,
+  );
   const authenticate = createAuthenticate({
     db: client,
-    pepper: env.KEY_PEPPER,
+    peppers: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO],
     now,
     authenticateToken: env.JWT_ENABLED
       ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
@@ -154,7 +171,7 @@ export function wire(
     logger,
     requestContext: {
       trustedProxies: env.TRUSTED_PROXIES ?? [],
-      forwardedCallers: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH),
+      forwardedCallers: forwardedCallerSeal(env.SERVICE_CLIENT_AUTH, env.SERVICE_CLIENT_AUTH_ALSO),
       headerPrefixes: headerPrefixesBehindGateway(
         headerPrefixes(env.HEADER_PREFIX, env.HEADER_PREFIX_ALIASES),
       ),
@@ -199,9 +216,11 @@ export function wire(
       now,
       bodyBytesMax: env.OTEL_BODY_BYTES_MAX,
     },
+    isServing: () => schema.isReady,
     health: {
       missing: async () => [
         ...(isRetired ? ['draining'] : []),
+        ...(schema.fault === undefined ? [] : [schema.fault]),
         ...((await answers(client.$queryRaw`SELECT 1`)) ? [] : ['database']),
         ...(feed.isLive ? [] : ['change-feed']),
       ],
@@ -213,6 +232,13 @@ export function wire(
     { client, vault, fetch, publish: publisher?.publish, now, logger },
     env.ALERT_INTERVAL,
   );
+  const sealAnew = new SealAnew({
+    db: client,
+    vault,
+    logger,
+    isRotating: env.MASTER_KEY_ALSO.length > 0,
+  });
+  let hashesOfOthers = 0;
   const draining = new AbortController();
   const tls = serverTls(env);
   if (env.HTTP_TLS_ENABLED && tls === undefined)
@@ -247,11 +273,12 @@ export function wire(
 
   return [
     priceFiles,
+    // Before the database, which may have to be waited for: health checks are answered meanwhile, and nothing else.
+    httpPart({ server, host: env.HOST, port: env.PORT }),
     {
       name: 'database',
-      async start() {
-        const applied = await applyMigrations(env.DATABASE_URL);
-        if (applied.length > 0) logger.info({ migrations: applied }, 'migrations applied');
+      async start(stopping) {
+        if (!(await schema.wait(stopping))) return;
         const sealed = await sealOpenHeaders(client, vault);
         if (sealed > 0) logger.info({ rows: sealed }, 'headers that were kept in clear are sealed');
       },
@@ -274,7 +301,7 @@ export function wire(
       },
       stop: () => fetch.close(),
     },
-    { name: 'ledger', stop: () => ledgerClient.close() },
+    { name: 'ledger', stop: () => ledgerClient.close(), gauges: partner.gauges },
     { name: 'log-store', stop: () => logStore?.close() },
     // Gateways follow for as long as they live: told to go, so that the port can close.
     { name: 'followers', drain: () => draining.abort() },
@@ -282,6 +309,8 @@ export function wire(
       host: env.HOST,
       port: env.GRPC_PORT,
       token: env.SERVICE_CLIENT_AUTH,
+      tokensAlso: env.SERVICE_CLIENT_AUTH_ALSO,
+      role: 'control-plane',
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       tls,
       onConverted: createRpcMetrics(metrics, { seriesMax: rpcSeriesMax }),
@@ -293,6 +322,7 @@ export function wire(
           configServiceHandlers({
             client,
             vault,
+            pepperName: pepperName(env.KEY_PEPPER),
             feed,
             barriers,
             // The others are for the admin API, whoever comes back.
@@ -317,7 +347,6 @@ export function wire(
         isRetired = true;
       },
     },
-    httpPart({ server, host: env.HOST, port: env.PORT }),
     {
       name: 'alerts',
       start: () => alerts.start(),
@@ -358,6 +387,15 @@ export function wire(
             intervalMs: env.KEY_MAINTENANCE_INTERVAL,
             logger,
           }),
+          repeat(
+            'rotation of secrets',
+            async (signal) => {
+              await sealAnew.run(signal);
+              if (env.KEY_PEPPER_ALSO.length > 0)
+                hashesOfOthers = await countHashesOfOthers(client, pepperName(env.KEY_PEPPER));
+            },
+            { intervalMs: env.KEY_MAINTENANCE_INTERVAL, logger },
+          ),
           repeat('maintenance of counters', () => maintainLimits(client, now()), {
             intervalMs: env.COUNTER_MAINTENANCE_INTERVAL,
             logger,
@@ -393,6 +431,16 @@ export function wire(
           name: 'sluice_audit_forward_waiting_entries',
           help: 'Entries of audit logs that the receiver of OTLP does not have; 0 also where none is set',
           read: () => auditForward?.waiting ?? 0,
+        },
+        {
+          name: 'sluice_secrets_to_seal_anew',
+          help: 'Values that were sealed under another master key than the one in use; 0 also where MASTER_KEY_ALSO is not set',
+          read: () => sealAnew.left,
+        },
+        {
+          name: 'sluice_key_hashes_to_make_anew',
+          help: 'Secrets of keys not known to be hashed under the pepper in use; 0 also where KEY_PEPPER_ALSO is not set',
+          read: () => hashesOfOthers,
         },
       ],
     },

@@ -1,8 +1,8 @@
 import express, { type Express } from 'express';
 
 export interface AppParts {
-  /** True when the ledger can be asked and written. */
-  isReady: () => Promise<boolean>;
+  /** Why the ledger cannot be asked and written; empty = it can. */
+  missing: () => Promise<readonly string[]>;
   /** The text of the metrics page. */
   renderMetrics: () => Promise<{ contentType: string; text: string }>;
 }
@@ -15,8 +15,9 @@ export function createApp(parts: AppParts): Express {
     res.json({ status: 'ok' });
   });
   app.get('/health/ready', async (_req, res) => {
-    const ready = await parts.isReady();
-    res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable' });
+    const missing = await parts.missing();
+    const ready = missing.length === 0;
+    res.status(ready ? 200 : 503).json({ status: ready ? 'ok' : 'unavailable', missing });
   });
   app.get('/metrics', async (_req, res) => {
     const { contentType, text } = await parts.renderMetrics();

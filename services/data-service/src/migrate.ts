@@ -16,12 +16,13 @@ export async function migrateClickHouse(
   url: string,
   isCheck: boolean,
   replication?: Replication,
+  onApplied?: (name: string) => void,
 ): Promise<MigratedStore> {
   const { client, close } = await connectClickHouse({ url, replication });
   try {
     const steps = isCheck
       ? await missingSchema(client, schemaFolder)
-      : await applySchema(client, schemaFolder, replication);
+      : await applySchema(client, schemaFolder, { replication, onApplied });
     return { store: 'ClickHouse', steps };
   } finally {
     await close();

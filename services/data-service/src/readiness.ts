@@ -1,13 +1,23 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { SchemaGate } from './clickhouse/wait-for-schema.ts';
 
-/** Asks ClickHouse at most once a second, however often it is asked, and for two seconds at most. */
-export function createReadiness(client: ClickHouseClient, hasSchema: () => boolean) {
+/** What is missing. Asks ClickHouse at most once a second, however often it is asked, and for two seconds at most. */
+export function createReadiness(
+  client: ClickHouseClient,
+  schema: SchemaGate,
+  isRetired: () => boolean,
+) {
   let checkedAtMs = Number.NEGATIVE_INFINITY;
-  let last: Promise<boolean> = Promise.resolve(false);
-  return (): Promise<boolean> => {
+  let last: Promise<readonly string[]> = Promise.resolve([]);
+  const look = async () => {
+    if (!schema.isReady) return [schema.fault ?? 'the schema has not been looked at yet'];
+    return (await answers(client)) ? [] : ['ClickHouse does not answer'];
+  };
+  return async (): Promise<readonly string[]> => {
+    if (isRetired()) return ['draining'];
     if (performance.now() - checkedAtMs > 1000) {
       checkedAtMs = performance.now();
-      last = hasSchema() ? answers(client) : Promise.resolve(false);
+      last = look();
     }
     return last;
   };

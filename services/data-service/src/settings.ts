@@ -6,6 +6,7 @@ import {
   processSettings,
   secret,
   secretUrl,
+  secrets,
   serverTlsSettings,
   text,
 } from '@sluice/env';
@@ -23,6 +24,7 @@ export const settings = defineSettings({
   },
   'Other services': {
     SERVICE_CLIENT_AUTH: secret('token that the services share'),
+    SERVICE_CLIENT_AUTH_ALSO: secrets('further tokens that are taken from them; commas between'),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC beyond loopback', false),
     ...serverTlsSettings,
   },

@@ -1,6 +1,4 @@
 import { createServer } from 'node:http';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { ClickHouseClient } from '@clickhouse/client';
 import { parseNatsAddresses } from '@sluice/contracts';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { serverTls } from '@sluice/rpc';
@@ -12,11 +10,10 @@ import {
   type ServiceTools,
   served,
 } from '@sluice/service';
-import type { Logger } from '@sluice/telemetry';
 import { createApp } from './app.ts';
-import { applySchema, missingSchema, schemaFolder } from './clickhouse/apply-schema.ts';
 import { connectClickHouse } from './clickhouse/connect.ts';
 import { replicationOf } from './clickhouse/replication.ts';
+import { createSchemaGate } from './clickhouse/wait-for-schema.ts';
 import { consumeUsageStream, type UsageStreamConsumer } from './consumers/usage-stream.ts';
 import { watchStream } from './consumers/watch-stream.ts';
 import { createGapGauge } from './gap-gauge.ts';
@@ -81,13 +78,13 @@ export async function wire(
   });
   const sealer = createSealer({ client, catchUp, logger, nowMs, everyMs: 600_000 });
 
-  let hasSchema = false;
   let isRetired = false;
+  const schema = createSchemaGate(client, { isOwn: env.CLICKHOUSE_URL === undefined, logger });
   let consumer: UsageStreamConsumer | undefined;
   const rollUps = new AbortController();
   let rollingUp: Promise<void> | undefined;
   const app = createApp({
-    isReady: createReadiness(client, () => hasSchema && !isRetired),
+    missing: createReadiness(client, schema, () => isRetired),
     async renderMetrics() {
       await refreshGaps();
       metrics.queuedRows.set(sink.size);
@@ -105,6 +102,8 @@ export async function wire(
       host: env.HOST,
       port: env.GRPC_PORT,
       token: env.SERVICE_CLIENT_AUTH,
+      tokensAlso: env.SERVICE_CLIENT_AUTH_ALSO,
+      role: 'data-service',
       tls: serverTls(env),
       allowInsecure: env.GRPC_ALLOW_INSECURE,
       // One record of the largest size that an outbox takes travels alone.
@@ -133,17 +132,13 @@ export async function wire(
     {
       name: 'schema',
       async start(stopping) {
-        hasSchema = await waitForSchema(client, {
-          isOwn: env.CLICKHOUSE_URL === undefined,
-          logger,
-          stopping,
-        });
+        await schema.wait(stopping);
       },
     },
     {
       name: 'roll-ups',
       start(stopping) {
-        if (!env.ANALYTICS_ROLL_UPS || !hasSchema) return;
+        if (!env.ANALYTICS_ROLL_UPS || !schema.isReady) return;
         const signal = AbortSignal.any([stopping, rollUps.signal]);
         rollingUp = repeatRollUps({ client, catchUp, metrics, logger, nowMs, stopping: signal });
       },
@@ -155,7 +150,7 @@ export async function wire(
     {
       name: 'sealer',
       start() {
-        if (hasSchema) sealer.start();
+        if (schema.isReady) sealer.start();
       },
       stop: () => sealer.stop(),
     },
@@ -183,33 +178,4 @@ export async function wire(
       drain: (deadlineMs) => consumer?.stop(deadlineMs),
     },
   ];
-}
-
-/**
- * Waits for the schema, however long it takes; false when it was stopped before
- * that. The embedded engine's folder takes one process only, so this one applies
- * it there; a server is brought up to date by `npm run migrate`, and never from here.
- */
-async function waitForSchema(
-  client: ClickHouseClient,
-  { isOwn, logger, stopping }: { isOwn: boolean; logger: Logger; stopping: AbortSignal },
-): Promise<boolean> {
-  let told = '';
-  while (!stopping.aborted) {
-    try {
-      const files = await (isOwn ? applySchema : missingSchema)(client, schemaFolder);
-      if (isOwn && files.length > 0) logger.info({ files }, 'applied schema files');
-      if (isOwn || files.length === 0) return true;
-      if (told !== files.join())
-        logger.warn(
-          { files },
-          'the ledger lacks parts of its schema: waiting for `npm run migrate`',
-        );
-      told = files.join();
-    } catch (error) {
-      logger.warn({ err: error }, 'the schema could not be looked at and will be tried again');
-    }
-    await delay(1000, undefined, { signal: stopping }).catch(() => {});
-  }
-  return false;
 }

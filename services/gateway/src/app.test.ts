@@ -55,7 +55,7 @@ beforeAll(async () => {
       renderPrompt: answer('renderPrompt'),
     },
     forwardAdmin: (_req, res) => void res.writeHead(418).end(),
-    readiness: () => ({ ready: true, draining: false, controlPlane: true }),
+    readiness: () => ({ ready: true, draining: false, controlPlane: 'connected', ledger: 'taken' }),
   });
   server = createServer(app).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -15,7 +15,7 @@ import type { Reply } from './exchange/reply.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
-import { live, ready } from './routes/health.ts';
+import { live, type Readiness, ready } from './routes/health.ts';
 import { type ServeDeps, serve } from './routes/serve.ts';
 import { pathnameOf, unifiedEndpoints } from './routes/unified-endpoints.ts';
 
@@ -32,7 +32,7 @@ export interface AppDeps extends ServeDeps {
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
   };
   forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
-  readiness: () => { ready: boolean; draining: boolean; controlPlane: boolean };
+  readiness: () => Readiness;
   logger: Logger;
 }
 

@@ -1,6 +1,7 @@
 import {
   bool,
   bytesSecret,
+  bytesSecrets,
   clientTlsSettings,
   csv,
   defineSettings,
@@ -47,6 +48,10 @@ export const settings = defineSettings({
   'On disk': {
     DATA_DIR: text('folder of the outbox, the snapshot and the counters'),
     SNAPSHOT_KEY: bytesSecret('encrypts the snapshot on disk', 32),
+    SNAPSHOT_KEY_ALSO: bytesSecrets(
+      'further keys that it may be encrypted with; commas between',
+      32,
+    ),
     OUTBOX_BYTES_MAX: integer(
       'bytes of unsent usage records kept on disk before requests are refused',
       4 * 1024 ** 3,
@@ -72,6 +77,10 @@ export const settings = defineSettings({
   Redis: redisSettings,
   'Who may call': {
     KEY_PEPPER: bytesSecret('pepper of the key hashes, the same as the control plane’s', 32),
+    KEY_PEPPER_ALSO: bytesSecrets(
+      'further peppers that hashes may be of, the same as the control plane’s; commas between',
+      32,
+    ),
     JWT_ENABLED: bool(
       'take JWTs of organisations’ own identity providers as credentials, validated here',
       false,

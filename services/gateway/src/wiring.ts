@@ -8,7 +8,7 @@ import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
-import { httpPart, type Part, type ServiceTools } from '@sluice/service';
+import { createPartnerWatch, httpPart, type Part, type ServiceTools } from '@sluice/service';
 import { createApp } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
@@ -94,9 +94,16 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     tls: clientTls(env),
     allowInsecure: env.GRPC_ALLOW_INSECURE,
   };
+  const partner = createPartnerWatch({
+    role: 'gateway',
+    partner: 'control-plane',
+    gauge: 'sluice_config_refused',
+    logger,
+  });
   const controlPlane = createRpcClient(config.ConfigService, {
     address: env.CONTROL_PLANE_GRPC_URL,
     ...peer,
+    handshake: partner.handshake,
   });
   const source = createConfigSource(controlPlane, replicaId, 3000);
 
@@ -313,7 +320,8 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     readiness: () => ({
       ready: store.connected || store.holdsAnything,
       draining,
-      controlPlane: store.connected,
+      controlPlane: store.connected ? 'connected' : partner.isRefused ? 'refused' : 'away',
+      ledger: ledger.isRefused() ? 'refused' : 'taken',
     }),
   });
   const server = createServer({ maxHeaderSize: 64 * 1024 }, app);
@@ -332,6 +340,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     content.part, // takes what requests leave until nothing is left that makes any
     ledger.part, // takes records until nothing is left that makes any
     held.part,
+    { name: 'control-plane', gauges: partner.gauges },
     jwt.part, // reports to the control plane what it refused
     // What is settled last is told, too.
     countersPart({ limits: limits.limits, client: counters, logger }),

@@ -5,6 +5,8 @@ import type { Database } from '../kernel/database/client.ts';
 /** A secret with its key, and what of others decides what the key may do. */
 export interface KeyRow {
   hash: Uint8Array;
+  /** Under the pepper of before. */
+  previousHash: Uint8Array | null;
   secretExpiresAt: Date | null;
   id: string;
   name: string;
@@ -33,7 +35,10 @@ export interface KeyRow {
  * statement: gateways ask for many keys within moments when they come back.
  */
 export function readKeyRows(db: Database, hashes: readonly Buffer[]): Promise<KeyRow[]> {
-  return keyRowsWhere(db, Prisma.sql`s.hash = ANY(${hashes.map(bytes)}::bytea[])`);
+  return keyRowsWhere(
+    db,
+    Prisma.sql`(s.hash = ANY(${hashes.map(bytes)}::bytea[]) OR s.previous_hash = ANY(${hashes.map(bytes)}::bytea[]))`,
+  );
 }
 
 /** A key by its id, with the secret that works longest. */
@@ -51,7 +56,7 @@ function endOf({ secretExpiresAt }: KeyRow): number {
 
 function keyRowsWhere(db: Database, condition: Prisma.Sql): Promise<KeyRow[]> {
   return db.$queryRaw<KeyRow[]>(
-    Prisma.sql`SELECT s.hash, s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type,
+    Prisma.sql`SELECT s.hash, s.previous_hash AS "previousHash", s.expires_at AS "secretExpiresAt", k.id::text, k.name, k.slug, k.type,
         k.organisation_id::text AS "organisationId", k.workspace_id::text AS "workspaceId", w.slug AS "workspaceSlug",
         k.user_id::text AS "userId", k.scopes, k.expires_at AS "expiresAt", k.metadata, c.slug AS "configSlug",
         k.allow_config_override AS "allowConfigOverride", k.rate_limits AS "rateLimits", k.usage_limits AS "usageLimits",
@@ -67,6 +72,13 @@ function keyRowsWhere(db: Database, condition: Prisma.Sql): Promise<KeyRow[]> {
   );
 }
 
+/** Those by which gateways may know the key, in hexadecimal. */
+export function hashesOf({ hash, previousHash }: KeyRow): string[] {
+  return [hash, ...(previousHash === null ? [] : [previousHash])].map((each) =>
+    Buffer.from(each).toString('hex'),
+  );
+}
+
 /** The same by hash, in hexadecimal. */
 export async function keyRowsByHash(
   db: Database,
@@ -76,5 +88,5 @@ export async function keyRowsByHash(
     db,
     hashes.map((hex) => Buffer.from(hex, 'hex')),
   );
-  return new Map(rows.map((row) => [Buffer.from(row.hash).toString('hex'), row]));
+  return new Map(rows.flatMap((row) => hashesOf(row).map((hash) => [hash, row] as const)));
 }

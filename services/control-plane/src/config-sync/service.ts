@@ -8,12 +8,13 @@ import { sumCounters } from '../ledger/analytics/sum-counters.ts';
 import { recordRefusedTokens } from '../ledger/audit-logs/refused-tokens.ts';
 import { type ReportParts, reportCounters } from '../limits/reports/report-counters.ts';
 import { findAuthSettings } from '../people/auth-settings/store.ts';
+import { rehashSecret } from '../people/authentication/store.ts';
 import type { Barriers } from './barriers.ts';
 import { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
 import { KeyChanges } from './key-changes.ts';
 import { keyOf } from './key-of.ts';
-import { findKeyRow, type KeyRow, keyRowsByHash, readKeyRows } from './key-rows.ts';
+import { findKeyRow, hashesOf, type KeyRow, keyRowsByHash, readKeyRows } from './key-rows.ts';
 import { KnownRevisions } from './known-revisions.ts';
 import { LiveGateways } from './live-gateways.ts';
 import type { ObserveQuestion } from './metrics.ts';
@@ -29,12 +30,16 @@ import { followChanges, watchChanges } from './watch.ts';
 const heartbeatMs = 5_000;
 /** In one question. */
 const hashesMax = 500;
+/** Beside the one in use. */
+const peppersMax = 8;
 /** Between two gateways that begin to compare what they hold: 200 of them take three seconds. */
 const beginEveryMs = 15;
 
 export interface ConfigServiceParts {
   client: DatabaseClient;
   vault: CredentialVault;
+  /** Of the pepper in use. */
+  pepperName: string;
   feed: ChangeFeed;
   barriers: Barriers;
   /** Questions that read from the database at once. */
@@ -75,12 +80,35 @@ export function configServiceHandlers(
     keyChanges: new KeyChanges({ db, feed }),
     liveGateways: new LiveGateways({ feed, db }),
   };
+
+  /** Found by the hash under any pepper that the gateway knows, it is kept by the one that is in use here. */
+  async function findHashed({
+    pepper,
+    keyHash,
+    otherHashes,
+  }: config.ResolveKeyRequest): Promise<KeyRow | undefined> {
+    const hashes = [{ pepper, keyHash }, ...otherHashes.slice(0, peppersMax)];
+    for (const { keyHash: asked } of hashes) {
+      const row = await keys.get(Buffer.from(asked).toString('hex'));
+      if (row === undefined) continue;
+      const own = hashes.find((each) => each.pepper === parts.pepperName)?.keyHash;
+      const [kept] = hashesOf(row);
+      if (own !== undefined && kept !== undefined && kept !== Buffer.from(own).toString('hex'))
+        // The key is good whether or not this can be written now.
+        await rehashSecret(db, Buffer.from(kept, 'hex'), Buffer.from(own), parts.pepperName).catch(
+          () => {},
+        );
+      return row;
+    }
+    return undefined;
+  }
+
   return {
     async resolveKey(request) {
       parts.observe('resolveKey');
       const row =
         request.keyId === ''
-          ? await keys.get(Buffer.from(request.keyHash).toString('hex'))
+          ? await findHashed(request)
           : isUuid(request.keyId)
             ? await findKeyRow(db, request.keyId)
             : undefined;
@@ -90,7 +118,14 @@ export function configServiceHandlers(
       parts.observe('resolveKeys');
       const hashes = keyHashes.slice(0, hashesMax).map((each) => Buffer.from(each));
       const rows = await turns.take(() => readKeyRows(db, hashes));
-      return { found: rows.map((row) => ({ keyHash: row.hash, key: keyOf(row, parts.now()) })) };
+      const asked = new Set(hashes.map((each) => each.toString('hex')));
+      return {
+        found: rows.flatMap((row) =>
+          hashesOf(row)
+            .filter((hash) => asked.has(hash))
+            .map((hash) => ({ keyHash: Buffer.from(hash, 'hex'), key: keyOf(row, parts.now()) })),
+        ),
+      };
     },
     getSections(request, { signal }) {
       parts.observe('getSections');

@@ -56,6 +56,7 @@ describe('access', () => {
       priceBook: new PriceBook(),
       exportFiles: {} as never,
       otel: {} as never,
+      isServing: () => true,
       health: { missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);

@@ -13,7 +13,7 @@ it('limits of the release before are given ids, and count what they counted', as
   for (const name of readdirSync(migrations))
     if (name < own) cpSync(join(migrations, name), join(before, name), { recursive: true });
   const url = await testDatabase();
-  await applyMigrations(url, before);
+  await applyMigrations(url, { folder: before });
   const client = new Client({ connectionString: url });
   await client.connect();
   try {

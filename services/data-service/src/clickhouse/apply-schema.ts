@@ -2,10 +2,17 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { protocol, release, storeMismatch } from '@sluice/rpc';
 import { clusterOfStatements, type Replication, replicatedStatement } from './replication.ts';
 
 /** The numbered files of this service. */
 export const schemaFolder = join(import.meta.dirname, '../../schema');
+
+export interface ApplyOptions {
+  replication?: Replication | undefined;
+  /** Told of each file when it is done. */
+  onApplied?: (name: string) => void;
+}
 
 /**
  * Applies the numbered files that this database has not seen, in order, and
@@ -16,7 +23,7 @@ export const schemaFolder = join(import.meta.dirname, '../../schema');
 export async function applySchema(
   client: ClickHouseClient,
   folder: string,
-  replication?: Replication,
+  { replication, onApplied }: ApplyOptions = {},
 ): Promise<string[]> {
   const cluster =
     replication === undefined ? undefined : await clusterOfStatements(client, replication);
@@ -24,25 +31,46 @@ export async function applySchema(
     const query = replication === undefined ? statement : replicatedStatement(statement, cluster);
     await client.command({ query });
   };
+  const note = (name: string, digest: string) =>
+    client.insert({ table: 'schema_files', values: [{ name, digest }], format: 'JSONEachRow' });
   await run(ownTable);
-  const missing = await filesToApply(client, folder);
+  const seen = await appliedDigests(client);
+  refuseTooNew(seen);
+  const missing = await filesToApply(seen, folder);
   for (const { name, query, digest } of missing) {
     await run(query);
-    await client.insert({
-      table: 'schema_files',
-      values: [{ name, digest }],
-      format: 'JSONEachRow',
-    });
+    await note(name, digest);
+    onApplied?.(name);
   }
+  if (!seen.has(releaseRow)) await note(releaseRow, release);
   return missing.map(({ name }) => name);
 }
 
-/** The files that this database lacks; changes nothing. Those of a later release do not count. */
+/**
+ * The files that this database lacks; changes nothing. Those of a later release do not count.
+ * @throws Error in words for operators when it is of a release that this one cannot know
+ */
 export async function missingSchema(client: ClickHouseClient, folder: string): Promise<string[]> {
   const found = await client.query({ query: 'EXISTS TABLE schema_files', format: 'JSONEachRow' });
   const [row] = await found.json<{ result: number }>();
   if (row?.result !== 1) return (await readSchema(folder)).map(({ name }) => name);
-  return (await filesToApply(client, folder)).map(({ name }) => name);
+  const seen = await appliedDigests(client);
+  refuseTooNew(seen);
+  return (await filesToApply(seen, folder)).map(({ name }) => name);
+}
+
+/** A release stands beside the files it brought, also when it brought none: `protocol 2`, with its name for a digest. */
+const releaseRow = `protocol ${protocol}`;
+
+function refuseTooNew(seen: ReadonlyMap<string, string>): void {
+  for (const [name, release] of seen) {
+    const of = /^protocol (\d+)$/.exec(name);
+    const refusal =
+      of === null
+        ? undefined
+        : storeMismatch('the ledger in ClickHouse', { release, protocol: Number(of[1]) });
+    if (refusal !== undefined) throw new Error(refusal);
+  }
 }
 
 interface SchemaFile {
@@ -51,8 +79,10 @@ interface SchemaFile {
   digest: string;
 }
 
-async function filesToApply(client: ClickHouseClient, folder: string): Promise<SchemaFile[]> {
-  const seen = await appliedDigests(client);
+async function filesToApply(
+  seen: ReadonlyMap<string, string>,
+  folder: string,
+): Promise<SchemaFile[]> {
   const files = await readSchema(folder);
   return files.filter(({ name, digest }) => {
     const known = seen.get(name);

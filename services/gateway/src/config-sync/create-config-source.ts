@@ -17,8 +17,13 @@ export function createConfigSource(
   /** The control plane is of the release before. Found out anew with each stream: it may have been replaced. */
   let isBefore = false;
   return {
-    async resolveKey(hash) {
-      return (await client.unary(methods.resolveKey, { keyHash: hash }, { timeoutMs })).key;
+    async resolveKey(hash, hashes) {
+      const request = {
+        keyHash: hash,
+        pepper: hashes?.pepper ?? '',
+        otherHashes: [...(hashes?.others ?? [])],
+      };
+      return (await client.unary(methods.resolveKey, request, { timeoutMs })).key;
     },
     async keyOfId(id) {
       return (await client.unary(methods.resolveKey, { keyId: id }, { timeoutMs })).key;

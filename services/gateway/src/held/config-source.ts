@@ -7,9 +7,17 @@ export type WatchEvent = config.FollowResponse['event'];
 
 export type Holding = MessageInitShape<typeof config.HoldingSchema>;
 
+/** What a key is known by under each pepper. */
+export interface KeyHashes {
+  /** The name of the pepper of the hash that is asked for. */
+  readonly pepper: string;
+  readonly others: readonly { readonly pepper: string; readonly keyHash: Buffer }[];
+}
+
 /** The control plane as the gateway sees it. No call waits longer than its time-out for a sign of life; failures reject. */
 export interface ConfigSource {
-  resolveKey(hash: Buffer): Promise<config.Key | undefined>;
+  /** @param others the same key under other peppers, while they are rotated */
+  resolveKey(hash: Buffer, others?: KeyHashes): Promise<config.Key | undefined>;
   /** By its id, which is no secret: for somebody else who asks what it may do. */
   keyOfId(id: string): Promise<config.Key | undefined>;
   /** Several at once, at most 500: by hash in hexadecimal, those that there are. */

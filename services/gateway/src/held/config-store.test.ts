@@ -194,7 +194,7 @@ async function startStore(
   const store = new ConfigStore({
     source,
     snapshot: snapshotUnder(2),
-    pepper,
+    peppers: [pepper],
     logger,
     retryMs: 10,
     spreadMs: 0,

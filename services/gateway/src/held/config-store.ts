@@ -22,7 +22,8 @@ export interface ConfigStoreOptions {
   organisations?: Organisations | undefined;
   /** Told of each sign of life of the control plane. */
   onHeartbeat?: ((heartbeat: config.Heartbeat) => void) | undefined;
-  pepper: Buffer;
+  /** The first is in use; keys may be held and known by hashes under the others. */
+  peppers: readonly Buffer[];
   logger: Logger;
   keysMax?: number;
   bundlesMax?: number;
@@ -82,7 +83,7 @@ export class ConfigStore {
     const hold = (id: string) => this.#said.hold(id);
     this.#keys = new HeldKeys({
       source,
-      pepper: options.pepper,
+      peppers: options.peppers,
       countMax: options.keysMax ?? 100_000,
       negativeMax: options.negativeMax ?? 50_000,
       negativeTtlMs: options.negativeTtlMs ?? 60_000,

@@ -1,13 +1,14 @@
 import { equals } from '@bufbuild/protobuf';
-import { hashServiceKey, isWellFormedServiceKey } from '@sluice/contracts';
+import { hashServiceKey, isWellFormedServiceKey, pepperName } from '@sluice/contracts';
 import { GatewayError } from '@sluice/errors';
 import { config } from '@sluice/proto-stubs';
 import { type ResolvedKey, resolvedKey } from '../compiled/resolved-key.ts';
-import type { ConfigSource } from './config-source.ts';
+import type { ConfigSource, KeyHashes } from './config-source.ts';
 
 export interface HeldKeysOptions {
   source: Pick<ConfigSource, 'resolveKey' | 'resolveKeys'>;
-  pepper: Buffer;
+  /** The first is in use; keys may be held and known by hashes under the others. */
+  peppers: readonly Buffer[];
   countMax: number;
   negativeMax: number;
   negativeTtlMs: number;
@@ -27,6 +28,8 @@ export interface HeldKeysOptions {
 /** Keys the gateway holds, by hash. One that was never seen before is asked for once. */
 export class HeldKeys {
   readonly #options: HeldKeysOptions;
+  readonly #pepper: Buffer;
+  readonly #otherPeppers: readonly Buffer[];
   /** By the secret as sent, so that the usual request costs no HMAC. */
   readonly #bySecret = new Map<string, ResolvedKey>();
   readonly #byHash = new Map<string, ResolvedKey>();
@@ -46,6 +49,10 @@ export class HeldKeys {
 
   constructor(options: HeldKeysOptions) {
     this.#options = options;
+    const [pepper, ...others] = options.peppers;
+    if (pepper === undefined) throw new Error('there is no pepper');
+    this.#pepper = pepper;
+    this.#otherPeppers = others;
   }
 
   get size(): number {
@@ -81,11 +88,26 @@ export class HeldKeys {
    */
   async find(secret: string): Promise<ResolvedKey | undefined> {
     if (!isWellFormedServiceKey(secret)) return undefined;
-    const hash = hashServiceKey(secret, this.#options.pepper);
+    const hash = hashServiceKey(secret, this.#pepper);
     const hashHex = hash.toString('hex');
-    const found = this.#byHash.get(hashHex) ?? (await this.#lookUp(hash, hashHex));
+    const found =
+      this.#byHash.get(hashHex) ??
+      this.#heldUnderOther(secret, hash, hashHex) ??
+      (await this.#lookUp(secret, hash, hashHex));
     if (found !== undefined) this.#bySecret.set(secret, found);
     return found;
+  }
+
+  /** Held by its hash under a pepper of before: used as it is, and meanwhile asked for, so that it is kept under the one in use. */
+  #heldUnderOther(secret: string, hash: Buffer, hashHex: string): ResolvedKey | undefined {
+    for (const pepper of this.#otherPeppers) {
+      const found = this.#byHash.get(hashServiceKey(secret, pepper).toString('hex'));
+      if (found === undefined) continue;
+      // Whoever is refused for want of room asks again with the next request that is not the usual one.
+      this.#lookUp(secret, hash, hashHex).catch(() => {});
+      return found;
+    }
+    return undefined;
   }
 
   /** Anything may have changed while nothing was told: what is being looked up is looked up again. */
@@ -169,7 +191,7 @@ export class HeldKeys {
     return this.#options.source.resolveKey(Buffer.from(hashHex, 'hex'));
   }
 
-  async #lookUp(hash: Buffer, hashHex: string): Promise<ResolvedKey | undefined> {
+  async #lookUp(secret: string, hash: Buffer, hashHex: string): Promise<ResolvedKey | undefined> {
     const askAgainAt = this.#unknown.get(hashHex);
     if (askAgainAt !== undefined && askAgainAt > Date.now()) return undefined;
     const underWay = this.#lookups.get(hashHex);
@@ -177,7 +199,7 @@ export class HeldKeys {
     if (this.#lookups.size >= this.#options.lookupsMax || !this.#mayMiss())
       throw new GatewayError('auth.unavailable', { headers: { 'retry-after': '1' } });
     this.lookups += 1;
-    const lookup = this.#fetch(hash, hashHex)
+    const lookup = this.#fetch(hash, hashHex, this.#hashesOf(secret))
       .catch((error: unknown) => {
         throw new GatewayError('auth.unavailable', {
           cause: error,
@@ -189,10 +211,14 @@ export class HeldKeys {
     return lookup;
   }
 
-  async #fetch(hash: Buffer, hashHex: string): Promise<ResolvedKey | undefined> {
+  async #fetch(
+    hash: Buffer,
+    hashHex: string,
+    hashes: KeyHashes | undefined,
+  ): Promise<ResolvedKey | undefined> {
     for (;;) {
       const changesBefore = this.#changes;
-      const key = await this.#options.source.resolveKey(hash);
+      const key = await this.#options.source.resolveKey(hash, hashes);
       // A change told meanwhile may be one of this very key.
       if (this.#changes !== changesBefore) continue;
       const holding = key === undefined ? undefined : this.#options.hold(subjectOf(key));
@@ -208,6 +234,18 @@ export class HeldKeys {
       }
       return this.#byHash.get(hashHex);
     }
+  }
+
+  /** Nothing where no pepper is rotated: there is one hash then. */
+  #hashesOf(secret: string): KeyHashes | undefined {
+    if (this.#otherPeppers.length === 0) return undefined;
+    return {
+      pepper: pepperName(this.#pepper),
+      others: this.#otherPeppers.map((pepper) => ({
+        pepper: pepperName(pepper),
+        keyHash: hashServiceKey(secret, pepper),
+      })),
+    };
   }
 
   /** Each look-up is a miss until it has found something. */

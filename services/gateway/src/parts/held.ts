@@ -21,6 +21,7 @@ export function heldPart(env: Env, { source, organisations, onHeartbeat, logger 
   const snapshot = new Snapshot({
     dir: join(env.DATA_DIR, 'held'),
     key: env.SNAPSHOT_KEY,
+    keysAlso: env.SNAPSHOT_KEY_ALSO,
     releaseBefore: join(env.DATA_DIR, 'snapshot.bin'),
     logger,
   });
@@ -29,7 +30,7 @@ export function heldPart(env: Env, { source, organisations, onHeartbeat, logger 
     snapshot,
     organisations,
     onHeartbeat,
-    pepper: env.KEY_PEPPER,
+    peppers: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO],
     logger,
   });
   const part: Part = {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { usage } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClientOptions } from '@sluice/rpc';
-import type { Part } from '@sluice/service';
+import { createPartnerWatch, type Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
 import manifest from '../../package.json' with { type: 'json' };
 import type { GivenFeedback } from '../exchange/given-feedback.ts';
@@ -45,7 +45,13 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
     follow,
   });
   const life = new Life({ outbox, numbers: recorder.numbers, replicaId, dir });
-  const sink = createSink(env, replicaId, peer);
+  const partner = createPartnerWatch({
+    role: 'gateway',
+    partner: 'data-service',
+    gauge: 'sluice_outbox_refused',
+    logger,
+  });
+  const sink = createSink(env, replicaId, { ...peer, handshake: partner.handshake });
   const publisher = new UsagePublisher({
     outbox,
     life,
@@ -73,6 +79,7 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
       }
     },
     gauges: () => [
+      ...partner.gauges(),
       {
         name: 'sluice_outbox_bytes',
         help: 'Usage records on disk',
@@ -106,7 +113,8 @@ export function ledgerPart(env: Env, { replicaId, peer, logger, follow }: Ledger
   const feedback = (given: GivenFeedback) => recordFeedback(outbox, given);
   const lateHook = (visit: Visit, verdictJson: string) =>
     recordLateHook(outbox, visit, verdictJson);
-  return { recorder, feedback, lateHook, notes: outbox, part };
+  const isRefused = () => partner.isRefused;
+  return { recorder, feedback, lateHook, notes: outbox, isRefused, part };
 }
 
 const lossMessages = {

@@ -5,16 +5,24 @@ type Handler = (req: IncomingMessage, res: ServerResponse) => void;
 /** Alive: the event loop answers. Depends on nothing else, so that no outage elsewhere restarts a gateway. */
 export const live: Handler = (_req, res) => json(res, 200, { status: 'ok', service: 'gateway' });
 
+export interface Readiness {
+  ready: boolean;
+  draining: boolean;
+  /** `refused`: one of the two is of a release that the other cannot know; the log names both. */
+  controlPlane: 'connected' | 'away' | 'refused';
+  /** Of records: `refused` as above; they wait in the outbox. */
+  ledger: 'taken' | 'refused';
+}
+
 /** Ready: has something to decide with, and is not on its way out. */
-export function ready(
-  state: () => { ready: boolean; draining: boolean; controlPlane: boolean },
-): Handler {
+export function ready(state: () => Readiness): Handler {
   return (_req, res) => {
-    const { ready, draining, controlPlane } = state();
+    const { ready, draining, controlPlane, ledger } = state();
     const ok = ready && !draining;
     json(res, ok ? 200 : 503, {
       status: ok ? 'ok' : draining ? 'draining' : 'starting',
-      control_plane: controlPlane ? 'connected' : 'away',
+      control_plane: controlPlane,
+      ...(ledger === 'refused' ? { ledger } : {}),
     });
   };
 }

@@ -17,6 +17,8 @@ export interface CredentialVault {
   seal(plaintext: string, row: RowAddress): Buffer;
   /** @throws when the value was changed, belongs to another row, or was sealed under another master key. */
   open(sealed: Buffer, row: RowAddress): string;
+  /** The same value, its key wrapped by the master key in use; undefined where it is so already. @throws as `open` does */
+  rewrapped(sealed: Buffer, row: RowAddress): Buffer | undefined;
 }
 
 export interface RowAddress {
@@ -24,7 +26,28 @@ export interface RowAddress {
   id: string;
 }
 
-export function createCredentialVault(masterKey: Buffer): CredentialVault {
+/** @param keysAlso  further keys that values may be sealed under, while the master key is rotated; nothing is sealed with them */
+export function createCredentialVault(
+  masterKey: Buffer,
+  keysAlso: readonly Buffer[] = [],
+): CredentialVault {
+  const keys = [masterKey, ...keysAlso];
+
+  /** The data key, and which master key it was wrapped by. */
+  function unwrap(sealed: Buffer, bound: Buffer): { dataKey: Buffer; by: Buffer } {
+    if (sealed[0] !== version)
+      throw new Error(`a sealed value of version ${sealed[0]} cannot be read`);
+    const wrapped = sealed.subarray(1, 1 + wrappedBytes);
+    let fault: unknown;
+    for (const by of keys)
+      try {
+        return { dataKey: decrypt(by, wrapped, bound), by };
+      } catch (error) {
+        fault = error;
+      }
+    throw fault;
+  }
+
   return {
     seal(plaintext, row) {
       const bound = Buffer.from(`${row.table}:${row.id}`);
@@ -36,11 +59,19 @@ export function createCredentialVault(masterKey: Buffer): CredentialVault {
       ]);
     },
     open(sealed, row) {
-      if (sealed[0] !== version)
-        throw new Error(`a sealed value of version ${sealed[0]} cannot be read`);
       const bound = Buffer.from(`${row.table}:${row.id}`);
-      const dataKey = decrypt(masterKey, sealed.subarray(1, 1 + wrappedBytes), bound);
+      const { dataKey } = unwrap(sealed, bound);
       return decrypt(dataKey, sealed.subarray(1 + wrappedBytes), bound).toString('utf8');
+    },
+    rewrapped(sealed, row) {
+      const bound = Buffer.from(`${row.table}:${row.id}`);
+      const { dataKey, by } = unwrap(sealed, bound);
+      if (by === masterKey) return undefined;
+      return Buffer.concat([
+        Buffer.of(version),
+        encrypt(masterKey, dataKey, bound),
+        sealed.subarray(1 + wrappedBytes),
+      ]);
     },
   };
 }

@@ -1,43 +1,59 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { release, storeMismatch } from '@sluice/rpc';
 import { Client } from 'pg';
-
-const migrationsFolder = join(import.meta.dirname, '../../../prisma/migrations');
+import {
+  journals,
+  type Migration,
+  migrationsFolder,
+  noteMigration,
+  noteRelease,
+  readSchemaState,
+} from './journal.ts';
 
 /** Any number will do, as long as every replica uses the same. */
 const lockId = 7_271_640_319;
+/** Another one may be migrating; longer than this and something is wrong. */
+const lockWait = '120s';
+/**
+ * A change of a table waits for the transactions that use it, and everybody else waits behind the change: so it gives up soon, lets
+ * them go on, and comes again.
+ */
+const tableWait = '2s';
+const tableTries = 30;
 
-/** The table Prisma's own tools keep, so that they agree about what has been applied. */
-const journal = `CREATE TABLE IF NOT EXISTS "_prisma_migrations" (
-  id VARCHAR(36) PRIMARY KEY NOT NULL,
-  checksum VARCHAR(64) NOT NULL,
-  finished_at TIMESTAMPTZ,
-  migration_name VARCHAR(255) NOT NULL,
-  logs TEXT,
-  rolled_back_at TIMESTAMPTZ,
-  started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
-  applied_steps_count INTEGER NOT NULL DEFAULT 0
-)`;
+export interface MigrateOptions {
+  folder?: string;
+  /** Told of each migration when it is done. */
+  onApplied?: (name: string) => void;
+  /** Told when another one has the lock. */
+  onWaiting?: () => void;
+  /** What is to be done with the lock held once the database is up to date: other stores have none. */
+  meanwhile?: () => Promise<void>;
+}
 
 /**
  * Brings the database up to date: each migration that the journal does not know
- * runs in a transaction of its own, in the order of names. Replicas that start
+ * runs in a transaction of its own, in the order of names. Several that start
  * together wait for each other. Returns the names of those applied.
- * @throws when a migration that was applied has been edited since, or is not here.
+ * @throws when a migration that was applied has been edited since, or the database is of a release that this one cannot know
  */
 export async function applyMigrations(
   databaseUrl: string,
-  folder: string = migrationsFolder,
+  options: MigrateOptions = {},
 ): Promise<string[]> {
   return inDatabase(databaseUrl, async (client) => {
-    // Another replica may be migrating; longer than this and something is wrong.
-    await client.query("SET lock_timeout = '120s'");
-    await client.query('SELECT pg_advisory_lock($1)', [lockId]);
-    await client.query(journal);
-    const migrations = await migrationsToApply(client, folder);
-    for (const migration of migrations) await run(client, migration);
-    return migrations.map(({ name }) => name);
+    await takeLock(client, options.onWaiting);
+    for (const journal of journals) await client.query(journal);
+    const { missing, version } = await readSchemaState(client, options.folder ?? migrationsFolder);
+    const refusal = version && storeMismatch('The database', version);
+    if (refusal !== undefined) throw new Error(refusal);
+    for (const migration of missing) {
+      await run(client, migration);
+      options.onApplied?.(migration.name);
+    }
+    await noteRelease(client, release);
+    await options.meanwhile?.();
+    return missing.map(({ name }) => name);
   });
 }
 
@@ -46,24 +62,23 @@ export async function missingMigrations(
   databaseUrl: string,
   folder: string = migrationsFolder,
 ): Promise<string[]> {
-  return inDatabase(databaseUrl, async (client) => {
-    const found = await client.query<{ journal: string | null }>(
-      `SELECT to_regclass('"_prisma_migrations"')::text AS journal`,
-    );
-    const isNew = found.rows[0]?.journal === null;
-    const migrations = isNew
-      ? await readMigrations(folder)
-      : await migrationsToApply(client, folder);
-    return migrations.map(({ name }) => name);
-  });
+  const { missing, version } = await inDatabase(databaseUrl, (client) =>
+    readSchemaState(client, folder),
+  );
+  const refusal = version && storeMismatch('The database', version);
+  if (refusal !== undefined) throw new Error(refusal);
+  return missing.map(({ name }) => name);
 }
 
-async function inDatabase<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+export async function inDatabase<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: 10_000,
+    keepAlive: true,
     application_name: 'sluice-migrations',
   });
+  // One that is lost is the error of the statement under way, and must not end the process beside it.
+  client.on('error', () => {});
   await client.connect();
   try {
     return await work(client);
@@ -73,54 +88,49 @@ async function inDatabase<T>(url: string, work: (client: Client) => Promise<T>):
   }
 }
 
-async function migrationsToApply(client: Client, folder: string): Promise<Migration[]> {
-  const known = await client.query<{ migration_name: string; checksum: string }>(
-    'SELECT migration_name, checksum FROM "_prisma_migrations" WHERE finished_at IS NOT NULL AND rolled_back_at IS NULL',
+async function takeLock(client: Client, onWaiting: (() => void) | undefined): Promise<void> {
+  const { rows } = await client.query<{ taken: boolean }>(
+    'SELECT pg_try_advisory_lock($1) AS taken',
+    [lockId],
   );
-  const checksums = new Map(known.rows.map((row) => [row.migration_name, row.checksum]));
-  const migrations = await readMigrations(folder);
-  for (const name of checksums.keys())
-    if (!migrations.some((migration) => migration.name === name))
-      throw new Error(
-        `The database knows migration ${name}, this release does not: it is older than the database.`,
-      );
-  return migrations.filter((migration) => {
-    const checksum = checksums.get(migration.name);
-    if (checksum !== undefined && checksum !== migration.checksum)
-      throw new Error(`Migration ${migration.name} was edited after it was applied.`);
-    return checksum === undefined;
-  });
-}
-
-interface Migration {
-  name: string;
-  sql: string;
-  checksum: string;
-}
-
-async function readMigrations(folder: string): Promise<Migration[]> {
-  const entries = await readdir(folder, { withFileTypes: true });
-  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  return Promise.all(
-    names.sort().map(async (name) => {
-      const sql = await readFile(join(folder, name, 'migration.sql'), 'utf8');
-      return { name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
-    }),
-  );
+  if (rows[0]?.taken === true) return;
+  onWaiting?.();
+  await client.query(`SET lock_timeout = '${lockWait}'`);
+  try {
+    await client.query('SELECT pg_advisory_lock($1)', [lockId]);
+  } catch (error) {
+    if (!isLockTimeout(error)) throw error;
+    throw new Error(
+      `Another one has been migrating this database for ${lockWait}: run this again when it is done. It is the session with the application_name sluice-migrations in pg_stat_activity.`,
+      { cause: error },
+    );
+  }
 }
 
 async function run(client: Client, migration: Migration): Promise<void> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      return await runOnce(client, migration);
+    } catch (error) {
+      if (!isLockTimeout(error) || tries === tableTries)
+        throw new Error(`Migration ${migration.name} failed.`, { cause: error });
+      await delay(500);
+    }
+}
+
+async function runOnce(client: Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
+    await client.query(`SET LOCAL lock_timeout = '${tableWait}'`);
     await client.query(migration.sql);
-    await client.query(
-      `INSERT INTO "_prisma_migrations" (id, checksum, migration_name, started_at, finished_at, applied_steps_count)
-       VALUES ($1, $2, $3, now(), clock_timestamp(), 1)`,
-      [randomUUID(), migration.checksum, migration.name],
-    );
+    await noteMigration(client, migration, release);
     await client.query('COMMIT');
   } catch (error) {
     await client.query('ROLLBACK').catch(() => {});
-    throw new Error(`Migration ${migration.name} failed.`, { cause: error });
+    throw error;
   }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return (error as { code?: unknown }).code === '55P03';
 }

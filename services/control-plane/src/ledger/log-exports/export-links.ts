@@ -6,18 +6,24 @@ import { GatewayError } from '@sluice/errors';
  * they say until when, and are signed, so that nobody makes one up or makes one last.
  */
 export class ExportLinks {
-  readonly #key: Buffer;
+  /** The first signs. */
+  readonly #keys: readonly Buffer[];
   readonly #lifeMs: number;
 
-  constructor(masterKey: Buffer, lifeMs: number) {
-    this.#key = Buffer.from(hkdfSync('sha256', masterKey, '', 'links to log exports', 32));
+  constructor(masterKeys: readonly Buffer[], lifeMs: number) {
+    this.#keys = masterKeys.map((key) =>
+      Buffer.from(hkdfSync('sha256', key, '', 'links to log exports', 32)),
+    );
     this.#lifeMs = lifeMs;
   }
 
   /** @param base where callers reach us, without a slash at the end */
   linkTo(id: string, base: string, now: Date): string {
     const expires = String(Math.floor((now.getTime() + this.#lifeMs) / 1000));
-    const query = new URLSearchParams({ expires, signature: this.#sign(id, expires) });
+    const query = new URLSearchParams({
+      expires,
+      signature: sign(this.#keys[0] as Buffer, id, expires),
+    });
     return `${base}/v1/logs/exports/${id}/file?${query}`;
   }
 
@@ -33,11 +39,14 @@ export class ExportLinks {
   }
 
   #isOurs(id: string, expires: string, signature: string): boolean {
-    const [given, right] = [Buffer.from(signature), Buffer.from(this.#sign(id, expires))];
-    return given.length === right.length && timingSafeEqual(given, right);
+    const given = Buffer.from(signature);
+    return this.#keys.some((key) => {
+      const right = Buffer.from(sign(key, id, expires));
+      return given.length === right.length && timingSafeEqual(given, right);
+    });
   }
+}
 
-  #sign(id: string, expires: string): string {
-    return createHmac('sha256', this.#key).update(`${id}\n${expires}`).digest('base64url');
-  }
+function sign(key: Buffer, id: string, expires: string): string {
+  return createHmac('sha256', key).update(`${id}\n${expires}`).digest('base64url');
 }

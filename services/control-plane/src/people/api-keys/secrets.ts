@@ -1,4 +1,4 @@
-import { createServiceKey, hashServiceKey, maskServiceKey } from '@sluice/contracts';
+import { createServiceKey, hashServiceKey, maskServiceKey, pepperName } from '@sluice/contracts';
 import type { StoredSecret } from './store.ts';
 
 /** A new key: the text that is shown once, and what is kept of it. */
@@ -18,5 +18,10 @@ export function mintGivenKey(key: string, pepper: Buffer): MintKey {
 }
 
 function minted(key: string, pepper: Buffer): MintedKey {
-  return { key, hash: hashServiceKey(key, pepper), masked: maskServiceKey(key) };
+  return {
+    key,
+    hash: hashServiceKey(key, pepper),
+    masked: maskServiceKey(key),
+    pepper: pepperName(pepper),
+  };
 }

@@ -10,7 +10,7 @@ import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
 const withParts = {
   config: { select: { slug: true } },
   secrets: {
-    omit: { hash: true },
+    omit: { hash: true, previousHash: true, pepper: true },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
   },
 } satisfies Prisma.ApiKeyInclude;
@@ -76,6 +76,8 @@ function whereOf({ organisationId, workspaceId, types, userId, ids }: ListedKeys
 export interface StoredSecret {
   hash: Buffer;
   masked: string;
+  /** The name of the pepper of the hash. */
+  pepper: string;
 }
 
 export async function insertApiKey(
@@ -174,6 +176,7 @@ async function insertSecret(
       apiKeyId,
       hash: bytes(secret.hash),
       masked: secret.masked,
+      pepper: secret.pepper,
       createdAt: now,
     },
   });
@@ -264,4 +267,9 @@ export async function findLimitedUserKeyIds(
 
 export async function removeApiKeys(db: Database, ids: readonly string[]): Promise<void> {
   await db.apiKey.deleteMany({ where: { id: { in: [...ids] } } });
+}
+
+/** Secrets of keys whose hash is not known to be of this pepper: made before names were kept, or not used since it is in use. */
+export async function countHashesOfOthers(db: Database, pepper: string): Promise<number> {
+  return db.apiKeySecret.count({ where: { OR: [{ pepper: null }, { pepper: { not: pepper } }] } });
 }

@@ -2,6 +2,7 @@ import {
   hashServiceKey,
   isWellFormedServiceKey,
   type KeyType,
+  pepperName,
   roleAllowsScope,
   type Standing,
   seesAllData,
@@ -14,7 +15,7 @@ import type { Request } from 'express';
 import type { Authenticate, Caller } from '../../kernel/access/caller.ts';
 import type { Database } from '../../kernel/database/client.ts';
 import { effectiveSettings } from '../../kernel/tenancy/settings.ts';
-import { type FoundKey, findKeyByHash } from './store.ts';
+import { type FoundKey, findKeyByHash, rehashSecret } from './store.ts';
 import type { AuthenticateToken } from './token-caller.ts';
 
 /**
@@ -24,7 +25,8 @@ import type { AuthenticateToken } from './token-caller.ts';
  */
 export function createAuthenticate(options: {
   db: Database;
-  pepper: Buffer;
+  /** The first is in use; hashes may be of the others, and are of the first from then on. */
+  peppers: readonly Buffer[];
   now: () => Date;
   /** Undefined = JWTs are no credentials here. */
   authenticateToken?: AuthenticateToken | undefined;
@@ -35,7 +37,7 @@ export function createAuthenticate(options: {
     if (options.authenticateToken !== undefined && isTokenShaped(key))
       return options.authenticateToken(key, req);
     if (!isWellFormedServiceKey(key)) throw new GatewayError('auth.invalid_key');
-    const found = await findKeyByHash(options.db, hashServiceKey(key, options.pepper));
+    const found = await findKey(options.db, key, options.peppers);
     if (found === undefined || found.workspaceStatus === 'archived')
       throw new GatewayError('auth.invalid_key');
     const now = options.now();
@@ -43,6 +45,27 @@ export function createAuthenticate(options: {
       throw new GatewayError('auth.expired_key');
     return asCaller(found);
   };
+}
+
+/** By its hash under any of the peppers. One that is found by another than the first is kept by the first from then on. */
+async function findKey(
+  db: Database,
+  key: string,
+  [current, ...others]: readonly Buffer[],
+): Promise<FoundKey | undefined> {
+  if (current === undefined) return undefined;
+  const hash = hashServiceKey(key, current);
+  const found = await findKeyByHash(db, hash);
+  if (found !== undefined) return found;
+  for (const pepper of others) {
+    const before = hashServiceKey(key, pepper);
+    const foundBefore = await findKeyByHash(db, before);
+    if (foundBefore === undefined) continue;
+    // The key is good whether or not this can be written now.
+    await rehashSecret(db, before, hash, pepperName(current)).catch(() => {});
+    return foundBefore;
+  }
+  return undefined;
 }
 
 function sentKey(req: Request): string | undefined {

@@ -44,3 +44,15 @@ export async function findKeyByHash(db: Database, hash: Buffer): Promise<FoundKe
     WHERE secret.hash = ${bytes(hash)}`);
   return rows[0];
 }
+
+/** The secret of this hash is known by another from now on, and by the one of before for gateways that hold it. */
+export async function rehashSecret(
+  db: Database,
+  before: Buffer,
+  hash: Buffer,
+  pepper: string,
+): Promise<void> {
+  await db.$executeRaw(Prisma.sql`
+    UPDATE api_key_secrets SET hash = ${bytes(hash)}, previous_hash = hash, pepper = ${pepper}
+    WHERE hash = ${bytes(before)}`);
+}

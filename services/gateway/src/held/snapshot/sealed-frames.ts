@@ -14,19 +14,24 @@ export const frameOverheadBytes = headBytes + tagBytes;
  * to be no frame.
  */
 export class SealedFrames {
-  readonly #key: Buffer;
+  readonly #keys: readonly Buffer[];
   readonly #file: string;
   #place = 0;
+  /** Something was opened that the key in use had not sealed. */
+  isOfOtherKey = false;
 
-  /** @param file what the file is called: another name is another file. */
-  constructor(key: Buffer, file: string) {
-    this.#key = key;
+  /**
+   * @param keys the first seals, and what any of them sealed is opened
+   * @param file what the file is called: another name is another file
+   */
+  constructor(keys: readonly Buffer[], file: string) {
+    this.#keys = keys;
     this.#file = file;
   }
 
   seal(plain: Buffer): Buffer {
     const iv = randomBytes(ivBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.#key, iv).setAAD(this.#next());
+    const cipher = createCipheriv('aes-256-gcm', this.#keys[0] as Buffer, iv).setAAD(this.#next());
     const sealed = [cipher.update(plain), cipher.final()];
     const length = Buffer.alloc(4);
     length.writeUInt32LE(plain.length);
@@ -49,15 +54,21 @@ export class SealedFrames {
   #opened(frame: Buffer, length: number): Buffer | undefined {
     const options = { authTagLength: tagBytes };
     const iv = frame.subarray(4, headBytes);
-    const decipher = createDecipheriv('aes-256-gcm', this.#key, iv, options)
-      .setAAD(this.#next())
-      .setAuthTag(frame.subarray(headBytes + length));
-    try {
-      const body = frame.subarray(headBytes, headBytes + length);
-      return Buffer.concat([decipher.update(body), decipher.final()]);
-    } catch {
-      return undefined;
+    const place = this.#next();
+    for (const key of this.#keys) {
+      const decipher = createDecipheriv('aes-256-gcm', key, iv, options)
+        .setAAD(place)
+        .setAuthTag(frame.subarray(headBytes + length));
+      try {
+        const body = frame.subarray(headBytes, headBytes + length);
+        const plain = Buffer.concat([decipher.update(body), decipher.final()]);
+        this.isOfOtherKey ||= key !== this.#keys[0];
+        return plain;
+      } catch {
+        // Another key may be the one.
+      }
     }
+    return undefined;
   }
 
   #next(): Buffer {

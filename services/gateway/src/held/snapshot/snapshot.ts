@@ -10,6 +10,8 @@ export interface SnapshotOptions {
   /** A folder of its own. */
   dir: string;
   key: Buffer;
+  /** Further keys that it may be encrypted with, while the key is rotated. */
+  keysAlso?: readonly Buffer[];
   logger: Pick<Logger, 'error'>;
   /** Where a gateway of the release before kept its own. */
   releaseBefore: string;
@@ -34,6 +36,7 @@ const writeAfterMs = 200;
  */
 export class Snapshot {
   readonly #options: Required<SnapshotOptions>;
+  readonly #keys: readonly Buffer[];
   /** What a base is written from. */
   content: () => SnapshotContent = () => ({
     keys: [],
@@ -50,9 +53,11 @@ export class Snapshot {
   #baseBytes = 0;
   /** What is on disk is not what was noted: only a new base mends that. */
   #needsBase = false;
+  #isOfOtherKey = false;
 
   constructor(options: SnapshotOptions) {
-    this.#options = { logBytesMax: 8 * 1024 * 1024, ...options };
+    this.#options = { logBytesMax: 8 * 1024 * 1024, keysAlso: [], ...options };
+    this.#keys = [this.#options.key, ...this.#options.keysAlso];
   }
 
   /** What was held; nothing when there is none. `reason` says why some of it cannot be used. */
@@ -73,7 +78,8 @@ export class Snapshot {
       this.#logBytes += log.bytes;
     }
     // Files are written anew where they are many, or some of them is of no use.
-    this.#needsBase = isDamaged || isCut || numbers.log.length > 4;
+    this.#needsBase = isDamaged || isCut || numbers.log.length > 4 || this.#isOfOtherKey;
+    if (this.#isOfOtherKey) this.note([]);
     if (base === undefined && read === 0)
       return { reason: 'damaged, or written under another SNAPSHOT_KEY' };
     const { content } = reader;
@@ -136,7 +142,7 @@ export class Snapshot {
     let bytes = 0;
     try {
       const entries = flattened([contentEntries(this.content()), [{ kind: 'end' }]]);
-      for (const frame of framesOf(entries, new SealedFrames(this.#options.key, name))) {
+      for (const frame of framesOf(entries, new SealedFrames(this.#keys, name))) {
         await file.appendFile(frame);
         bytes += frame.length;
       }
@@ -156,7 +162,7 @@ export class Snapshot {
     const name = `${number}.log`;
     const file = await open(join(this.#options.dir, name), 'w', 0o600);
     this.#number = number;
-    return { file, frames: new SealedFrames(this.#options.key, name) };
+    return { file, frames: new SealedFrames(this.#keys, name) };
   }
 
   async #loadReleaseBefore(): Promise<{ content?: SnapshotContent; reason?: string }> {
@@ -184,7 +190,8 @@ export class Snapshot {
     let entries = 0;
     let isComplete = false;
     let read = 0;
-    for (const frame of new SealedFrames(this.#options.key, name).open(bytes)) {
+    const frames = new SealedFrames(this.#keys, name);
+    for (const frame of frames.open(bytes)) {
       read += frame.length + frameOverheadBytes;
       for (const entry of decodeEntries(frame)) {
         reader.read(entry);
@@ -194,6 +201,7 @@ export class Snapshot {
     }
     const isCut = read < bytes.length;
     reader.endFile(isCut);
+    this.#isOfOtherKey ||= frames.isOfOtherKey;
     return { entries, isComplete, isCut, bytes: bytes.length };
   }
 

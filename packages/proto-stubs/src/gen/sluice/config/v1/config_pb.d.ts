@@ -30,6 +30,20 @@ export declare type ResolveKeyRequest = Message<"sluice.config.v1.ResolveKeyRequ
    * @generated from field: string key_id = 2;
    */
   keyId: string;
+
+  /**
+   * Which pepper `key_hash` is of, by its name, and the same key under others that
+   * the gateway knows, while peppers are rotated. Found by any of them, the key is
+   * kept from then on by the one that the control plane uses.
+   *
+   * @generated from field: string pepper = 3;
+   */
+  pepper: string;
+
+  /**
+   * @generated from field: repeated sluice.config.v1.OtherHash other_hashes = 4;
+   */
+  otherHashes: OtherHash[];
 };
 
 /**
@@ -37,6 +51,27 @@ export declare type ResolveKeyRequest = Message<"sluice.config.v1.ResolveKeyRequ
  * Use `create(ResolveKeyRequestSchema)` to create a new message.
  */
 export declare const ResolveKeyRequestSchema: GenMessage<ResolveKeyRequest>;
+
+/**
+ * @generated from message sluice.config.v1.OtherHash
+ */
+export declare type OtherHash = Message<"sluice.config.v1.OtherHash"> & {
+  /**
+   * @generated from field: string pepper = 1;
+   */
+  pepper: string;
+
+  /**
+   * @generated from field: bytes key_hash = 2;
+   */
+  keyHash: Uint8Array;
+};
+
+/**
+ * Describes the message sluice.config.v1.OtherHash.
+ * Use `create(OtherHashSchema)` to create a new message.
+ */
+export declare const OtherHashSchema: GenMessage<OtherHash>;
 
 /**
  * @generated from message sluice.config.v1.ResolveKeyResponse
