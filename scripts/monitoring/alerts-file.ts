@@ -8,6 +8,9 @@ export function alertsFile(): string {
   return `# Made from scripts/monitoring/alerts.ts by \`npm run generate\`; do not edit.\ngroups:\n${groups.join('')}`;
 }
 
+/** In this project; whoever shows it elsewhere puts that before it. */
+export const runbookOf = (alert: string) => `docs/deploy/runbooks.md#${alert.toLowerCase()}`;
+
 function ruleText({ name, expression, holds, severity, summary }: AlertRule): string {
   return [
     `      - alert: ${name}`,
@@ -17,6 +20,7 @@ function ruleText({ name, expression, holds, severity, summary }: AlertRule): st
     `          severity: ${severity}`,
     '        annotations:',
     `          summary: ${JSON.stringify(summary)}`,
+    `          runbook_url: ${runbookOf(name)}`,
     '',
   ].join('\n');
 }

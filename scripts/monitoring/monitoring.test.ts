@@ -93,6 +93,33 @@ describe('each alert', () => {
   );
 });
 
+describe('runbooks', () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/deploy/runbooks.md'), 'utf8');
+  const sections = page.split('\n## ').slice(1);
+
+  it('are there for each alert and for nothing else, and say all four things', () => {
+    expect(sections.map((text) => text.split('\n')[0]).sort()).toEqual(
+      rules.map(({ name }) => name).sort(),
+    );
+    for (const text of sections)
+      expect([...text.matchAll(/^- \*\*(.+?)\*\*: \S/gm)].map(([, what]) => what)).toEqual([
+        'Means',
+        'Callers see',
+        'Look at',
+        'Do',
+      ]);
+  });
+
+  it('name metrics that there are', () => {
+    const told = readFileSync(resolve(import.meta.dirname, '../../docs/operating.md'), 'utf8');
+    const named = [...page.matchAll(/`((?:sluice|usage|nats|analytics)_[a-z_]+)`/g)].map(
+      ([, name = '']) => name,
+    );
+    expect(named.length).toBeGreaterThan(15);
+    expect(named.filter((name) => !told.includes(`\`${name}\``))).toEqual([]);
+  });
+});
+
 describe('evaluateExpression', () => {
   it.each(['sum(', 'sum(a) > b', 'avg(a)', 'a{b="c"} c', 'rate(a)', 'a > 1 > 2', 'a + b'])(
     'refuses %s',

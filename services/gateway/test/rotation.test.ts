@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pepperName } from '@sluice/contracts';
 import { eventually, type TestStackOptions } from '@sluice/testkit';
-import { Client } from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Scenario, startScenario } from './scenario.ts';
 
@@ -17,7 +15,6 @@ const environment = {
 const parts = ['data-service', 'control-plane', 'gateway', 'gateway-2'] as const;
 
 let scenario: Scenario;
-let database: Client;
 /** Gateways that a load balancer would ask. */
 const up = new Set([0, 1]);
 const outcomes: string[] = [];
@@ -26,11 +23,8 @@ let callers: Promise<unknown>;
 
 beforeAll(async () => {
   scenario = await startScenario({ gateways: 2, environment });
-  database = new Client({ connectionString: scenario.stack.databaseUrl });
-  await database.connect();
 }, 120_000);
 afterAll(async () => {
-  await database?.end();
   await scenario?.stop();
 });
 
@@ -75,14 +69,6 @@ async function metric(name: string): Promise<number> {
   return Number(new RegExp(`^${name}\\{.*\\} (.+)$`, 'm').exec(text)?.[1]);
 }
 
-const pepperOf = async (keyId: string) => {
-  const { rows } = await database.query(
-    'SELECT pepper FROM api_key_secrets WHERE api_key_id = $1',
-    [keyId],
-  );
-  return rows[0]?.pepper;
-};
-
 it('master key, pepper, service token and snapshot key are rotated, and no request fails', {
   timeout: 180_000,
 }, async () => {
@@ -111,19 +97,16 @@ it('master key, pepper, service token and snapshot key are rotated, and no reque
 
   await rollOut({ ...before, ...also(after) });
   await rollOut({ ...after, ...also(before) });
-  // All is sealed anew; of the keys that were used nothing is left, and the count says that one is.
+  // All is sealed anew; of the keys that were used nothing is left, and the count says that some were not.
+  const left = () => metric('sluice_key_hashes_to_make_anew');
   await eventually(async () => {
-    const { rows } = await database.query('SELECT count(*)::int AS sealed FROM integrations');
-    expect(rows[0].sealed).toBeGreaterThan(0);
     expect(await metric('sluice_secrets_to_seal_anew')).toBe(0);
-    expect(await metric('sluice_key_hashes_to_make_anew')).toBeGreaterThan(0);
+    expect(await left()).toBeGreaterThan(0);
   });
-  const current = pepperName(Buffer.from(after.KEY_PEPPER, 'hex'));
-  expect(await pepperOf(unused.id)).not.toBe(current);
   await scenario.admin('GET', '/configs');
-  const another = await scenario.chat({ key: unused.key });
-  expect(another.status).toBe(200);
-  await eventually(async () => expect(await pepperOf(unused.id)).toBe(current));
+  await eventually(async () => expect(await left()).toBe(1));
+  expect((await scenario.chat({ key: unused.key })).status).toBe(200);
+  await eventually(async () => expect(await left()).toBe(0));
 
   await rollOut({ ...after, ...none });
   expect((await scenario.chat({ key: unused.key })).status).toBe(200);
