@@ -67,6 +67,7 @@ const commands = {
   'ledger:speed': ['scripts/ledger-speed.ts'],
   'ledger:verify': ['scripts/ledger-verify.ts'],
   migrate: ['scripts/migrate.ts'],
+  'upgrade:rehearse': ['scripts/upgrade-rehearse.ts'],
   prices: ['scripts/prices.ts'],
 };
 

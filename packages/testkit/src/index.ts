@@ -1,4 +1,3 @@
-export { builtServices } from './built-service.ts';
 /**
  * Real servers and processes for tests, and upstreams that misbehave on
  * request. For tests only: nothing that ships imports it. `startStack` runs all
@@ -6,7 +5,7 @@ export { builtServices } from './built-service.ts';
  */
 
 export { freePort } from '@sluice/stack';
-export { builtService } from './built-service.ts';
+export { builtService, builtServices } from './built-service.ts';
 export { type CertificateName, testCertificate, testCertificatePath } from './certificates.ts';
 export { debianServer } from './debian-servers.ts';
 export { eventually } from './eventually.ts';

@@ -1,0 +1,324 @@
+/**
+ * `npm run upgrade:rehearse [-- --before COMMIT] [--seconds 8]`: upgrades an installation of an earlier commit to this checkout and rolls
+ * it back, in the order of docs/deploy/upgrade.md, under 100 requests a second of which a fifth are streams; tries the wrong order on the way.
+ * Ends with 1 when a request failed, or the ledger lacks or doubles one. Takes some minutes; needs git and Linux.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { analytics } from '@sluice/proto-stubs';
+import { createRpcClient } from '@sluice/rpc';
+import {
+  baseEnvironment,
+  createSecrets,
+  freePort,
+  freePorts,
+  type PartName,
+  postgresSpec,
+  postgresUrl,
+  type ServiceName,
+  type Sluice,
+  serviceEnvironments,
+  startProcess,
+  startSluice,
+  throwawayPostgres,
+} from '@sluice/stack';
+import { buildService } from './build.ts';
+
+const { values: flags } = parseArgs({
+  options: {
+    before: { type: 'string', default: 'b41b1b83' },
+    seconds: { type: 'string', default: '8' },
+  },
+});
+const stageMs = Number(flags.seconds) * 1000;
+const root = resolve(import.meta.dirname, '..');
+const work = mkdtempSync(join(tmpdir(), 'sluice-rehearsal-'));
+const services: readonly ServiceName[] = ['gateway', 'control-plane', 'data-service'];
+const faults: string[] = [];
+const say = (line: string) => process.stdout.write(`${line}\n`);
+
+process.exitCode = await main().finally(() => {
+  execFileSync('git', ['worktree', 'prune'], { cwd: root });
+  rmSync(work, { recursive: true, force: true });
+});
+
+async function main(): Promise<number> {
+  const checkout = checkOut(flags.before);
+  say(`building ${flags.before} and this checkout`);
+  const before = buildBefore(checkout);
+  const after = Object.fromEntries(
+    await Promise.all(
+      services.map(async (name) => [name, await buildService(name, join(work, 'after', name))]),
+    ),
+  ) as Record<ServiceName, string>;
+
+  // Postgres may run as another user, who must be able to pass.
+  chmodSync(work, 0o711);
+  mkdirSync(join(work, 'postgres'));
+  const settings = await throwawayPostgres(join(work, 'postgres'));
+  const postgres = await startProcess(postgresSpec(settings));
+  let sluice: Sluice | undefined;
+  try {
+    const rehearsal = await start(postgresUrl(settings), checkout, before);
+    sluice = rehearsal.sluice;
+    await rehearse({ ...rehearsal, before, after, databaseUrl: postgresUrl(settings) });
+  } finally {
+    await sluice?.stop();
+    await postgres.stop();
+  }
+  for (const fault of faults.slice(0, 20)) say(`FAULT ${fault}`);
+  say(faults.length === 0 ? 'ok' : `${faults.length} faults`);
+  return faults.length === 0 ? 0 : 1;
+}
+
+/** The earlier commit, with what this checkout has installed; links between packages lead into it. */
+function checkOut(commit: string): string {
+  const path = join(work, 'before');
+  execFileSync('git', ['worktree', 'add', '--detach', '--force', path, commit], {
+    cwd: root,
+    stdio: 'ignore',
+  });
+  symlinkSync(join(root, 'node_modules'), join(path, 'node_modules'));
+  for (const parent of ['packages', 'services', '.'])
+    for (const name of parent === '.' ? ['scripts'] : readdirSync(join(path, parent))) {
+      const installed = join(root, parent, name, 'node_modules');
+      if (existsSync(installed))
+        cpSync(installed, join(path, parent, name, 'node_modules'), {
+          recursive: true,
+          verbatimSymlinks: true,
+        });
+    }
+  return path;
+}
+
+function buildBefore(checkout: string): Record<ServiceName, string> {
+  const run = (cwd: string, ...args: string[]) =>
+    execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], {
+      cwd,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  run(join(checkout, 'services/control-plane'), 'prisma/generate.ts');
+  run(checkout, 'scripts/build.ts');
+  return Object.fromEntries(
+    services.map((name) => [name, join(checkout, 'dist', name, 'main.mjs')]),
+  ) as Record<ServiceName, string>;
+}
+
+async function start(databaseUrl: string, checkout: string, before: Record<ServiceName, string>) {
+  const ports = await freePorts();
+  const [second, metrics] = [await freePort(), await freePort()];
+  const secrets = createSecrets();
+  const dataDir = join(work, 'data');
+  const input = { dataDir, ports, secrets, databaseUrl };
+  // As that release sets itself up.
+  const stack = (await import(join(checkout, 'packages/stack/src/index.ts'))) as {
+    createInstallation(
+      env: Record<string, string | undefined>,
+    ): Promise<Parameters<typeof startSluice>[0]['credentials']>;
+  };
+  const created = await stack.createInstallation({
+    ...baseEnvironment(),
+    ...serviceEnvironments(input).controlPlane,
+  });
+  if (created === undefined) throw new Error('the database was not empty');
+  const files: Partial<Record<PartName, string>> = { ...before, 'gateway-2': before.gateway };
+  for (const name of ['gateway', 'gateway-2', 'clickhouse', 'logs'])
+    mkdirSync(join(dataDir, name), { recursive: true });
+  const sluice = await startSluice({
+    ...input,
+    credentials: { ...created, base_url: `http://127.0.0.1:${ports.gateway}/v1` },
+    isMigrated: true,
+    restart: false,
+    moreGatewayPorts: [second],
+    builtParts: files,
+    environment: { LOG_STORE: '', DRAIN_TIMEOUT: '10000' },
+    partEnvironment: { 'gateway-2': { METRICS_PORT: String(metrics) } },
+  });
+  return { sluice, files, ports, secrets, metrics, gatewayPorts: [ports.gateway, second] };
+}
+
+type Rehearsal = Awaited<ReturnType<typeof start>> & {
+  before: Record<ServiceName, string>;
+  after: Record<ServiceName, string>;
+  databaseUrl: string;
+};
+
+async function rehearse(on: Rehearsal): Promise<void> {
+  const traffic = new Traffic(on);
+  const startedAtMs = Date.now() - 1000;
+  const gateways = ['gateway', 'gateway-2'] as const;
+  const roll = async (name: PartName, file: string) => {
+    const gateway = gateways.indexOf(name as never);
+    const part = on.sluice.parts.get(name);
+    if (part === undefined) throw new Error(`there is no ${name}`);
+    on.files[name] = file;
+    if (gateway >= 0) traffic.up.delete(gateway);
+    await delay(gateway >= 0 ? 200 : 0);
+    await part.stop();
+    await part.start();
+    if (gateway >= 0) traffic.up.add(gateway);
+    say(`  ${name} is replaced; ${traffic.counts()}`);
+    await delay(stageMs / 4);
+  };
+  const running = traffic.run();
+  await delay(stageMs);
+
+  say('migrations first; what runs goes on');
+  execFileSync(process.execPath, [join(root, 'scripts/migrate.ts')], {
+    env: { ...baseEnvironment(), DATABASE_URL: on.databaseUrl },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  await delay(stageMs / 2);
+
+  say('the wrong order: a gateway before its data service');
+  await roll('gateway-2', on.after.gateway);
+  await expectMetric(on.metrics, 'sluice_outbox_refused', 1);
+  await delay(stageMs / 2);
+  await roll('gateway-2', on.before.gateway);
+
+  say('upgrade');
+  await roll('control-plane', on.after['control-plane']);
+  await roll('data-service', on.after['data-service']);
+  for (const name of gateways) await roll(name, on.after.gateway);
+  await expectMetric(on.metrics, 'sluice_outbox_refused', 0);
+  await delay(stageMs);
+
+  say('roll-back');
+  for (const name of gateways.toReversed()) await roll(name, on.before.gateway);
+  await roll('data-service', on.before['data-service']);
+  await roll('control-plane', on.before['control-plane']);
+  await delay(stageMs);
+  traffic.stop();
+  await running;
+  say(`traffic: ${traffic.counts()}`);
+  await compare(on, traffic.names, startedAtMs);
+}
+
+/** Requests by the clock, each with a name of its own, to a gateway that is up. */
+class Traffic {
+  readonly up = new Set([0, 1]);
+  readonly names = new Set<string>();
+  readonly #on: Rehearsal;
+  #streams = 0;
+  #failed = 0;
+  #isStopped = false;
+
+  constructor(on: Rehearsal) {
+    this.#on = on;
+  }
+
+  counts(): string {
+    return `${this.names.size} requests, ${this.#streams} of them streams, ${this.#failed} failed`;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async run(): Promise<void> {
+    const underWay = new Set<Promise<void>>();
+    for (let next = performance.now(); !this.#isStopped; next += 10) {
+      const wait = next - performance.now();
+      if (wait > 0) await delay(wait);
+      const sent = this.#send(this.names.size).finally(() => underWay.delete(sent));
+      underWay.add(sent);
+    }
+    await Promise.all(underWay);
+  }
+
+  async #send(number: number): Promise<void> {
+    const name = `rehearsal-${number}`;
+    const stream = number % 5 === 0;
+    this.names.add(name);
+    if (stream) this.#streams += 1;
+    const up = [...this.up];
+    const port = this.#on.gatewayPorts[up[number % up.length] ?? 0];
+    try {
+      const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          'x-service-api-key': this.#on.sluice.credentials.workspace_key,
+          'x-service-provider': this.#on.sluice.credentials.demo_provider,
+          'x-service-trace-id': name,
+        },
+        body: JSON.stringify({
+          model: 'gpt-4o-mini',
+          stream,
+          messages: [{ role: 'user', content: 'Hello' }],
+        }),
+      });
+      const text = await answer.text();
+      if (answer.status === 200 && (!stream || text.trimEnd().endsWith('[DONE]'))) return;
+      this.#fail(`${name} at port ${port}: ${answer.status} ${text.slice(-200)}`);
+    } catch (error) {
+      this.#fail(`${name} at port ${port}: ${(error as Error).message}`);
+    }
+  }
+
+  #fail(fault: string): void {
+    this.#failed += 1;
+    faults.push(fault);
+  }
+}
+
+async function expectMetric(port: number, name: string, value: number): Promise<void> {
+  for (let tries = 0; tries < 40; tries += 1) {
+    const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+    const found = Number(new RegExp(`^${name}\\{.*\\} (.+)$`, 'm').exec(text)?.[1]);
+    if (found === value) return say(`  ${name} is ${value}`);
+    await delay(250);
+  }
+  faults.push(`${name} is not ${value}`);
+}
+
+/** Waits until the ledger has all, and looks for what it has twice. */
+async function compare(
+  { ports, secrets, sluice }: Rehearsal,
+  names: ReadonlySet<string>,
+  fromMs: number,
+): Promise<void> {
+  const client = createRpcClient(analytics.LogService, {
+    address: `127.0.0.1:${ports.dataServiceGrpc}`,
+    token: secrets.service_token,
+  });
+  const organisationId = sluice.credentials.organisation_id;
+  const filter = { organisationId, fromMs: BigInt(fromMs), toMs: BigInt(Date.now() + 60_000) };
+  let missing = names.size;
+  let doubled = 0;
+  for (let tries = 0; tries < 60; tries += 1) {
+    const attempts = new Map<string, number>();
+    let cursor = '';
+    do {
+      const request = { filter, pageSize: 1000, cursor };
+      const page = await client.unary(analytics.LogService.method.listLogs, request, {
+        timeoutMs: 30_000,
+      });
+      for (const { record, attempts: count } of page.entries)
+        if (record !== undefined)
+          attempts.set(record.traceId, (attempts.get(record.traceId) ?? 0) + count);
+      cursor = page.nextCursor;
+    } while (cursor !== '');
+    missing = [...names].filter((name) => !attempts.has(name)).length;
+    doubled = [...attempts.values()].filter((count) => count > 1).length;
+    if (missing === 0) break;
+    await delay(1000);
+  }
+  client.close();
+  say(`ledger: ${names.size - missing} of ${names.size}, missing ${missing}, twice ${doubled}`);
+  if (missing > 0) faults.push(`${missing} requests are not in the ledger`);
+  if (doubled > 0) faults.push(`${doubled} requests are in the ledger twice`);
+}
