@@ -6,11 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import { applyMigrations, missingMigrations } from '@sluice/control-plane/migrate';
-import {
-  migrateClickHouse,
-  migrateNats,
-  replicationOf,
-} from '@sluice/data-service/migrate';
+import { migrateClickHouse, migrateNats, replicationOf } from '@sluice/data-service/migrate';
 import { migrateSettings } from './migrate-settings.ts';
 
 const help = `Usage: npm run migrate [-- --check]

@@ -279,7 +279,10 @@ async function expectMetric(port: number, name: string, value: number): Promise<
   for (let tries = 0; tries < 40; tries += 1) {
     const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
     const found = Number(new RegExp(`^${name}\\{.*\\} (.+)$`, 'm').exec(text)?.[1]);
-    if (found === value) return say(`  ${name} is ${value}`);
+    if (found === value) {
+      say(`  ${name} is ${value}`);
+      return;
+    }
     await delay(250);
   }
   faults.push(`${name} is not ${value}`);

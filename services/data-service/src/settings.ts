@@ -5,8 +5,8 @@ import {
   optionalSecret,
   processSettings,
   secret,
-  secretUrl,
   secrets,
+  secretUrl,
   serverTlsSettings,
   text,
 } from '@sluice/env';
