@@ -3,8 +3,8 @@ import { createLogger } from '@sluice/telemetry';
 import { testDatabase } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createCredentialVault } from '../../src/kernel/credentials/envelope.ts';
-import { SealAnew, sealedColumns } from '../../src/kernel/credentials/seal-anew.ts';
 import { createDatabaseClient, type DatabaseClient } from '../../src/kernel/database/client.ts';
+import { SealAnew, sealedColumns } from '../../src/kernel/database/seal-anew.ts';
 import { applyMigrations } from '../../src/kernel/migrations/apply.ts';
 
 const [before, after] = [randomBytes(32), randomBytes(32)];

@@ -1,8 +1,8 @@
 import type { Logger } from '@sluice/telemetry';
 import { Prisma } from '../../generated/prisma/client.ts';
-import { bytes } from '../database/change.ts';
-import type { Database } from '../database/client.ts';
-import type { CredentialVault } from './envelope.ts';
+import type { CredentialVault } from '../credentials/envelope.ts';
+import { bytes } from './change.ts';
+import type { Database } from './client.ts';
 
 /** Every column that the vault seals, and the columns that its rows are addressed by. A test holds the list to the database. */
 export const sealedColumns = [
