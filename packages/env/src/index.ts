@@ -3,6 +3,7 @@
  * `settings.ts` and reads them once, when it starts; every fault is reported
  * together, and secrets never appear in the report.
  */
+export { airGapHostSettings, airGapSettings } from './air-gap-settings.ts';
 export {
   ascending,
   bool,
@@ -27,5 +28,6 @@ export {
   url,
   uuids,
 } from './define-settings.ts';
+export { factsKeySetting } from './facts-key-setting.ts';
 export { metricsSettings, processSettings } from './process-settings.ts';
 export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

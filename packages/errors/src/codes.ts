@@ -186,6 +186,13 @@ export const errorCodes = {
   ),
   'host.not_allowed': request(400, 'A stored credential is not sent to this host.'),
   'host.invalid': request(400, 'The custom host is not allowed.', 'AB01'),
+  'host.air_gapped': {
+    status: 400,
+    retry: 'next-target',
+    type: 'invalid_request_error',
+    admin: 'AB01',
+    text: 'The host is beyond the air gap of this installation.',
+  },
   inline_config_blocked: request(400, 'Inline configs are blocked; use a saved config slug.'),
   inline_provider_blocked: request(400, 'Raw provider names are blocked; use a saved provider.'),
   inline_custom_host_blocked: request(400, 'Custom hosts are blocked.'),

@@ -57,8 +57,13 @@ export interface HostQuestion {
   readonly forwardHeaders?: readonly string[] | undefined;
   /** How often it is asked again when it could not be reached, or was out of order; default: not at all. */
   readonly retriesMax?: number;
-  /** The request or the answer names the address, and nobody who may trust hosts: only public ones are asked. */
-  readonly by?: 'caller';
+  /**
+   * `caller`: the request or the answer names the address, and nobody who may trust hosts, so only public ones
+   * are asked. `vendor`: no parameter does, it is the service's own. Default: whoever wrote the check.
+   */
+  readonly by?: 'caller' | 'vendor';
+  /** Nothing is sent: `status` 0 says that the host has addresses. */
+  readonly lookUpOnly?: boolean;
   /** A larger answer is none; default 1 MiB. */
   readonly bytesMax?: number;
   /** The answer is large, and held until the request is over: it counts among the bodies that all requests hold. */
@@ -125,6 +130,8 @@ export type CheckFault =
   /** The checks of this request took all the time that checks have. */
   | 'TimeSpent'
   | 'HostFailed'
+  /** The host is beyond the air gap: nobody looked whether it is there. */
+  | 'AirGapped'
   | 'DeadlineExceeded'
   /** All checks of its guardrail together had their time. */
   | 'HookDeadlineExceeded';

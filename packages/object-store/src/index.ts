@@ -8,4 +8,9 @@ export { FolderStore } from './folder-store.ts';
 export { type LogFormat, logFolder, logOfKey, logPath } from './log-path.ts';
 export { logStoreSettings } from './log-store-settings.ts';
 export { type ListOptions, type ObjectPage, type ObjectStore, StoreError } from './object-store.ts';
-export { type LogStoreEnv, logStoreEnvOf, openLogStore } from './open-log-store.ts';
+export {
+  expectLogStoreWithin,
+  type LogStoreEnv,
+  logStoreEnvOf,
+  openLogStore,
+} from './open-log-store.ts';

@@ -30,6 +30,25 @@ export function openLogStore(
   });
 }
 
+/**
+ * Before it is opened, where there is an air gap.
+ * @throws Error when the store is at its vendor's own address, and that is not within
+ */
+export function expectLogStoreWithin(
+  env: LogStoreEnv,
+  isWithin: (origin: string) => boolean,
+): void {
+  const { LOG_STORE: kind } = env;
+  if (kind === undefined || !atVendors.has(kind)) return;
+  const { origin } = placeOf(kind, env);
+  if (!isWithin(origin))
+    throw new Error(
+      `LOG_STORE: ${kind} is at ${origin}, beyond the air gap (AIRGAP=true): use s3_custom with LOG_STORE_BASEPATH, or list the host in AIRGAP_HOSTS`,
+    );
+}
+
+const atVendors: ReadonlySet<string> = new Set(['s3', 'gcs']);
+
 function openKind(kind: string, env: LogStoreEnv, nowMs: () => number): ObjectStore {
   if (kind === 'local') return new FolderStore(needed(env, 'LOG_STORE_DIR'));
   const reason = notSupported.get(kind);
@@ -63,7 +82,7 @@ function placeOf(
   kind: string,
   env: LogStoreEnv,
 ): Pick<S3Options, 'origin' | 'basePath' | 'region'> {
-  if (kind === 's3' || kind === 'gcs') {
+  if (atVendors.has(kind)) {
     const region = needed(env, 'LOG_STORE_REGION');
     const bucket = needed(env, 'LOG_STORE_GENERATIONS_BUCKET');
     // Both become parts of a host name or path: they must not become another one.

@@ -67,6 +67,8 @@ export interface ConnectPurpose {
 export interface ConnectGuard {
   /** An undici `connect` function; its connections share this guard's limits. */
   connector(purpose?: ConnectPurpose): buildConnector.connector;
+  /** The addresses that a connection to this URL would use. @throws GatewayError as it would */
+  lookUp(url: Readonly<URL>, by: AddressAuthor, owner: string): Promise<readonly Address[]>;
 }
 
 /** So many answers of one name are tried; more would only delay the failure. */
@@ -157,9 +159,8 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
     const identity = tls === undefined ? {} : { secureContext: secureContextOf(tls) };
     const secure = buildConnector({ ...identity, allowH2: false, timeout: connectTimeoutMs });
     return (target, callback) => {
-      const { protocol } = target;
-      const hostname = target.hostname.replace(/^\[(.*)\]$/, '$1');
-      const port = Number(target.port) || (protocol === 'https:' ? 443 : 80);
+      const destination = destinationOf(target);
+      const { protocol, hostname } = destination;
       const owner = purpose.owner?.() ?? hostname;
       const attempt = new Attempt(connectTimeoutMs, callback, (socket) => {
         if (protocol !== 'https:') return attempt.succeed(socket);
@@ -170,20 +171,29 @@ export function createConnectGuard(options: ConnectGuardOptions): ConnectGuard {
         });
       });
       attempt.enter(connecting, owner, () => {
-        open({ protocol, hostname, port }, by, owner, attempt).catch((error: Error) =>
-          attempt.fail(error),
-        );
+        open(destination, by, owner, attempt).catch((error: Error) => attempt.fail(error));
       });
     };
   }
 
-  return { connector };
+  return {
+    connector,
+    lookUp: (url, by, owner) => checkedAddresses(destinationOf(url), by, owner),
+  };
 }
 
 interface Destination {
   protocol: string;
   hostname: string;
   port: number;
+}
+
+function destinationOf(url: { protocol: string; hostname: string; port: string }): Destination {
+  return {
+    protocol: url.protocol,
+    hostname: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 80),
+  };
 }
 
 function systemLookup({ resolver, dnsServers }: ConnectGuardOptions): Lookup {

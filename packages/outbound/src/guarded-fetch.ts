@@ -20,6 +20,8 @@ export interface GuardedRequest {
   field?: string;
   /** Who named the address; default: an administrator. */
   by?: AddressAuthor;
+  /** Nothing is sent: `status` 0 says that the host has addresses, all of which may be called. */
+  lookUpOnly?: boolean;
   /** Ends it before its time. */
   signal?: AbortSignal;
   /** On whose account look-ups and connections are; default: the origin's own. */
@@ -56,8 +58,9 @@ export function createGuardedFetch({
   connectionsMax = 16,
   ...guard
 }: GuardedFetchOptions): GuardedFetch {
+  const connectGuard = createConnectGuard(guard);
   const pools = createUpstreamPools({
-    guard: createConnectGuard(guard),
+    guard: connectGuard,
     poolsMax: 200,
     connectionsMax,
     keepAliveMs: 5_000,
@@ -66,19 +69,24 @@ export function createGuardedFetch({
   async function fetch(address: string, request: GuardedRequest): Promise<GuardedReply> {
     const { by = 'admin' } = request;
     const { url } = checkUpstreamUrl(address, guard.rules, request.field ?? 'url', by);
+    const { owner = url.origin } = request;
+    if (request.lookUpOnly === true) {
+      await connectGuard.lookUp(url, by, owner).catch((error: unknown) => {
+        throw upstreamFailure(error, false);
+      });
+      return { status: 0, headers: {}, body: Buffer.alloc(0) };
+    }
     const deadline = AbortSignal.timeout(request.timeoutMs);
     let headKnown = false;
     try {
-      const reply = await pools
-        .pool(url.origin, { by, owner: request.owner ?? url.origin })
-        .request({
-          method: request.method ?? 'GET',
-          path: `${url.pathname}${url.search}`,
-          headers: request.headers ?? {},
-          body: request.body ?? null,
-          signal:
-            request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]),
-        });
+      const reply = await pools.pool(url.origin, { by, owner }).request({
+        method: request.method ?? 'GET',
+        path: `${url.pathname}${url.search}`,
+        headers: request.headers ?? {},
+        body: request.body ?? null,
+        signal:
+          request.signal === undefined ? deadline : AbortSignal.any([deadline, request.signal]),
+      });
       headKnown = true;
       const body = await readAtMost(reply.body, request);
       return { status: reply.statusCode, headers: reply.headers, body };

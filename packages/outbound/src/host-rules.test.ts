@@ -407,3 +407,70 @@ describe('isAddressAllowed', () => {
     },
   );
 });
+
+describe('an air gap', () => {
+  const gap = makeHostRules({
+    trusted: ['llm.corp'],
+    trustedForCallers: [],
+    production: true,
+    airGap: { hosts: undefined, named: ['https://sts.agency.example'] },
+  });
+  const listed = makeHostRules({
+    trusted: ['llm.corp'],
+    production: true,
+    airGap: { hosts: ['*.mirror.example', '203.0.114.0/24', 'one.example:8443', 'nip.io'] },
+  });
+  const codeOf = (url: string, rules: HostRules, by: 'admin' | 'vendor' | 'caller') => {
+    try {
+      checkUpstreamUrl(url, rules, 'field', by);
+      return undefined;
+    } catch (error) {
+      return (error as GatewayError).code;
+    }
+  };
+
+  it.each([
+    ['https://api.openai.com/v1', 'vendor', 'host.air_gapped'],
+    ['https://api.openai.com/v1', 'caller', 'host.air_gapped'],
+    ['https://8.8.8.8/v1', 'caller', 'host.air_gapped'],
+    ['https://models.example.com/v1', 'admin', undefined],
+    ['https://8.8.8.8/v1', 'admin', undefined],
+    ['http://llm.corp/v1', 'vendor', undefined],
+    ['http://other.corp/v1', 'admin', 'host.invalid'],
+    ['https://sts.agency.example/', 'vendor', undefined],
+  ] as const)('%s of %s: %s', (url, by, code) => {
+    expect(codeOf(url, gap, by)).toBe(code);
+    // Asked again it is the same: what one author may is not kept for another.
+    expect(codeOf(url, gap, by)).toBe(code);
+  });
+
+  it.each([
+    ['https://models.example.com/v1', 'admin', 'host.air_gapped'],
+    ['https://a.mirror.example/v1', 'caller', undefined],
+    ['https://mirror.example/v1', 'vendor', undefined],
+    ['https://203.0.114.9/v1', 'caller', undefined],
+    ['https://one.example/v1', 'admin', 'host.air_gapped'],
+    ['https://one.example:8443/v1', 'caller', undefined],
+    ['http://llm.corp/v1', 'admin', undefined],
+  ] as const)('with a list, %s of %s: %s', (url, by, code) => {
+    expect(codeOf(url, listed, by)).toBe(code);
+  });
+
+  it('says what an operator has to do', () => {
+    const messageOf = (rules: HostRules, by: 'vendor' | 'caller') => {
+      try {
+        return checkHostAndPort('api.openai.com', 443, rules, 'x', by);
+      } catch (error) {
+        return (error as GatewayError).message;
+      }
+    };
+    expect(messageOf(gap, 'vendor')).toMatch(
+      /api\.openai\.com.*AIRGAP=true.*custom_host.*AIRGAP_HOSTS/,
+    );
+    expect(messageOf(gap, 'caller')).toMatch(/AIRGAP_HOSTS or TRUSTED_CALLER_HOSTS/);
+    expect(messageOf(listed, 'vendor')).toMatch(/AIRGAP_HOSTS does not list it/);
+    expect(listed.dropped).toEqual([
+      expect.objectContaining({ setting: 'AIRGAP_HOSTS', entry: 'nip.io' }),
+    ]);
+  });
+});

@@ -9,10 +9,10 @@ import { type DroppedEntry, TrustedHosts } from './trusted-hosts.ts';
 
 /**
  * Who wrote an address down. `admin`: it is saved with the workspace or the
- * organisation, or stands in the catalogue. `caller`: it came with a request,
- * whole or in part.
+ * organisation. `vendor`: it stands in our catalogue, or is made there of what an
+ * admin saved; trusted as an admin's. `caller`: it came with a request, whole or in part.
  */
-export type AddressAuthor = 'admin' | 'caller';
+export type AddressAuthor = 'admin' | 'vendor' | 'caller';
 
 /**
  * Which hosts the gateway may call. This file judges what is written, before
@@ -24,6 +24,8 @@ export interface HostRules {
   /** Hosts that may be private, by who named them. */
   readonly trusted: Readonly<Record<AddressAuthor, TrustedHosts>>;
   readonly own: OwnServices;
+  /** Undefined = whatever is allowed may be called, wherever it is. */
+  readonly airGap: AirGap | undefined;
   /** Entries of the settings that were not taken; each is worth a line in the log. */
   readonly dropped: readonly (DroppedEntry & { readonly setting: string })[];
   readonly accepted: Readonly<Record<AddressAuthor, Map<string, CheckedUrl>>>;
@@ -33,6 +35,20 @@ export interface HostRules {
 export interface CheckedUrl {
   readonly url: Readonly<URL>;
   readonly trusted: boolean;
+}
+
+/** What an installation without a way out calls. */
+export interface AirGap {
+  readonly hosts: TrustedHosts;
+  /** Admins name no further ones. */
+  readonly isClosed: boolean;
+}
+
+export interface AirGapSettings {
+  /** `AIRGAP_HOSTS`. */
+  readonly hosts: readonly string[] | undefined;
+  /** Hosts outside that other settings name: they are configured, but close nothing. */
+  readonly named?: readonly string[];
 }
 
 export interface HostRuleSettings {
@@ -45,6 +61,8 @@ export interface HostRuleSettings {
   ownHosts?: readonly string[];
   /** Addresses of its parts as their settings have them: `host:port` or URLs. */
   ownParts?: readonly (string | undefined)[];
+  /** With `AIRGAP`. */
+  airGap?: AirGapSettings | undefined;
 }
 
 const urlLengthMax = 2048;
@@ -63,15 +81,21 @@ export function makeHostRules(settings: HostRuleSettings): HostRules {
   const own = new OwnServices(settings.ownHosts ?? [], parts);
   const from = (setting: string, dropped: readonly DroppedEntry[]) =>
     dropped.map((entry) => ({ setting, ...entry }));
+  const { airGap } = settings;
   return {
-    trusted: { admin, caller },
+    trusted: { admin, vendor: admin, caller },
     own,
+    airGap: airGap && {
+      hosts: new TrustedHosts([...(airGap.hosts ?? []), ...(airGap.named ?? [])]),
+      isClosed: airGap.hosts !== undefined,
+    },
     dropped: [
       ...from('TRUSTED_CUSTOM_HOSTS', new TrustedHosts(trusted ?? []).dropped),
       ...from('TRUSTED_CALLER_HOSTS', caller.dropped),
       ...from('OWN_HOSTS', own.dropped),
+      ...from('AIRGAP_HOSTS', new TrustedHosts(airGap?.hosts ?? []).dropped),
     ],
-    accepted: { admin: new Map(), caller: new Map() },
+    accepted: { admin: new Map(), vendor: new Map(), caller: new Map() },
   };
 }
 
@@ -125,18 +149,45 @@ export function checkHostAndPort(
   if (isAddress) {
     if (!isAddressAllowed(host, { trusted })) throw refuse(field, 'The address is not allowed.');
     if (rules.own.hasAddress(host, port)) throw isOwn(field);
+    expectWithinGap({ host, port, by, trusted }, rules.airGap, field);
     return { trusted };
   }
   if (isNeverReachableName(host)) throw refuse(field, 'The host is not allowed.');
   if (!trusted && privateTopLevelLabels.has(host.slice(host.lastIndexOf('.') + 1))) {
-    const list = by === 'admin' ? 'TRUSTED_CUSTOM_HOSTS' : 'TRUSTED_CALLER_HOSTS';
+    const list = by === 'caller' ? 'TRUSTED_CALLER_HOSTS' : 'TRUSTED_CUSTOM_HOSTS';
     throw refuse(
       field,
       `The host belongs to a private domain; an operator can list it in ${list}.`,
     );
   }
   if (rules.own.hasHost(host, port)) throw isOwn(field);
+  expectWithinGap({ host, port, by, trusted }, rules.airGap, field);
   return { trusted };
+}
+
+/** Judged by what is written: a name beyond the gap is not even looked up. */
+function expectWithinGap(
+  { host, port, by, trusted }: { host: string; port: number; by: AddressAuthor; trusted: boolean },
+  airGap: AirGap | undefined,
+  field: string,
+): void {
+  if (airGap === undefined || trusted || airGap.hosts.hasHost(host, port)) return;
+  if (by === 'admin' && !airGap.isClosed) return;
+  throw new GatewayError('host.air_gapped', { field, message: beyondGap(host, by, airGap) });
+}
+
+/** Whether a vendor's own address may be called at all. */
+export function isWithinGap(origin: string, { airGap }: HostRules): boolean {
+  const url = new URL(origin);
+  return airGap === undefined || airGap.hosts.hasHost(url.hostname, portOf(url));
+}
+
+function beyondGap(host: string, by: AddressAuthor, { isClosed }: AirGap): string {
+  const beyond = `${host} is not called: this installation runs with AIRGAP=true, and`;
+  if (isClosed) return `${beyond} AIRGAP_HOSTS does not list it.`;
+  return by === 'vendor'
+    ? `${beyond} it is a vendor's own address; name a host within as custom_host, or have it listed in AIRGAP_HOSTS.`
+    : `${beyond} no admin named it; an operator can list it in AIRGAP_HOSTS or TRUSTED_CALLER_HOSTS.`;
 }
 
 /** Said only where the host itself is allowed: who may not call a host learns nothing of what stands there. */

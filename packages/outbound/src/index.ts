@@ -27,6 +27,7 @@ export {
   type HostRuleSettings,
   type HostRules,
   isAddressAllowed,
+  isWithinGap,
   makeHostRules,
 } from './host-rules.ts';
 export { hostileUrls, neverTrustedUrls } from './hostile-urls.ts';

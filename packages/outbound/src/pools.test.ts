@@ -168,6 +168,7 @@ describe('on one owner’s account', () => {
             owners.push(owner?.() ?? '');
             callback(new Error('nothing is opened'), null);
           },
+        lookUp: () => Promise.reject(new Error('nothing is looked up')),
       },
     });
     cleanups.push(() => made.close(0));

@@ -138,7 +138,8 @@ export function createUpstreamPools(options: UpstreamPoolsOptions): UpstreamPool
     pool(origin, use = {}) {
       if (isClosed) throw new GatewayError('gateway.draining');
       const { tls, owner = origin } = use;
-      const named = use.by === 'admin' ? origin : `caller ${origin}`;
+      const { by = 'caller' } = use;
+      const named = by === 'admin' ? origin : `${by} ${origin}`;
       const key = tls === undefined ? named : `${named} ${tls.id}`;
       let open = pools.get(key);
       if (open === undefined) {

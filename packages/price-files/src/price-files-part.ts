@@ -1,9 +1,12 @@
+import type { KeyObject } from 'node:crypto';
 import type { FilePrices } from '@sluice/pricing';
 import { type ReadFiles, readPriceFiles } from './read-price-files.ts';
 
 export interface PriceFilesOptions {
   /** The folder; undefined = there are no files. */
   dir: string | undefined;
+  /** Of whoever may sign them; undefined = they need no signature. */
+  keys?: readonly KeyObject[] | undefined;
   /** Takes effect at once: called before the start is done, and after each change. */
   use(prices: FilePrices): void;
   logger: {
@@ -25,6 +28,7 @@ const warningsLogged = 20;
  */
 export function priceFilesPart({
   dir,
+  keys,
   use,
   logger,
   intervalMs = defaultIntervalMs,
@@ -46,7 +50,7 @@ export function priceFilesPart({
   };
   const look = async (): Promise<void> => {
     try {
-      const read = await readPriceFiles(dir as string);
+      const read = await readPriceFiles(dir as string, keys);
       if (isStopped) return;
       isFailing = false;
       if (read.fingerprint !== held?.fingerprint) take(read);
@@ -71,7 +75,7 @@ export function priceFilesPart({
     async start(): Promise<void> {
       if (dir === undefined) return;
       try {
-        take(await readPriceFiles(dir));
+        take(await readPriceFiles(dir, keys));
       } catch (error) {
         throw new Error(`PRICE_FILES_DIR: ${(error as Error).message}`, { cause: error });
       }

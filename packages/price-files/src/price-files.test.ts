@@ -1,7 +1,9 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FilePrices, PriceBook } from '@sluice/pricing';
+import { signFolder } from '@sluice/signed-files';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { applyPriceFiles } from './apply-price-files.ts';
 import { priceFilesPart } from './price-files-part.ts';
@@ -96,6 +98,40 @@ describe('priceFilesPart', () => {
       write('ours.json', file(0.0002));
       await expect.poll(() => inputOf(prices)).toBe(2000);
       expect(failing()).toBe(0);
+    } finally {
+      part.stop();
+    }
+  });
+
+  it('with a key takes signed files alone, and those before stay in force', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+    write('ours.json', file(0.0001));
+    let prices: FilePrices | undefined;
+    const reasons: unknown[] = [];
+    const logger = {
+      info() {},
+      warn() {},
+      error: ({ reason }: { reason?: unknown }) => reasons.push(reason),
+    };
+    const use = (read: FilePrices) => {
+      prices = read;
+    };
+    const part = priceFilesPart({ dir, keys: [publicKey], use, logger, intervalMs: 5 });
+    await expect(part.start()).rejects.toThrow(/^PRICE_FILES_DIR: SHA256SUMS: is missing/);
+    await signFolder(dir, privateKey);
+    await part.start();
+    const failing = () => part.gauges()[0]?.read();
+    try {
+      expect(inputOf(prices)).toBe(1000);
+      write('ours.json', file(0.0002));
+      await expect.poll(failing).toBe(1);
+      expect(inputOf(prices)).toBe(1000);
+      expect(reasons).toEqual(['ours.json: is not what was signed']);
+      await signFolder(dir, privateKey);
+      await expect.poll(() => inputOf(prices)).toBe(2000);
+      write('others.json', file(0.0003));
+      await expect.poll(failing).toBe(1);
+      expect(reasons.at(-1)).toBe('others.json: is not signed');
     } finally {
       part.stop();
     }

@@ -1,3 +1,4 @@
+import type { KeyObject } from 'node:crypto';
 import { createHash } from 'node:crypto';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import {
   type ProviderPrices,
   readPriceFile,
 } from '@sluice/pricing';
+import { openSignedFolder, type SignedFolder } from '@sluice/signed-files';
 
 /** What was read, and what of it somebody should look at. */
 export interface ReadFiles {
@@ -34,10 +36,13 @@ const modelsPerTurn = 4;
  * Reads `<provider>.json` of a folder, in force from ever, and of the folders in
  * it that are named after a day or an instant, in force from then on. Leaves the
  * loop free between models.
- * @throws PriceFault with the path of the first fault
+ * @param keys of whoever may sign them; undefined = they need no signature
+ * @throws PriceFault with the path of the first fault, SignatureFault likewise
  */
-export async function readPriceFiles(dir: string): Promise<ReadFiles> {
+export async function readPriceFiles(dir: string, keys?: readonly KeyObject[]): Promise<ReadFiles> {
+  const signed = keys === undefined ? undefined : await openSignedFolder(dir, keys);
   const files = await listFiles(dir);
+  signed?.expectAll(files.map(({ path }) => path));
   const listed = new PriceBook();
   const warnings: string[] = [];
   const versions = new Map<number, Map<string, ProviderPrices>>();
@@ -45,7 +50,7 @@ export async function readPriceFiles(dir: string): Promise<ReadFiles> {
   let bytes = 0;
   let models = 0;
   for (const { path, name, effectiveAtMs } of files) {
-    const text = await readBounded(join(dir, path), path);
+    const text = await readBounded(join(dir, path), path, signed);
     bytes += text.length;
     if (bytes > allBytesMax)
       throw new PriceFault(path, `the files have more than ${allBytesMax} bytes together`);
@@ -101,12 +106,18 @@ async function listFiles(dir: string): Promise<ListedFile[]> {
   return files.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function readBounded(path: string, shown: string): Promise<string> {
+async function readBounded(
+  path: string,
+  shown: string,
+  signed: SignedFolder | undefined,
+): Promise<string> {
   const file = await open(path);
   try {
     const { size } = await file.stat();
     if (size > fileBytesMax) throw new PriceFault(shown, `has more than ${fileBytesMax} bytes`);
-    return await file.readFile('utf8');
+    const bytes = await file.readFile();
+    signed?.check(shown, bytes);
+    return bytes.toString('utf8');
   } finally {
     await file.close();
   }

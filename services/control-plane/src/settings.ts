@@ -1,10 +1,12 @@
 import {
+  airGapHostSettings,
   bool,
   bytesSecret,
   bytesSecrets,
   clientTlsSettings,
   csv,
   defineSettings,
+  factsKeySetting,
   integer,
   metricsSettings,
   oneOf,
@@ -170,8 +172,10 @@ export const settings = defineSettings({
     PRICE_FILES_DIR: optionalText(
       'folder with [price files](prices.md) of your own, the same as the gateways’',
     ),
+    FACTS_PUBLIC_KEY_FILE: factsKeySetting,
   },
   'Hosts that admins name': {
+    ...airGapHostSettings,
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',
     ),

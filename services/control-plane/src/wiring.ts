@@ -6,15 +6,22 @@ import {
   pepperName,
 } from '@sluice/contracts';
 import { RefusalLog } from '@sluice/jwt';
-import { logStoreEnvOf, openLogStore } from '@sluice/object-store';
+import { expectLogStoreWithin, logStoreEnvOf, openLogStore } from '@sluice/object-store';
 import { readPairs, readTarget } from '@sluice/otlp';
-import { createGuardedFetch, hostAndPort, makeHostRules, readProxies } from '@sluice/outbound';
+import {
+  createGuardedFetch,
+  hostAndPort,
+  isWithinGap,
+  makeHostRules,
+  readProxies,
+} from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { analytics, config } from '@sluice/proto-stubs';
 import { findProvider } from '@sluice/providers';
 import { clientTls, createRpcClient, serverTls } from '@sluice/rpc';
 import {
+  airGapPart,
   createHttpServer,
   createPartnerWatch,
   createRpcMetrics,
@@ -24,6 +31,7 @@ import {
   type ServiceTools,
   served,
 } from '@sluice/service';
+import { loadPublicKeys } from '@sluice/signed-files';
 import { createApp } from './app.ts';
 import { Barriers } from './config-sync/barriers.ts';
 import { createChangeFeed } from './config-sync/change-feed.ts';
@@ -103,6 +111,7 @@ export function wire(
       ...(env.NATS_URL?.split(',') ?? []),
       env.KUBERNETES_SERVICE_HOST,
     ],
+    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS } : undefined,
   });
   const fetch = createGuardedFetch({
     rules: hostRules,
@@ -121,18 +130,21 @@ export function wire(
   const priceBook = new PriceBook();
   const priceFiles = priceFilesPart({
     dir: env.PRICE_FILES_DIR,
+    keys: loadPublicKeys('FACTS_PUBLIC_KEY_FILE', env.FACTS_PUBLIC_KEY_FILE),
     use(files) {
       priceBook.files = files;
     },
     logger,
   });
   const ledger = createLedger(ledgerClient);
+  expectLogStoreWithin(env, (origin) => isWithinGap(origin, hostRules));
   const logStore = openLogStore(env);
   const simulator = new Simulator(
     {
       ledger: ledgerPlace,
       storeEnv: logStoreEnvOf(env),
       priceFilesDir: env.PRICE_FILES_DIR,
+      factsKeyFile: env.FACTS_PUBLIC_KEY_FILE,
     },
     env.SIMULATIONS_AT_ONCE,
   );
@@ -272,6 +284,18 @@ export function wire(
         );
 
   return [
+    airGapPart({
+      isOn: env.AIRGAP,
+      addresses: [
+        env.DATABASE_URL,
+        env.DATA_SERVICE_GRPC_URL,
+        env.NATS_URL,
+        env.LOG_STORE_BASEPATH,
+        env.OTEL_ENDPOINT,
+        ...(env.AIRGAP_HOSTS ?? []),
+      ],
+      logger,
+    }),
     priceFiles,
     // Before the database, which may have to be waited for: health checks are answered meanwhile, and nothing else.
     httpPart({ server, host: env.HOST, port: env.PORT }),

@@ -1,4 +1,5 @@
 import {
+  airGapSettings,
   bool,
   defineSettings,
   integer,
@@ -27,6 +28,7 @@ export const settings = defineSettings({
     SERVICE_CLIENT_AUTH_ALSO: secrets('further tokens that are taken from them; commas between'),
     GRPC_ALLOW_INSECURE: bool('allow plaintext gRPC beyond loopback', false),
     ...serverTlsSettings,
+    ...airGapSettings,
   },
   OpenTelemetry: receiverSettings,
   Ledger: {

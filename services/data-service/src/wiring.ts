@@ -3,6 +3,7 @@ import { parseNatsAddresses } from '@sluice/contracts';
 import { analytics, usage } from '@sluice/proto-stubs';
 import { serverTls } from '@sluice/rpc';
 import {
+  airGapPart,
   createRpcMetrics,
   httpPart,
   type Part,
@@ -95,6 +96,11 @@ export async function wire(
   });
 
   return [
+    airGapPart({
+      isOn: env.AIRGAP,
+      addresses: [env.CLICKHOUSE_URL, env.NATS_URL, env.OTEL_ENDPOINT],
+      logger,
+    }),
     { name: 'clickhouse', stop: closeClickHouse },
     // Calls and messages end when the sink stored what they brought, so they drain before it closes.
     { name: 'sink', stop: () => sink.close(lastInsertMs) },

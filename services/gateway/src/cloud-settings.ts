@@ -9,6 +9,9 @@ import {
   url,
 } from '@sluice/env';
 
+/** Of Entra; in clouds of a country or an agency it is another. */
+export const publicAuthority = 'https://login.microsoftonline.com';
+
 /**
  * What this machine is in the clouds, under the names that the clouds' own
  * tools read, so that a pod or instance made for them needs nothing more.
@@ -50,7 +53,7 @@ export const cloudSettings = {
   GCP_WIF_SERVICE_ACCOUNT_EMAIL: optionalText('service account taken after that'),
   GCE_METADATA_HOST: text('host, or host:port, of Google’s metadata service', '169.254.169.254'),
 
-  AZURE_AUTHORITY_HOST: url('where Entra gives tokens', 'https://login.microsoftonline.com'),
+  AZURE_AUTHORITY_HOST: url('where Entra gives tokens', publicAuthority),
   AZURE_TENANT_ID: optionalText('tenant of this machine’s workload identity'),
   AZURE_CLIENT_ID: optionalText('client id of this machine’s workload identity'),
   AZURE_FEDERATED_TOKEN_FILE: optionalText('file of its token, read at each use'),

@@ -1,16 +1,27 @@
-import { readFileSync } from 'node:fs';
+import type { KeyObject } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { type ModelOverrides, ModelOverridesError, readModelOverrides } from '@sluice/providers';
+import { openSignedFolder, SignatureFault } from '@sluice/signed-files';
 
 /**
  * The operator's rows, read once: a gateway that would ask by less than it was told does not start.
+ * @param keys of whoever may sign the folder of the file; undefined = it needs no signature
  * @throws Error with the path of the file, the place in it and the reason
  */
-export function loadModelOverrides(path: string | undefined): ModelOverrides | undefined {
+export async function loadModelOverrides(
+  path: string | undefined,
+  keys?: readonly KeyObject[],
+): Promise<ModelOverrides | undefined> {
   if (path === undefined) return undefined;
   try {
-    return readModelOverrides(readFileSync(path, 'utf8'));
+    const bytes = await readFile(path);
+    if (keys !== undefined)
+      (await openSignedFolder(dirname(path), keys)).check(basename(path), bytes);
+    return readModelOverrides(bytes.toString('utf8'));
   } catch (error) {
-    if (!(error instanceof ModelOverridesError) && !isFileError(error)) throw error;
+    const isKnown = error instanceof ModelOverridesError || error instanceof SignatureFault;
+    if (!isKnown && !isFileError(error)) throw error;
     throw new Error(`MODEL_FACTS_FILE: ${path}: ${error.message}`, { cause: error });
   }
 }

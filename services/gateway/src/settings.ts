@@ -1,10 +1,12 @@
 import {
+  airGapHostSettings,
   bool,
   bytesSecret,
   bytesSecrets,
   clientTlsSettings,
   csv,
   defineSettings,
+  factsKeySetting,
   integer,
   metricsSettings,
   oneOf,
@@ -131,6 +133,7 @@ export const settings = defineSettings({
     MODEL_FACTS_FILE: optionalText(
       'JSON file with what models take, where it is known better here than in [the table](models.md)',
     ),
+    FACTS_PUBLIC_KEY_FILE: factsKeySetting,
     GUARDRAIL_FEEDBACK: bool('write what guardrails think of requests to the ledger', true),
     STRICT_PARAMS: bool(
       'refuse requests with fields the provider’s format cannot carry, in place of leaving them out',
@@ -232,6 +235,7 @@ export const settings = defineSettings({
   },
   'Semantic cache': semanticCacheSettings,
   'Hosts that others name': {
+    ...airGapHostSettings,
     TRUSTED_CUSTOM_HOSTS: csv(
       'hosts that admins may name although they are private; replaces the default list',
     ),

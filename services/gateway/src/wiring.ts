@@ -3,12 +3,20 @@ import { createServer } from 'node:http';
 import { configCaps, forwardedCallerSeal, headerPrefixes, operations } from '@sluice/contracts';
 import { lockDataDir } from '@sluice/data-dir';
 import { knownChecks } from '@sluice/guardrails';
-import { createGuardedFetch } from '@sluice/outbound';
+import { expectLogStoreWithin } from '@sluice/object-store';
+import { createGuardedFetch, isWithinGap } from '@sluice/outbound';
 import { priceFilesPart } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { config } from '@sluice/proto-stubs';
 import { clientTls, createRpcClient } from '@sluice/rpc';
-import { createPartnerWatch, httpPart, type Part, type ServiceTools } from '@sluice/service';
+import {
+  airGapPart,
+  createPartnerWatch,
+  httpPart,
+  type Part,
+  type ServiceTools,
+} from '@sluice/service';
+import { loadPublicKeys } from '@sluice/signed-files';
 import { createApp } from './app.ts';
 import { createCallModel } from './calls/call-model.ts';
 import { KeptSignatures } from './calls/kept-signatures.ts';
@@ -107,13 +115,15 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   });
   const source = createConfigSource(controlPlane, replicaId, 3000);
 
-  const modelOverrides = loadModelOverrides(env.MODEL_FACTS_FILE);
+  const factsKeys = loadPublicKeys('FACTS_PUBLIC_KEY_FILE', env.FACTS_PUBLIC_KEY_FILE);
+  const modelOverrides = await loadModelOverrides(env.MODEL_FACTS_FILE, factsKeys);
   const redisPlace = readRedisPlace(env);
   const log = requestLogPart(env, logger);
   const otlp = otlpPart(env, { replicaId, logger });
+  const upstream = upstreamPart(env, redisPlace, logger);
+  expectLogStoreWithin(env, (origin) => isWithinGap(origin, upstream.hostRules));
   const content = contentPart(env, logger, otlp.takers);
   const ledger = ledgerPart(env, { replicaId, peer, logger, follow: otlp.follow });
-  const upstream = upstreamPart(env, redisPlace, logger);
   const checksFetch = createGuardedFetch({
     ...upstream.connecting,
     // Each request that a partner keeps waiting has one: others must not wait for theirs behind it.
@@ -154,6 +164,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   const prices = new PriceList(priceBook);
   const priceFiles = priceFilesPart({
     dir: env.PRICE_FILES_DIR,
+    keys: factsKeys,
     use(files) {
       priceBook.files = files;
       prices.forget();
@@ -335,6 +346,21 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   return [
     { name: 'data-folder', stop: () => folder.release() },
     log.part,
+    airGapPart({
+      isOn: env.AIRGAP,
+      addresses: [
+        env.CONTROL_PLANE_URL,
+        env.CONTROL_PLANE_GRPC_URL,
+        env.NATS_URL ?? env.DATA_SERVICE_GRPC_URL,
+        ...(redisPlace?.addresses.map(({ host, port }) => `${host}:${port}`) ?? []),
+        env.LOG_STORE_BASEPATH,
+        env.OTEL_ENDPOINT,
+        env.EXPERIMENTAL_GEN_AI_OTEL_EXPORTER_OTLP_ENDPOINT ??
+          env.EXPERIMENTAL_GEN_AI_OTEL_OTLP_ENDPOINT,
+        ...(env.AIRGAP_HOSTS ?? []),
+      ],
+      logger,
+    }),
     priceFiles,
     otlp.part, // tells of what the two below have
     content.part, // takes what requests leave until nothing is left that makes any

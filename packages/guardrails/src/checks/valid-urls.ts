@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import type { ParametersOf } from '@sluice/contracts/checks';
 import { textsOf } from '@sluice/providers';
 import { type CheckContext, CheckError, type CheckFunction } from '../check.ts';
@@ -22,8 +21,7 @@ export function validUrls({
       };
     if (urls.length > urlsMax)
       throw new CheckError('TextTooLong', `The text has more than ${urlsMax} URLs.`);
-    const isValid = onlyDNS ? hasAddress : (url: string) => answers(context, url);
-    const valid = await Promise.all(urls.map(isValid));
+    const valid = await Promise.all(urls.map((url) => leadsSomewhere(context, url, onlyDNS)));
     const invalidUrls = urls.filter((_url, at) => valid[at] === false);
     const verdict = (invalidUrls.length === 0) !== not;
     return {
@@ -73,24 +71,18 @@ function countOf(text: string, sought: string, end: number): number {
  * The text names the host, not whoever wrote the config: so it has to be a public
  * name, whatever the author of the config may call.
  */
-async function answers({ ask }: CheckContext, url: string): Promise<boolean> {
+async function leadsSomewhere(
+  { ask }: CheckContext,
+  url: string,
+  onlyDNS: boolean,
+): Promise<boolean> {
   if (!URL.canParse(url) || !isPublicName(new URL(url).hostname)) return false;
   try {
-    const { status } = await ask({ url, method: 'HEAD', by: 'caller' });
-    return status >= 200 && status <= 299;
+    const { status } = await ask({ url, method: 'HEAD', by: 'caller', lookUpOnly: onlyDNS });
+    return onlyDNS || (status >= 200 && status <= 299);
   } catch (error) {
-    if (error instanceof CheckError) return false;
+    // Beyond an air gap nobody knows.
+    if (error instanceof CheckError && error.name !== 'AirGapped') return false;
     throw error;
-  }
-}
-
-async function hasAddress(url: string): Promise<boolean> {
-  if (!URL.canParse(url) || !isPublicName(new URL(url).hostname)) return false;
-  try {
-    await lookup(new URL(url).hostname);
-    return true;
-  } catch {
-    // No such name, or nobody to ask for it.
-    return false;
   }
 }

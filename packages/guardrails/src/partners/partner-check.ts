@@ -6,7 +6,8 @@ import { CheckError } from '../check.ts';
 import type { Compile } from '../checks/compile.ts';
 import { replaced } from '../replaced.ts';
 import { requiredSubject } from '../text-check.ts';
-import type { Asked, Partner, PartnerVerdict } from './partner.ts';
+import { namesHost } from './address.ts';
+import type { Asked, AskedWith, Partner, PartnerVerdict } from './partner.ts';
 import { Reply } from './reply.ts';
 
 /** What all partners can be told. */
@@ -121,7 +122,12 @@ class Asking<Id extends PartnerId> {
 
   #answer(asked: Asked<Id>): Promise<HostAnswer> {
     const request = this.partner.request(asked);
-    return asked.context.ask({ ...request, forwardHeaders: this.#forwardHeaders, retriesMax: 1 });
+    return asked.context.ask({
+      ...request,
+      ...authorOf(request.url, asked),
+      forwardHeaders: this.#forwardHeaders,
+      retriesMax: 1,
+    });
   }
 
   /** Questions that come meanwhile wait for the same token; one that was not given is asked for again. */
@@ -130,7 +136,7 @@ class Asking<Id extends PartnerId> {
     const request = signIn?.request(asked);
     if (signIn === undefined || request === undefined) return Promise.resolve(undefined);
     this.#token ??= asked.context
-      .ask({ ...request, retriesMax: 1 })
+      .ask({ ...request, ...authorOf(request.url, asked), retriesMax: 1 })
       .then((answer) => signIn.token(readReply(name, answer)))
       .catch((error: unknown) => {
         this.#token = undefined;
@@ -138,6 +144,15 @@ class Asking<Id extends PartnerId> {
       });
     return this.#token;
   }
+}
+
+/** Whose the host is: that of whoever wrote it into the check, or the service's own. */
+function authorOf(
+  url: string,
+  { credentials, parameters }: Pick<AskedWith<object>, 'parameters'> & { credentials: unknown },
+): { by?: 'vendor' } {
+  const written = [credentials, parameters].flatMap((values) => Object.values(values ?? {}));
+  return namesHost(written, url) ? {} : { by: 'vendor' };
 }
 
 /** @throws CheckError for every answer that is not a 2xx of JSON; its text is not told, it may repeat a credential */

@@ -6,6 +6,7 @@ import { readPriceFiles } from '@sluice/price-files';
 import { PriceBook } from '@sluice/pricing';
 import { analytics } from '@sluice/proto-stubs';
 import { createRpcClient, type RpcClientOptions } from '@sluice/rpc';
+import { loadPublicKeys } from '@sluice/signed-files';
 import { readContent } from '../ledger/logs/read-content.ts';
 import { pastRequests } from './past-requests.ts';
 import { simulate } from './simulate.ts';
@@ -20,6 +21,7 @@ export interface ThreadData {
   readonly ledger: RpcClientOptions;
   readonly storeEnv: LogStoreEnv;
   readonly priceFilesDir: string | undefined;
+  readonly factsKeyFile: string | undefined;
 }
 
 export type ThreadSays =
@@ -28,7 +30,13 @@ export type ThreadSays =
   /** Answered with the documents. */
   | { readonly kind: 'versions'; readonly ids: readonly string[] };
 
-async function run({ task, ledger, storeEnv, priceFilesDir }: ThreadData): Promise<Report> {
+async function run({
+  task,
+  ledger,
+  storeEnv,
+  priceFilesDir,
+  factsKeyFile,
+}: ThreadData): Promise<Report> {
   const { ca, cert, key } = ledger.tls ?? {};
   const client = createRpcClient(analytics.LogService, {
     ...ledger,
@@ -38,7 +46,14 @@ async function run({ task, ledger, storeEnv, priceFilesDir }: ThreadData): Promi
   const store = openLogStore(storeEnv);
   try {
     const files =
-      priceFilesDir === undefined ? undefined : (await readPriceFiles(priceFilesDir)).prices;
+      priceFilesDir === undefined
+        ? undefined
+        : (
+            await readPriceFiles(
+              priceFilesDir,
+              loadPublicKeys('FACTS_PUBLIC_KEY_FILE', factsKeyFile),
+            )
+          ).prices;
     const contentParts = { store, now: new Date(task.nowMs), keptDays: task.keptDays };
     return await simulate(task, pastRequests(client, task), {
       book: new PriceBook(files),

@@ -8,6 +8,7 @@ export interface SimulatorParts {
   readonly ledger: ThreadData['ledger'];
   readonly storeEnv: ThreadData['storeEnv'];
   readonly priceFilesDir: string | undefined;
+  readonly factsKeyFile: string | undefined;
 }
 
 /** Runs simulations, each in a thread, so many at once. */

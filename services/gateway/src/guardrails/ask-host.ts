@@ -59,8 +59,9 @@ async function askOnce(
     forwardHeaders,
     signing,
     by,
-    bytesMax,
+    bytesMax = answerBytesMax,
     isHeld,
+    lookUpOnly,
   }: HostQuestion,
 ): Promise<HostAnswer> {
   const isJson = typeof body === 'object';
@@ -77,9 +78,11 @@ async function askOnce(
     headers: signing === undefined ? own : await signed(url, method, own, text, signing),
     ...(text === undefined ? {} : { body: text }),
     timeoutMs: asking.timeoutMs,
-    bytesMax: bytesMax ?? answerBytesMax,
+    bytesMax,
     ...(isHeld && context.holdBytes !== undefined ? { hold: context.holdBytes } : {}),
-    by: by ?? asking.by,
+    // A vendor's address in a caller's own config is no admin's to trust.
+    by: asking.by === 'caller' ? 'caller' : (by ?? asking.by),
+    ...(lookUpOnly === true ? { lookUpOnly } : {}),
     signal: asking.signal,
     owner: context.workspaceId,
   });
@@ -130,6 +133,7 @@ function failure(error: unknown, { aborted, reason }: AbortSignal): CheckError {
   const code = codeOf(error);
   if (code === 'upstream.timeout')
     return new CheckError('DeadlineExceeded', 'The check took too long: the host did not answer.');
+  if (code === 'host.air_gapped') return new CheckError('AirGapped', (error as Error).message);
   if (code === 'host.invalid' || code === 'host.not_allowed')
     return new CheckError('HostFailed', 'The host may not be asked: its address is refused.');
   if (code === 'overloaded')

@@ -7,6 +7,7 @@ import {
 } from '@sluice/outbound';
 import type { Part } from '@sluice/service';
 import type { Logger } from '@sluice/telemetry';
+import { publicAuthority } from '../cloud-settings.ts';
 import type { RedisPlace } from '../redis/redis-settings.ts';
 import type { Env } from '../settings.ts';
 import { createAuthoriser } from '../upstream-auth/authoriser.ts';
@@ -31,6 +32,7 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
       ...(redis?.addresses.map(({ host, port }) => hostAndPort(host, port)) ?? []),
       env.KUBERNETES_SERVICE_HOST,
     ],
+    airGap: env.AIRGAP ? { hosts: env.AIRGAP_HOSTS, named: identityHosts(env) } : undefined,
   });
   const connecting = {
     rules: hostRules,
@@ -57,4 +59,15 @@ export function upstreamPart(env: Env, redis: RedisPlace | undefined, logger: Lo
   };
   const authoriser = createAuthoriser({ pools, hostRules, cloud: env });
   return { hostRules, connecting, pools, authoriser, part };
+}
+
+/** Where operators have this machine's identity confirmed, when that is not at the vendor's own address. */
+function identityHosts(env: Env): string[] {
+  const { AWS_ENDPOINT_URL_STS, AWS_ENDPOINT_DOMAIN, AZURE_AUTHORITY_HOST } = env;
+  const isPublic = AZURE_AUTHORITY_HOST === publicAuthority;
+  return [
+    AWS_ENDPOINT_URL_STS,
+    AWS_ENDPOINT_DOMAIN,
+    isPublic ? undefined : AZURE_AUTHORITY_HOST,
+  ].filter((host) => host !== undefined);
 }

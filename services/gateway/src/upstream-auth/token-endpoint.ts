@@ -9,7 +9,7 @@ export interface TokenRequest {
   /** As it stands in errors: `Google’s token endpoint`. */
   step: string;
   url: string;
-  /** Who wrote the address; `admin` unless given: most are vendors’ or the operator’s. */
+  /** Who wrote the address; `vendor` unless given. What an operator's settings name is within any air gap. */
   by?: AddressAuthor;
   method?: Dispatcher.HttpMethod;
   headers?: Readonly<Record<string, string>>;
@@ -29,7 +29,7 @@ export const tokenDeadlineMs = 10_000;
 export const tokenReplyBytesMax = 256 * 1024;
 
 export function createTokenEndpoints(pools: UpstreamPools, owner: string): AskTokenEndpoint {
-  return async ({ step, url, by = 'admin', method = 'POST', headers = {}, body, signal }) => {
+  return async ({ step, url, by = 'vendor', method = 'POST', headers = {}, body, signal }) => {
     const { origin, pathname, search } = new URL(url);
     try {
       const call = new UpstreamCall(pools.pool(origin, { by, owner }), {
@@ -58,7 +58,7 @@ export function tokenFailure(step: string, caught: unknown, signal: AbortSignal)
     return authorisationFailed(step, `did not answer within ${tokenDeadlineMs / 1000} s`, caught);
   if (code === 'host.invalid')
     return authorisationFailed(step, 'is at an address that is not allowed', caught);
-  if (code === 'provider.authorisation_failed') return caught;
+  if (code === 'provider.authorisation_failed' || code === 'host.air_gapped') return caught;
   return authorisationFailed(step, 'could not be reached', caught);
 }
 

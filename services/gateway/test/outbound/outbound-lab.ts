@@ -65,7 +65,11 @@ export class OutboundLab {
     this.#recording = recording;
   }
 
-  static async start(answers: Answers = answerAll): Promise<OutboundLab> {
+  /** @param more settings of the first and the second gateway, over the lab's own */
+  static async start(
+    answers: Answers = answerAll,
+    more: readonly Record<string, string>[] = [],
+  ): Promise<OutboundLab> {
     const [upstream, dns, folder] = await Promise.all([
       startUpstream(),
       startDns(answers),
@@ -87,11 +91,17 @@ export class OutboundLab {
       lazyLedger: true,
       gateways: 2,
       environment: {
-        gateway: { ...environment, TRUSTED_CUSTOM_HOSTS: '', TRUSTED_CALLER_HOSTS: '' },
+        gateway: {
+          ...environment,
+          TRUSTED_CUSTOM_HOSTS: '',
+          TRUSTED_CALLER_HOSTS: '',
+          ...more[0],
+        },
         'gateway-2': {
           ...environment,
           TRUSTED_CUSTOM_HOSTS: trusted,
           TRUSTED_CALLER_HOSTS: trusted,
+          ...more[1],
         },
       },
     });

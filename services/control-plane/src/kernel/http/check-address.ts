@@ -15,8 +15,10 @@ function checkedUrl(address: string, field: string, rules: HostRules) {
   try {
     return checkUpstreamUrl(address, rules, field, 'admin');
   } catch (error) {
-    if (error instanceof GatewayError && error.code === 'host.invalid')
+    if (error instanceof GatewayError && refusals.has(error.code))
       throw invalidField(field, error.message);
     throw error;
   }
 }
+
+const refusals: ReadonlySet<string> = new Set(['host.invalid', 'host.air_gapped']);

@@ -61,7 +61,8 @@ function readCard(body: Buffer): AgentCard {
 
 function refusal(error: unknown): GatewayError {
   const { code, message } = fromUnknown(error);
-  if (code === 'host.invalid') return invalidField('body.url', message);
+  if (code === 'host.invalid' || code === 'host.air_gapped')
+    return invalidField('body.url', message);
   if (code === 'upstream.response_too_large')
     return invalidField('body.url', 'shows an agent card of more than 1 MB');
   if (code.startsWith('upstream.')) return invalidField('body.url', 'could not be reached');

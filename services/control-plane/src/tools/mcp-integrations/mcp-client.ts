@@ -157,6 +157,7 @@ const faults: Partial<Record<GatewayError['code'], string>> = {
 
 function faultOf(error: unknown): McpFault {
   if (!(error instanceof GatewayError)) throw error;
-  const text = error.code === 'host.invalid' ? error.message : faults[error.code];
+  const isRefused = error.code === 'host.invalid' || error.code === 'host.air_gapped';
+  const text = isRefused ? error.message : faults[error.code];
   return new McpFault(text ?? 'The connection to the server broke.', undefined, error);
 }
