@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import Anthropic from '@anthropic-ai/sdk';
 import { GoogleGenAI } from '@google/genai';
 import { usage } from '@sluice/proto-stubs';
@@ -211,6 +213,99 @@ describe('a stream that is denied in the middle', () => {
     expect(
       JSON.parse(passed.trim().split('\n\n').at(-1)?.replace('data: ', '') ?? ''),
     ).toMatchObject({ hook_results: { after_request_hooks: [{ id: 'denies', verdict: true }] } });
+  });
+});
+
+describe('what is held back', () => {
+  /** An upstream that says the time, and what has come of it by now. */
+  async function timed(
+    guardrail: object,
+    tell: (say: () => void, came: () => number) => Promise<void>,
+  ) {
+    let told = 0;
+    const delays: number[] = [];
+    let came = 0;
+    const upstream = createServer((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      const event = (delta: object, finish_reason: string | null) =>
+        response.write(
+          `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason }] })}\n\n`,
+        );
+      const say = () => {
+        const content = `${performance.now().toFixed(1).padStart(12, '0')} `;
+        told += content.length;
+        event({ content }, null);
+      };
+      tell(say, () => came).then(() => {
+        event({}, 'stop');
+        response.end('data: [DONE]\n\n');
+      });
+    });
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+    const { port } = upstream.address() as AddressInfo;
+    try {
+      const client = openai(
+        headersOf('openai', guardrail, { custom_host: `http://127.0.0.1:${port}/v1` }),
+      );
+      const stream = await client.chat.completions.create({ model: 'm', messages, stream: true });
+      let text = '';
+      for await (const chunk of stream) {
+        const now = performance.now();
+        text += chunk.choices[0]?.delta.content ?? '';
+        came = text.length;
+        // Each word counts when it is whole.
+        for (let at = delays.length; (at + 1) * 13 <= text.length; at++)
+          delays.push(now - Number(text.slice(at * 13, at * 13 + 12)));
+      }
+      expect(text.length).toBe(told);
+      return delays;
+    } finally {
+      upstream.close();
+    }
+  }
+
+  const looks = { 'default.regexMatch': { rule: 'forbidden', not: true }, deny: true };
+  const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+  it.each(['window', 'sentence'])(
+    'goes within hold_ms, also where nothing follows it: %s',
+    async (stream_mode) => {
+      const holdMs = 400;
+      const held = { id: 'late', ...looks, stream_mode, hold_chars: 16_384, hold_ms: holdMs };
+      const delays = await timed(held, async (say) => {
+        for (let at = 0; at < 60; at++) {
+          say();
+          await pause(10);
+        }
+        await pause(3 * holdMs);
+      });
+      expect(delays).toHaveLength(60);
+      const sorted = delays.toSorted((a, b) => a - b);
+      // It is held, and no longer than was said; the slack is a busy machine's.
+      expect(sorted[0]).toBeGreaterThan(0.2 * holdMs);
+      expect(sorted[30]).toBeLessThan(holdMs + 100);
+      expect(sorted[59]).toBeLessThan(holdMs + 600);
+    },
+  );
+
+  it('is never more than hold_chars, however long it could wait', async () => {
+    const chars = 128;
+    const held = {
+      id: 'much',
+      ...looks,
+      stream_mode: 'window',
+      hold_chars: chars,
+      hold_ms: 30_000,
+    };
+    let said = 0;
+    await timed(held, async (say, came) => {
+      for (let at = 0; at < 60; at++) {
+        say();
+        said += 13;
+        // Where more is held than that, nothing ever comes.
+        await eventually(() => said - came() <= chars, { timeoutMs: 5_000 });
+      }
+    });
   });
 });
 

@@ -260,6 +260,77 @@ describe('the content of requests', () => {
     }
   });
 
+  it('has identifiers in place of what was taken out of the request and put back into the answer', async () => {
+    const name = randomBytes(8).toString('hex');
+    const address = `restored.${name}@example.com`;
+    const said = 'Written to {{EMAIL_ADDRESS_1}}.';
+    const meant = `Written to ${address}.`;
+    await scenario.admin('PUT', '/admin/organisation/settings', {
+      request_logging: { mode: 'full' },
+    });
+    const told = (message: object, finish_reason: string | null) =>
+      `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: message, finish_reason }] })}\n\n`;
+    const ask = async (stream: boolean) => {
+      const message = { role: 'assistant', content: said };
+      const choices = [{ index: 0, message, finish_reason: 'stop' }];
+      scenario.upstream.handle(
+        stream
+          ? sse([
+              told({ content: said.slice(0, 20) }, null),
+              told({ content: said.slice(20) }, 'stop'),
+              'data: [DONE]\n\n',
+            ])
+          : json(200, { ...chatReply, choices }),
+      );
+      const config = {
+        provider: 'openai',
+        api_key: 'sk-upstream',
+        custom_host: `${scenario.upstream.url}/v1`,
+        cache: { mode: 'simple' },
+        input_guardrails: [{ id: 'restores', 'default.pii': { redact: true, restore: true } }],
+      };
+      const response = await scenario.chat({
+        body: {
+          model: 'gpt-4o-mini',
+          stream,
+          messages: [{ role: 'user', content: `Write to ${address}, ${stream}.` }],
+        },
+        headers: { 'x-service-config': JSON.stringify(config) },
+      });
+      const { headers } = response;
+      return { text: await response.text(), id: headers.get('x-service-request-id'), headers };
+    };
+    const stored = await metric('sluice_content_stored_logs');
+    const asked = [await ask(false), await ask(true), await ask(false), await ask(true)];
+    for (const [at, { text, headers }] of asked.entries()) {
+      const pieces = [...text.matchAll(/"content":"([^"]*)"/g)].map(([, piece]) => piece);
+      expect([at, pieces.join('')]).toEqual([at, meant]);
+      expect([at, headers.get('x-service-cache-status')]).toEqual([at, at < 2 ? 'MISS' : 'HIT']);
+    }
+    await eventually(
+      async () => {
+        expect(await metric('sluice_content_stored_logs')).toBe(stored + asked.length);
+        expect(await metric('sluice_content_spool_bytes')).toBe(0);
+      },
+      { timeoutMs: 20_000 },
+    );
+    for (const { id } of asked) {
+      const request = await eventually(() =>
+        scenario.admin<{ contents: Shown[] }>('GET', `/requests/${id}`),
+      );
+      const [shown] = request.contents;
+      expect(shown?.content).toBe('shown');
+      const log = JSON.stringify(await scenario.admin<Log>('GET', `/logs/${shown?.log_id}`));
+      expect(log).toContain('Write to {{EMAIL_ADDRESS_1}}');
+      expect(log).toContain('{{EMAIL_ADDRESS_1}}.');
+      expect(log).not.toContain(name);
+    }
+    const places: string[] = [];
+    for await (const [place, content] of everythingKept())
+      if (content.includes(name)) places.push(place);
+    expect(places).toEqual([]);
+  });
+
   it('is hidden from a key that may call models and not look into logs', async () => {
     const { workspace_id } = scenario.stack.credentials;
     const made = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {

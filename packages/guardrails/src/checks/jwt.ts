@@ -46,6 +46,9 @@ export function jwt(parameters: Parameters): CheckFunction {
       };
     } catch (error) {
       if (codeOf(error) === 'auth.invalid_token') return refused((error as Error).message);
+      const { cause } = error as Error;
+      // That it took too long is another thing than a host that is away.
+      if (codeOf(error) === 'auth.issuer_unavailable' && cause instanceof CheckError) throw cause;
       if (codeOf(error) === 'auth.issuer_unavailable')
         throw new CheckError('HostFailed', 'The issuer of the token could not be asked.');
       throw error;
