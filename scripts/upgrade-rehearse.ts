@@ -50,11 +50,6 @@ const services: readonly ServiceName[] = ['gateway', 'control-plane', 'data-serv
 const faults: string[] = [];
 const say = (line: string) => process.stdout.write(`${line}\n`);
 
-process.exitCode = await main().finally(() => {
-  execFileSync('git', ['worktree', 'prune'], { cwd: root });
-  rmSync(work, { recursive: true, force: true });
-});
-
 async function main(): Promise<number> {
   const checkout = checkOut(flags.before);
   say(`building ${flags.before} and this checkout`);
@@ -325,3 +320,8 @@ async function compare(
   if (missing > 0) faults.push(`${missing} requests are not in the ledger`);
   if (doubled > 0) faults.push(`${doubled} requests are in the ledger twice`);
 }
+
+process.exitCode = await main().finally(() => {
+  execFileSync('git', ['worktree', 'prune'], { cwd: root });
+  rmSync(work, { recursive: true, force: true });
+});
