@@ -37,6 +37,8 @@ export interface EmbedOptions {
   readonly rule: EmbeddingRule | undefined;
   /** Whether the same text will be asked again, and the vector is worth keeping. */
   readonly keep: boolean;
+  /** The check's own: nobody is asked any longer than it waits. */
+  readonly signal: AbortSignal;
 }
 
 /**

@@ -81,7 +81,7 @@ beforeAll(async () => {
         TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost',
         TRUSTED_CALLER_HOSTS: '127.0.0.1,localhost,pictures.example.com',
         HELD_BODY_BYTES_MAX: String(heldMax),
-        SEMANTIC_CACHE_EMBEDDING_TIMEOUT: '2000',
+        SEMANTIC_CACHE_EMBEDDING_TIMEOUT: '60000',
       },
     },
   });

@@ -11,7 +11,7 @@ interface Topic {
  * @throws CheckError where nobody makes vectors
  */
 export async function likenessOf(
-  { embed }: CheckContext,
+  { embed, signal }: CheckContext,
   text: string,
   topics: readonly Topic[],
   rule: EmbeddingRule | undefined,
@@ -21,10 +21,14 @@ export async function likenessOf(
   const pieces = piecesOf(text);
   if (pieces.length > piecesMax)
     throw new CheckError('TextTooLong', 'The text is too long to be compared with examples.');
-  const vectors = await Promise.all(pieces.map((piece) => embed(piece, { rule, keep: false })));
+  const vectors = await Promise.all(
+    pieces.map((piece) => embed(piece, { rule, keep: false, signal })),
+  );
   const likeness: Record<string, number> = {};
   for (const { name, examples } of topics) {
-    const known = await Promise.all(examples.map((one) => embed(one, { rule, keep: true })));
+    const known = await Promise.all(
+      examples.map((one) => embed(one, { rule, keep: true, signal })),
+    );
     const best = Math.max(
       ...known.flatMap((example) => vectors.map((vector) => cosine(vector, example))),
     );

@@ -14,13 +14,15 @@ export class CheckEmbedder {
 
   /** In the name of the caller of a request. */
   for(exchange: ModelExchange): EmbedText {
-    return async (text, { rule, keep }) => {
+    return async (text, { rule, keep, signal }) => {
       const embedder = this.#embedderOf(rule);
       const workspaceId = exchange.bundle?.source.workspaceId ?? '';
       const key = keep ? `${workspaceId}|${embedder.name}|${text}` : '';
       const known = keep ? this.#kept.get(key) : undefined;
       if (known !== undefined) return known;
-      const vector = await this.#embedder.embed(exchange, embedder, text, 'guardrail');
+      const asking = { askedBy: 'guardrail', signal } as const;
+      const vector = await this.#embedder.embed(exchange, embedder, text, asking);
+      if (vector === undefined && signal.reason instanceof CheckError) throw signal.reason;
       if (vector === undefined)
         throw new CheckError('HostFailed', 'The embedding model gave no vector in time.');
       if (keep) this.#keep(key, vector);

@@ -1,3 +1,4 @@
+import { CheckError } from '@sluice/guardrails';
 import { createLogger } from '@sluice/telemetry';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { exampleBundle, exampleExchange, exampleKey } from '../../test/exchange.ts';
@@ -177,13 +178,41 @@ describe('the vector of a question', () => {
 });
 
 describe('vectors for checks', () => {
+  const { signal } = new AbortController();
+
+  it.each([
+    ['its time is over', new CheckError('DeadlineExceeded', 'x'), 'DeadlineExceeded', 3],
+    [
+      'the time of its hook is over',
+      new CheckError('HookDeadlineExceeded', 'x'),
+      'HookDeadlineExceeded',
+      4,
+    ],
+    ['it has decided', undefined, 'HostFailed', 4],
+  ])('are waited for no longer than the check does: %s', async (_what, reason, name, asked) => {
+    answer = () => new Promise(() => {});
+    const questions = embedderWith({ timeoutMs: 60_000 });
+    const embed = new CheckEmbedder(questions).for(exchange);
+    for (let time = 0; time < 4; time++) {
+      const ending = new AbortController();
+      const vector = embed('a text', { rule, keep: false, signal: ending.signal });
+      ending.abort(reason);
+      await expect(vector).rejects.toMatchObject({ name });
+    }
+    // A model that does not answer in time is not asked for a while; by checks alone.
+    expect(calls).toHaveLength(asked);
+    for (const [, , , given] of calls) expect(given.aborted).toBe(true);
+    answer = async () => vector(1, 0);
+    expect(await ask(questions)).toBeDefined();
+  });
+
   it('are made on the account of the caller, said to be so, and examples are asked once a workspace', async () => {
     answer = async () => vector(1, 0);
     const checks = new CheckEmbedder(embedderWith());
     const embed = checks.for(exchange);
-    await embed('an example', { rule, keep: true });
-    expect(await embed('an example', { rule, keep: true })).toEqual(Float32Array.of(1, 0));
-    await embed('an example', { rule, keep: false });
+    await embed('an example', { rule, keep: true, signal });
+    expect(await embed('an example', { rule, keep: true, signal })).toEqual(Float32Array.of(1, 0));
+    await embed('an example', { rule, keep: false, signal });
     expect(calls).toHaveLength(2);
     expect(calls[0]?.[0].decisionJson).toBe('{"asked_by":"guardrail"}');
     const { bundle } = exchange;
@@ -192,20 +221,20 @@ describe('vectors for checks', () => {
       bundle: { ...bundle, source } as never,
       key: exampleKey(),
     });
-    await checks.for(elsewhere)('an example', { rule, keep: true });
+    await checks.for(elsewhere)('an example', { rule, keep: true, signal });
     expect(calls).toHaveLength(3);
   });
 
   it('are an error of the check where there are none, and nobody is kept', async () => {
     answer = async () => reply({ error: {} }, 500);
     const embed = new CheckEmbedder(embedderWith()).for(exchange);
-    const asked = embed('an example', { rule, keep: true });
+    const asked = embed('an example', { rule, keep: true, signal });
     await expect(asked).rejects.toMatchObject({ name: 'HostFailed' });
-    await expect(embed('x', { rule: undefined, keep: false })).rejects.toMatchObject({
+    await expect(embed('x', { rule: undefined, keep: false, signal })).rejects.toMatchObject({
       name: 'InvalidParameters',
     });
     expect(came).toEqual([]);
     answer = async () => vector(1, 0);
-    expect(await embed('an example', { rule, keep: true })).toEqual(Float32Array.of(1, 0));
+    expect(await embed('an example', { rule, keep: true, signal })).toEqual(Float32Array.of(1, 0));
   });
 });

@@ -1,6 +1,7 @@
 import { operations } from '@sluice/contracts';
 import { compileConfig, type EmbeddingRule, type ResolvedTarget } from '@sluice/engine';
 import { fromUnknown, GatewayError } from '@sluice/errors';
+import { CheckError } from '@sluice/guardrails';
 import { findProvider, type JsonValue } from '@sluice/providers';
 import type { Logger } from '@sluice/telemetry';
 import type { CallModel } from '../calls/call-model.ts';
@@ -35,6 +36,12 @@ export type Embedded = (typeof embedded)[number];
 
 /** For whom a vector is made, as the record says. */
 export type AskedBy = 'cache' | 'guardrail';
+
+export interface Asking {
+  readonly askedBy: AskedBy;
+  /** Of whoever asks: nothing is waited for behind it. */
+  readonly signal?: AbortSignal;
+}
 
 /** Who makes vectors. */
 export interface Embedder {
@@ -91,10 +98,11 @@ export class QuestionEmbedder {
     exchange: ModelExchange,
     embedder: Embedder,
     text: string,
-    askedBy: AskedBy = 'cache',
+    { askedBy, signal: waiting }: Asking = { askedBy: 'cache' },
   ): Promise<Float32Array | undefined> {
     const workspaceId = exchange.bundle?.source.workspaceId ?? '';
-    const account = accountOf(exchange, embedder);
+    // A check with little time finds out nothing for the cache.
+    const account = `${askedBy}|${accountOf(exchange, embedder)}`;
     const { logger } = this.#parts;
     // Checks that could not decide are counted as such.
     const onEmbedded = askedBy === 'cache' ? this.#parts.onEmbedded : nobodyCounts;
@@ -103,7 +111,8 @@ export class QuestionEmbedder {
       return undefined;
     }
     const deadline = AbortSignal.timeout(this.#options.timeoutMs);
-    const signal = AbortSignal.any([deadline, exchange.arrival.signal]);
+    const left = AbortSignal.any([exchange.arrival.signal, ...(waiting ? [waiting] : [])]);
+    const signal = AbortSignal.any([deadline, left]);
     try {
       const vector = await untilAborted(
         this.#ask(exchange, embedder, text, signal, askedBy),
@@ -113,10 +122,11 @@ export class QuestionEmbedder {
       onEmbedded('made');
       return vector;
     } catch (caught) {
-      if (exchange.arrival.signal.aborted) return undefined;
+      const isLate = deadline.aborted || isCheckDeadline(left);
+      if (left.aborted && !isLate) return undefined;
       this.#countFailure(account);
-      onEmbedded(deadline.aborted ? 'late' : 'failed');
-      if (!deadline.aborted)
+      onEmbedded(isLate ? 'late' : 'failed');
+      if (!isLate)
         logger.warn(
           { err: fromUnknown(caught), workspace_id: workspaceId, embedder: embedder.name },
           'no vector was made of a question',
@@ -164,6 +174,11 @@ export class QuestionEmbedder {
 }
 
 const nobodyCounts = () => {};
+
+/** The time of a check was over: another end of it says nothing of the model. */
+function isCheckDeadline({ reason }: AbortSignal): boolean {
+  return reason instanceof CheckError && reason.name === 'DeadlineExceeded';
+}
 
 function accountOf({ bundle }: ModelExchange, { name }: Embedder): string {
   return `${bundle?.source.workspaceId ?? ''}|${name}`;
