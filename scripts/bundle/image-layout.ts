@@ -1,24 +1,7 @@
 import { createHash, type KeyObject, sign } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** `images.json` of `npm run images`, as far as it is read here. */
-export interface ImageList {
-  version: string;
-  created: string;
-  images: {
-    service: string;
-    name: string;
-    tag: string;
-    digest: string;
-    platforms: {
-      platform: string;
-      digest: string;
-      /** What is in it, as files beside the list. */
-      sboms: { cyclonedx: string; spdx: string };
-    }[];
-  }[];
-}
+import type { ImageList } from '../images/make-images.ts';
 
 interface Descriptor {
   mediaType: string;
