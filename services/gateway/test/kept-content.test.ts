@@ -260,6 +260,57 @@ describe('the content of requests', () => {
     }
   });
 
+  it('is in an export where its log shows it, and in none of who may not look into logs', {
+    timeout: 60_000,
+  }, async () => {
+    const { workspace_id, workspace_key } = scenario.stack.credentials;
+    const exportWith = async (scopes: string[]) => {
+      const { key } = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+        name: scopes.join(),
+        workspace_id,
+        scopes,
+      });
+      const call = async (method: string, path: string, body?: object) => {
+        const answer = await scenario.call(`/v1/logs/exports${path}`, {
+          method,
+          host: null,
+          // What is in it is decided by who started it, not by who fetches it.
+          key: method === 'GET' ? workspace_key : key,
+          ...(body !== undefined && { body }),
+        });
+        const text = await answer.text();
+        expect(answer.status, text).toBe(200);
+        return JSON.parse(text) as { id: string; status: string; signed_url: string };
+      };
+      const asked = {
+        filters: {},
+        requested_data: ['id', 'request', 'response', 'metadata'],
+        all: true,
+      };
+      const { id } = await call('POST', '', asked);
+      await call('POST', `/${id}/start`);
+      await eventually(
+        async () => expect(await call('GET', `/${id}`)).toMatchObject({ status: 'success' }),
+        { timeoutMs: 30_000 },
+      );
+      const { signed_url } = await call('GET', `/${id}/download`);
+      return (await fetch(signed_url)).text();
+    };
+    const [seen, unseen] = await Promise.all([
+      exportWith(['logs.export', 'logs.view']),
+      exportWith(['logs.export']),
+    ]);
+    expect(unseen.split('\n').length).toBe(seen.split('\n').length);
+    expect(unseen).not.toContain('canary-');
+    for (const request of sent)
+      for (const side of sides)
+        expect([request.name, side, seen.includes(request.canaries[side])]).toEqual([
+          request.name,
+          side,
+          mayBeFound(request, side),
+        ]);
+  });
+
   it('has identifiers in place of what was taken out of the request and put back into the answer', async () => {
     const name = randomBytes(8).toString('hex');
     const address = `restored.${name}@example.com`;
