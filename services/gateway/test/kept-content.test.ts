@@ -300,6 +300,7 @@ describe('the content of requests', () => {
       exportWith(['logs.export', 'logs.view']),
       exportWith(['logs.export']),
     ]);
+    expect(seen).toContain('canary-');
     expect(unseen.split('\n').length).toBe(seen.split('\n').length);
     expect(unseen).not.toContain('canary-');
     for (const request of sent)
