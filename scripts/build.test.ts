@@ -59,7 +59,7 @@ it('what is built works wherever it is put, and says nothing of this machine', a
   const env = { DATABASE_URL: await createDatabase(postgres.url) };
   try {
     const out = execFileSync(process.execPath, [join(moved, 'main.mjs')], { env, cwd: away });
-    expect(out.toString()).toMatch(/^Postgres: applied 20250101000000_initial, /);
+    expect(out.toString()).toMatch(/^Postgres: applied 20250101000000_initial\n/);
   } finally {
     await postgres.stop();
   }

@@ -1,3 +1,4 @@
+import { basename, dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -23,10 +24,14 @@ export function openApiRoutes(options: { headerPrefix: string }): Router {
   router.get(`/docs/${pageAssets.start}`, (_req, res) => {
     res.type('js').send(startScript);
   });
-  for (const [name, url] of viewer)
+  for (const [name, url] of viewer) {
+    const file = fileURLToPath(url);
+    // Below a root: folders above it may begin with a dot, as those of pnpm do.
+    const options = { root: dirname(file), maxAge: '1h' };
     router.get(`/docs/${name}`, (_req, res) => {
-      res.sendFile(fileURLToPath(url), { maxAge: '1h' });
+      res.sendFile(basename(file), options);
     });
+  }
   return router;
 }
 
