@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { DescribedSetting } from '@sluice/env';
+import { type DescribedSetting, graceMs } from '@sluice/env';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { settingsOfServices } from '../docs/settings-page.ts';
@@ -187,6 +187,25 @@ describe('pods', () => {
             capabilities: { drop: ['ALL'] },
           });
       }
+  });
+
+  it('have the time that their service takes to end, in every profile', () => {
+    const drain = { shutdownDelaySeconds: 0, drainSeconds: 0 };
+    const undrained = { values: { ...own, gateway: { drain } } };
+    for (const [name, set] of Object.entries({ ...profiles, undrained })) {
+      const objects = renderObjects(set);
+      for (const component of ['gateway', 'control-plane', 'data-service'] as const) {
+        const named = objects.filter(({ metadata }) => metadata.name === `sluice-${component}`);
+        const config = named.find(({ kind }) => kind === 'ConfigMap')?.data;
+        const workload = named.find(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
+        const graceSeconds = workload?.spec.template.spec.terminationGracePeriodSeconds as number;
+        const env = {
+          SHUTDOWN_DELAY: Number(config?.SHUTDOWN_DELAY),
+          DRAIN_TIMEOUT: Number(config?.DRAIN_TIMEOUT),
+        };
+        expect(graceSeconds * 1000, `${name}: ${component}`).toBeGreaterThanOrEqual(graceMs(env));
+      }
+    }
   });
 
   it('have no user of their own on OpenShift', () => {

@@ -29,5 +29,5 @@ export {
   uuids,
 } from './define-settings.ts';
 export { factsKeySetting } from './facts-key-setting.ts';
-export { metricsSettings, processSettings } from './process-settings.ts';
+export { closingDeadlines, graceMs, metricsSettings, processSettings } from './process-settings.ts';
 export { clientTlsSettings, serverTlsSettings } from './tls-settings.ts';

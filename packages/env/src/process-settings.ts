@@ -44,3 +44,19 @@ export function metricsSettings(defaults: { port: number }) {
     METRICS_PORT: integer('port of /metrics, for operators only', defaults.port, 0, 65_535),
   };
 }
+
+/**
+ * What a service takes to close when requests have ended, ms: one part, all of
+ * them, and what others have of its log after that.
+ */
+export const closingDeadlines = { partMs: 8_000, allMs: 12_000, logMs: 2_000 } as const;
+
+/**
+ * The longest from SIGTERM to the end of the process, ms: an orchestrator that
+ * kills earlier takes records with it. Twice `allMs`, since parts that the
+ * others have left no time still get a little, each.
+ */
+export function graceMs(env: { SHUTDOWN_DELAY: number; DRAIN_TIMEOUT: number }): number {
+  const { allMs, logMs } = closingDeadlines;
+  return env.SHUTDOWN_DELAY + env.DRAIN_TIMEOUT + allMs * 2 + logMs;
+}

@@ -1,7 +1,7 @@
-import type { Settings } from '@sluice/env';
+import { closingDeadlines, graceMs, type Settings } from '@sluice/env';
 import { createLogger, flushLogger, type Logger } from '@sluice/telemetry';
 import type { Part } from './part.ts';
-import { type ServiceEnv, startService, stopDeadlines, type Wire } from './start-service.ts';
+import { type ServiceEnv, startService, type Wire } from './start-service.ts';
 
 export interface RunServiceOptions<E extends ServiceEnv> {
   /** For the log, while it is not known what the service is to be called. */
@@ -50,7 +50,7 @@ export async function runService<E extends ServiceEnv>(
   } catch (error) {
     logger.fatal({ err: error }, 'the service could not start');
   }
-  await forwarded?.close(forwardedMsMax);
+  await forwarded?.close(closingDeadlines.logMs);
   return end(logger, code);
 }
 
@@ -84,18 +84,11 @@ async function live<E extends ServiceEnv>(env: E, wire: Wire<E>, logger: Logger)
 
 /** Every part has its deadline; this is for what keeps the deadlines themselves. */
 function endAtLast(env: ServiceEnv, logger: Logger): void {
-  const { drainMs, allMs } = stopDeadlines(env);
-  setTimeout(
-    () => {
-      logger.error('the service did not stop in time');
-      void end(logger, 1);
-    },
-    env.SHUTDOWN_DELAY + drainMs + allMs * 2,
-  ).unref();
+  setTimeout(() => {
+    logger.error('the service did not stop in time');
+    void end(logger, 1);
+  }, graceMs(env) - closingDeadlines.logMs).unref();
 }
-
-/** The last lines are often those that somebody looks for. */
-const forwardedMsMax = 2_000;
 
 async function end(logger: Logger, code: number): Promise<never> {
   await flushLogger(logger);

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { closingDeadlines } from '@sluice/env';
 import { createMetrics, droppedEvents, type Logger, type Metrics } from '@sluice/telemetry';
 import { metricsPart } from './metrics-part.ts';
 import type { Part, Ports } from './part.ts';
@@ -42,9 +43,9 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Of an orchestrator's usual 30 s, what is left when requests have ended. */
-export function stopDeadlines(env: ServiceEnv): StopDeadlines {
-  return { drainMs: env.DRAIN_TIMEOUT, partMs: 8_000, allMs: 12_000 };
+function stopDeadlines(env: ServiceEnv): StopDeadlines {
+  const { partMs, allMs } = closingDeadlines;
+  return { drainMs: env.DRAIN_TIMEOUT, partMs, allMs };
 }
 
 /**

@@ -1,0 +1,164 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { graceMs } from '@sluice/env';
+import { usage } from '@sluice/proto-stubs';
+import { eventually, sse } from '@sluice/testkit';
+import { uuidText } from '@sluice/usage';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type Records, readRecords } from './records.ts';
+import { chatBody, ledgerHolds, type Scenario, settledTotal, startScenario } from './scenario.ts';
+
+/** SIGTERM under many open streams. `SLUICE_DRAINED_STREAMS=500` is the full size; the suite goes with fewer, and shorter ones. */
+const streams = Number(process.env.SLUICE_DRAINED_STREAMS ?? 100);
+const isFull = process.env.SLUICE_DRAINED_STREAMS !== undefined;
+const events = 15;
+const everyMs = isFull ? 200 : 120;
+const delayMs = 500;
+/** Read again when the gateway starts. */
+const gateway = { SHUTDOWN_DELAY: String(delayMs), DRAIN_TIMEOUT: '8000', LOG_REQUESTS: 'false' };
+
+let scenario: Scenario;
+let records: Records;
+let origin: string;
+
+beforeAll(async () => {
+  scenario = await startScenario({ nats: true, environment: { gateway } });
+  records = await readRecords(scenario.stack.nats?.url as string);
+  origin = scenario.stack.gatewayUrls[0] as string;
+}, 60_000);
+afterAll(async () => {
+  await records?.close();
+  await scenario?.stop();
+});
+
+const event = (index: number) => ({
+  id: 'c',
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta: { content: `<${index}>` }, finish_reason: null }],
+});
+const streamOf = (count: number) =>
+  sse([...Array.from({ length: count }, (_, index) => event(index)), '[DONE]'], {
+    delayMs: everyMs,
+  });
+const whole = Array.from({ length: events }, (_, index) => `<${index}>`).join('');
+
+interface Read {
+  readonly text: string;
+  /** The connection was broken before the end of the answer. */
+  readonly isCut: boolean;
+}
+
+async function read(response: Response): Promise<Read> {
+  let text = '';
+  try {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+  } catch {
+    return { text, isCut: true };
+  }
+  return { text, isCut: false };
+}
+
+const contentsOf = ({ text }: Read) => (text.match(/<\d+>/g) ?? []).join('');
+const isWhole = (each: Read) =>
+  !each.isCut && contentsOf(each) === whole && each.text.endsWith('data: [DONE]\n\n');
+
+const ask = () => scenario.chat({ body: { ...chatBody, stream: true } });
+
+/** All under way: each has its head, and is read from now on. */
+async function openAll(): Promise<Promise<Read>[]> {
+  const responses = await Promise.all(Array.from({ length: streams }, ask));
+  expect(responses.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
+  const metrics = await fetch(scenario.stack.gatewayMetricsUrl).then((answer) => answer.text());
+  expect(Number(/^sluice_open_streams\{.*\} (\d+)$/m.exec(metrics)?.[1])).toBe(streams);
+  return responses.map(read);
+}
+
+const isReady = () => fetch(`${origin}/health/ready`).then(({ status }) => status);
+
+/** What reached the ledger's side of NATS since then, by outcome; every request in it once. */
+function outcomesSince(known: ReadonlySet<string>): Record<string, number> {
+  const fresh = records.all().filter(({ id }) => !known.has(uuidText(id)));
+  expect(new Set(fresh.map(({ requestId }) => uuidText(requestId))).size).toBe(fresh.length);
+  const counts: Record<string, number> = {};
+  for (const { outcome } of fresh) {
+    const name = usage.Outcome[outcome];
+    counts[name] = (counts[name] ?? 0) + 1;
+  }
+  return counts;
+}
+const knownRecords = () => new Set(records.all().map(({ id }) => uuidText(id)));
+
+it(`SIGTERM under ${streams} streams cuts none, and each is recorded once`, {
+  timeout: 60_000,
+}, async () => {
+  const before = await settledTotal(scenario);
+  const known = knownRecords();
+  scenario.upstream.handle(streamOf(events));
+  const reads = await openAll();
+
+  const signalledAt = performance.now();
+  const elapsed = () => Math.round(performance.now() - signalledAt);
+  const stopped = scenario.stack.part('gateway').stop();
+  await expect.poll(isReady, { interval: 10 }).toBe(503);
+  const notReadyMs = elapsed();
+  // Load balancers have not noticed yet: what they send is served, and told to go elsewhere.
+  const late = await ask();
+  expect(late.status).toBe(200);
+  expect(late.headers.get('connection')).toBe('close');
+  const lateRead = read(late);
+
+  await delay(delayMs + 200 - elapsed());
+  await expect(fetch(`${origin}/health/live`)).rejects.toThrow();
+  const told = await Promise.all([...reads, lateRead]);
+  expect(told.filter((each) => !isWhole(each)).map(contentsOf)).toEqual([]);
+  const lastMs = elapsed();
+  await stopped;
+  const endedMs = elapsed();
+  // It ended since all was over, and not since a deadline came.
+  expect(notReadyMs).toBeLessThan(delayMs);
+  expect(endedMs).toBeLessThan(delayMs + Number(gateway.DRAIN_TIMEOUT));
+  const lines = scenario.stack.part('gateway').stderr();
+  expect(lines).toContain('"msg":"stopped"');
+  expect(lines).not.toContain('not everything could be closed');
+
+  // Handed over before the process was gone, not by the next one on its folder.
+  await eventually(() => expect(outcomesSince(known)).toEqual({ SUCCESS: streams + 1 }));
+  await scenario.stack.part('gateway').start();
+  await ledgerHolds(scenario, before + streams + 1);
+  expect(await settledTotal(scenario)).toBe(before + streams + 1);
+  if (isFull)
+    process.stdout.write(
+      `${streams} streams: 0 cut; not ready after ${notReadyMs} ms, last end ${lastMs} ms, process gone ${endedMs} ms after SIGTERM\n`,
+    );
+});
+
+it(`of ${streams} streams longer than DRAIN_TIMEOUT no record is lost`, {
+  timeout: 60_000,
+}, async () => {
+  gateway.DRAIN_TIMEOUT = '700';
+  await scenario.stack.part('gateway').stop();
+  await scenario.stack.part('gateway').start();
+  const before = await settledTotal(scenario);
+  const known = knownRecords();
+  scenario.upstream.handle(streamOf(1000));
+  const reads = await openAll();
+
+  const signalledAt = performance.now();
+  await scenario.stack.part('gateway').stop();
+  const endedMs = Math.round(performance.now() - signalledAt);
+  const told = await Promise.all(reads);
+  // Nobody can take a stream that was cut for one that ended.
+  expect(told.filter(({ isCut, text }) => !isCut || text.includes('[DONE]'))).toEqual([]);
+  const env = { SHUTDOWN_DELAY: delayMs, DRAIN_TIMEOUT: Number(gateway.DRAIN_TIMEOUT) };
+  expect(endedMs).toBeGreaterThanOrEqual(env.SHUTDOWN_DELAY + env.DRAIN_TIMEOUT);
+  expect(endedMs).toBeLessThan(graceMs(env));
+  expect(scenario.stack.part('gateway').stderr()).toContain('"msg":"stopped"');
+
+  await eventually(() => expect(outcomesSince(known)).toEqual({ CALLER_GONE: streams }));
+  await scenario.stack.part('gateway').start();
+  await ledgerHolds(scenario, before + streams);
+  expect(await settledTotal(scenario)).toBe(before + streams);
+  if (isFull)
+    process.stdout.write(
+      `${streams} endless streams: cut at the deadline, ${streams} records; process gone ${endedMs} ms after SIGTERM\n`,
+    );
+});
