@@ -3,6 +3,8 @@
  * Lints and renders it under Helm 3 and 4 with every profile and each set of
  * values, holds every object to Kubernetes' schemas, and installs, upgrades,
  * rolls back and uninstalls with the real Helm. Fetches Helm 3 at the first run.
+ * Its NetworkPolicies are enforced with nft and every pair is tried, which needs
+ * root; `npm run chart -- --without-network` leaves that out.
  * `npm run chart -- --write` writes the picture of who speaks to whom.
  */
 import { spawnSync } from 'node:child_process';
@@ -10,12 +12,15 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { helm } from './chart/helm.ts';
 import { installCycle } from './chart/install-cycle.ts';
+import { assertNetworks, installations, tryNetwork } from './chart/network-enforced.ts';
 import { flowsPicture } from './chart/network-table.ts';
 import { chartFolder, objectsOf, render, root } from './chart/render.ts';
 import { faultsOf } from './chart/validate.ts';
 import { own, profiles, refusals, valueSets } from './chart/value-sets.ts';
 
-const { values: flags } = parseArgs({ options: { write: { type: 'boolean' } } });
+const { values: flags } = parseArgs({
+  options: { write: { type: 'boolean' }, 'without-network': { type: 'boolean' } },
+});
 const majors = [3, 4] as const;
 let failed = false;
 
@@ -75,4 +80,21 @@ async function check(): Promise<void> {
         (error as Error).message,
       ]);
     }
+  if (flags['without-network'] === true)
+    process.stdout.write('left out  NetworkPolicies enforced: --without-network\n');
+  else await checkNetworks();
+}
+
+async function checkNetworks(): Promise<void> {
+  const what = 'NetworkPolicies enforced';
+  try {
+    assertNetworks();
+    for (const [name, installation] of Object.entries(installations)) {
+      const { tried, allowed, refused, faults } = await tryNetwork(installation);
+      const figures = `${tried} pairs and ports tried, ${allowed} let through, ${refused} refused`;
+      report(`${what}, ${name}: ${figures}`, faults);
+    }
+  } catch (error) {
+    report(what, [(error as Error).message]);
+  }
 }

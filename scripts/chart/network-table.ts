@@ -7,15 +7,18 @@ export interface Flow {
   readonly port: number;
 }
 
-type Labels = Readonly<Record<string, string>>;
+/** Of a pod or a namespace. */
+export type Labels = Readonly<Record<string, string>>;
 
-interface Peer {
+/** Whom a rule of a policy means. */
+export interface Peer {
   readonly podSelector?: { readonly matchLabels?: Labels };
   readonly namespaceSelector?: { readonly matchLabels?: Labels };
-  readonly ipBlock?: { readonly cidr: string };
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
 }
 
-interface Rule {
+/** What a policy lets through. */
+export interface Rule {
   readonly ports?: readonly { readonly port: number; readonly protocol: string }[];
   readonly from?: readonly Peer[];
   readonly to?: readonly Peer[];
@@ -41,12 +44,17 @@ const outside: Readonly<Record<string, string>> = {
   '192.0.2.9/32': 'Prometheus',
 };
 
-const block = (name: string) => [
-  { ipBlock: { cidr: Object.keys(outside).find((cidr) => outside[cidr] === name) } },
-];
+/** @throws Error when nobody outside has this name */
+export function addressOf(name: string): string {
+  const cidr = Object.keys(outside).find((each) => outside[each] === name);
+  if (cidr === undefined) throw new Error(`${name} is nobody outside`);
+  return cidr.replace('/32', '');
+}
+
+const block = (name: string) => [{ ipBlock: { cidr: `${addressOf(name)}/32` } }];
 
 /** With every store there is, and everybody outside at an address of their own. */
-const values = {
+export const outsiderValues = {
   secrets: { existingSecret: 'sluice' },
   stores: { nats: { enabled: true }, redis: { enabled: true } },
   networkPolicy: {
@@ -64,12 +72,12 @@ const values = {
 
 /** Who may speak to whom by the chart's NetworkPolicies; DNS is everybody's, and left out. */
 export function networkTable(): Flow[] {
-  return flowsOf(renderObjects({ values })).filter(({ to }) => to !== 'DNS');
+  return flowsOf(renderObjects({ values: outsiderValues })).filter(({ to }) => to !== 'DNS');
 }
 
 /** What the policies among these objects let through, of the pods among them. */
 export function flowsOf(objects: readonly KubernetesObject[]): Flow[] {
-  const pods = podsOf(objects);
+  const pods = componentsOf(objects);
   const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy');
   const flows: Flow[] = [];
   const add = (from: string, to: string, port: number) => flows.push({ from, to, port });
@@ -96,12 +104,14 @@ export function flowsOf(objects: readonly KubernetesObject[]): Flow[] {
     for (const [name, port] of outsiders(rulesOf(from, 'ingress'), 'from'))
       add(name, from.name, port);
   }
-  return flows.sort((a, b) => sortKey(a).localeCompare(sortKey(b)));
+  // By code unit: the same order whatever the language of the machine.
+  return flows.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : sortKey(a) > sortKey(b) ? 1 : 0));
 }
 
 const sortKey = ({ from, to, port }: Flow) => `${from}|${to}|${port}`;
 
-function podsOf(objects: readonly KubernetesObject[]): Pod[] {
+/** The pods of the release, by what they are for. */
+export function componentsOf(objects: readonly KubernetesObject[]): Pod[] {
   return objects.flatMap((object) => {
     const { kind, metadata, spec } = object;
     const template =
@@ -192,7 +202,9 @@ export function flowsPicture(): string {
     byPair.set(pair, [...(byPair.get(pair) ?? []), port]);
   }
   const names = new Set(networkTable().flatMap(({ from, to }) => [from, to]));
-  const components = new Set(podsOf(renderObjects({ values })).map(({ name }) => name));
+  const components = new Set(
+    componentsOf(renderObjects({ values: outsiderValues })).map(({ name }) => name),
+  );
   const boxes = [...names].sort().map((name) => {
     const id = idOf(name);
     return `  ${id}${components.has(name) ? `[${name}]` : `([${name}])`}`;
