@@ -51,6 +51,7 @@ const commands = {
     'services/data-service/test/figures.test.ts',
   ],
   airgap: ['scripts/airgap.ts'],
+  pods: ['scripts/pods.ts'],
   bundle: ['scripts/bundle.ts'],
   facts: ['scripts/facts.ts'],
   times: ['scripts/times/main.ts'],
