@@ -18,13 +18,16 @@ interface TextParameters {
 /** A check of one text, whose verdict `not` turns around. Without a text it cannot decide. */
 export function textCheck(
   { not, subjects }: TextParameters,
-  look: (text: string) => TextFinding,
+  look: (text: string) => TextFinding | Promise<TextFinding>,
 ): CheckFunction {
   return (context) => {
     const text = requiredSubject(textsOf(context, subjects).joined);
-    const { passes, explanation, data } = look(text);
-    const verdict = passes !== not;
-    return { verdict, data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) } };
+    const judged = ({ passes, explanation, data }: TextFinding) => {
+      const verdict = passes !== not;
+      return { verdict, data: { verdict, not, explanation, ...data, textExcerpt: excerpt(text) } };
+    };
+    const finding = look(text);
+    return finding instanceof Promise ? finding.then(judged) : judged(finding);
   };
 }
 
