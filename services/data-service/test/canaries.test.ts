@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eventually, json, startS3, startStack, startUpstream } from '@sluice/testkit';
 import { expect, it } from 'vitest';
@@ -86,7 +86,12 @@ it('bodies are in no column of the ledger, and after a kill with a full spool in
       expect(await call('/chat/completions', asked(`spooled-${number}`), there)).toBe(200);
     const spool = join(stack.dataDir, 'gateway', 'content');
     // They come to the disk beside the request, and stay there while the store refuses them.
-    await eventually(async () => expect((await readdir(spool)).length).toBeGreaterThan(0));
+    await eventually(async () => {
+      const sizes = await Promise.all(
+        (await readdir(spool)).map(async (name) => (await stat(join(spool, name))).size),
+      );
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBeGreaterThan(5 * 60_000);
+    });
     await stack.part('gateway').kill();
     s3.fail(undefined);
     await stack.part('gateway').start();
