@@ -2,7 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { get } from 'node:https';
 import { createServiceKey } from '@sluice/contracts';
-import { startService, testCertificate, testCertificatePath, testDatabase } from '@sluice/testkit';
+import {
+  eventually,
+  startService,
+  testCertificate,
+  testCertificatePath,
+  testDatabase,
+} from '@sluice/testkit';
 import { expect, it } from 'vitest';
 import { applyMigrations } from '../../src/kernel/migrations/apply.ts';
 import { provisionFirstKeys } from '../../src/provisioning/first-keys.ts';
@@ -53,7 +59,7 @@ it('keys that the operator brings are the first organisation’s, once, and the 
       return answer.statusCode as number;
     };
     // A probe has no certificate to show, and no key.
-    expect(await statusOf('/health/ready')).toBe(200);
+    await eventually(async () => expect(await statusOf('/health/ready')).toBe(200));
     expect(await statusOf('/v1/integrations', env.ADMIN_KEY)).toBe(200);
     expect(await statusOf('/v1/integrations', createServiceKey('sl_'))).toBe(401);
     await expect(fetch(`http://127.0.0.1:${port}/health/live`)).rejects.toThrow();
