@@ -25,6 +25,12 @@ import { receiverSettings } from '@sluice/otlp';
 const databaseSettings = {
   DATABASE_URL: secret('Postgres, postgres://user:password@host:port/database'),
   DATABASE_CONNECTIONS_MAX: integer('connections of the pool', 10, 2, 500),
+  DATABASE_PREPARED_STATEMENTS: integer(
+    'statements that each connection keeps prepared; 0 behind a pooler that does not',
+    256,
+    0,
+    5_000,
+  ),
 };
 
 /** Every setting of the control plane, as docs/settings.md shows them. */

@@ -76,6 +76,7 @@ export function wire(
   const client = createDatabaseClient({
     url: env.DATABASE_URL,
     connectionsMax: env.DATABASE_CONNECTIONS_MAX,
+    preparedMax: env.DATABASE_PREPARED_STATEMENTS,
   });
   const schema = createSchemaGate(env.DATABASE_URL, logger);
   const feed = createChangeFeed({ databaseUrl: env.DATABASE_URL, logger });

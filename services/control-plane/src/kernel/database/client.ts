@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg';
 import { Pool } from 'pg';
 import { type Prisma, PrismaClient } from '../../generated/prisma/client.ts';
+import { createStatementNames } from './statement-names.ts';
 
 /** The whole client; only wiring and `changes` hold one. */
 export type DatabaseClient = PrismaClient;
@@ -11,6 +12,8 @@ export type Database = Prisma.TransactionClient;
 export function createDatabaseClient(options: {
   url: string;
   connectionsMax: number;
+  /** Statements that a connection keeps prepared; none without it. */
+  preparedMax?: number;
 }): DatabaseClient {
   const pool = new Pool({
     connectionString: options.url,
@@ -26,5 +29,9 @@ export function createDatabaseClient(options: {
   // The query under way is told of a lost connection, or the next one that is given it. Between
   // the two nobody listens, and an error that nobody hears would end the process.
   pool.on('connect', (connection) => connection.on('error', () => {}));
-  return new PrismaClient({ adapter: new PrismaPg(pool, { disposeExternalPool: true }) });
+  const adapter = new PrismaPg(pool, {
+    disposeExternalPool: true,
+    statementNameGenerator: createStatementNames(options.preparedMax ?? 0),
+  });
+  return new PrismaClient({ adapter });
 }
