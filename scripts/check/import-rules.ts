@@ -154,7 +154,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/control-plane': {
     // What is made with others: they know nothing of it.
     provisioning: ['people', 'tools'],
-    'config-sync': ['people', 'ledger'],
+    'config-sync': ['people', 'ledger', 'tools'],
     // Replays what was logged with configs, policies and prices.
     simulation: ['config-sync'],
     // Keys and workspaces name configs and guardrails, and have limits.

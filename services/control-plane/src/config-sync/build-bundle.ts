@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { config } from '@sluice/proto-stubs';
+import type { McpIntegration } from '../generated/prisma/client.ts';
 import { blocksInlineConfig, effectiveSettings } from '../kernel/tenancy/settings.ts';
 import type { Credentials } from '../models/integrations/configurations.ts';
 import type { BundleRows, ConfigBody, CoreRows } from './bundle-rows.ts';
@@ -18,6 +19,11 @@ type ProviderRow = BundleRows['providers'][number];
 type IntegrationRow = ProviderRow['integration'];
 type ModelRow = IntegrationRow['models'][number];
 
+type SealedRow = Pick<McpIntegration, 'id' | 'sealedConfigurations'>;
+
+/** The ways to the core of a bundle. */
+type CoreOpeners = Pick<Openers, 'credentials' | 'modelSettings'>;
+
 /** The ways to what is sealed in the rows. */
 export interface Openers {
   credentials: (integration: IntegrationRow) => Credentials;
@@ -25,6 +31,9 @@ export interface Openers {
   document: (version: ConfigBody) => string;
   /** The checks of a guardrail with their secrets, JSON. */
   checks: (version: GuardrailVersionBody) => string;
+  /** How integrations of tools are called, with secrets, JSON. */
+  mcpConfigurations: (integration: SealedRow) => string;
+  agentConfigurations: (integration: SealedRow) => string;
 }
 
 /**
@@ -33,10 +42,7 @@ export interface Openers {
  * give the same bytes, whatever order the database had them in, so the hash
  * changes only when something a gateway would do changes.
  */
-export function buildBundle(
-  rows: BundleRows,
-  open: Omit<Openers, 'document' | 'checks'>,
-): config.Bundle {
+export function buildBundle(rows: BundleRows, open: CoreOpeners): config.Bundle {
   const bundle = buildCore(rows, open);
   // They know of one list only.
   for (const { rateLimits, integrationRateLimits } of bundle.providers)
@@ -47,10 +53,7 @@ export function buildBundle(
 }
 
 /** All of a bundle but its sections, without revision and hash. */
-export function buildCore(
-  rows: CoreRows,
-  open: Omit<Openers, 'document' | 'checks'>,
-): config.Bundle {
+export function buildCore(rows: CoreRows, open: CoreOpeners): config.Bundle {
   const { workspace } = rows;
   const { request_logging: logging, caching } = effectiveSettings(
     workspace.organisation.settings,
@@ -102,7 +105,7 @@ function isUsable(row: ProviderRow): boolean {
 
 function provider(
   row: ProviderRow,
-  open: Omit<Openers, 'document' | 'checks'>,
+  open: CoreOpeners,
 ): MessageInitShape<typeof config.ProviderSchema> {
   const { integration } = row;
   const credentials = open.credentials(integration);

@@ -3,11 +3,12 @@ import type { Database, DatabaseClient } from '../kernel/database/client.ts';
 import { isUuid } from '../kernel/names/ids.ts';
 import { readGuardrails } from './guardrail-rows.ts';
 import { readPartials, readPrompts } from './prompt-rows.ts';
+import { readServerIds } from './server-rows.ts';
 
 /** What the core of a bundle is built from. */
 export type CoreRows = NonNullable<Awaited<ReturnType<typeof readCoreRows>>>;
 
-/** Of configs, prompts and partials, which versions are in force. */
+/** Of configs, prompts and partials, which versions are in force; which servers there are. */
 export type BundleHeads = Awaited<ReturnType<typeof readBundleHeads>>;
 
 /** Everything the bundle of the release before is built from, read at one moment. */
@@ -84,7 +85,8 @@ export async function readBundleHeads(db: Database, workspaceId: string, onProgr
   const prompts = await readPrompts(db, workspaceId, onProgress);
   const partials = await readPartials(db, workspaceId, onProgress);
   const guardrails = await readGuardrails(db, workspaceId, onProgress);
-  return { configs, prompts, partials, guardrails };
+  const servers = await readServerIds(db, workspaceId);
+  return { workspaceId, configs, prompts, partials, guardrails, ...servers };
 }
 
 const configHead = { id: true, slug: true, name: true, version: true } as const;

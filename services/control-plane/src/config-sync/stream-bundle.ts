@@ -1,5 +1,5 @@
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import type { config } from '@sluice/proto-stubs';
+import { config } from '@sluice/proto-stubs';
 import type { CredentialVault } from '../kernel/credentials/envelope.ts';
 import type { DatabaseClient } from '../kernel/database/client.ts';
 import { buildBundle } from './build-bundle.ts';
@@ -27,9 +27,14 @@ export async function* streamBundle(
   const bundle = buildBundle(rows, open);
   if (bundle.hash === request.knownHash) return yield { unchanged: true };
   yield { bundle };
-  for (const { name, items } of sections)
+  for (const { name, items } of sections.filter(isKnownBefore))
     for await (const piece of inPieces(items({ db: parts.client, open }, rows))) {
       if (signal.aborted) return;
       yield { [name]: piece };
     }
+}
+
+/** What is there since sections are, nobody is sent who does not ask for them. */
+function isKnownBefore({ name }: { name: string }): boolean {
+  return Object.hasOwn(config.GetBundleResponseSchema.field, name);
 }

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { fromBinary } from '@bufbuild/protobuf';
+import { config } from '@sluice/proto-stubs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { policyBody } from '../support/fixture.ts';
+import { createPerson, policyBody } from '../support/fixture.ts';
 import { type Harness, startHarness } from '../support/harness.ts';
 import { HeldSections } from '../support/held-sections.ts';
 
@@ -11,6 +13,9 @@ beforeAll(async () => {
 afterAll(() => h.stop());
 
 const workspace = () => h.as(h.first.workspace_key);
+const admin = () => h.as(h.first.admin_key);
+const adminPut = async (path: string, body: object) =>
+  (await admin().put(path, body).expect(200)).body;
 const holding = () => new HeldSections(h, h.first.workspace_id);
 const allSections = [
   'configs',
@@ -20,6 +25,8 @@ const allSections = [
   'partialVersions',
   'guardrails',
   'guardrailVersions',
+  'mcpServers',
+  'agentServers',
 ];
 
 /** One that holds everything already. */
@@ -130,6 +137,120 @@ describe('GetSections', () => {
     expect(hashes.size).toBe(changes.length);
   });
 
+  it('tells of servers whatever decides about them, in every workspace that has one', async () => {
+    const { body: another } = await admin().post('/admin/workspaces', { name: 'Beside' });
+    const { id: besideId } = await h.db.workspace.findFirstOrThrow({
+      where: { slug: another.slug },
+    });
+    const members = [h.first.workspace_id, besideId];
+    const user = await createPerson(h, 'member', h.first.workspace_id);
+    const secret = 'token-of-the-upstream';
+    const changes: [string, (servers: Servers) => Promise<unknown>][] = [
+      ['rename', ({ server }) => adminPut(server, { name: 'Renamed' })],
+      ['settings', ({ integration }) => adminPut(integration, { description: 'Other' })],
+      [
+        'offer off',
+        ({ integration, offers }) => adminPut(`${integration}/${offers.path}`, offers.off),
+      ],
+      [
+        'offer on',
+        ({ integration, offers }) => adminPut(`${integration}/${offers.path}`, offers.on),
+      ],
+      ['switch off', ({ server, offers }) => adminPut(`${server}/${offers.path}`, offers.off)],
+      ['switch on', ({ server, offers }) => adminPut(`${server}/${offers.path}`, offers.on)],
+      [
+        'deny all',
+        ({ server }) => adminPut(`${server}/user-access`, { default_user_access: 'deny' }),
+      ],
+      [
+        'user',
+        ({ server }) =>
+          adminPut(`${server}/user-access`, {
+            user_access: [{ user_id: user.userId, enabled: true }],
+          }),
+      ],
+      ['user gone', () => h.db.user.delete({ where: { id: user.userId } }).then(raiseRevision)],
+      ['close', ({ integration }) => openTo(integration, members, false)],
+      ['open', ({ integration }) => openTo(integration, members, true)],
+      ['server gone', ({ server }) => admin().delete(server).expect(200)],
+      ['gone', ({ integration }) => admin().delete(integration).expect(200)],
+    ];
+    for (const kind of ['mcp', 'agent'] as const) {
+      const held = [await upToDate(), new HeldSections(h, besideId)];
+      await held[1]?.refresh();
+      const servers = await newServers(kind, members, secret);
+      const states = new Set<string>();
+      for (const [name, change] of changes) {
+        if (name !== 'user gone' || kind === 'agent') await change(servers);
+        for (const each of held) {
+          const told = await each.refresh();
+          expect(told.startedOver, `${kind} ${name}`).toEqual([]);
+          const fresh = new HeldSections(h, each.workspaceId);
+          await fresh.refresh();
+          expect(each.content, `${kind} ${name}`).toEqual(fresh.content);
+        }
+        states.add(JSON.stringify(held.map((each) => each.content.sections[`${kind}Servers`])));
+      }
+      // The user is there for one of them only, and an offer that is on again is what it was.
+      expect(states.size, kind).toBeGreaterThanOrEqual(8);
+    }
+  });
+
+  it('gives a server with what counts in its workspace, and its secrets in clear', async () => {
+    const secret = 'token-of-the-upstream';
+    const { integration, server } = await newServers('mcp', [h.first.workspace_id], secret);
+    const capability = (name: string, enabled: boolean, type = 'tool') => ({ type, name, enabled });
+    await adminPut(`${integration}/capabilities`, {
+      capabilities: [capability('add', true), capability('drop', false), capability('sub', true)],
+    });
+    await adminPut(`${server}/capabilities`, {
+      capabilities: [capability('drop', true), capability('sub', false)],
+    });
+    const { id: integrationId } = await h.db.mcpIntegration.findFirstOrThrow({
+      where: { id: integration.split('/').at(-1) ?? '' },
+    });
+    // Two resources of one name are told apart by their address.
+    await h.db.mcpCapability.createMany({
+      data: ['file:///one', 'file:///two'].map((uri, index) => ({
+        integrationId,
+        type: 'resource',
+        name: index === 0 ? 'notes' : uri,
+        enabled: index === 0,
+        detail: { uri },
+      })),
+    });
+    await h.db.mcpPin.create({
+      data: { integrationId, type: 'tool', name: 'add', pinnedHash: 'ab', seenAt: new Date() },
+    });
+    await raiseRevision();
+    const found = await serverOf(server);
+    expect(found).toMatchObject({
+      url: 'https://mcp.example.com/mcp',
+      transport: 'http',
+      authType: 'headers',
+      enabled: true,
+      usersAllowed: true,
+      newCapabilities: 'enabled',
+      onDrift: 'alert',
+      members: [],
+      policyJson: '',
+    });
+    expect(JSON.parse(found?.configurationsJson ?? '')).toEqual({
+      custom_headers: { Authorization: secret },
+    });
+    expect(
+      found?.capabilities.map(({ type, name, enabled, pin }) => [type, name, enabled, pin]),
+    ).toEqual([
+      ['resource', 'file:///one', true, ''],
+      ['resource', 'file:///two', false, ''],
+      ['tool', 'add', true, 'ab'],
+      ['tool', 'drop', false, ''],
+      ['tool', 'sub', false, ''],
+    ]);
+    await openTo(integration, [h.first.workspace_id], false);
+    expect(await serverOf(server)).toMatchObject({ enabled: false });
+  });
+
   it('takes versions out and in as a prompt moves past the newest 1,000', async () => {
     const { id, slug, version_id: first } = await newPrompt();
     await h.db.$executeRaw`
@@ -225,6 +346,63 @@ describe('GetSections', () => {
     expect(kept.map((row) => row.revision)).toEqual([10_100n]);
   });
 });
+
+interface Servers {
+  integration: string;
+  server: string;
+  /** How its offers are switched. */
+  offers: { path: string; off: object; on: object };
+}
+
+/** An integration of the organisation that is open to these workspaces, each with a server of it; the path of the first. */
+async function newServers(
+  kind: 'mcp' | 'agent',
+  workspaceIds: readonly string[],
+  secret: string,
+): Promise<Servers> {
+  const { body } = await admin()
+    .post(`/${kind}-integrations`, {
+      name: 'Tools',
+      url: `https://${kind}.example.com/mcp`,
+      auth_type: 'headers',
+      ...(kind === 'mcp' ? { transport: 'http' } : {}),
+      configurations: { custom_headers: { Authorization: secret } },
+    })
+    .expect(200);
+  const integration = `/${kind}-integrations/${body.id}`;
+  await openTo(integration, workspaceIds, true);
+  const ids: string[] = [];
+  for (const workspace_id of workspaceIds) {
+    const made = await admin()
+      .post(`/${kind}-servers`, { name: 'S', [`${kind}_integration_id`]: body.id, workspace_id })
+      .expect(200);
+    ids.push(made.body.id);
+  }
+  const offers = (enabled: boolean) =>
+    kind === 'mcp'
+      ? { capabilities: [{ type: 'tool', name: 'add', enabled }] }
+      : { skills: [{ id: 'add', enabled }] };
+  return {
+    integration,
+    server: `/${kind}-servers/${ids[0]}`,
+    offers: {
+      path: kind === 'mcp' ? 'capabilities' : 'skills',
+      off: offers(false),
+      on: offers(true),
+    },
+  };
+}
+
+const openTo = (integration: string, ids: readonly string[], enabled: boolean) =>
+  adminPut(`${integration}/workspaces`, { workspaces: ids.map((id) => ({ id, enabled })) });
+
+/** The MCP server of this path as gateways hold it. */
+async function serverOf(path: string): Promise<config.McpServer | undefined> {
+  const bytes = (await upToDate()).sections.get('mcpServers')?.get(path.split('/').at(-1) ?? '');
+  return bytes === undefined
+    ? undefined
+    : fromBinary(config.McpServerSchema, Buffer.from(bytes, 'base64'));
+}
 
 /** Ends a change that no operation made. */
 async function raiseRevision(): Promise<void> {

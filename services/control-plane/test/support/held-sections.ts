@@ -12,6 +12,8 @@ const idOf: Readonly<Record<string, (bytes: Uint8Array) => string>> = {
   partialVersions: (bytes) => fromBinary(config.PromptPartialVersionSchema, bytes).id,
   guardrails: (bytes) => fromBinary(config.GuardrailSchema, bytes).id,
   guardrailVersions: (bytes) => fromBinary(config.GuardrailVersionSchema, bytes).id,
+  mcpServers: (bytes) => fromBinary(config.McpServerSchema, bytes).id,
+  agentServers: (bytes) => fromBinary(config.AgentServerSchema, bytes).id,
 };
 
 /** What one gateway holds of a workspace, as sections bring it. */
@@ -20,18 +22,18 @@ export class HeldSections {
   end: config.SectionsEnd | undefined;
   readonly sections = new Map<string, Map<string, string>>();
   readonly #h: Harness;
-  readonly #workspaceId: string;
+  readonly workspaceId: string;
 
   constructor(h: Harness, workspaceId: string) {
     this.#h = h;
-    this.#workspaceId = workspaceId;
+    this.workspaceId = workspaceId;
   }
 
   /** Asks for what changed. */
   async refresh() {
     const told = { gone: false, unchanged: false, bytes: 0, items: 0, startedOver: [] as string[] };
     const stream = this.#h.rpc.serverStream(getSections, {
-      workspaceId: this.#workspaceId,
+      workspaceId: this.workspaceId,
       knownRevision: this.end?.revision ?? 0n,
       knownStamp: this.end?.stamp ?? '',
       knownCoreHash: this.end?.coreHash ?? '',

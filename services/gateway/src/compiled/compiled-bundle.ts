@@ -4,10 +4,12 @@ import { readTlsIdentity } from '@sluice/outbound';
 import type { CustomPrices, Multipliers } from '@sluice/pricing';
 import type { config } from '@sluice/proto-stubs';
 import { findProvider, type ProviderEntry } from '@sluice/providers';
+import { type CompiledAgentServer, findAgentServer } from './agent-servers.ts';
 import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
 import { compileMultipliers, compilePrices } from './compile-prices.ts';
 import { type EnforcedGuardrails, enforcedGuardrails } from './enforced-guardrails.ts';
 import { holdsCredential } from './holds-credential.ts';
+import { type CompiledMcpServer, findMcpServer } from './mcp-servers.ts';
 import { modelKey } from './model-key.ts';
 import { countersOf, policiesOf } from './read-bundle-limits.ts';
 import type { BundleTables } from './tables.ts';
@@ -29,6 +31,9 @@ export interface CompiledBundle extends WholeBundle {
   readonly cacheGenerations: ReadonlyMap<string, string>;
   /** What every request must pass; undefined = nothing. */
   readonly enforced: EnforcedGuardrails | undefined;
+  /** By slug or id; undefined = the workspace has no such server. */
+  mcpServer(slugOrId: string): CompiledMcpServer | undefined;
+  agentServer(slugOrId: string): CompiledAgentServer | undefined;
 }
 
 /** A bundle as it came. */
@@ -97,12 +102,25 @@ export function compileBundle(bundle: WholeBundle, before?: CompiledBundle): Com
       source.cacheGenerations.map(({ namespace, generation }) => [namespace, generation]),
     ),
     enforced: enforcedGuardrails(bundle, before?.enforced),
+    ...serversOf(bundle),
   };
 }
 
 /** The same workspace after a change of nothing but its tables: all else stays compiled. */
 export function withTables(before: CompiledBundle, bundle: WholeBundle): CompiledBundle {
-  return { ...before, ...bundle, enforced: enforcedGuardrails(bundle, before.enforced) };
+  const enforced = enforcedGuardrails(bundle, before.enforced);
+  return { ...before, ...bundle, enforced, ...serversOf(bundle) };
+}
+
+/** Compiled when they are asked for, and once. */
+function serversOf({
+  mcpServers,
+  agentServers,
+}: WholeBundle): Pick<CompiledBundle, 'mcpServer' | 'agentServer'> {
+  return {
+    mcpServer: (slugOrId) => findMcpServer(mcpServers, slugOrId),
+    agentServer: (slugOrId) => findAgentServer(agentServers, slugOrId),
+  };
 }
 
 function savedProvider(provider: config.Provider, workspaceId: string): SavedProvider {

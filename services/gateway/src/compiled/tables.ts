@@ -21,4 +21,8 @@ export interface BundleTables {
   readonly guardrails: Table<config.Guardrail>;
   /** By id, and by `<id of the guardrail>@<number>`. */
   readonly guardrailVersions: Table<config.GuardrailVersion>;
+  /** By slug and by id. */
+  readonly mcpServers: Table<config.McpServer>;
+  /** By slug and by id. */
+  readonly agentServers: Table<config.AgentServer>;
 }

@@ -3,7 +3,7 @@ import { config } from '@sluice/proto-stubs';
 import type { RpcClient } from '@sluice/rpc';
 import type { ConfigSource, WatchEvent, Watching } from '../held/config-source.ts';
 import type { BundleUpdate, HeldBundle } from '../held/held-bundle.ts';
-import { emptyTables, sectionNames } from '../held/sections/index.ts';
+import { emptyTables, type SectionName, sectionNames } from '../held/sections/index.ts';
 import { isUnimplemented } from './is-unimplemented.ts';
 import { readSections } from './read-sections.ts';
 
@@ -133,7 +133,10 @@ async function readWhole(
       if (piece.gone) return 'gone';
       if (piece.unchanged) return 'unchanged';
       core ??= piece.bundle;
-      for (const name of sectionNames) for (const each of piece[name]) tables[name].add(each);
+      // Sections that are newer than this question are not among its answers.
+      const tablesOf: Partial<Record<SectionName, Uint8Array[]>> = piece;
+      for (const name of sectionNames)
+        for (const each of tablesOf[name] ?? []) tables[name].add(each);
       // Requests get their turn between two pieces.
       await nextTurn();
     }

@@ -478,6 +478,8 @@ describe('a control plane that compares', () => {
     partialVersions: 1,
     guardrails: 1,
     guardrailVersions: 1,
+    mcpServers: 1,
+    agentServers: 1,
   };
   const comparing = () => {
     const source = new FakeControlPlane();

@@ -64,6 +64,8 @@ export async function renewed(held: HeldBundle): Promise<HeldBundle> {
     partialVersions: await unworn(held.partialVersions),
     guardrails: await unworn(held.guardrails),
     guardrailVersions: await unworn(held.guardrailVersions),
+    mcpServers: await unworn(held.mcpServers),
+    agentServers: await unworn(held.agentServers),
   };
   return { ...held, ...tables };
 }

@@ -1,6 +1,8 @@
+import { agentServers } from './agent-servers.ts';
 import { configs } from './configs.ts';
 import { guardrailVersions } from './guardrail-versions.ts';
 import { guardrails } from './guardrails.ts';
+import { mcpServers } from './mcp-servers.ts';
 import { partialVersions } from './partial-versions.ts';
 import { partials } from './partials.ts';
 import { promptVersions } from './prompt-versions.ts';
@@ -16,6 +18,8 @@ export const sections: readonly SectionSource[] = [
   partialVersions,
   guardrails,
   guardrailVersions,
+  mcpServers,
+  agentServers,
 ];
 
 /** Raised when the core holds what gateways must have that hold it already. */

@@ -4,7 +4,7 @@ import type { BundleHeads } from '../bundle-rows.ts';
 
 /** A part of a bundle of which a workspace may have very much, and of which gateways are sent what changed. */
 export interface SectionSource {
-  /** As gateways know it, the triggers that note its changes, and the pieces of GetBundle. */
+  /** As gateways know it, the triggers that note its changes, and, where it has them, the pieces of GetBundle. */
   readonly name:
     | 'configs'
     | 'prompts'
@@ -12,7 +12,9 @@ export interface SectionSource {
     | 'partials'
     | 'partialVersions'
     | 'guardrails'
-    | 'guardrailVersions';
+    | 'guardrailVersions'
+    | 'mcpServers'
+    | 'agentServers';
   /** Is raised when the same rows are encoded in another way: gateways then get all of them again. */
   readonly format: number;
   /** All that the heads name, in any order. */

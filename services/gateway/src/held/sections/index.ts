@@ -1,7 +1,9 @@
 import { SectionTable } from '../section-table.ts';
+import { agentServers } from './agent-servers.ts';
 import { configs } from './configs.ts';
 import { guardrailVersions } from './guardrail-versions.ts';
 import { guardrails } from './guardrails.ts';
+import { mcpServers } from './mcp-servers.ts';
 import { partialVersions } from './partial-versions.ts';
 import { partials } from './partials.ts';
 import { promptVersions } from './prompt-versions.ts';
@@ -16,6 +18,8 @@ const sections = {
   partialVersions,
   guardrails,
   guardrailVersions,
+  mcpServers,
+  agentServers,
 };
 
 export type SectionName = keyof typeof sections;
@@ -43,6 +47,8 @@ export function emptyTables(): SectionTables {
     partialVersions: new SectionTable(partialVersions),
     guardrails: new SectionTable(guardrails),
     guardrailVersions: new SectionTable(guardrailVersions),
+    mcpServers: new SectionTable(mcpServers),
+    agentServers: new SectionTable(agentServers),
   };
 }
 
@@ -59,5 +65,7 @@ export function changedTables(
     partialVersions: change('partialVersions', tables.partialVersions),
     guardrails: change('guardrails', tables.guardrails),
     guardrailVersions: change('guardrailVersions', tables.guardrailVersions),
+    mcpServers: change('mcpServers', tables.mcpServers),
+    agentServers: change('agentServers', tables.agentServers),
   };
 }

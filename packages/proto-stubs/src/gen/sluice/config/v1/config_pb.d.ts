@@ -1162,6 +1162,361 @@ export declare type GuardrailVersion = Message<"sluice.config.v1.GuardrailVersio
 export declare const GuardrailVersionSchema: GenMessage<GuardrailVersion>;
 
 /**
+ * What callers reach under `{base}/{slug}/mcp`: an MCP integration in a workspace,
+ * or several such servers merged.
+ *
+ * @generated from message sluice.config.v1.McpServer
+ */
+export declare type McpServer = Message<"sluice.config.v1.McpServer"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 4;
+   */
+  description: string;
+
+  /**
+   * Both empty for a merged server.
+   *
+   * @generated from field: string integration_id = 5;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: string integration_slug = 6;
+   */
+  integrationSlug: string;
+
+  /**
+   * The upstream's endpoint; empty for a merged server.
+   *
+   * @generated from field: string url = 7;
+   */
+  url: string;
+
+  /**
+   * "http" (Streamable HTTP) or "sse" (HTTP+SSE of 2024-11-05).
+   *
+   * @generated from field: string transport = 8;
+   */
+  transport: string;
+
+  /**
+   * "none", "headers", "oauth_auto" or "oauth_client_credentials".
+   *
+   * @generated from field: string auth_type = 9;
+   */
+  authType: string;
+
+  /**
+   * As in the admin API, JSON, with secrets in clear.
+   *
+   * @generated from field: string configurations_json = 10;
+   */
+  configurationsJson: string;
+
+  /**
+   * The server and its integration are active, and the workspace has the integration.
+   *
+   * @generated from field: bool enabled = 11;
+   */
+  enabled: boolean;
+
+  /**
+   * What counts for users that `user_access` does not name.
+   *
+   * @generated from field: bool users_allowed = 12;
+   */
+  usersAllowed: boolean;
+
+  /**
+   * By the id of the user.
+   *
+   * @generated from field: map<string, bool> user_access = 13;
+   */
+  userAccess: { [key: string]: boolean };
+
+  /**
+   * In the order of their types and names.
+   *
+   * @generated from field: repeated sluice.config.v1.McpCapability capabilities = 14;
+   */
+  capabilities: McpCapability[];
+
+  /**
+   * "enabled" or "disabled": what counts for what `capabilities` does not name.
+   *
+   * @generated from field: string new_capabilities = 15;
+   */
+  newCapabilities: string;
+
+  /**
+   * "alert", "hide" or "block": what becomes of a definition that is not the pinned one.
+   *
+   * @generated from field: string on_drift = 16;
+   */
+  onDrift: string;
+
+  /**
+   * Of a merged server.
+   *
+   * @generated from field: repeated sluice.config.v1.McpMember members = 17;
+   */
+  members: McpMember[];
+
+  /**
+   * "always", "on_collision" or "never": whether names carry their member's.
+   *
+   * @generated from field: string prefix = 18;
+   */
+  prefix: string;
+
+  /**
+   * "all", or "search": tools are found and called by tools of ours.
+   *
+   * @generated from field: string exposure = 19;
+   */
+  exposure: string;
+
+  /**
+   * The rest of what admins set, JSON; empty = nothing.
+   *
+   * @generated from field: string policy_json = 20;
+   */
+  policyJson: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.McpServer.
+ * Use `create(McpServerSchema)` to create a new message.
+ */
+export declare const McpServerSchema: GenMessage<McpServer>;
+
+/**
+ * @generated from message sluice.config.v1.McpCapability
+ */
+export declare type McpCapability = Message<"sluice.config.v1.McpCapability"> & {
+  /**
+   * "tool", "prompt", "resource" or "resource_template".
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * Of resources the URI, of templates the URI template.
+   *
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * For the integration and for the server.
+   *
+   * @generated from field: bool enabled = 3;
+   */
+  enabled: boolean;
+
+  /**
+   * SHA-256 (hex) of the canonical JSON of the approved definition; empty = none.
+   *
+   * @generated from field: string pin = 4;
+   */
+  pin: string;
+
+  /**
+   * What callers know it by; empty = its name.
+   *
+   * @generated from field: string renamed_to = 5;
+   */
+  renamedTo: string;
+
+  /**
+   * What callers are shown; empty = what the server says.
+   *
+   * @generated from field: string description = 6;
+   */
+  description: string;
+
+  /**
+   * A JSON object: arguments that are set to these values, whatever the caller sends; empty = none.
+   *
+   * @generated from field: string fixed_arguments_json = 7;
+   */
+  fixedArgumentsJson: string;
+
+  /**
+   * Arguments that callers are not shown.
+   *
+   * @generated from field: repeated string hidden_arguments = 8;
+   */
+  hiddenArguments: string[];
+};
+
+/**
+ * Describes the message sluice.config.v1.McpCapability.
+ * Use `create(McpCapabilitySchema)` to create a new message.
+ */
+export declare const McpCapabilitySchema: GenMessage<McpCapability>;
+
+/**
+ * @generated from message sluice.config.v1.McpMember
+ */
+export declare type McpMember = Message<"sluice.config.v1.McpMember"> & {
+  /**
+   * Of a server of the same workspace that is not merged itself.
+   *
+   * @generated from field: string server_id = 1;
+   */
+  serverId: string;
+
+  /**
+   * Empty = all.
+   *
+   * @generated from field: repeated string tools = 2;
+   */
+  tools: string[];
+};
+
+/**
+ * Describes the message sluice.config.v1.McpMember.
+ * Use `create(McpMemberSchema)` to create a new message.
+ */
+export declare const McpMemberSchema: GenMessage<McpMember>;
+
+/**
+ * What callers reach under `/v1/agent/{slug}/`: an agent integration in a workspace.
+ *
+ * @generated from message sluice.config.v1.AgentServer
+ */
+export declare type AgentServer = Message<"sluice.config.v1.AgentServer"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string slug = 2;
+   */
+  slug: string;
+
+  /**
+   * @generated from field: string name = 3;
+   */
+  name: string;
+
+  /**
+   * @generated from field: string description = 4;
+   */
+  description: string;
+
+  /**
+   * @generated from field: string integration_id = 5;
+   */
+  integrationId: string;
+
+  /**
+   * @generated from field: string integration_slug = 6;
+   */
+  integrationSlug: string;
+
+  /**
+   * @generated from field: string url = 7;
+   */
+  url: string;
+
+  /**
+   * "a2a", "openai" or "raw".
+   *
+   * @generated from field: string protocol = 8;
+   */
+  protocol: string;
+
+  /**
+   * As of an McpServer.
+   *
+   * @generated from field: string configurations_json = 9;
+   */
+  configurationsJson: string;
+
+  /**
+   * @generated from field: bool enabled = 10;
+   */
+  enabled: boolean;
+
+  /**
+   * @generated from field: bool users_allowed = 11;
+   */
+  usersAllowed: boolean;
+
+  /**
+   * @generated from field: map<string, bool> user_access = 12;
+   */
+  userAccess: { [key: string]: boolean };
+
+  /**
+   * In the order of their ids.
+   *
+   * @generated from field: repeated sluice.config.v1.AgentSkill skills = 13;
+   */
+  skills: AgentSkill[];
+
+  /**
+   * The agent's own card as it is known, JSON; empty = none is.
+   *
+   * @generated from field: string card_json = 14;
+   */
+  cardJson: string;
+
+  /**
+   * @generated from field: string policy_json = 15;
+   */
+  policyJson: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.AgentServer.
+ * Use `create(AgentServerSchema)` to create a new message.
+ */
+export declare const AgentServerSchema: GenMessage<AgentServer>;
+
+/**
+ * @generated from message sluice.config.v1.AgentSkill
+ */
+export declare type AgentSkill = Message<"sluice.config.v1.AgentSkill"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * For the integration and for the server.
+   *
+   * @generated from field: bool enabled = 2;
+   */
+  enabled: boolean;
+};
+
+/**
+ * Describes the message sluice.config.v1.AgentSkill.
+ * Use `create(AgentSkillSchema)` to create a new message.
+ */
+export declare const AgentSkillSchema: GenMessage<AgentSkill>;
+
+/**
  * @generated from message sluice.config.v1.Provider
  */
 export declare type Provider = Message<"sluice.config.v1.Provider"> & {
@@ -1710,6 +2065,92 @@ export declare type ReportRefusedTokensResponse = Message<"sluice.config.v1.Repo
  * Use `create(ReportRefusedTokensResponseSchema)` to create a new message.
  */
 export declare const ReportRefusedTokensResponseSchema: GenMessage<ReportRefusedTokensResponse>;
+
+/**
+ * @generated from message sluice.config.v1.ReportDefinitionsRequest
+ */
+export declare type ReportDefinitionsRequest = Message<"sluice.config.v1.ReportDefinitionsRequest"> & {
+  /**
+   * @generated from field: string organisation_id = 1;
+   */
+  organisationId: string;
+
+  /**
+   * An MCP integration.
+   *
+   * @generated from field: string integration_id = 2;
+   */
+  integrationId: string;
+
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated sluice.config.v1.SeenDefinition seen = 3;
+   */
+  seen: SeenDefinition[];
+
+  /**
+   * This is all there is of the types in it.
+   *
+   * @generated from field: bool is_complete = 4;
+   */
+  isComplete: boolean;
+};
+
+/**
+ * Describes the message sluice.config.v1.ReportDefinitionsRequest.
+ * Use `create(ReportDefinitionsRequestSchema)` to create a new message.
+ */
+export declare const ReportDefinitionsRequestSchema: GenMessage<ReportDefinitionsRequest>;
+
+/**
+ * A definition as a server's list had it.
+ *
+ * @generated from message sluice.config.v1.SeenDefinition
+ */
+export declare type SeenDefinition = Message<"sluice.config.v1.SeenDefinition"> & {
+  /**
+   * As in McpCapability.
+   *
+   * @generated from field: string type = 1;
+   */
+  type: string;
+
+  /**
+   * @generated from field: string name = 2;
+   */
+  name: string;
+
+  /**
+   * SHA-256 (hex) of its canonical JSON.
+   *
+   * @generated from field: string hash = 3;
+   */
+  hash: string;
+
+  /**
+   * @generated from field: string definition_json = 4;
+   */
+  definitionJson: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.SeenDefinition.
+ * Use `create(SeenDefinitionSchema)` to create a new message.
+ */
+export declare const SeenDefinitionSchema: GenMessage<SeenDefinition>;
+
+/**
+ * @generated from message sluice.config.v1.ReportDefinitionsResponse
+ */
+export declare type ReportDefinitionsResponse = Message<"sluice.config.v1.ReportDefinitionsResponse"> & {
+};
+
+/**
+ * Describes the message sluice.config.v1.ReportDefinitionsResponse.
+ * Use `create(ReportDefinitionsResponseSchema)` to create a new message.
+ */
+export declare const ReportDefinitionsResponseSchema: GenMessage<ReportDefinitionsResponse>;
 
 /**
  * @generated from message sluice.config.v1.ReportCountersRequest

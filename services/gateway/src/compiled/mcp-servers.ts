@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { toBinary } from '@bufbuild/protobuf';
+import { config } from '@sluice/proto-stubs';
+import type { JsonObject } from '@sluice/providers';
+import { readObject } from './read-object.ts';
+import type { Table } from './tables.ts';
+
+/** An MCP server of a workspace made ready for requests. What is not said here is as it is in `source`. */
+export interface CompiledMcpServer {
+  readonly source: config.McpServer;
+  /** As in the admin API, with secrets in clear. */
+  readonly configurations: JsonObject;
+  /** By `capabilityKey`. */
+  readonly capabilities: ReadonlyMap<string, CompiledCapability>;
+  /** Whether what is not in `capabilities` may be used. */
+  readonly allowsNew: boolean;
+  readonly isMerged: boolean;
+  /** Tells one state of the server from another: who holds a list compares it to tell of changes. */
+  readonly version: string;
+}
+
+export interface CompiledCapability {
+  readonly source: config.McpCapability;
+  /** Undefined = none are fixed. */
+  readonly fixedArguments: JsonObject | undefined;
+}
+
+/** @param name of a resource its URI, of a template its URI template */
+export function capabilityKey(type: string, name: string): string {
+  return `${type} ${name}`;
+}
+
+/** Messages of a table stay the same objects while they are in use. */
+const compiled = new WeakMap<config.McpServer, CompiledMcpServer>();
+
+/** By slug or id; undefined = the workspace has no such server. */
+export function findMcpServer(
+  table: Table<config.McpServer>,
+  reference: string,
+): CompiledMcpServer | undefined {
+  const source = table.get(reference);
+  if (source === undefined) return undefined;
+  const known = compiled.get(source);
+  if (known !== undefined) return known;
+  const made = compileMcpServer(source);
+  compiled.set(source, made);
+  return made;
+}
+
+function compileMcpServer(source: config.McpServer): CompiledMcpServer {
+  return {
+    source,
+    configurations: readObject(source.configurationsJson) ?? {},
+    capabilities: new Map(
+      source.capabilities.map((capability) => [
+        capabilityKey(capability.type, capability.name),
+        { source: capability, fixedArguments: readObject(capability.fixedArgumentsJson) },
+      ]),
+    ),
+    // A word that this release does not know allows nothing.
+    allowsNew: source.newCapabilities === 'enabled',
+    isMerged: source.members.length > 0,
+    version: createHash('sha256')
+      .update(toBinary(config.McpServerSchema, source))
+      .digest('base64url'),
+  };
+}
