@@ -6,13 +6,18 @@ export interface HttpPartOptions {
   server: Server;
   host: string;
   port: number;
+  /** Ends the requests that are left at the drain's deadline, each with an answer; without it they are cut. */
+  cut?: () => void;
 }
 
 /** A connection that becomes idle after the server has closed is found so soon. */
 const idleEveryMs = 100;
 
+/** What callers have for their last bytes; `stopParts` waits a little longer. */
+const lastBytesMs = 150;
+
 /** Listens for callers. Draining lets their requests end, and cuts those that do not in time. */
-export function httpPart({ server, host, port }: HttpPartOptions): Part {
+export function httpPart({ server, host, port, cut }: HttpPartOptions): Part {
   return {
     name: 'http',
     start: () =>
@@ -29,10 +34,14 @@ export function httpPart({ server, host, port }: HttpPartOptions): Part {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const idle = setInterval(() => server.closeIdleConnections(), idleEveryMs);
-      const cut = setTimeout(() => server.closeAllConnections(), deadlineMs);
+      const close = () => server.closeAllConnections();
+      let late = setTimeout(() => {
+        cut?.();
+        late = setTimeout(close, cut === undefined ? 0 : lastBytesMs);
+      }, deadlineMs);
       await closed;
       clearInterval(idle);
-      clearTimeout(cut);
+      clearTimeout(late);
     },
     stop: () => server.closeAllConnections(),
     ports: () => ({ port: (server.address() as AddressInfo | null)?.port }),

@@ -14,6 +14,7 @@ import type { Exchange } from './exchange/exchange.ts';
 import type { Reply } from './exchange/reply.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { OpenStreams } from './http/open-streams.ts';
+import { RequestsUnderWay } from './http/requests-under-way.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 
 let server: Server;
@@ -41,6 +42,7 @@ beforeAll(async () => {
     slowBodies: new SlowBodies({ bytesPerSecondMin: 0, graceMs: 1000, timeoutMs: 1000 }),
     heldBytes: new HeldBytes(1_000_000),
     openStreams: new OpenStreams(),
+    underWay: new RequestsUnderWay(),
     headerPrefixes: prefixes,
     requestLog: undefined,
     isDraining: () => false,

@@ -28,6 +28,7 @@ import { Guardrails } from './guardrails/guardrails.ts';
 import { createReadArrival } from './http/arrival.ts';
 import { HeldBytes } from './http/held-bytes.ts';
 import { OpenStreams } from './http/open-streams.ts';
+import { RequestsUnderWay } from './http/requests-under-way.ts';
 import { SlowBodies } from './http/slow-bodies.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
@@ -303,10 +304,12 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
 
   let draining = false;
   const openStreams = new OpenStreams();
+  const underWay = new RequestsUnderWay();
   const app = createApp({
     logger,
     readArrival,
     openStreams,
+    underWay,
     metrics: createGatewayMetrics(metrics, {
       msBuckets: env.PROMETHEUS_HISTOGRAM_BUCKETS,
       secondBuckets: env.PROMETHEUS_HTTP_DURATION_BUCKETS,
@@ -393,6 +396,6 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
         },
       ],
     },
-    httpPart({ server, host: env.HOST, port: env.PORT }),
+    httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),
   ];
 }

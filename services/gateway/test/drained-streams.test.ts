@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { graceMs } from '@sluice/env';
 import { usage } from '@sluice/proto-stubs';
-import { eventually, sse } from '@sluice/testkit';
+import { eventually, hang, sse } from '@sluice/testkit';
 import { uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Records, readRecords } from './records.ts';
@@ -74,9 +74,12 @@ async function openAll(): Promise<Promise<Read>[]> {
 
 const isReady = () => fetch(`${origin}/health/ready`).then(({ status }) => status);
 
+const freshSince = (known: ReadonlySet<string>) =>
+  records.all().filter(({ id }) => !known.has(uuidText(id)));
+
 /** What reached the ledger's side of NATS since then, by outcome; every request in it once. */
 function outcomesSince(known: ReadonlySet<string>): Record<string, number> {
-  const fresh = records.all().filter(({ id }) => !known.has(uuidText(id)));
+  const fresh = freshSince(known);
   expect(new Set(fresh.map(({ requestId }) => uuidText(requestId))).size).toBe(fresh.length);
   const counts: Record<string, number> = {};
   for (const { outcome } of fresh) {
@@ -131,7 +134,7 @@ it(`SIGTERM under ${streams} streams cuts none, and each is recorded once`, {
     );
 });
 
-it(`of ${streams} streams longer than DRAIN_TIMEOUT no record is lost`, {
+it(`${streams} streams longer than DRAIN_TIMEOUT are told that we end them, and no record is lost`, {
   timeout: 60_000,
 }, async () => {
   gateway.DRAIN_TIMEOUT = '700';
@@ -146,19 +149,80 @@ it(`of ${streams} streams longer than DRAIN_TIMEOUT no record is lost`, {
   await scenario.stack.part('gateway').stop();
   const endedMs = Math.round(performance.now() - signalledAt);
   const told = await Promise.all(reads);
-  // Nobody can take a stream that was cut for one that ended.
-  expect(told.filter(({ isCut, text }) => !isCut || text.includes('[DONE]'))).toEqual([]);
+  // Nobody can take a stream that we ended for one that ended.
+  const isTold = ({ isCut, text }: Read) =>
+    !isCut && /\n\ndata: \{"error":.*"code":"gateway\.draining".*\}\n\n$/.test(text);
+  expect(told.filter((each) => !isTold(each) || each.text.includes('[DONE]'))).toEqual([]);
   const env = { SHUTDOWN_DELAY: delayMs, DRAIN_TIMEOUT: Number(gateway.DRAIN_TIMEOUT) };
   expect(endedMs).toBeGreaterThanOrEqual(env.SHUTDOWN_DELAY + env.DRAIN_TIMEOUT);
   expect(endedMs).toBeLessThan(graceMs(env));
   expect(scenario.stack.part('gateway').stderr()).toContain('"msg":"stopped"');
 
-  await eventually(() => expect(outcomesSince(known)).toEqual({ CALLER_GONE: streams }));
+  await eventually(() => expect(outcomesSince(known)).toEqual({ PARTIAL: streams }));
   await scenario.stack.part('gateway').start();
   await ledgerHolds(scenario, before + streams);
   expect(await settledTotal(scenario)).toBe(before + streams);
+  expect(new Set(freshSince(known).map(({ errorCode }) => errorCode))).toEqual(
+    new Set(['gateway.draining']),
+  );
   if (isFull)
     process.stdout.write(
-      `${streams} endless streams: cut at the deadline, ${streams} records; process gone ${endedMs} ms after SIGTERM\n`,
+      `${streams} endless streams: told at the deadline, ${streams} records; process gone ${endedMs} ms after SIGTERM\n`,
     );
+});
+
+it('whatever is under way at the deadline is told in its own words', {
+  timeout: 60_000,
+}, async () => {
+  const known = knownRecords();
+  scenario.upstream.handle(({ path }) => (path.includes('slow') ? hang() : streamOf(1000)));
+  const { chat, call, upstream } = scenario;
+  const asked = { ...chatBody, stream: true };
+  const config = (value: object) => ({ 'x-service-config': JSON.stringify(value) });
+  const checked = {
+    output_guardrails: [
+      { stream_mode: 'window', hold_chars: 64, 'default.regexMatch': { rule: 'zebra', not: true } },
+    ],
+  };
+  const hedged = { hedge: { delay: 5000, budget_percentage: 100 } };
+  const target = { provider: 'openai', api_key: 'sk', custom_host: `${upstream.url}/v1` };
+  const recovered = {
+    strategy: { mode: 'fallback' },
+    stream_recovery: 'continue',
+    targets: [target, target],
+  };
+  const cached = { cache: { mode: 'simple' } };
+  const slow = `${upstream.url}/slow`;
+  const ways: Record<string, () => Promise<Response>> = {
+    translated: () => call('/v1/messages', { body: { ...asked, max_tokens: 10 } }),
+    passed: () => call('/v1/proxy/chat/completions', { body: asked }),
+    checked: () => chat({ body: asked, headers: config(checked) }),
+    hedged: () => chat({ body: asked, headers: config(hedged) }),
+    recovered: () => chat({ body: asked, host: null, headers: config(recovered) }),
+    unanswered: () => chat({ host: slow }),
+    leading: () => chat({ host: slow, headers: config(cached) }),
+    following: () => chat({ host: slow, headers: config(cached) }),
+  };
+  const before = upstream.requests.length;
+  const reads = Object.entries(ways).map(async ([name, ask]) => {
+    const response = await ask();
+    return [name, { status: response.status, ...(await read(response)) }] as const;
+  });
+  // All but the one that waits for another.
+  await upstream.received(before + reads.length - 1);
+  await scenario.stack.part('gateway').stop();
+  const told = new Map(await Promise.all(reads));
+  for (const [name, { isCut, status, text }] of told) {
+    expect(isCut, name).toBe(false);
+    expect(text, name).toContain('gateway.draining');
+    const isStream = ['translated', 'passed', 'checked', 'hedged', 'recovered'].includes(name);
+    expect(status, name).toBe(isStream ? 200 : 503);
+    expect(text, name).not.toMatch(/\[DONE\]|message_stop/);
+    if (isStream) expect(text, name).toContain('<1>');
+  }
+  expect(told.get('translated')?.text).toMatch(/\n\nevent: error\ndata: .*\n\n$/);
+  await eventually(() =>
+    expect(outcomesSince(known)).toEqual({ PARTIAL: 5, GATEWAY_ERROR: reads.length - 5 }),
+  );
+  expect(freshSince(known).filter(({ errorCode }) => errorCode !== 'gateway.draining')).toEqual([]);
 });

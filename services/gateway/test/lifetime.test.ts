@@ -291,7 +291,7 @@ describe('SIGTERM', () => {
     await ledgerHolds(scenario, before + 6);
   });
 
-  it('cuts streams that do not end in time, and keeps their records', {
+  it('ends streams that do not end in time, and keeps their records', {
     timeout: 30_000,
   }, async () => {
     const before = await settled();

@@ -3,7 +3,8 @@
  * asks the upstream, the others wait for what it brings. When it brings
  * nothing, the one that has waited longest leads next.
  */
-import { GatewayError } from '@sluice/errors';
+
+import { abortReason } from '../http/caller-gone.ts';
 import type { Delivery } from './request.ts';
 
 export type Landing =
@@ -61,7 +62,7 @@ export class Flight {
     return new Promise((resolve, reject) => {
       const waiter = new Waiter(signal, (landing) => {
         this.#waiting.delete(waiter);
-        if (landing === 'aborted') reject(new GatewayError('request.aborted'));
+        if (landing === 'aborted') reject(abortReason(signal));
         else resolve(landing);
       });
       this.#waiting.add(waiter);

@@ -5,8 +5,9 @@
  * an answer gets into the store, `semantic/` when another question is the same
  * in other words.
  */
+
 import type { CacheRule } from '@sluice/engine';
-import { GatewayError } from '@sluice/errors';
+import { abortReason } from '../http/caller-gone.ts';
 import { Fill, type FillDeps, type Subject } from './fill.ts';
 import { type Flight, Flights, type Lead } from './flights.ts';
 import { deliver, isEligible, replyOf, wantedForm } from './forms.ts';
@@ -98,7 +99,7 @@ export class ReplyCache {
   lookUp(request: CacheRequest): CacheLookup | Promise<CacheLookup> {
     const { rule, signal } = request;
     if (rule === undefined || !isEligible(request)) return disabled;
-    if (signal.aborted) throw new GatewayError('request.aborted');
+    if (signal.aborted) throw abortReason(signal);
     const form = wantedForm(request);
     const maxAgeMs = maxAgeMsOf(rule, request.maxAgeCapS);
     const { organisationId, endpoint } = request;
@@ -167,7 +168,7 @@ export class ReplyCache {
     { ask, text, partition, id }: Similar,
   ): Promise<Delivery | undefined> {
     const vector = await ask.embed(text);
-    if (subject.signal.aborted) throw new GatewayError('request.aborted');
+    if (subject.signal.aborted) throw abortReason(subject.signal);
     if (vector === undefined) return undefined;
     const wanted = { atLeast: ask.threshold, countMax: isRefresh ? refreshedMax : 1 };
     const neighbours = await this.#vectors.near(partition, vector, wanted);

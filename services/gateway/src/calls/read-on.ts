@@ -1,4 +1,4 @@
-import { GatewayError } from '@sluice/errors';
+import { abortReason } from '../http/caller-gone.ts';
 
 /** How many answers are read on at once after their callers left, and for how long each. */
 export interface ReadOnBounds {
@@ -27,9 +27,8 @@ export class ReadOn {
     const late = new AbortController();
     let timer: NodeJS.Timeout | undefined;
     const onAbort = () => {
-      const isSuperseded =
-        callers.reason instanceof GatewayError && callers.reason.code === 'request.superseded';
-      if (isSuperseded || this.#count >= this.#bounds.countMax) {
+      const hasLeft = abortReason(callers).code === 'request.aborted';
+      if (!hasLeft || this.#count >= this.#bounds.countMax) {
         late.abort(callers.reason);
         return;
       }

@@ -1,7 +1,8 @@
 import { afterCall, type RetryProgress } from '@sluice/engine';
-import { GatewayError } from '@sluice/errors';
+import type { GatewayError } from '@sluice/errors';
 import { canResend, type PreparedCall } from '../exchange/prepared-call.ts';
 import { discard } from '../exchange/reply.ts';
+import { abortReason } from '../http/caller-gone.ts';
 import { type AttemptParts, launch } from './attempt.ts';
 import type { AttemptResult } from './attempt-result.ts';
 import { type HedgeParts, hedge } from './hedge.ts';
@@ -52,7 +53,7 @@ export async function callTarget(call: PreparedCall, parts: CallParts): Promise<
     parts.metrics.retried();
     if (!(await waited(decision.waitMs, arrival.signal))) {
       notes.retryCount = progress.retries;
-      return failed(new GatewayError('request.aborted'));
+      return failed(abortReason(arrival.signal));
     }
   }
 }
@@ -62,7 +63,12 @@ export function endsRequest(error: GatewayError | undefined): boolean {
   return error !== undefined && ending.has(error.code);
 }
 
-const ending: ReadonlySet<string> = new Set(['internal', 'request.aborted', 'gateway.ledger_full']);
+const ending: ReadonlySet<string> = new Set([
+  'internal',
+  'request.aborted',
+  'gateway.draining',
+  'gateway.ledger_full',
+]);
 
 function failed(error: GatewayError): AttemptResult {
   return {

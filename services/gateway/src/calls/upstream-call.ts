@@ -4,6 +4,7 @@ import { GatewayError } from '@sluice/errors';
 import { GrowingBytes } from '@sluice/json';
 import { upstreamFailure } from '@sluice/outbound';
 import type { Dispatcher } from 'undici';
+import { abortReason } from '../http/caller-gone.ts';
 
 /** Who takes the bytes of a reply, once its head is known. */
 export interface ReplyConsumer {
@@ -69,10 +70,7 @@ export class UpstreamCall {
   #isSent = false;
   #abortReason: GatewayError | undefined;
   readonly #options: CallOptions;
-  readonly #onAbort = () => {
-    const { reason } = this.#options.signal;
-    this.abort(reason instanceof GatewayError ? reason : new GatewayError('request.aborted'));
-  };
+  readonly #onAbort = () => this.abort(abortReason(this.#options.signal));
 
   constructor(dispatcher: Dispatcher, options: CallOptions) {
     this.#options = options;

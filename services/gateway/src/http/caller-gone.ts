@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { GatewayError } from '@sluice/errors';
 
 /**
  * Calls back once when the caller leaves before the whole answer was handed
@@ -18,4 +19,14 @@ export function whenCallerGone(
   const { socket } = req;
   socket.once('close', listener);
   res.once('finish', () => socket.off('close', listener));
+}
+
+/** Why a request's signal was aborted: its caller left, unless it was told otherwise. */
+export function abortReason({ reason }: AbortSignal): GatewayError {
+  return reason instanceof GatewayError ? reason : new GatewayError('request.aborted');
+}
+
+/** There is nobody left to answer to; at the drain's deadline there still is. */
+export function isCallerGone(signal: AbortSignal): boolean {
+  return signal.aborted && abortReason(signal).code !== 'gateway.draining';
 }

@@ -83,14 +83,16 @@ function mayHaveUsed({ outcome, errorCode, call, facts }: EndedAttempt): boolean
     case Outcome.CALLER_GONE:
       return true;
     case Outcome.UPSTREAM_FAILURE:
+    case Outcome.GATEWAY_ERROR:
       return afterSending.has(errorCode);
     default:
       return false;
   }
 }
 
-/** Failures of a provider that had the whole request. */
+/** Failures when a provider had the whole request, or may have had it. */
 const afterSending: ReadonlySet<string> = new Set([
+  'gateway.draining',
   'upstream.timeout',
   'upstream.stream_cut',
   'upstream.stream_stalled',
@@ -102,7 +104,8 @@ function wasCut({ outcome }: EndedAttempt): boolean {
   return (
     outcome === Outcome.PARTIAL ||
     outcome === Outcome.CALLER_GONE ||
-    outcome === Outcome.UPSTREAM_FAILURE
+    outcome === Outcome.UPSTREAM_FAILURE ||
+    outcome === Outcome.GATEWAY_ERROR
   );
 }
 

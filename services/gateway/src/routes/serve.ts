@@ -25,6 +25,7 @@ import type { OpenStreams } from '../http/open-streams.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
 import { readBody } from '../http/read-body.ts';
 import { requestTarget } from '../http/request-target.ts';
+import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
 import { uuidV7 } from '../usage/uuid.ts';
@@ -37,6 +38,7 @@ export interface ServeDeps {
   slowBodies: SlowBodies;
   heldBytes: HeldBytes;
   openStreams: OpenStreams;
+  underWay: RequestsUnderWay;
   headerPrefixes: HeaderPrefixes;
   /** For the one event a request; undefined = none is written. */
   requestLog: RequestLog | undefined;
@@ -98,6 +100,7 @@ function createExchange(
   const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
   const caller = readCallerHeaders(headers);
   whenCallerGone(req, res, () => abort.abort());
+  res.once('close', deps.underWay.begin(abort));
   let holding: Holding | undefined;
   let held = 0;
   const hold = (bytes: number): boolean => {

@@ -90,6 +90,8 @@ describe('what is heard of a call', () => {
     ['CALLER_GONE', 499, 'request.aborted', {}, {}, 'nothing'],
     ['GATEWAY_ERROR', 500, 'internal', {}, {}, 'nothing'],
     ['PARTIAL', 200, 'upstream.stream_cut', {}, {}, 'failure'],
+    ['PARTIAL', 200, 'gateway.draining', {}, {}, 'nothing'],
+    ['GATEWAY_ERROR', 503, 'gateway.draining', {}, {}, 'nothing'],
     ['UPSTREAM_FAILURE', 503, 'upstream.unreachable', {}, {}, 'failure'],
     ['UPSTREAM_FAILURE', 502, 'upstream.response_too_large', {}, {}, 'nothing'],
     ['UPSTREAM_FAILURE', 408, 'upstream.timeout', {}, {}, 'failure'],

@@ -98,7 +98,8 @@ export function heardOf(
       // Our own checks refused what the provider said: it did answer.
       return status === 446 ? 'success' : 'nothing';
     case Outcome.PARTIAL:
-      return 'failure';
+      // It was ours to end it.
+      return errorCode === 'gateway.draining' ? 'nothing' : 'failure';
     case Outcome.UPSTREAM_FAILURE:
       if (errorCode === 'upstream.response_too_large') return 'nothing';
       return errorCode === 'upstream.timeout' && isHurried(requester, planned, requestTimeoutMs)

@@ -13,6 +13,7 @@ import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import { discard, type StreamReply } from '../exchange/reply.ts';
 import type { RecoverableStream, StreamRecovery } from '../exchange/stream-recovery.ts';
+import { isCallerGone } from '../http/caller-gone.ts';
 import { RecordOfParts } from '../usage/record-of-parts.ts';
 import { resolveTarget } from './target/resolve-target.ts';
 import { type VisitParts, visitTarget } from './visit-target.ts';
@@ -122,7 +123,7 @@ export class RecoverStream implements StreamRecovery {
   }
 
   async #giveUp(): Promise<undefined> {
-    const isGone = this.#exchange.arrival.signal.aborted;
+    const isGone = isCallerGone(this.#exchange.arrival.signal);
     await this.parts.close(isGone ? Outcome.CALLER_GONE : Outcome.PARTIAL);
   }
 

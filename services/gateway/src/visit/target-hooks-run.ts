@@ -26,6 +26,7 @@ import { withHookItems } from '../guardrails/hook-stream.ts';
 import { restoredBody, restoredStream } from '../guardrails/restored-reply.ts';
 import type { StreamChecks } from '../guardrails/stream/stream-checks.ts';
 import { type GateParts, StreamGate } from '../guardrails/stream/stream-gate.ts';
+import { isCallerGone } from '../http/caller-gone.ts';
 import { jsonObjectIn } from '../http/json-body.ts';
 import { largeBytes } from '../http/large-work.ts';
 import type { CheckedRequest } from './checked-request.ts';
@@ -298,7 +299,7 @@ export class TargetHooksRun {
               return onResults(run);
             },
             conclude: (denied) => reply.conclude?.(denied) ?? nothing,
-            isGone: () => this.#visit.exchange.arrival.signal.aborted,
+            isGone: () => isCallerGone(this.#visit.exchange.arrival.signal),
             now: () => Math.round(performance.now()),
           }),
         ),

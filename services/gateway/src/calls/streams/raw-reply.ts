@@ -63,7 +63,10 @@ export function rawReply(attempt: OngoingAttempt, call: UpstreamCall): StreamRep
             tap?.end().facts,
             error.failureCause,
           );
-          sink.cut(error.code);
+          if (error.code === 'gateway.draining' && tap?.isBetweenEvents === true) {
+            sink.write(tap.errorEvent?.(error) ?? nothing);
+            sink.end();
+          } else sink.cut(error.code);
         },
       });
     },
@@ -98,6 +101,8 @@ interface Tap {
   readonly facts?: ReplyFacts | undefined;
   /** Of a stream: what its format says of an error. */
   errorEvent?(error: GatewayError): Buffer;
+  /** Of a stream: what has passed ends with a whole server-sent event. */
+  readonly isBetweenEvents?: boolean;
 }
 
 function openTap(prepared: PreparedCall, call: UpstreamCall): Tap | undefined {
@@ -105,22 +110,44 @@ function openTap(prepared: PreparedCall, call: UpstreamCall): Tap | undefined {
   const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
   if (translation === undefined || !isPlain || call.status >= 300) return undefined;
   if (call.isEventStream)
-    return new StreamTap(translation.openStream(prepared.context, prepared.sentJson));
+    return new StreamTap(
+      translation.openStream(prepared.context, prepared.sentJson),
+      isOpenText(call),
+    );
   const head = { status: call.status, headers: call.headers };
   // What speech costs stands in the request: hours of it need not be kept.
   const bytesMax = translation.callerFormat === 'openai-speech' ? 0 : keptBytesMax;
   return new BodyTap(translation, prepared.context, head, bytesMax);
 }
 
+/** Server-sent events, to which one of ours can be added. */
+function isOpenText({ headers }: UpstreamCall): boolean {
+  return (
+    /^text\/event-stream\b/i.test(String(headers['content-type'])) &&
+    headers['content-length'] === undefined
+  );
+}
+
 class StreamTap implements Tap {
   readonly #reader: StreamReader;
+  readonly #isText: boolean;
+  /** Of what has passed. */
+  #last = '';
 
-  constructor(reader: StreamReader) {
+  constructor(reader: StreamReader, isText: boolean) {
     this.#reader = reader;
+    this.#isText = isText;
   }
 
   add(chunk: Buffer): void {
     this.#reader.push(chunk);
+    if (!this.#isText) return;
+    const last = chunk.toString('latin1', Math.max(0, chunk.length - lineEndsMax));
+    this.#last = (this.#last + last).slice(-lineEndsMax);
+  }
+
+  get isBetweenEvents(): boolean {
+    return this.#isText && /\n\r?\n$/.test(this.#last);
   }
 
   end() {
@@ -136,6 +163,9 @@ class StreamTap implements Tap {
     return this.#reader.errorEvent({ type, message, status, code });
   }
 }
+
+/** Two ends of lines. */
+const lineEndsMax = 4;
 
 /** Keeps the bytes of a reply while they are few enough to be read at the end; of more it reads what stands beside them. */
 class BodyTap implements Tap {

@@ -183,7 +183,9 @@ export function streamReply({ call, reader, splice, attempt, passesOverload }: S
           ? Outcome.CALLER_GONE
           : isCommitted
             ? Outcome.PARTIAL
-            : Outcome.UPSTREAM_FAILURE,
+            : error.code === 'gateway.draining'
+              ? Outcome.GATEWAY_ERROR
+              : Outcome.UPSTREAM_FAILURE,
       );
     },
   });
