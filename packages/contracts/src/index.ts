@@ -101,6 +101,13 @@ export {
   type StreamableFormatOf,
 } from './operations/operations.ts';
 export { type RequestType, requestTypes } from './operations/request-types.ts';
+export {
+  agentServerUrl,
+  isLoopback,
+  mcpServerUrl,
+  type PublicAddresses,
+  toolBaseUrl,
+} from './public-base.ts';
 export type { ChargedTokens, ReplyBill, ReplyUnits } from './reply-bill.ts';
 export {
   mayGrantRole,
@@ -114,6 +121,7 @@ export {
   type WorkspaceRole,
   workspaceRoles,
 } from './roles.ts';
+export { isReservedSlug, rootSegment } from './root-paths.ts';
 export { jwtScopes, type KeyType, keyTypes, normaliseScope, scopesOf } from './scopes.ts';
 export {
   createServiceKey,
@@ -123,6 +131,14 @@ export {
   pepperName,
 } from './service-key.ts';
 export { holdBounds, type StreamMode, streamModes } from './stream-checks.ts';
+export type {
+  SentToolPolicy,
+  ToolAccess,
+  ToolAccessRule,
+  ToolPolicy,
+  ToolPrice,
+  ToolPrices,
+} from './tool-policy.ts';
 export {
   type NatsAddresses,
   parseNatsAddresses,

@@ -6,7 +6,12 @@ import { RegexFault } from './regex/syntax.ts';
 import { newWorkBudget, type WorkBudget } from './regex/work-budget.ts';
 import type { UnknownReason } from './replay/outlook.ts';
 import { type PastRequest, valuesThen } from './replay/past-request.ts';
-import { type FieldValue, parseRequestField, type RequestField } from './request-fields.ts';
+import {
+  type FieldValue,
+  type ParseField,
+  parseRequestField,
+  type RequestField,
+} from './request-fields.ts';
 
 /**
  * Queries of conditional strategies. They are compiled once to a tree of
@@ -14,11 +19,13 @@ import { type FieldValue, parseRequestField, type RequestField } from './request
  * disagree. A value that the request does not have makes any comparison false,
  * also `$ne` and `$nin`.
  */
-export type Query = { readonly kind: 'all' | 'any'; readonly parts: readonly Query[] } | Comparison;
+export type Query<Facts extends object = RoutingFacts> =
+  | { readonly kind: 'all' | 'any'; readonly parts: readonly Query<Facts>[] }
+  | Comparison<Facts>;
 
-interface Comparison {
+interface Comparison<Facts extends object> {
   readonly kind: 'comparison';
-  readonly field: RequestField;
+  readonly field: RequestField<Facts>;
   readonly operator: string;
   readonly expected: JsonValue;
   readonly holds: Holds;
@@ -44,28 +51,34 @@ export function newQueryBudget(): QueryBudget {
 }
 
 /** @throws GatewayError `config.invalid` with the path of what cannot be understood */
-export function compileQuery(
+export function compileQuery(query: JsonObject, path: string, budget: QueryBudget): Query {
+  return compileQueryOf(parseRequestField, query, path, budget);
+}
+
+/** The same about other facts than a request's, whose fields `parseField` knows. */
+export function compileQueryOf<Facts extends object>(
+  parseField: ParseField<Facts>,
   query: JsonObject,
   path: string,
   budget: QueryBudget,
   depth = 0,
-): Query {
+): Query<Facts> {
   if (depth > queryDepthMax)
     throw configFault(path, `must not be nested deeper than ${queryDepthMax} levels`);
-  const parts: Query[] = [];
+  const parts: Query<Facts>[] = [];
   for (const [key, value] of Object.entries(query)) {
     const at = `${path}.${key}`;
     if (key === '$and' || key === '$or') {
       parts.push({
         kind: key === '$and' ? 'all' : 'any',
         parts: subqueries(value, at).map((part, index) =>
-          compileQuery(part, `${at}[${index}]`, budget, depth + 1),
+          compileQueryOf(parseField, part, `${at}[${index}]`, budget, depth + 1),
         ),
       });
     } else if (key.startsWith('$')) {
       throw configFault(at, 'must be $and, $or or the name of a field');
     } else {
-      for (const comparison of comparisons(parseRequestField(key, at), value, at, budget)) {
+      for (const comparison of comparisons(parseField(key, at), value, at, budget)) {
         if (--budget.comparisons < 0)
           throw configFault(at, `must not be one of more than ${comparisonsMax} comparisons`);
         parts.push(comparison);
@@ -76,7 +89,7 @@ export function compileQuery(
   return parts.length === 1 && only !== undefined ? only : { kind: 'all', parts };
 }
 
-export function matchesQuery(query: Query, facts: RoutingFacts): boolean {
+export function matchesQuery<Facts extends object>(query: Query<Facts>, facts: Facts): boolean {
   if (query.kind === 'comparison') return compare(query, query.field.read(facts), facts);
   if (query.kind === 'all') {
     for (const part of query.parts) if (!matchesQuery(part, facts)) return false;
@@ -132,18 +145,18 @@ function shortened(value: FieldValue): FieldValue {
     : value;
 }
 
-function compare(
-  comparison: Comparison,
+function compare<Facts extends object>(
+  comparison: Comparison<Facts>,
   actual: FieldValue | undefined,
-  facts: RoutingFacts,
+  facts: Facts,
 ): boolean {
   return actual !== undefined && comparison.holds(actual, facts);
 }
 
 /** All patterns of a request's conditions together take no longer than one may. */
-const patternBudgets = new WeakMap<RoutingFacts, WorkBudget>();
+const patternBudgets = new WeakMap<object, WorkBudget>();
 
-function patternBudget(facts: RoutingFacts): WorkBudget {
+function patternBudget(facts: object): WorkBudget {
   let budget = patternBudgets.get(facts);
   if (budget === undefined) {
     budget = newWorkBudget();
@@ -161,12 +174,12 @@ function subqueries(value: JsonValue | undefined, path: string): JsonObject[] {
   });
 }
 
-function comparisons(
-  field: RequestField,
+function comparisons<Facts extends object>(
+  field: RequestField<Facts>,
   value: JsonValue | undefined,
   path: string,
   budget: QueryBudget,
-): Comparison[] {
+): Comparison<Facts>[] {
   if (!isObject(value)) return [comparison(field, '$eq', value ?? null, path, budget)];
   const entries = Object.entries(value);
   if (entries.length === 0) throw configFault(path, 'must name at least one operator');
@@ -175,20 +188,20 @@ function comparisons(
   );
 }
 
-function comparison(
-  field: RequestField,
+function comparison<Facts extends object>(
+  field: RequestField<Facts>,
   operator: string,
   expected: JsonValue,
   path: string,
   budget: QueryBudget,
-): Comparison {
+): Comparison<Facts> {
   const compile = Object.hasOwn(operators, operator) ? operators[operator] : undefined;
   if (compile === undefined)
     throw configFault(path, `must be one of the operators ${Object.keys(operators).join(', ')}`);
   return { kind: 'comparison', field, operator, expected, holds: compile(expected, path, budget) };
 }
 
-type Holds = (actual: FieldValue, facts: RoutingFacts) => boolean;
+type Holds = (actual: FieldValue, facts: object) => boolean;
 type CompileOperator = (expected: JsonValue, path: string, budget: QueryBudget) => Holds;
 
 /** Equality looks at the type too: 1 is not "1". */

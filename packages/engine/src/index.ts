@@ -123,4 +123,10 @@ export {
 } from './saved-guardrail.ts';
 export { shapeParams } from './shape-params.ts';
 export { targetsAfter } from './targets-after.ts';
+export {
+  askToolRules,
+  compileToolRules,
+  type ToolFacts,
+  type ToolRules,
+} from './tool-rules.ts';
 export { type TargetResult, walkPlan } from './walk-plan.ts';

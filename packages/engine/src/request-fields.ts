@@ -3,15 +3,18 @@ import type { RoutingFacts } from './plan.ts';
 
 export type FieldValue = string | number | boolean | null;
 
-/** One value of a request, by name: what conditions compare and sticky keys are made of. */
-export interface RequestField {
+/** One value of what conditions look at, by name: of a request, what sticky keys are made of, too. */
+export interface RequestField<Facts = RoutingFacts> {
   /** `metadata.tier`, `params.model`, `headers.x-team`, `url.pathname`. */
   readonly name: string;
   /** Must not be shown to anybody. */
   readonly isSecret: boolean;
   /** Undefined = the request has no such value, or it is an object or an array. */
-  read(facts: RoutingFacts): FieldValue | undefined;
+  read(facts: Facts): FieldValue | undefined;
 }
+
+/** @throws GatewayError `config.invalid` naming `path` */
+export type ParseField<Facts> = (name: string, path: string) => RequestField<Facts>;
 
 /**
  * Reads a name of exactly two parts.
@@ -52,7 +55,10 @@ function field(name: string, read: RequestField['read']): RequestField {
 }
 
 /** Inherited names such as `constructor` are not values of the request. */
-function ownValue(holder: Readonly<Record<string, unknown>>, key: string): FieldValue | undefined {
+export function ownValue(
+  holder: Readonly<Record<string, unknown>>,
+  key: string,
+): FieldValue | undefined {
   if (!Object.hasOwn(holder, key)) return undefined;
   const value = holder[key];
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { askToolRules, compileToolRules, type ToolFacts } from './tool-rules.ts';
+
+const facts = (change: Partial<ToolFacts> = {}): ToolFacts => ({
+  capability: { type: 'tool', name: 'delete_all' },
+  key: { id: 'k', slug: 'ci', name: 'CI' },
+  userId: 'u-1',
+  metadata: { team: 'red' },
+  claims: { role: 'admin', groups: ['a'] },
+  arguments: { path: '/etc', depth: 3 },
+  ...change,
+});
+const deny = (query: object) =>
+  compileToolRules([{ effect: 'deny', query: query as never }], 'rules');
+
+describe('access rules', () => {
+  it.each([
+    [{ 'capability.name': { $regex: '^delete' } }],
+    [{ 'capability.type': 'tool', 'metadata.team': 'red' }],
+    [{ 'key.slug': { $in: ['ci'] } }],
+    [{ 'user.id': 'u-1' }],
+    [{ 'claims.role': { $ne: 'user' } }],
+    [{ $or: [{ 'arguments.depth': { $gt: 2 } }, { 'key.id': 'x' }] }],
+  ])('%j matches', (query) => {
+    expect(askToolRules(deny(query), facts())).toBe('deny');
+  });
+
+  it.each([
+    ['claims of who has none', { 'claims.role': { $ne: 'user' } }, { claims: undefined }],
+    ['a claim that is a list', { 'claims.groups': { $ne: 'x' } }, {}],
+    ['an inherited name', { 'arguments.constructor': { $ne: 'x' } }, {}],
+    ['a key that is none', { 'key.id': { $ne: 'x' } }, { key: undefined }],
+  ])('%s matches nothing', (_name, query, change) => {
+    expect(askToolRules(deny(query), facts(change))).toBeUndefined();
+  });
+
+  it('ends with the first that matches', () => {
+    const rules = compileToolRules(
+      [
+        { effect: 'allow', query: { 'metadata.team': 'red' } },
+        { effect: 'deny', query: {} },
+      ],
+      'rules',
+    );
+    expect(askToolRules(rules, facts())).toBe('allow');
+    expect(askToolRules(rules, facts({ metadata: {} }))).toBe('deny');
+  });
+
+  it('about arguments are not asked for lists, whatever else they say', () => {
+    const rules = deny({ $or: [{ 'arguments.path': '/etc' }, { 'user.id': 'u-1' }] });
+    expect(askToolRules(rules, facts({ arguments: undefined }))).toBeUndefined();
+    expect(askToolRules(rules, facts())).toBe('deny');
+  });
+
+  it.each([
+    ['arguments.a.b', 'rules[0].query.arguments.a.b'],
+    ['tool', 'rules[0].query.tool'],
+    ['key.secret', 'rules[0].query.key.secret'],
+    ['headers.authorization', 'rules[0].query.headers.authorization'],
+  ])('%s is no field', (name, field) => {
+    expect(() => deny({ [name]: 'x' })).toThrow(expect.objectContaining({ field }));
+  });
+});

@@ -1,0 +1,96 @@
+import type { JsonObject, ToolAccessRule } from '@sluice/contracts';
+import { compileQueryOf, matchesQuery, newQueryBudget, type Query } from './conditions.ts';
+import { configFault } from './config-fault.ts';
+import { ownValue, type ParseField } from './request-fields.ts';
+
+/** What access rules of MCP servers may look at. */
+export interface ToolFacts {
+  readonly capability: {
+    /** "tool", "prompt", "resource" or "resource_template". */
+    readonly type: string;
+    /** As the upstream knows it; of a resource its URI. */
+    readonly name: string;
+  };
+  /** Undefined = the caller has no key. */
+  readonly key: { readonly id: string; readonly slug: string; readonly name: string } | undefined;
+  readonly userId: string | undefined;
+  readonly metadata: Readonly<Record<string, string | number | boolean>>;
+  /** Of the caller's token; undefined = it has none. */
+  readonly claims: Readonly<JsonObject> | undefined;
+  /** Of a call; undefined = it is about a list, where nobody knows them. */
+  readonly arguments: Readonly<JsonObject> | undefined;
+}
+
+/** Access rules ready to be asked, in their order. */
+export interface ToolRules {
+  readonly rules: readonly {
+    readonly effect: 'allow' | 'deny';
+    readonly query: Query<ToolFacts>;
+    /** It looks at arguments: lists do not ask it. */
+    readonly isAboutCalls: boolean;
+  }[];
+}
+
+/**
+ * @param path of the rules, for messages
+ * @throws GatewayError `config.invalid` with the path of what cannot be understood
+ */
+export function compileToolRules(rules: readonly ToolAccessRule[], path: string): ToolRules {
+  const budget = newQueryBudget();
+  return {
+    rules: rules.map(({ effect, query }, index) => {
+      let isAboutCalls = false;
+      const parse: ParseField<ToolFacts> = (name, at) => {
+        isAboutCalls ||= name.startsWith('arguments.');
+        return parseToolField(name, at);
+      };
+      const compiled = compileQueryOf(
+        parse,
+        query as JsonObject,
+        `${path}[${index}].query`,
+        budget,
+      );
+      return { effect, query: compiled, isAboutCalls };
+    }),
+  };
+}
+
+/** What the first rule says that matches; undefined = none does. */
+export function askToolRules({ rules }: ToolRules, facts: ToolFacts): 'allow' | 'deny' | undefined {
+  const isCall = facts.arguments !== undefined;
+  return rules.find((rule) => (isCall || !rule.isAboutCalls) && matchesQuery(rule.query, facts))
+    ?.effect;
+}
+
+const parseToolField: ParseField<ToolFacts> = (name, path) => {
+  const dot = name.indexOf('.');
+  const source = name.slice(0, Math.max(dot, 0));
+  const key = name.slice(dot + 1);
+  const field = (read: (facts: ToolFacts) => ReturnType<typeof ownValue>) => ({
+    name,
+    isSecret: false,
+    read,
+  });
+  if (dot >= 0 && key !== '' && !key.includes('.'))
+    switch (source) {
+      case 'metadata':
+        return field(({ metadata }) => ownValue(metadata, key));
+      case 'claims':
+        return field(({ claims }) => claims && ownValue(claims, key));
+      case 'arguments':
+        return field((facts) => facts.arguments && ownValue(facts.arguments, key));
+      case 'capability':
+        if (key === 'type' || key === 'name') return field(({ capability }) => capability[key]);
+        break;
+      case 'key':
+        if (key === 'id' || key === 'slug' || key === 'name')
+          return field((facts) => facts.key?.[key]);
+        break;
+      case 'user':
+        if (key === 'id') return field(({ userId }) => userId);
+    }
+  throw configFault(
+    path,
+    'must be capability.name, capability.type, key.id, key.slug, key.name or user.id, or begin with arguments., metadata. or claims.',
+  );
+};
