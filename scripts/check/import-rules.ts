@@ -15,6 +15,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/object-store': ['packages/aws-signature', 'packages/env'],
   'packages/proto-stubs': [],
   'packages/json': [],
+  'packages/a2a': ['packages/json'],
   'packages/log-content': ['packages/json'],
   'packages/providers': ['packages/errors', 'packages/json'],
   'packages/engine': ['packages/errors', 'packages/json'],
@@ -32,6 +33,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
   'packages/otlp': ['packages/env', 'packages/json', 'packages/proto-stubs'],
   'packages/testkit': ['packages/otlp', 'packages/stack', 'packages/demo-upstream'],
   'services/gateway': [
+    'packages/a2a',
     'packages/aws-signature',
     'packages/data-dir',
     'packages/engine',
@@ -54,6 +56,7 @@ export const partRules: Readonly<Record<string, readonly string[]>> = {
     'packages/usage',
   ],
   'services/control-plane': [
+    'packages/a2a',
     'packages/engine',
     'packages/env',
     'packages/guardrails',

@@ -108,7 +108,7 @@ export function allOperations(parts: {
     ...mcpServerOperations(parts.registries),
     ...mcpRegistryOperations,
     ...agentIntegrationOperations(parts.registries),
-    ...agentServerOperations,
+    ...agentServerOperations(parts.registries),
     ...auditLogOperations,
     ...authSettingsOperations(parts.authSettings),
     ...alertSettingsOperations(parts.alertSettings),

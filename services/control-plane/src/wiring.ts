@@ -1,3 +1,4 @@
+import { SealedAddresses } from '@sluice/a2a';
 import {
   configCaps,
   forwardedCallerSeal,
@@ -206,7 +207,12 @@ export function wire(
         conditionalRootTargetsMax: env.MAX_CONDITIONAL_ROOT_CONFIG_TARGETS,
         nestedTargetsMax: env.MAX_NESTED_CONFIG_TARGETS,
       },
-      registries: { vault, hostRules, fetch },
+      registries: {
+        vault,
+        hostRules,
+        fetch,
+        sealedAddresses: new SealedAddresses(env.SERVICE_CLIENT_AUTH),
+      },
       simulator,
     }),
     operationParts: {

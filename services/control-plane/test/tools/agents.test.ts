@@ -39,6 +39,11 @@ const card = {
   security: [{ own: [] }],
   signatures: [{ protected: 'x', signature: 'y' }],
 };
+const cardOfV1 = {
+  name: 'Travel agent',
+  supportedInterfaces: [{ url: 'https://agent.example.org/a2a', protocolBinding: 'JSONRPC' }],
+};
+const sealedBelow = (base: string) => new RegExp(`^${base}~[A-Za-z0-9_-]+$`);
 const plain = { name: 'Travel', url: 'https://agent.example.org/a2a' };
 
 async function integrate(change: object = {}, caller: Caller = admin()): Promise<string> {
@@ -278,11 +283,33 @@ describe('agent servers', () => {
     const expected = {
       ...kept,
       url: base,
-      additionalInterfaces: [{ url: `${base}rest`, transport: 'HTTP+JSON' }],
+      // What is not below the registered address has a sub-path that says nothing of it.
+      additionalInterfaces: [
+        { url: `${base}rest`, transport: 'HTTP+JSON' },
+        { url: expect.stringMatching(sealedBelow(base)), transport: 'JSONRPC' },
+        { url: expect.stringMatching(sealedBelow(base)), transport: 'JSONRPC' },
+      ],
       supportedInterfaces: [{ url: `${base}v2?x=1`, protocolBinding: 'JSONRPC', tenant: 't' }],
       skills: [card.skills[0], card.skills[2]],
-      securitySchemes: { gateway: { type: 'apiKey', in: 'header', name: 'x-service-api-key' } },
-      security: [{ gateway: [] }],
+      // In the words of both generations, as the card is one of both.
+      securitySchemes: {
+        gateway: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-service-api-key',
+          apiKeySecurityScheme: { location: 'header', name: 'x-service-api-key' },
+        },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          httpAuthSecurityScheme: { scheme: 'Bearer' },
+        },
+      },
+      security: [{ gateway: [] }, { bearer: [] }],
+      securityRequirements: [
+        { schemes: { gateway: { list: [] } } },
+        { schemes: { bearer: { list: [] } } },
+      ],
     };
     expect((await workspace().get(`${server}/agent-card`)).body).toEqual(expected);
     await workspace()
@@ -294,6 +321,10 @@ describe('agent servers', () => {
       { id: 'cancel', enabled: false, integration_enabled: false },
     ]);
     expect((await admin().get(integration)).body.agent_card).toEqual(card);
+    const later = await serve({ agent_card: cardOfV1 });
+    const shown = (await workspace().get(`${later.server}/agent-card`)).body;
+    expect(shown).not.toHaveProperty('url');
+    expect(shown.supportedInterfaces[0].url).toMatch(/\/v1\/agent\/[^/]+\/$/);
     const unknown = await serve({ agent_card: null });
     await workspace().get(`${unknown.server}/agent-card`).expect(404);
   });

@@ -38,11 +38,16 @@ import {
 const added =
   'agents have no published operations; these are what MCP integrations and servers have';
 
-/** What an agent says of itself. */
-export const agentCard = z.looseObject({
-  name: z.string().min(1).max(1024),
-  url: z.string().min(1).max(2048),
-});
+/** What an agent says of itself: with `url` up to A2A 0.3, with `supportedInterfaces` from 1.0 on. */
+export const agentCard = z
+  .looseObject({
+    name: z.string().min(1).max(1024),
+    url: z.string().min(1).max(2048).optional(),
+  })
+  .refine(
+    (card) => card.url !== undefined || Array.isArray(card.supportedInterfaces),
+    'must have url or supportedInterfaces',
+  );
 export type AgentCard = z.output<typeof agentCard>;
 
 const authType = z.enum(['headers', 'none']);

@@ -1,11 +1,10 @@
+import { CardFault, cardBytesMax, readCard } from '@sluice/a2a';
 import type { AgentCard } from '@sluice/contracts/admin';
 import { fromUnknown, type GatewayError, invalidField } from '@sluice/errors';
 import type { GuardedFetch } from '@sluice/outbound';
-import { refuseCostlyJson, refuseUnstorableText } from '../../kernel/http/json-body.ts';
-import { isObject } from '../../kernel/http/json-object.ts';
+import { refuseUnstorableText } from '../../kernel/http/json-body.ts';
 
 const timeoutMs = 10_000;
-const bytesMax = 1024 * 1024;
 
 /** Where agents put their cards: the present name first, then the one before. */
 const places = ['agent-card.json', 'agent.json'];
@@ -24,12 +23,12 @@ export async function fetchCard(fetch: GuardedFetch, url: string): Promise<Agent
     const reply = await fetch(address, {
       headers: { accept: 'application/json' },
       timeoutMs: remainingMs,
-      bytesMax,
+      bytesMax: cardBytesMax,
       field: 'body.url',
     }).catch((error: unknown) => {
       throw refusal(error);
     });
-    if (reply.status === 200) return readCard(reply.body);
+    if (reply.status === 200) return cardOf(reply.body);
     fault = `shows no agent card (status ${reply.status})`;
   }
   throw invalidField('body.url', fault);
@@ -43,20 +42,15 @@ function addressesOf(url: string): string[] {
   );
 }
 
-function readCard(body: Buffer): AgentCard {
-  let card: unknown;
+function cardOf(body: Buffer): AgentCard {
   try {
-    refuseCostlyJson(body);
-    card = JSON.parse(body.toString('utf8'));
+    const card = readCard(body);
     refuseUnstorableText(card);
-  } catch {
-    throw invalidField('body.url', 'shows an agent card that is no JSON');
+    return card as AgentCard;
+  } catch (error) {
+    const what = error instanceof CardFault ? error.message : 'no JSON that can be stored';
+    throw invalidField('body.url', `shows an agent card that is ${what}`);
   }
-  if (!isObject(card)) throw invalidField('body.url', 'shows an agent card that is no JSON object');
-  for (const field of ['name', 'url'])
-    if (typeof card[field] !== 'string' || card[field] === '')
-      throw invalidField('body.url', `shows an agent card without ${field}`);
-  return card as AgentCard;
 }
 
 function refusal(error: unknown): GatewayError {

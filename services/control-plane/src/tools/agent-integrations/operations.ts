@@ -5,8 +5,8 @@ import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeIntegration, createIntegration } from '../registry/integrations.ts';
 import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
-import { skillsOf } from './card.ts';
 import { type AgentTypes, agentKind } from './kind.ts';
+import { offersOf } from './skills.ts';
 
 export type AgentRegistry = Registry<AgentTypes>;
 
@@ -21,7 +21,7 @@ export function createAgentIntegration(
 ) {
   const own = { agentCard: cardColumn(body.agent_card ?? null) };
   return createIntegration(call, registry, body, own, ({ db }, row) =>
-    replaceOffers(db, agentKind, row.id, skillsOf(body.agent_card ?? null), call.now),
+    replaceOffers(db, agentKind, row.id, offersOf(body.agent_card ?? null), call.now),
   );
 }
 
@@ -35,7 +35,7 @@ export function changeAgentIntegration(
   const card = body.agent_card;
   const own = card === undefined ? {} : { agentCard: cardColumn(card) };
   return changeIntegration(call, registry, reference, body, own, async ({ db }, row) => {
-    if (card !== undefined) await replaceOffers(db, agentKind, row.id, skillsOf(card), call.now);
+    if (card !== undefined) await replaceOffers(db, agentKind, row.id, offersOf(card), call.now);
   });
 }
 

@@ -3,7 +3,7 @@ import type { AgentIntegration } from '../../generated/prisma/client.ts';
 import { instant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
-import { skillType } from './card.ts';
+import { skillType } from './skills.ts';
 
 type Detail = AnswerOf<'agent-integrations.read'>;
 type Skill = AnswerOf<'agent-integrations.skills.list'>['data'][number];

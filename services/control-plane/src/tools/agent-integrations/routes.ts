@@ -7,7 +7,6 @@ import { switchOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
 import { presentGlobalAccess } from '../registry/present.ts';
 import type { RegistryParts } from '../registry/registry.ts';
-import { skillType } from './card.ts';
 import { fetchCard } from './fetch-card.ts';
 import { agentKind } from './kind.ts';
 import { agentRegistry, changeAgentIntegration, createAgentIntegration } from './operations.ts';
@@ -17,6 +16,7 @@ import {
   presentSkill,
   presentSkillCounts,
 } from './present.ts';
+import { skillType } from './skills.ts';
 
 const named = (call: AdminRequest) => pathParameter(call, 'agentIntegrationId');
 const reach = (call: AdminRequest) => reachIntegration(call, call.db, agentKind, named(call));

@@ -1,3 +1,4 @@
+import type { SealedAddresses } from '@sluice/a2a';
 import { invalidField } from '@sluice/errors';
 import { checkUpstreamUrl, type GuardedFetch, type HostRules } from '@sluice/outbound';
 import type { CredentialVault } from '../../kernel/credentials/envelope.ts';
@@ -12,6 +13,8 @@ export interface RegistryParts {
   readonly hostRules: HostRules;
   /** Calls them. */
   readonly fetch: GuardedFetch;
+  /** The same as gateways have: what one of the two shows, the other opens. */
+  readonly sealedAddresses: SealedAddresses;
 }
 
 /** One of the two, as the operations that both share see it. */

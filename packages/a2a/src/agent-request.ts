@@ -1,0 +1,176 @@
+import { segmentsOf } from './agent-path.ts';
+import { folded, isObject, type JsonObject, membersOf } from './fold.ts';
+import { agentMethods, type MethodKind } from './methods.ts';
+
+/** What a request to an agent names, as far as the gateway has a say in it. */
+export interface AgentRequest {
+  /** `card` = the document itself is asked for. */
+  readonly form: 'json-rpc' | 'rest' | 'card' | 'other';
+  /** Of JSON-RPC; undefined = there is none, null as it was sent. */
+  readonly id: string | number | null | undefined;
+  /** As JSON-RPC names it, or `message:send` and the like of REST; empty = neither. */
+  readonly method: string;
+  readonly kind: MethodKind | undefined;
+  /** By its method; undefined = it does not say. */
+  readonly version: '0.3' | '1.0' | undefined;
+  readonly taskIds: ReadonlySet<string>;
+  readonly contextIds: ReadonlySet<string>;
+  /** Where the agent is asked to call back. */
+  readonly callbacks: readonly unknown[];
+}
+
+/**
+ * Reads what a request says: generous, since each of the servers behind may
+ * understand more than one spelling, and what is overlooked here is not checked.
+ * @param remainder the path below the agent, without query
+ * @param body the body as JSON; undefined = there is none, or it is none
+ */
+export function readAgentRequest(
+  httpMethod: string,
+  remainder: string,
+  body: unknown,
+): AgentRequest {
+  const found = new Found();
+  const rest = readRestPath(httpMethod, remainder, found);
+  const [rpcMethod] = membersOf(body, 'method');
+  const isRpc = typeof rpcMethod === 'string' || membersOf(body, 'jsonrpc').length > 0;
+  if (isRpc && isObject(body)) {
+    const method = typeof rpcMethod === 'string' ? rpcMethod : '';
+    const known = agentMethods.get(method);
+    for (const params of membersOf(body, 'params')) readParams(params, found, known?.kind, true);
+    return {
+      form: 'json-rpc',
+      id: rpcId(body),
+      method,
+      kind: known?.kind,
+      version: known?.version,
+      ...found,
+    };
+  }
+  if (isObject(body)) readParams(body, found, rest?.kind, false);
+  return {
+    form: rest?.kind === 'card' ? 'card' : rest === undefined ? 'other' : 'rest',
+    id: undefined,
+    method: rest?.method ?? '',
+    kind: rest?.kind,
+    version: rest?.version,
+    ...found,
+  };
+}
+
+/** What is collected; as sets, since a name may be read in several ways. */
+class Found {
+  readonly taskIds = new Set<string>();
+  readonly contextIds = new Set<string>();
+  readonly callbacks: unknown[] = [];
+}
+
+/** Null also stands for an id that is none: an answer has to carry some. */
+function rpcId(body: JsonObject): string | number | null {
+  const { id } = body;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
+
+/** Where a task stands in the text of a resource name, as drafts of 1.0 have it: `tasks/{id}/…`. */
+const resourceName = /^tasks\/([^/]+)/;
+
+function readParams(
+  params: unknown,
+  found: Found,
+  kind: MethodKind | undefined,
+  isRpc: boolean,
+): void {
+  if (!isObject(params)) return;
+  addIds(params, found);
+  const ownIds = membersOf(params, 'taskid').filter((id) => typeof id === 'string');
+  // Beside a task's id, `id` is the push config's. REST has the task in its path.
+  if (isRpc && kind !== 'list' && !(kind === 'push' && ownIds.length > 0))
+    addTexts(membersOf(params, 'id'), found.taskIds);
+  for (const name of membersOf(params, 'name', 'parent')) {
+    const [, id] = typeof name === 'string' ? (resourceName.exec(name) ?? []) : [];
+    if (id !== undefined) found.taskIds.add(id);
+  }
+  // A list may be of one context.
+  for (const message of membersOf(params, 'message', 'request')) addIds(message, found);
+  addCallbacks(params, found, kind === 'push');
+  for (const configuration of membersOf(params, 'configuration'))
+    addCallbacks(configuration, found, false);
+}
+
+function addIds(from: unknown, found: Found): void {
+  addTexts(membersOf(from, 'taskid'), found.taskIds);
+  addTexts(membersOf(from, 'contextid', 'sessionid'), found.contextIds);
+  for (const ids of membersOf(from, 'referencetaskids'))
+    if (Array.isArray(ids)) addTexts(ids, found.taskIds);
+}
+
+function addTexts(values: readonly unknown[], into: Set<string>): void {
+  for (const value of values)
+    if (typeof value === 'string' && value !== '') into.add(value);
+    // Some servers read a number as its text.
+    else if (typeof value === 'number') into.add(String(value));
+}
+
+function addCallbacks(from: unknown, found: Found, isConfig: boolean): void {
+  if (isConfig) found.callbacks.push(...membersOf(from, 'url'));
+  const configs = membersOf(from, 'pushnotificationconfig', 'taskpushnotificationconfig', 'config');
+  for (const config of [
+    ...configs,
+    ...configs.flatMap((one) => membersOf(one, 'pushnotificationconfig')),
+  ])
+    found.callbacks.push(...membersOf(config, 'url'));
+  for (const one of membersOf(from, 'pushnotification'))
+    found.callbacks.push(...membersOf(one, 'url'));
+}
+
+interface RestCall {
+  readonly method: string;
+  readonly kind: MethodKind;
+  readonly version: '0.3' | '1.0' | undefined;
+}
+
+const cardNames = new Set(['agent-card.json', 'agent.json']);
+const actions: ReadonlyMap<string, MethodKind> = new Map([
+  ['cancel', 'cancel'],
+  ['subscribe', 'subscribe'],
+]);
+
+/** Whatever the path may mean at a server: the binding may be mounted anywhere, and servers may ignore case. */
+function readRestPath(httpMethod: string, remainder: string, found: Found): RestCall | undefined {
+  const segments = segmentsOf(remainder);
+  const lower = segments.map((segment) => segment.toLowerCase());
+  const version = lower.includes('v1') ? '0.3' : undefined;
+  let call: RestCall | undefined;
+  const is = (method: string, kind: MethodKind) => {
+    call ??= { method, kind, version };
+  };
+  for (const [at, name] of lower.entries()) {
+    if (name === '.well-known' && cardNames.has(lower[at + 1] ?? '')) is('card', 'card');
+    else if (name === 'extendedagentcard' || name === 'authenticatedextendedcard')
+      is('extendedAgentCard', 'card');
+    else if (name === 'card' && lower[at - 1] === 'v1') is('extendedAgentCard', 'card');
+    else if (name === 'message:send') is(name, 'send');
+    else if (name === 'message:stream') is(name, 'stream');
+    else if (name === 'tasks') {
+      const { id, action } = taskIn(segments[at + 1] ?? '');
+      if (id === '') is('tasks', httpMethod === 'GET' || httpMethod === 'HEAD' ? 'list' : 'get');
+      else {
+        found.taskIds.add(id);
+        const kind = actions.get(action);
+        if (kind !== undefined) is(`tasks:${action}`, kind);
+        else if (lower[at + 2] === undefined) is('tasks/{id}', 'get');
+        else is('tasks/{id}/pushNotificationConfigs', 'push');
+      }
+    }
+  }
+  return call;
+}
+
+/** `{id}` or `{id}:{action}`; an action that nobody knows is part of the id. */
+function taskIn(segment: string): { id: string; action: string } {
+  const colon = segment.lastIndexOf(':');
+  const action = colon < 0 ? '' : folded(segment.slice(colon + 1));
+  return actions.has(action)
+    ? { id: segment.slice(0, colon), action }
+    : { id: segment, action: '' };
+}
