@@ -2,7 +2,7 @@
  * OTLP over HTTP, both ways: messages of OpenTelemetry's own definitions as
  * protobuf or JSON (`export-request.ts`), what sends them to one address and gives
  * up in time (`exporter.ts`), the settings that name it, and the names that the
- * conventions for generative AI have for what is ours (`gen-ai-names.ts`).
+ * conventions for generative AI have for what is ours (`gen-ai-names.ts`, `told-use.ts`).
  */
 export {
   type AnyValue,
@@ -33,3 +33,4 @@ export { operationNameOf, providerIdOf, providerNameOf } from './gen-ai-names.ts
 export { createLogsExport } from './log-lines.ts';
 export { exceedsBounds, type MessageBounds } from './message-cost.ts';
 export { spanIdOf, traceIdOf } from './span-ids.ts';
+export { type ToldUse, useAttributes, useOf } from './told-use.ts';

@@ -1,4 +1,5 @@
 import {
+  bytes,
   eventually,
   json,
   type OtlpReceiver,
@@ -233,62 +234,70 @@ describe('spans of requests', () => {
 });
 
 describe('what we tell', () => {
-  it('is taken by our own ingestion, in both encodings, at the same cost to the nano-dollar', async () => {
-    const usage = {
-      prompt_tokens: 1234,
-      completion_tokens: 567,
-      total_tokens: 1801,
-      prompt_tokens_details: { cached_tokens: 1024, audio_tokens: 0 },
-      completion_tokens_details: { reasoning_tokens: 300 },
-    };
-    scenario.upstream.handle(json(200, { ...chatReply, usage }));
-    const { traceId, find } = await spansOfCall({});
-    const told = [await find(records, 1), await find(contents, 1)].flat();
-    expect(told).toHaveLength(2);
-    const costs = told.map(({ attributes }) => attributes['service.cost.nano_usd']);
-    const { workspace_key } = scenario.stack.credentials;
-    for (const receiver of [records, contents]) {
-      const sent = receiver.requests.find(({ body }) =>
-        body.includes(receiver === records ? Buffer.from(traceId, 'hex') : traceId),
-      );
-      const response = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/otel/v1/traces`, {
-        method: 'POST',
-        headers: {
-          authorization: `Bearer ${workspace_key}`,
-          'content-type': String(sent?.headers['content-type']),
-        },
-        body: new Uint8Array(sent?.body ?? []),
+  const usage = {
+    prompt_tokens: 1234,
+    completion_tokens: 567,
+    total_tokens: 1801,
+    prompt_tokens_details: { cached_tokens: 1024, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: 300 },
+  };
+  const sound = bytes(200, Buffer.from('ID3 sound'), { 'content-type': 'audio/mpeg' });
+  const speech = { model: 'tts-1', input: 'Nineteen characters', voice: 'alloy' };
+  it.each([
+    ['tokens', '/v1/chat/completions', chatBody, json(200, { ...chatReply, usage })],
+    ['characters', '/v1/audio/speech', speech, sound],
+  ])(
+    'is taken by our own ingestion, in both encodings, at the same cost to the nano-dollar: %s',
+    async (_unit, path, body, reply) => {
+      scenario.upstream.handle(reply);
+      const { traceId, find } = await spansOfCall({ body }, path);
+      const told = [await find(records, 1), await find(contents, 1)].flat();
+      expect(told).toHaveLength(2);
+      const costs = told.map(({ attributes }) => attributes['service.cost.nano_usd']);
+      const { workspace_key } = scenario.stack.credentials;
+      for (const receiver of [records, contents]) {
+        const sent = receiver.requests.find(({ body }) =>
+          body.includes(receiver === records ? Buffer.from(traceId, 'hex') : traceId),
+        );
+        const response = await fetch(`${scenario.stack.gatewayUrls[0]}/v1/otel/v1/traces`, {
+          method: 'POST',
+          headers: {
+            authorization: `Bearer ${workspace_key}`,
+            'content-type': String(sent?.headers['content-type']),
+          },
+          body: new Uint8Array(sent?.body ?? []),
+        });
+        expect([response.status, await response.text()]).toEqual([
+          200,
+          receiver === records ? '' : '{}',
+        ]);
+      }
+      const logs = await eventually(async () => {
+        const { data } = await scenario.admin<{
+          data: { metrics: { cost: number; source: string } }[];
+        }>(
+          'GET',
+          `/logs?${new URLSearchParams({
+            workspace_slug: scenario.stack.credentials.workspace_slug,
+            trace_id: traceId,
+            time_of_generation_min: new Date(Date.now() - 600_000).toISOString(),
+            time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
+          })}`,
+        );
+        // The same span, twice, is one.
+        expect(data).toHaveLength(2);
+        return data;
       });
-      expect([response.status, await response.text()]).toEqual([
-        200,
-        receiver === records ? '' : '{}',
+      expect(new Set(costs).size).toBe(1);
+      expect(Number(costs[0])).toBeGreaterThan(0);
+      expect(
+        logs.map(({ metrics }) => [metrics.source, Math.round(metrics.cost * 1e7)]).toSorted(),
+      ).toEqual([
+        ['gateway', costs[0]],
+        ['otel', costs[0]],
       ]);
-    }
-    const logs = await eventually(async () => {
-      const { data } = await scenario.admin<{
-        data: { metrics: { cost: number; source: string } }[];
-      }>(
-        'GET',
-        `/logs?${new URLSearchParams({
-          workspace_slug: scenario.stack.credentials.workspace_slug,
-          trace_id: traceId,
-          time_of_generation_min: new Date(Date.now() - 600_000).toISOString(),
-          time_of_generation_max: new Date(Date.now() + 60_000).toISOString(),
-        })}`,
-      );
-      // The same span, twice, is one.
-      expect(data).toHaveLength(2);
-      return data;
-    });
-    expect(new Set(costs).size).toBe(1);
-    expect(Number(costs[0])).toBeGreaterThan(0);
-    expect(
-      logs.map(({ metrics }) => [metrics.source, Math.round(metrics.cost * 1e7)]).toSorted(),
-    ).toEqual([
-      ['gateway', costs[0]],
-      ['otel', costs[0]],
-    ]);
-  });
+    },
+  );
 });
 
 describe('a receiver', () => {

@@ -1,4 +1,4 @@
-import { type AttributeValue, operationNameOf, providerNameOf } from '@sluice/otlp';
+import { type AttributeValue, operationNameOf, providerNameOf, useAttributes } from '@sluice/otlp';
 import { usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 
@@ -22,32 +22,13 @@ export function recordAttributes(record: usage.UsageRecord): Attributes {
     ...(record.outcome !== usage.Outcome.SUCCESS && {
       'error.type': record.errorCode || String(record.statusCode),
     }),
-    ...usageAttributes(record),
+    ...useAttributes(record),
     ...costAttributes(record),
     ...tenantAttributes(record),
     ...courseAttributes(record),
     ...Object.fromEntries(
       Object.entries(record.metadata).map(([key, value]) => [`service.metadata.${key}`, value]),
     ),
-  };
-}
-
-function usageAttributes(record: usage.UsageRecord): Attributes {
-  // What nobody reported, and nobody guessed, is not told as none.
-  if (!record.usageReported && !record.usageEstimated) return {};
-  return {
-    'gen_ai.usage.input_tokens': record.inputTokens,
-    'gen_ai.usage.output_tokens': record.outputTokens,
-    'gen_ai.usage.cache_read.input_tokens': orNone(record.cacheReadTokens),
-    'gen_ai.usage.cache_creation.input_tokens': orNone(record.cacheWriteTokens),
-    'gen_ai.usage.reasoning.output_tokens': orNone(record.reasoningTokens),
-    'service.usage.cache_creation_1h.input_tokens': orNone(record.cacheWrite1hTokens),
-    'service.usage.cache_read_audio.input_tokens': orNone(record.cacheReadAudioTokens),
-    'service.usage.audio.input_tokens': orNone(record.inputAudioTokens),
-    'service.usage.audio.output_tokens': orNone(record.outputAudioTokens),
-    'service.usage.image.input_tokens': orNone(record.inputImageTokens),
-    'service.usage.image.output_tokens': orNone(record.outputImageTokens),
-    'service.usage.is_estimated': record.usageEstimated || undefined,
   };
 }
 

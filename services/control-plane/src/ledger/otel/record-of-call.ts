@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { MessageInitShape } from '@bufbuild/protobuf';
-import { noUsage } from '@sluice/contracts';
-import { costOf, type PriceBook } from '@sluice/pricing';
+import { costOfReply, type PriceBook, tokensOf, unitsOf } from '@sluice/pricing';
 import { usage } from '@sluice/proto-stubs';
 import type { ToldCall } from './told-call.ts';
 
@@ -35,7 +34,6 @@ export function recordOfCall(
 ): RecordInit {
   const id = idOf(place, owner);
   const durationMs = Math.max(0, place.endMs - place.startMs);
-  const { tokens } = call;
   const hasFailed = place.hasFailed || call.errorType !== '' || call.statusCode >= 400;
   return {
     ...owner,
@@ -67,37 +65,25 @@ export function recordOfCall(
     latencyMs: durationMs,
     entryMs: durationMs,
     attemptMs: durationMs,
-    ...(tokens !== undefined && {
-      usageReported: true,
-      inputTokens: BigInt(tokens.inputTokens),
-      outputTokens: BigInt(tokens.outputTokens),
-      cacheReadTokens: BigInt(tokens.cacheReadTokens),
-      cacheWriteTokens: BigInt(tokens.cacheWriteTokens),
-      cacheWrite1hTokens: BigInt(tokens.cacheWrite1hTokens),
-      reasoningTokens: BigInt(tokens.reasoningTokens),
-      inputAudioTokens: BigInt(tokens.inputAudioTokens),
-      outputAudioTokens: BigInt(tokens.outputAudioTokens),
-      cacheReadAudioTokens: BigInt(tokens.cacheReadAudioTokens ?? 0),
-      inputImageTokens: BigInt(tokens.inputImageTokens ?? 0),
-      outputImageTokens: BigInt(tokens.outputImageTokens ?? 0),
-      ...costFields(call, place.startMs, book),
-    }),
+    ...call.use,
+    ...costFields(call, place.startMs, book),
   };
 }
 
 /** By the list, on the day of the call: of the model that answered, unless only the one asked for has a price. */
 function costFields(
-  { tokens, provider, model, responseModel, serviceTier, servedRegion }: ToldCall,
+  { use, provider, model, responseModel, serviceTier, servedRegion }: ToldCall,
   atMs: number,
   book: Pick<PriceBook, 'lookUp'>,
 ): RecordInit {
-  if (tokens === undefined || provider === '') return {};
+  if (use === undefined || provider === '') return {};
+  const [tokens, units] = [tokensOf(use), unitsOf(use)];
   for (const name of new Set([responseModel, model])) {
     if (name === '') continue;
     const place = { tier: serviceTier, region: servedRegion };
     const rates = book.lookUp({ provider, model: name, atMs, ...place });
-    if (rates === undefined || rates.tiers.length === 0) continue;
-    const cost = costOf(rates, { ...noUsage, ...tokens });
+    const cost = rates === undefined ? undefined : costOfReply(rates, tokens, units);
+    if (rates === undefined || cost === undefined) continue;
     return {
       costKnown: true,
       costNanoUsd: BigInt(cost.totalNanoUsd),
@@ -105,6 +91,7 @@ function costFields(
       outputCostNanoUsd: BigInt(cost.outputNanoUsd),
       priceLayer: rates.layer,
       priceBookVersion: rates.version,
+      usageImplausible: cost.isCut === true,
     };
   }
   return {};

@@ -1,5 +1,11 @@
-import type { ChatUsage } from '@sluice/contracts';
-import { type KeyValue, type PlainValue, plainValueOf, providerIdOf } from '@sluice/otlp';
+import {
+  type KeyValue,
+  type PlainValue,
+  plainValueOf,
+  providerIdOf,
+  type ToldUse,
+  useOf,
+} from '@sluice/otlp';
 
 /** What attributes tell of a call of a model. */
 export interface ToldCall {
@@ -9,7 +15,7 @@ export interface ToldCall {
   readonly model: string;
   readonly responseModel: string;
   /** Undefined = none are given, or they are those of the calls below. */
-  readonly tokens: ChatUsage | undefined;
+  readonly use: ToldUse | undefined;
   readonly serviceTier: string;
   readonly servedRegion: string;
   readonly finishReason: string;
@@ -42,7 +48,7 @@ export function readCall(attributes: Attributes, resource: Attributes): ToldCall
     provider: textOf(attributes, 'service.provider') || providerIdOf(providerName),
     model: asked === '' ? responseModel : asked,
     responseModel,
-    tokens: wholes.has(operation) ? undefined : tokensOf(attributes),
+    use: wholes.has(operation) ? undefined : useOf(attributes),
     serviceTier: textOf(
       attributes,
       'openai.response.service_tier',
@@ -57,35 +63,13 @@ export function readCall(attributes: Attributes, resource: Attributes): ToldCall
   };
 }
 
-/** What consists of calls: its tokens are theirs, and would be charged twice. */
+/** What consists of calls: what they used is theirs, and would be charged twice. */
 const wholes: ReadonlySet<string> = new Set([
   'create_agent',
   'execute_tool',
   'invoke_agent',
   'invoke_workflow',
 ]);
-
-function tokensOf(attributes: Attributes): ChatUsage | undefined {
-  const usage = (...names: string[]) =>
-    countOf(attributes, ...names.map((name) => `gen_ai.usage.${name}`));
-  const own = (name: string) => countOf(attributes, `service.usage.${name}`) ?? 0;
-  const inputTokens = usage('input_tokens', 'prompt_tokens');
-  const outputTokens = usage('output_tokens', 'completion_tokens');
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  return {
-    inputTokens: inputTokens ?? 0,
-    outputTokens: outputTokens ?? 0,
-    cacheReadTokens: usage('cache_read.input_tokens', 'cache_read_input_tokens') ?? 0,
-    cacheWriteTokens: usage('cache_creation.input_tokens', 'cache_creation_input_tokens') ?? 0,
-    cacheWrite1hTokens: own('cache_creation_1h.input_tokens'),
-    reasoningTokens: usage('reasoning.output_tokens') ?? 0,
-    inputAudioTokens: own('audio.input_tokens'),
-    outputAudioTokens: own('audio.output_tokens'),
-    cacheReadAudioTokens: own('cache_read_audio.input_tokens'),
-    inputImageTokens: own('image.input_tokens'),
-    outputImageTokens: own('image.output_tokens'),
-  };
-}
 
 /**
  * Only what is called so: other attributes may hold prompts. Values are texts of
@@ -126,18 +110,6 @@ function textOf(attributes: Attributes, ...names: string[]): string {
 
 function clip(text: string): string {
   return text.slice(0, 256).toWellFormed();
-}
-
-/** Nobody's answer has as many. */
-const countMax = 1e9;
-
-function countOf(attributes: Attributes, ...names: string[]): number | undefined {
-  for (const name of names) {
-    const value = attributes.get(name);
-    if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= countMax)
-      return value;
-  }
-  return undefined;
 }
 
 function statusOf(value: PlainValue | undefined): number {
