@@ -1,7 +1,18 @@
 export { type JsonBounds, jsonBounds } from './bounds.ts';
+export { canonicalJson } from './canonical-json.ts';
 export { GrowingBytes } from './growing-bytes.ts';
+export { JsonEdit, type JsonStep } from './json-edit.ts';
 export { JsonError, type JsonFault } from './json-error.ts';
 export { type ReadOptions, readJson, readJsonObject, readJsonText } from './read-json.ts';
 export { type JsonScan, scanJson } from './scan-json.ts';
 export { SkimmedJson } from './skim-json.ts';
+export {
+  itemSpans,
+  type JsonSpan,
+  type MemberSpan,
+  memberSpans,
+  quote,
+  skipSpace,
+  stringEnd,
+} from './spans.ts';
 export { spellingsOf } from './spellings-of.ts';

@@ -7,6 +7,8 @@ export interface JsonScan {
   fault: JsonFault | undefined;
   depth: number;
   work: number;
+  /** Of all objects, doubled ones counted each: more than there are names in what the parser makes of it. */
+  members: number;
   /**
    * Where the names of the members of a top-level object stand, their quotes
    * included: start, end, start, end. `spellingsOf` reads them.
@@ -43,6 +45,7 @@ export function scanJson(bytes: Buffer, { bytesMax, depthMax, workMax }: JsonBou
   let depth = 0;
   let deepest = 0;
   let work = 1;
+  let members = 0;
   // Whether the next text at this level is the name of a top-level member.
   let expectsName = false;
   let isObject = false;
@@ -63,8 +66,10 @@ export function scanJson(bytes: Buffer, { bytesMax, depthMax, workMax }: JsonBou
       work++;
       if (depth === 1) expectsName = isObject;
       if (work > workMax) break;
-    } else if (byte === colon) work += 8;
-    else if (byte === openObject || byte === openList) {
+    } else if (byte === colon) {
+      work += 8;
+      members++;
+    } else if (byte === openObject || byte === openList) {
       work += 4;
       if (depth === 0) {
         isObject = byte === openObject;
@@ -82,11 +87,11 @@ export function scanJson(bytes: Buffer, { bytesMax, depthMax, workMax }: JsonBou
   }
   if (fault === undefined && deepest > depthMax) fault = 'too-deep';
   else if (fault === undefined && work > workMax) fault = 'too-many-values';
-  return { fault, depth: deepest, work, topLevelNames };
+  return { fault, depth: deepest, work, members, topLevelNames };
 }
 
 /** The position after the closing quote of the text that starts at `start`. */
-function textEnd(bytes: Buffer, start: number, length: number): number {
+export function textEnd(bytes: Buffer, start: number, length: number): number {
   let at = start + 1;
   for (;;) {
     const near = Math.min(at + nearBytes, length);

@@ -12,7 +12,11 @@ export interface CutEvent {
 
 /** Cuts a stream, whose bytes come cut anywhere, into its events. Never throws. */
 export class EventCutter {
-  readonly #framer = new SseFramer();
+  readonly #framer: SseFramer;
+
+  constructor(eventBytesMax?: number) {
+    this.#framer = new SseFramer(eventBytesMax);
+  }
 
   /** The events that are complete now. */
   push(chunk: Buffer): CutEvent[] {
@@ -37,12 +41,20 @@ function cutEvents(bytes: Buffer): CutEvent[] {
   const events: CutEvent[] = [];
   const hasReturns = bytes.includes(carriageReturn);
   for (let start = 0; start < bytes.length; ) {
-    const blank = hasReturns ? -1 : bytes.indexOf('\n\n', start);
-    const end = blank === -1 ? endOfFirstEvent(bytes, start) : blank + 2;
+    // Blank lines before an event are no events, of which a stream could have a million.
+    const first = behindLineEnds(bytes, start);
+    const blank = hasReturns ? -1 : bytes.indexOf('\n\n', first);
+    const end = blank === -1 ? endOfFirstEvent(bytes, first) : blank + 2;
     events.push(cutEvent(bytes.subarray(start, end)));
     start = end;
   }
   return events;
+}
+
+function behindLineEnds(bytes: Buffer, start: number): number {
+  let at = start;
+  while (bytes[at] === lineFeed || bytes[at] === carriageReturn) at++;
+  return at;
 }
 
 /** What stands in the bytes of one event. */

@@ -14,6 +14,7 @@ export const sseEventBytesMax = 1_048_576;
 const nothing = Buffer.alloc(0);
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
+const colon = 0x3a;
 
 export interface SseEvent {
   /** Empty when the event has no `event:` line. */
@@ -121,6 +122,42 @@ export function endOfFirstEvent(bytes: Buffer, from = 0): number {
     atLineStart = true;
   }
   return bytes.length;
+}
+
+/**
+ * The last value of a field that `parseSseEvents` does not read (`id`, `retry`) in the bytes of one event;
+ * undefined where it has none.
+ */
+export function fieldOfEvent(event: Buffer, field: 'id' | 'retry'): string | undefined {
+  let found: string | undefined;
+  let start = 0;
+  // Each is looked for again only once it is passed.
+  let lf = endOfLine(event, 0, lineFeed);
+  let cr = endOfLine(event, 0, carriageReturn);
+  while (start < event.length) {
+    if (lf < start) lf = endOfLine(event, start, lineFeed);
+    if (cr < start) cr = endOfLine(event, start, carriageReturn);
+    const end = Math.min(lf, cr);
+    // Data is long, and nothing of it is made text.
+    if (startsWith(event, field, start)) {
+      const next = event[start + field.length];
+      if (next === colon) found = fieldValue(event.toString('utf8', start, end), field.length + 1);
+      else if (start + field.length === end) found = '';
+    }
+    start = end + 1;
+  }
+  return found;
+}
+
+function endOfLine(bytes: Buffer, start: number, byte: number): number {
+  const end = bytes.indexOf(byte, start);
+  return end === -1 ? bytes.length : end;
+}
+
+function startsWith(bytes: Buffer, text: string, start: number): boolean {
+  for (let at = 0; at < text.length; at++)
+    if (bytes[start + at] !== text.charCodeAt(at)) return false;
+  return true;
 }
 
 /** Reads whole events. Comments are skipped, an event without data is not one. */
@@ -247,7 +284,7 @@ function endAt(index: number, text: string): number {
   return index === -1 ? text.length : index;
 }
 
-function fieldValue(text: string, start: number, end: number): string {
+function fieldValue(text: string, start: number, end = text.length): string {
   return text.slice(text.charCodeAt(start) === 0x20 ? start + 1 : start, end);
 }
 

@@ -1,8 +1,9 @@
+import { canonicalJson } from '@sluice/json';
 import type { JsonObject } from '@sluice/providers';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exampleCacheRequest } from '../../test/cache-request.ts';
-import { cacheKey, canonicalJson } from './key.ts';
+import { cacheKey } from './key.ts';
 import type { CacheRequest } from './request.ts';
 
 const keyOf = (over: Partial<CacheRequest> = {}) => cacheKey(exampleCacheRequest(over));

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { canonicalJson } from '@sluice/json';
 import type { JsonObject, JsonValue } from '@sluice/providers';
 import type { CacheRequest } from './request.ts';
 import type { Question } from './semantic/question.ts';
@@ -156,22 +157,4 @@ function sortedEntries(values: Readonly<Record<string, string>>): [string, strin
 
 function byName(a: [string, unknown], b: [string, unknown]): number {
   return a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : 0;
-}
-
-/**
- * JSON whose keys are sorted at every level. Depth is bounded where bodies are parsed.
- * @param cut a text that leaves a gap wherever it stands as a whole
- */
-export function canonicalJson(value: JsonValue, cut?: string): string {
-  if (typeof value !== 'object' || value === null)
-    // No JSON value looks like it.
-    return cut !== undefined && value === cut ? '?' : JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, cut)).join(',')}]`;
-  const object: JsonObject = value;
-  const members: string[] = [];
-  for (const key of Object.keys(object).sort()) {
-    const member = object[key];
-    if (member !== undefined) members.push(`${JSON.stringify(key)}:${canonicalJson(member, cut)}`);
-  }
-  return `{${members.join(',')}}`;
 }

@@ -1,3 +1,5 @@
+import { quote, skipSpace, stringEnd } from '@sluice/json';
+
 /**
  * Replaces the values of one top-level string member in JSON text and leaves
  * every other byte alone: key order, spacing, number forms and duplicate keys
@@ -16,9 +18,6 @@ export function replaceTopLevelString(bytes: Buffer, key: string, value: string)
   parts.push(bytes.subarray(copiedTo));
   return Buffer.concat(parts);
 }
-
-export const quote = 0x22;
-const backslash = 0x5c;
 
 /** Where the values of the top-level members of that name stand. */
 function* topLevelValues(bytes: Buffer, key: string): Generator<{ start: number; end: number }> {
@@ -52,17 +51,4 @@ function* topLevelValues(bytes: Buffer, key: string): Generator<{ start: number;
     else if (byte === 0x2c && depth === 1) expectsKey = true;
     at++;
   }
-}
-
-/** The position after the closing quote of the string that starts at `start`. */
-export function stringEnd(bytes: Buffer, start: number): number {
-  let at = start + 1;
-  while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;
-  return at + 1;
-}
-
-export function skipSpace(bytes: Buffer, from: number): number {
-  let at = from;
-  while (bytes[at] === 0x20 || bytes[at] === 0x0a || bytes[at] === 0x0d || bytes[at] === 0x09) at++;
-  return at;
 }

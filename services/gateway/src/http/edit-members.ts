@@ -1,5 +1,5 @@
+import { memberSpans } from '@sluice/json';
 import type { MemberEdits } from '@sluice/providers';
-import { quote, skipSpace, stringEnd } from './edit-json.ts';
 
 /**
  * Changes members at the top of JSON text, and leaves every other byte alone:
@@ -8,20 +8,20 @@ import { quote, skipSpace, stringEnd } from './edit-json.ts';
  * valid JSON object.
  */
 export function editMembers(bytes: Buffer, edits: MemberEdits): Buffer {
-  const members = membersOf(bytes);
+  const members = memberSpans(bytes, bytes.indexOf('{'));
   const parts: (Buffer | string)[] = [];
   const seen = new Set<string>();
   let end = bytes.indexOf('{') + 1;
   for (const member of members) {
-    const between = bytes.subarray(end, member.start);
+    const between = bytes.subarray(end, member.keyStart);
     end = member.end;
     const isEdited = Object.hasOwn(edits, member.key);
     if (isEdited) seen.add(member.key);
     if (isEdited && edits[member.key] === undefined) continue;
     parts.push(parts.length === 0 ? withoutComma(between) : between);
     if (isEdited)
-      parts.push(bytes.subarray(member.start, member.value), JSON.stringify(edits[member.key]));
-    else parts.push(bytes.subarray(member.start, member.end));
+      parts.push(bytes.subarray(member.keyStart, member.start), JSON.stringify(edits[member.key]));
+    else parts.push(bytes.subarray(member.keyStart, member.end));
   }
   for (const [key, value] of Object.entries(edits))
     if (value !== undefined && !seen.has(key))
@@ -45,51 +45,7 @@ function withoutComma(between: Buffer): string {
   return between.toString('utf8').replace(',', '');
 }
 
-interface Member {
-  key: string;
-  /** Of the key, the value, and the byte behind the value. */
-  start: number;
-  value: number;
-  end: number;
-}
-
-const comma = 0x2c;
 const brace = 0x7b;
-
-function membersOf(bytes: Buffer): Member[] {
-  const members: Member[] = [];
-  let at = skipSpace(bytes, bytes.indexOf('{') + 1);
-  while (bytes[at] === quote) {
-    const keyEnd = stringEnd(bytes, at);
-    const value = skipSpace(bytes, skipSpace(bytes, keyEnd) + 1);
-    const end = valueEnd(bytes, value);
-    members.push({ key: JSON.parse(bytes.toString('utf8', at, keyEnd)), start: at, value, end });
-    at = skipSpace(bytes, end);
-    if (bytes[at] === comma) at = skipSpace(bytes, at + 1);
-  }
-  return members;
-}
-
-/** The position behind the value that starts at `start`. */
-function valueEnd(bytes: Buffer, start: number): number {
-  let depth = 0;
-  let at = start;
-  for (;;) {
-    const byte = bytes[at];
-    if (byte === undefined) return at;
-    if (byte === quote) {
-      at = stringEnd(bytes, at);
-      if (depth === 0) return at;
-      continue;
-    }
-    const closes = byte === 0x7d || byte === 0x5d;
-    // A number or a word ends in front of what follows it.
-    if (depth === 0 && at > start && (closes || byte === comma || isSpace(byte))) return at;
-    if (byte === 0x7b || byte === 0x5b) depth++;
-    if (closes && --depth === 0) return at + 1;
-    at++;
-  }
-}
 
 function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
