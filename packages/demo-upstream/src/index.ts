@@ -4,5 +4,8 @@
  * has something to call and a benchmark something fast. `server.ts` has the
  * routes, one file each the formats, `scripted-model.ts` the model names that
  * ask for delays, errors or a number of events.
+ *
+ * Beside it on the same port: an MCP server of both eras at `/mcp` and an A2A
+ * agent of both generations at `/agent`.
  */
 export { type DemoUpstream, startDemoUpstream } from './server.ts';

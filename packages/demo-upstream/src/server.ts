@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { agentPath, createAgentServer } from './agent/agent-server.ts';
 import { anthropicVendor, countTokens, createMessage } from './anthropic-messages.ts';
 import { formAsJson } from './form-body.ts';
+import { createMcpServer, mcpPath } from './mcp/mcp-server.ts';
 import { createSpeech, createTranscript } from './openai-audio.ts';
 import { createChatCompletion } from './openai-chat.ts';
 import { createCompletion } from './openai-completions.ts';
@@ -47,7 +49,21 @@ export async function startDemoUpstream(options: {
   host?: string;
 }): Promise<DemoUpstream> {
   const host = options.host ?? '127.0.0.1';
+  const mcp = createMcpServer();
+  const agent = createAgentServer();
   const server = createServer((request, response) => {
+    const path = pathOf(request);
+    if (path === mcpPath) {
+      void mcp.answer(request, response, () => readText(request));
+      return;
+    }
+    if (path === agentPath || path.startsWith(`${agentPath}/`)) {
+      const below = path.slice(agentPath.length);
+      agent
+        .answer(request, response, below, () => readText(request))
+        .catch(() => response.destroy());
+      return;
+    }
     respond(request, response).catch((error: unknown) => {
       const vendor = vendorOf(request.url ?? '');
       const fault =
@@ -73,15 +89,15 @@ export async function startDemoUpstream(options: {
           clearTimeout(timer);
           resolve();
         });
+        mcp.close();
+        agent.close();
         server.closeIdleConnections();
       }),
   };
 }
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = request.url ?? '/';
-  const queryAt = url.indexOf('?');
-  const path = queryAt < 0 ? url : url.slice(0, queryAt);
+  const path = pathOf(request);
   const endpoint = endpoints[path];
   if (endpoint === undefined || request.method !== 'POST') {
     request.resume();
@@ -96,6 +112,12 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
   if (script.delayMs > 0) await delay(script.delayMs);
   if (script.errorStatus !== undefined) throw vendor.scriptedFault(script.errorStatus);
   await send(response, endpoint(body, { script, bytes: text.length, headers: request.headers }));
+}
+
+function pathOf(request: IncomingMessage): string {
+  const url = request.url ?? '/';
+  const queryAt = url.indexOf('?');
+  return queryAt < 0 ? url : url.slice(0, queryAt);
 }
 
 /** The answer to what takes no body. @throws VendorFault for what does not exist. */
