@@ -135,6 +135,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.
     visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held', 'content'],
+    // Calls of servers and agents, counted and recorded.
+    metering: ['content', 'limits', 'money', 'usage'],
     calls: ['exchange'],
     // Bodies on their way to the log store.
     content: ['exchange'],

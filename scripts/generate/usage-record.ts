@@ -20,6 +20,12 @@ const ownTexts: ReadonlySet<string> = new Set([
   'user_id',
   'request_url',
   'decision_json',
+  'rpc_id',
+  'capability_name',
+  'tool_error',
+  'session_id',
+  'task_id',
+  'context_id',
 ]);
 
 /** Counts by names that are each row's own. */
@@ -134,9 +140,8 @@ const opening: ReadonlySet<string> = new Set(
   workspace_id workspace_slug api_key_id user_id method request_url endpoint is_proxy_call stream provider
   provider_slug model config_id config_slug config_version_id bundle_hash option_path strategy_mode attempt
   retry_count cache_status metadata entry_id request_parsing_ms pre_processing_ms cache_processing_ms prompt_id
-  prompt_slug prompt_version_id source runtime runtime_version sdk_version gateway_version`.split(
-    /\s+/,
-  ),
+  prompt_slug prompt_version_id source runtime runtime_version sdk_version gateway_version rpc_method rpc_id
+  capability_name transport_client auth_type`.split(/\s+/),
 );
 
 for (const name of opening)

@@ -12,6 +12,10 @@ export interface RequestFacts {
   metadata: Readonly<Record<string, string>>;
   configSlug: string | undefined;
   promptSlug: string | undefined;
+  /** Of a call of an MCP server, its slug; through a merged server the member's first. Absent = it is none. */
+  mcpServers?: readonly string[] | undefined;
+  /** The tool that is called, as its server names it, then as callers know it. Absent = none is. */
+  mcpTools?: readonly string[] | undefined;
 }
 
 /** What is known once a target is chosen. */

@@ -123,6 +123,7 @@ function seesContent({ scopes }: LogReader): boolean {
 
 /** As the ledger names endpoints. */
 export function kindOfEndpoint(endpoint: string): ContentKind {
+  if (/^(?:mcp|agent):/.test(endpoint)) return 'tool-call';
   return endpoint === 'embed' ? 'embedding' : 'model-call';
 }
 

@@ -99,6 +99,24 @@ export interface UsageRecord {
   failureCause: string;
   logFormat: string;
   gatewayVersion: string;
+  rpcMethod: string;
+  rpcId: string;
+  capabilityName: string;
+  toolFailed: boolean;
+  toolError: string;
+  rpcErrorCode: number;
+  upstreamStatus: number;
+  sessionId: string;
+  protocolVersion: string;
+  upstreamProtocolVersion: string;
+  transportClient: string;
+  transportUpstream: string;
+  authType: string;
+  upstreamTokenRefreshed: boolean;
+  taskId: string;
+  contextId: string;
+  taskState: string;
+  usageMissing: boolean;
 }
 
 /** What is written once, when its attempt begins: see `RecordEncoder.opening`. */
@@ -146,7 +164,12 @@ type OpeningField =
   | 'runtime'
   | 'runtimeVersion'
   | 'sdkVersion'
-  | 'gatewayVersion';
+  | 'gatewayVersion'
+  | 'rpcMethod'
+  | 'rpcId'
+  | 'capabilityName'
+  | 'transportClient'
+  | 'authType';
 
 /** A record whose begin is written: what that says stands. */
 export type BegunRecord = Readonly<Pick<UsageRecord, OpeningField>> &
@@ -255,6 +278,24 @@ export function emptyRecord(): UsageRecord {
     failureCause: '',
     logFormat: '',
     gatewayVersion: '',
+    rpcMethod: '',
+    rpcId: '',
+    capabilityName: '',
+    toolFailed: false,
+    toolError: '',
+    rpcErrorCode: 0,
+    upstreamStatus: 0,
+    sessionId: '',
+    protocolVersion: '',
+    upstreamProtocolVersion: '',
+    transportClient: '',
+    transportUpstream: '',
+    authType: '',
+    upstreamTokenRefreshed: false,
+    taskId: '',
+    contextId: '',
+    taskState: '',
+    usageMissing: false,
   };
 }
 
@@ -322,6 +363,19 @@ export class RecordEncoder {
     out.text(99, record.cacheType);
     out.text(104, record.failureCause);
     out.text(105, record.logFormat);
+    out.bool(110, record.toolFailed);
+    out.text(111, record.toolError);
+    out.sint(112, record.rpcErrorCode);
+    out.uint(113, record.upstreamStatus);
+    out.text(114, record.sessionId);
+    out.text(115, record.protocolVersion);
+    out.text(116, record.upstreamProtocolVersion);
+    out.text(118, record.transportUpstream);
+    out.bool(120, record.upstreamTokenRefreshed);
+    out.text(121, record.taskId);
+    out.text(122, record.contextId);
+    out.text(123, record.taskState);
+    out.bool(124, record.usageMissing);
     return out.written();
   }
 
@@ -378,5 +432,10 @@ export class RecordEncoder {
     out.text(102, record.runtimeVersion);
     out.text(103, record.sdkVersion);
     out.text(106, record.gatewayVersion);
+    out.text(107, record.rpcMethod);
+    out.text(108, record.rpcId);
+    out.text(109, record.capabilityName);
+    out.text(117, record.transportClient);
+    out.text(119, record.authType);
   }
 }

@@ -3,9 +3,10 @@ import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
 import { usage } from '@sluice/proto-stubs';
 import { encodeEntry, uuidText } from '@sluice/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { fingerprint } from '../src/seals/read-blocks.ts';
 import { sealDueDays } from '../src/seals/seal-due-days.ts';
 import { readHead, readSeals } from '../src/seals/seal-rows.ts';
-import { sealedColumns } from '../src/seals/sealed-columns.ts';
+import { laterSealedColumns, sealedColumns } from '../src/seals/sealed-columns.ts';
 import { verifyOrganisation } from '../src/seals/verify-organisation.ts';
 import { type Ledger, openLedger } from './embedded-ledger.ts';
 import { dayMs, encodedRecord } from './usage-records.ts';
@@ -177,6 +178,8 @@ describe('verifyOrganisation', () => {
     "metadata = map('a', 'b')",
     'latency_ms = latency_ms + 0.5',
     "decision_json = '{}'",
+    "tool_error = 'nothing'",
+    'usage_missing = true',
   ])('names the record of which somebody altered %s', async (change) => {
     await tamper(`ALTER TABLE usage_records UPDATE ${change} WHERE id = '${named[1]}'`);
     expect((await verify()).faults).toEqual([
@@ -311,6 +314,21 @@ describe('old records', () => {
 });
 
 describe('sealed columns', () => {
+  it('of a row without any that came later are those of before, so that seals of the past hold', async () => {
+    const call = randomBytes(16);
+    await store([{}, { id: call, rpcMethod: 'tools/call', capabilityName: 'search' }]);
+    const before = `SHA256(formatRow('RowBinary', ${sealedColumns.usage_records.join(', ')}))`;
+    expect(
+      await ledger.rows(
+        `SELECT id, (${before}) = content AS is_same
+         FROM (SELECT *, ${fingerprint('usage_records')} FROM usage_records) ORDER BY rpc_method`,
+      ),
+    ).toEqual([
+      { id: expect.any(String), is_same: 1 },
+      { id: uuidText(call), is_same: 0 },
+    ]);
+  });
+
   it.each(['usage_records', 'usage_adjustments'] as const)(
     'are all of %s but what the ledger adds',
     async (table) => {
@@ -321,7 +339,7 @@ describe('sealed columns', () => {
           .map(({ name }) => name)
           .filter((name) => !own.has(name))
           .sort(),
-      ).toEqual([...sealedColumns[table]].sort());
+      ).toEqual([...sealedColumns[table], ...laterSealedColumns[table]].sort());
     },
   );
 });

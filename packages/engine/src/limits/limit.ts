@@ -104,6 +104,8 @@ const entityWords: Readonly<Record<string, string>> = {
   prompt: 'prompt',
   endpoint_type: 'endpoint',
   organisation_id: 'organisation',
+  mcp_server: 'MCP server',
+  mcp_tool: 'tool',
 };
 
 /** Kind and slug of what is limited. */

@@ -86,6 +86,29 @@ describe('conditions', () => {
   });
 });
 
+describe('tools', () => {
+  const search: RequestFacts = {
+    ...request,
+    mcpServers: ['web', 'all'],
+    mcpTools: ['search', 'web__search'],
+  };
+
+  it('are told apart from models, and counted by the names that their server gives them', () => {
+    const rate = policy({
+      conditions: [condition('mcp_tool', ['Search'])],
+      groupBy: ['mcp_server', 'mcp_tool'],
+    });
+    const policies = new PolicyIndex([rate], 'request');
+    expect(policies.match(search).map(({ group }) => group)).toEqual([
+      'mcp_server:web,mcp_tool:search',
+    ]);
+    expect(policies.match(search)[0]?.entity).toBe('MCP server "web", tool "search"');
+    expect(policies.match({ ...search, mcpTools: ['fetch', 'search'] })).toHaveLength(1);
+    expect(policies.match({ ...search, mcpTools: ['fetch'] })).toHaveLength(0);
+    expect(policies.match(request)).toHaveLength(0);
+  });
+});
+
 describe('explain', () => {
   it('says of each policy of the level whether it applies, and which condition is not met', () => {
     const index = new PolicyIndex(

@@ -30,6 +30,10 @@ export function saidTo(
       return part(request.configSlug);
     case 'prompt':
       return part(request.promptSlug);
+    case 'mcp_server':
+      return parts(request.mcpServers);
+    case 'mcp_tool':
+      return parts(request.mcpTools);
     case 'provider':
     case 'virtual_key':
     case 'model':
@@ -39,6 +43,10 @@ export function saidTo(
         ? part(request.metadata[key.slice('metadata.'.length)])
         : '';
   }
+}
+
+function parts(values: readonly string[] = none): string {
+  return `${values.length}=${values.map(part).join('')}`;
 }
 
 /** With its length before it, so that no text can be taken for two. */
@@ -65,6 +73,10 @@ export function candidatesOf(
       return present(request.configSlug);
     case 'prompt':
       return present(request.promptSlug);
+    case 'mcp_server':
+      return request.mcpServers?.map(fold) ?? none;
+    case 'mcp_tool':
+      return request.mcpTools?.map(fold) ?? none;
     case 'provider':
       return present(target?.provider);
     case 'virtual_key':

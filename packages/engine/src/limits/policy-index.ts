@@ -188,6 +188,8 @@ const rank: Readonly<Record<string, number>> = {
   model: 3,
   virtual_key: 3,
   provider: 2,
+  mcp_tool: 3,
+  mcp_server: 2,
   endpoint_type: 1,
   workspace_id: 0,
   organisation_id: 0,

@@ -67,7 +67,8 @@ export function buildCore(rows: CoreRows, open: CoreOpeners): config.Bundle {
     providers: sorted(rows.providers.filter(isUsable), (row) => row.slug).map((row) =>
       provider(row, open),
     ),
-    rateLimitsPolicies: sorted(rows.policies, (row) => row.id).map(rateLimitsPolicyMessage),
+    rateLimitsPolicies: policiesOf(rows, 'llm'),
+    mcpToolsPolicies: policiesOf(rows, 'mcp_tools'),
     rateLimits: rateLimitMessages(workspace.rateLimits),
     usageLimits: usageLimitMessages(workspace.usageLimits),
     usageLimitsPolicies: sorted(rows.usagePolicies, (row) => row.id).map((row) =>
@@ -84,6 +85,11 @@ export function buildCore(rows: CoreRows, open: CoreOpeners): config.Bundle {
     cacheMaxAgeS: caching.max_age ?? 0,
     cacheGenerations: workspace.cacheGenerations as { namespace: string; generation: string }[],
   });
+}
+
+function policiesOf({ policies }: CoreRows, target: 'llm' | 'mcp_tools') {
+  const ofTarget = policies.filter((row) => row.target === target);
+  return sorted(ofTarget, (row) => row.id).map(rateLimitsPolicyMessage);
 }
 
 /** Versions are never rewritten: which ones are in force says what is in them, and the documents need not be read. */

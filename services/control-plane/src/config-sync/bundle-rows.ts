@@ -70,7 +70,7 @@ export async function readCoreRows(db: Database, workspaceId: string) {
     },
   });
   const policies = await db.rateLimitsPolicy.findMany({
-    where: { workspaceId: id, status: 'active', target: 'llm' },
+    where: { workspaceId: id, status: 'active' },
   });
   const usagePolicies = await db.usageLimitsPolicy.findMany({
     where: { workspaceId: id, status: 'active' },

@@ -46,6 +46,8 @@ export function requireConditionsFor(
   target: PolicyTarget,
   conditions: readonly PolicyCondition[] | undefined,
 ): void {
+  if (target !== 'mcp_tools' && conditions?.length === 0)
+    throw invalidField('body.conditions', 'needs at least one condition');
   const misplaced = (conditions ?? []).findIndex(({ key }) => !appliesTo(target, key));
   if (misplaced >= 0)
     throw invalidField(`body.conditions[${misplaced}].key`, `does not apply to target ${target}`);

@@ -197,6 +197,17 @@ describe('GetBundle', () => {
       conditions: [{ key: 'model', values: ['@bundled/*'], excludes: ['x'] }],
       groupBy: ['api_key'],
     });
+    // Of tools, in a list that a gateway which knows of none does not read.
+    const ofTools = await workspace().post('/policies/rate-limits', {
+      target: 'mcp_tools',
+      conditions: [],
+      type: 'requests',
+      unit: 'rpm',
+      value: 5,
+    });
+    const tools = (await bundle()).bundle;
+    expect(tools?.mcpToolsPolicies).toMatchObject([{ id: ofTools.body.id, conditions: [] }]);
+    expect(tools?.rateLimitsPolicies.map(({ id }) => id)).not.toContain(ofTools.body.id);
     await workspace().delete(`/policies/rate-limits/${policy.body.id}`);
     expect((await bundle()).bundle?.rateLimitsPolicies.map((each) => each.id)).not.toContain(
       policy.body.id,

@@ -109,6 +109,18 @@ describe('rate-limits policies', () => {
     ]);
   });
 
+  it('of tools may have no condition, which means all, and no group; those of models may not', async () => {
+    const tools = { ...policyBody, target: 'mcp_tools', conditions: [], group_by: undefined };
+    const created = await workspace().post(path, tools).expect(200);
+    const read = await workspace().get(`${path}/${created.body.id}`);
+    expect(read.body).toMatchObject({ target: 'mcp_tools', conditions: [], group_by: [] });
+    const named = { conditions: [{ key: 'mcp_tool', value: ['search', 'fetch'] }] };
+    await workspace().put(`${path}/${created.body.id}`, named).expect(200);
+    await workspace().put(`${path}/${created.body.id}`, { conditions: [] }).expect(200);
+    const models = await workspace().post(path, { ...policyBody, conditions: [] });
+    expect([models.status, models.body.data.field]).toEqual([400, 'body.conditions']);
+  });
+
   it('refuse bad changes, and need a workspace from an organisation key', async () => {
     const created = await workspace().post(path, policyBody);
     for (const body of [

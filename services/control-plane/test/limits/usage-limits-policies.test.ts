@@ -127,7 +127,6 @@ describe('usage-limits policies', () => {
       { conditions: [{ key: 'endpoint_type', value: 'embed' }] },
       'body.conditions[0].key',
     ],
-    ['a tool', { group_by: [{ key: 'mcp_tool' }] }, 'body.group_by[0].key'],
     ['an unknown key', { group_by: [{ key: 'colour' }] }, 'body.group_by[0].key'],
     ['less than a dollar', { credit_limit: 0.5 }, 'body.credit_limit'],
     ['less than 100 tokens', { type: 'tokens', credit_limit: 99 }, 'body.credit_limit'],

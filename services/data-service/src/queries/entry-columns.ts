@@ -37,6 +37,7 @@ const taken = [
   'retry_count',
   'cache_status',
   'cache_type',
+  'capability_name',
 ] as const;
 
 const computed = {

@@ -115,6 +115,7 @@ export function conditionOf(filter: analytics.Filter): Condition {
     );
   }
   anyOf('target', 'prompt_slug', filter.promptSlugs);
+  anyOf('target', 'capability_name', filter.capabilityNames);
   anyOf('target', 'provider_slug', filter.virtualKeys);
   anyOf('target', 'model', filter.aiModels);
   if (filter.aiOrgModels.length > 0)

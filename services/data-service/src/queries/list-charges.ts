@@ -51,6 +51,8 @@ async function page(client: ClickHouseClient, options: Page): Promise<ChargeRow[
             AND ({organisation_id:String} = '' OR organisation_id = {organisation_id:String})
             AND (usage_reported OR usage_estimated OR images > 0 OR search_units > 0 OR pages > 0 OR audio_seconds > 0 OR characters > 0)
             AND position(decision_json, '"parts":') = 0
+            -- What tools and agents cost, no price list says.
+            AND rpc_method = ''
           ORDER BY created_at, id
           LIMIT ${pageSize}
         ),

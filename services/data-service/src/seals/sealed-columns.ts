@@ -121,4 +121,32 @@ export const sealedColumns = {
   ],
 } as const;
 
+/**
+ * What came later: sealed beside the first list, in this order, where any of it is set. A row that has none of it is sealed as
+ * it was before there was any, so that seals of the past hold.
+ */
+export const laterSealedColumns: Readonly<Record<keyof typeof sealedColumns, readonly string[]>> = {
+  usage_records: [
+    'rpc_method',
+    'rpc_id',
+    'capability_name',
+    'tool_failed',
+    'tool_error',
+    'rpc_error_code',
+    'upstream_status',
+    'session_id',
+    'protocol_version',
+    'upstream_protocol_version',
+    'transport_client',
+    'transport_upstream',
+    'auth_type',
+    'upstream_token_refreshed',
+    'task_id',
+    'context_id',
+    'task_state',
+    'usage_missing',
+  ],
+  usage_adjustments: [],
+};
+
 export type SealedTable = keyof typeof sealedColumns;

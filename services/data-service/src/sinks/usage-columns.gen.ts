@@ -107,6 +107,24 @@ export class UsageColumns {
   readonly failure_cause = new FewTexts();
   readonly log_format = new FewTexts();
   readonly gateway_version = new FewTexts();
+  readonly rpc_method = new FewTexts();
+  readonly rpc_id = new Texts();
+  readonly capability_name = new Texts();
+  readonly tool_failed = new Bools();
+  readonly tool_error = new Texts();
+  readonly rpc_error_code = new Integers32('Int32');
+  readonly upstream_status = new Integers32('UInt32');
+  readonly session_id = new Texts();
+  readonly protocol_version = new FewTexts();
+  readonly upstream_protocol_version = new FewTexts();
+  readonly transport_client = new FewTexts();
+  readonly transport_upstream = new FewTexts();
+  readonly auth_type = new FewTexts();
+  readonly upstream_token_refreshed = new Bools();
+  readonly task_id = new Texts();
+  readonly context_id = new Texts();
+  readonly task_state = new FewTexts();
+  readonly usage_missing = new Bools();
 }
 
 /** The field that each is read from. */
@@ -207,4 +225,22 @@ export const usageFields: Readonly<Record<keyof UsageColumns, number>> = {
   failure_cause: 104,
   log_format: 105,
   gateway_version: 106,
+  rpc_method: 107,
+  rpc_id: 108,
+  capability_name: 109,
+  tool_failed: 110,
+  tool_error: 111,
+  rpc_error_code: 112,
+  upstream_status: 113,
+  session_id: 114,
+  protocol_version: 115,
+  upstream_protocol_version: 116,
+  transport_client: 117,
+  transport_upstream: 118,
+  auth_type: 119,
+  upstream_token_refreshed: 120,
+  task_id: 121,
+  context_id: 122,
+  task_state: 123,
+  usage_missing: 124,
 };

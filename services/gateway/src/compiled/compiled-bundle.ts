@@ -8,6 +8,7 @@ import { type CompiledAgentServer, findAgentServer } from './agent-servers.ts';
 import { type AllowedHost, readAllowedHosts } from './allowed-hosts.ts';
 import { compileMultipliers, compilePrices } from './compile-prices.ts';
 import { type EnforcedGuardrails, enforcedGuardrails } from './enforced-guardrails.ts';
+import { EventPolicies } from './event-policies.ts';
 import { holdsCredential } from './holds-credential.ts';
 import { type CompiledMcpServer, findMcpServer } from './mcp-servers.ts';
 import { modelKey } from './model-key.ts';
@@ -24,6 +25,8 @@ export interface CompiledBundle extends WholeBundle {
   /** Policies of the workspace that need no target, and those that do. */
   readonly requestPolicies: PolicyIndex;
   readonly targetPolicies: PolicyIndex;
+  /** Those that calls of MCP servers and of agents meet. */
+  readonly eventPolicies: EventPolicies;
   readonly workspaceCounters: readonly Counter[];
   /** Some of its requests are limited, whoever makes them. */
   readonly hasLimits: boolean;
@@ -81,7 +84,8 @@ export interface SavedProvider {
 /** @param before the same workspace as it was compiled last */
 export function compileBundle(bundle: WholeBundle, before?: CompiledBundle): CompiledBundle {
   const { source } = bundle;
-  const policies = policiesOf(source);
+  const { models, tools, budgets } = policiesOf(source);
+  const policies = [...models, ...budgets];
   const workspaceCounters = countersOf(
     { kind: 'workspace', name: source.workspaceSlug, workspaceId: source.workspaceId },
     `workspace:${source.workspaceId}`,
@@ -93,6 +97,7 @@ export function compileBundle(bundle: WholeBundle, before?: CompiledBundle): Com
     providers: new Map(providers.map((provider) => [provider.slug, provider])),
     requestPolicies: new PolicyIndex(policies, 'request'),
     targetPolicies: new PolicyIndex(policies, 'target'),
+    eventPolicies: new EventPolicies(tools, budgets),
     workspaceCounters,
     hasLimits:
       policies.length > 0 ||

@@ -27,22 +27,25 @@ export function countersOf(holder: Holder, scope: string, limits: WithLimits): C
   );
 }
 
-/** Policies of rates and of budgets, in this order. */
-export function policiesOf(bundle: config.Bundle): CompiledPolicy[] {
+/** Policies of a workspace, by what they are about. */
+export interface BundlePolicies {
+  /** Rates of calls of models. */
+  readonly models: readonly CompiledPolicy[];
+  /** Rates of calls of tools. */
+  readonly tools: readonly CompiledPolicy[];
+  /** Of whatever is called. */
+  readonly budgets: readonly CompiledPolicy[];
+}
+
+export function policiesOf(bundle: config.Bundle): BundlePolicies {
   const { workspaceId } = bundle;
-  return [
-    ...bundle.rateLimitsPolicies.map((policy) =>
-      compileRatePolicy(conditionsOf(policy, workspaceId), {
-        type: policy.type,
-        unit: policy.unit,
-        value: Number(policy.value),
-        rules: policy.rules,
-      }),
-    ),
-    ...bundle.usageLimitsPolicies.map((policy) =>
+  return {
+    models: ratesOf(bundle.rateLimitsPolicies, workspaceId),
+    tools: ratesOf(bundle.mcpToolsPolicies, workspaceId),
+    budgets: bundle.usageLimitsPolicies.flatMap((policy) =>
       policy.limit === undefined
-        ? undefined
-        : compileBudgetPolicy(
+        ? []
+        : (compileBudgetPolicy(
             {
               ...conditionsOf(policy, workspaceId),
               resets: policy.resets.map(({ group, generation, periodStartMs }) => ({
@@ -52,9 +55,24 @@ export function policiesOf(bundle: config.Bundle): CompiledPolicy[] {
               })),
             },
             budgetOf(policy.limit),
-          ),
+          ) ?? []),
     ),
-  ].flatMap((policy) => policy ?? []);
+  };
+}
+
+function ratesOf(
+  policies: readonly config.RateLimitsPolicy[],
+  workspaceId: string,
+): CompiledPolicy[] {
+  return policies.flatMap(
+    (policy) =>
+      compileRatePolicy(conditionsOf(policy, workspaceId), {
+        type: policy.type,
+        unit: policy.unit,
+        value: Number(policy.value),
+        rules: policy.rules,
+      }) ?? [],
+  );
 }
 
 function conditionsOf(

@@ -2,6 +2,8 @@ import { type GatewayError, gatewayErrorBody } from '@sluice/errors';
 import { type ContentFacts, kindOfEndpoint, visibleContent } from '@sluice/log-content';
 import type { LogFormat } from '@sluice/object-store';
 import { uuidText } from '@sluice/usage';
+import type { ServerEvent } from '../exchange/event.ts';
+import type { EventRequester } from '../exchange/event-requester.ts';
 import type { ModelExchange } from '../exchange/exchange.ts';
 import type { PreparedCall } from '../exchange/prepared-call.ts';
 import type { Reply, ReplySink, StreamReply } from '../exchange/reply.ts';
@@ -67,6 +69,56 @@ export class ContentKeeper {
     give(content.end(), this.#takers);
   }
 
+  /** What of a call of a server or an agent may be kept. */
+  visibleOfEvent(requester: EventRequester, { mode }: ServerEvent, hasFailed: boolean) {
+    return visibleContent(factsOfEvent(requester, mode, hasFailed));
+  }
+
+  /**
+   * Notes what was asked and answered, once it is over.
+   * @returns the layout it is kept in; empty = it is not
+   */
+  keepEvent(
+    requester: EventRequester,
+    event: ServerEvent,
+    { id, status, startedAt, hasFailed, request, response }: EventContent,
+  ): LogFormat | '' {
+    const visible = this.visibleOfEvent(requester, event, hasFailed);
+    if (!visible.request && !visible.response) return '';
+    const { isStored, format, bodyBytesMax } = this.#options;
+    const { arrival, key, bundle } = requester;
+    const json = { 'content-type': 'application/json' };
+    const content = new KeptContent(
+      {
+        logId: uuidText(id),
+        format,
+        organisationId: key?.source.organisationId ?? '',
+        workspaceId: key?.source.workspaceId ?? '',
+        workspaceSlug: bundle?.source.workspaceSlug ?? '',
+        createdAtMs: arrival.startedAtMs,
+        method: arrival.method,
+        url: event.url,
+        optionPath: '',
+        streamFormat: undefined,
+        status,
+        requestHeaders: visible.request ? arrival.headers : {},
+        responseHeaders: json,
+        sent: undefined,
+      },
+      {
+        startedAt,
+        bytesMax: bodyBytesMax,
+        keepsResponse: visible.response,
+        holding: this.#holding,
+        takers: this.#takers.length,
+      },
+    );
+    if (visible.request && request !== undefined) content.addRequest(request);
+    if (response !== undefined) content.addResponse(response);
+    give(content.end(), this.#takers);
+    return isStored ? format : '';
+  }
+
   #open(
     visit: KeptVisit,
     status: number,
@@ -113,9 +165,29 @@ export class ContentKeeper {
   }
 }
 
+/** The bodies of a call: of MCP arguments and result, as JSON. */
+export interface EventContent {
+  /** Of its record. */
+  readonly id: Buffer;
+  readonly status: number;
+  /** `performance.now()` when it began. */
+  readonly startedAt: number;
+  readonly hasFailed: boolean;
+  readonly request: Buffer | undefined;
+  readonly response: Buffer | undefined;
+}
+
 function factsOf({ subject, bundle, arrival }: ModelExchange, hasFailed: boolean): ContentFacts {
+  return factsOfEvent({ bundle, arrival }, subject.operation.id, hasFailed);
+}
+
+function factsOfEvent(
+  { bundle, arrival }: Pick<EventRequester, 'bundle' | 'arrival'>,
+  endpoint: string,
+  hasFailed: boolean,
+): ContentFacts {
   return {
-    kind: kindOfEndpoint(subject.operation.id),
+    kind: kindOfEndpoint(endpoint),
     // A control plane that does not say keeps nothing.
     mode: bundle?.source.requestLogging === 'full' ? 'full' : 'metrics',
     isEnforced: bundle?.source.requestLoggingEnforced === true,

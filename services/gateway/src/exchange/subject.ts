@@ -2,11 +2,11 @@ import type { EndpointOperation, NamedOperation } from '@sluice/contracts';
 import type { MediaRule, RequestSize } from '@sluice/engine';
 import type { FormPart, JsonObject } from '@sluice/providers';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
+import type { ServerEvent } from './event.ts';
 
 /**
  * What a request asks for. Entrance, limits and records read what all kinds
- * share; only the stages of a kind narrow. So far there are requests to models:
- * the other three get their fields with the stages that will read them.
+ * share; only the stages of a kind narrow.
  */
 export type Subject = ModelCall | ToolCall | AgentCall | Session;
 
@@ -40,11 +40,15 @@ export interface ModelCall extends Asked {
 /** One call of a tool of an MCP server. */
 export interface ToolCall extends Asked {
   readonly kind: 'tool-call';
+  /** What of it is counted and recorded, once its message is read. */
+  event?: ServerEvent | undefined;
 }
 
 /** One message to an agent. */
 export interface AgentCall extends Asked {
   readonly kind: 'agent-call';
+  /** As of a tool call. */
+  event?: ServerEvent | undefined;
 }
 
 /** A connection that stays: many calls on one authentication. */

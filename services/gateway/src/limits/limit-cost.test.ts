@@ -41,7 +41,7 @@ afterAll(async () => {
 async function request(user: number): Promise<void> {
   const exchange = exampleExchange({ key, bundle });
   exchange.metadata = { _user: `user-${user % 50}` };
-  const ofRequest = new RequestLimits(limits, exchange);
+  const ofRequest = RequestLimits.of(limits, exchange);
   ofRequest.refuseSpent();
   const reservation = await ofRequest.reserve(target, undefined, () => estimate({ tokens: 500 }));
   reservation?.begin();

@@ -38,7 +38,7 @@ const key = exampleKey({ rateLimits: [limit(3)] } as never);
 const saved = bundle.providers.get('main');
 
 function limitsOn(store: MemoryLimits): RequestLimits {
-  return new RequestLimits(store, exampleExchange({ key, bundle }));
+  return RequestLimits.of(store, exampleExchange({ key, bundle }));
 }
 
 const reserve = async (limits: RequestLimits, tokens = 30) =>
@@ -191,7 +191,7 @@ describe('what a request asks its limits', () => {
     const strict = exampleKey({
       rateLimits: [{ ...limit(100, 'tokens'), rules: { admission: 'strict' } }],
     } as never);
-    const limits = new RequestLimits(
+    const limits = RequestLimits.of(
       new MemoryLimits(),
       exampleExchange({ key: strict, bundle: exampleBundle() }),
     );
@@ -207,7 +207,7 @@ describe('what a request asks its limits', () => {
 
   it('takes no target without a price where a budget takes none, whichever is asked first', async () => {
     const budget = { id: 'b', type: 'cost', value: 100n, rules: { unpriced: 'refuse' } };
-    const limits = new RequestLimits(
+    const limits = RequestLimits.of(
       new MemoryLimits(),
       exampleExchange({
         key: exampleKey({ usageLimits: [budget] } as never),
@@ -294,14 +294,14 @@ describe('an exhausted key', () => {
     const exhausted = exampleKey({ status: 2 } as never);
     const exchange = exampleExchange({ key: exhausted, bundle: exampleBundle() });
     expect(RequestLimits.areNone(exchange)).toBe(false);
-    const limits = new RequestLimits(new MemoryLimits(), exchange);
+    const limits = RequestLimits.of(new MemoryLimits(), exchange);
     expect(() => limits.refuseSpent()).toThrow('Budget exhausted');
   });
 
   it('is asked for its budget where that is told: its period may have ended since', () => {
     const budget = { id: 'b', type: 'tokens', value: 5n };
     const exhausted = exampleKey({ status: 2, usageLimits: [budget] } as never);
-    const limits = new RequestLimits(
+    const limits = RequestLimits.of(
       new MemoryLimits(),
       exampleExchange({ key: exhausted, bundle: exampleBundle() }),
     );

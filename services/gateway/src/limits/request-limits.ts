@@ -2,6 +2,7 @@ import type { Counter, PolicyIndex, RequestFacts, TargetFacts } from '@sluice/en
 import { GatewayError } from '@sluice/errors';
 import { config } from '@sluice/proto-stubs';
 import type { CompiledBundle, SavedProvider } from '../compiled/compiled-bundle.ts';
+import type { PolicyPair } from '../compiled/event-policies.ts';
 import type { ResolvedKey } from '../compiled/resolved-key.ts';
 import type { Exchange } from '../exchange/exchange.ts';
 import type { LimitCheck, LimitsOfRequest } from '../exchange/limits.ts';
@@ -24,11 +25,17 @@ export interface LimitWatchers {
   readonly open: OpenReservations;
 }
 
+/** Who asks, as limits know them; and what is asked, where it is no call of a model. */
+export interface AskedOfLimits extends Pick<Exchange, 'key' | 'bundle'> {
+  facts(): RequestFacts;
+  readonly policies: PolicyPair;
+}
+
 /** The limits of one request: taken before, settled after. */
 export class RequestLimits implements LimitsOfRequest {
   isRefused = false;
   readonly #store: LimitStore;
-  readonly #exchange: Exchange;
+  readonly #asked: AskedOfLimits;
   readonly #key: ResolvedKey;
   readonly #bundle: CompiledBundle;
   #facts: RequestFacts | undefined;
@@ -40,15 +47,24 @@ export class RequestLimits implements LimitsOfRequest {
   #waiting = 0;
 
   /** @param watch absent = nothing is taken, and nobody refused: for those who only ask */
-  constructor(store: LimitStore, exchange: Exchange, watch?: LimitWatchers) {
+  constructor(store: LimitStore, asked: AskedOfLimits, watch?: LimitWatchers) {
     this.#watch = watch;
-    const { key, bundle } = exchange;
+    const { key, bundle } = asked;
     if (key === undefined || bundle === undefined)
       throw new Error('limits are looked at after authentication');
     this.#store = store;
-    this.#exchange = exchange;
+    this.#asked = asked;
     this.#key = key;
     this.#bundle = bundle;
+  }
+
+  /** Of a request for a model. */
+  static of(store: LimitStore, exchange: Exchange, watch?: LimitWatchers): RequestLimits {
+    const { key, bundle } = exchange;
+    if (bundle === undefined) throw new Error('limits are looked at after authentication');
+    const policies = { request: bundle.requestPolicies, target: bundle.targetPolicies };
+    const facts = () => requestFacts(exchange);
+    return new RequestLimits(store, { key, bundle, facts, policies }, watch);
   }
 
   /** Nothing of what this key and its workspace may ask for is limited. */
@@ -91,7 +107,7 @@ export class RequestLimits implements LimitsOfRequest {
     const facts = this.#factsNow();
     const ofTarget = countersOf(
       saved?.counters ?? noCounters,
-      this.#bundle.targetPolicies,
+      this.#asked.policies.target,
       facts,
       target,
     );
@@ -118,13 +134,13 @@ export class RequestLimits implements LimitsOfRequest {
 
   /** The request's own limits, in the order in which they refuse, and the policies that do not apply. */
   peekRequest(): Promise<LimitCheck[]> {
-    const { requestPolicies, workspaceCounters } = this.#bundle;
-    return this.#peek([...this.#key.counters, ...workspaceCounters], requestPolicies);
+    const own = [...this.#key.counters, ...this.#bundle.workspaceCounters];
+    return this.#peek(own, this.#asked.policies.request);
   }
 
   /** The same for a target. */
   peekTarget(target: TargetFacts, saved: SavedProvider | undefined): Promise<LimitCheck[]> {
-    return this.#peek(saved?.counters ?? noCounters, this.#bundle.targetPolicies, target);
+    return this.#peek(saved?.counters ?? noCounters, this.#asked.policies.target, target);
   }
 
   /** What answers a request that is refused before its limits are asked: a spent one comes first. */
@@ -198,15 +214,16 @@ export class RequestLimits implements LimitsOfRequest {
 
   /** Once the body is read: it may say who the end user is. */
   #factsNow(): RequestFacts {
-    this.#facts ??= requestFacts(this.#exchange);
+    this.#facts ??= this.#asked.facts();
     return this.#facts;
   }
 
   #requestCounters(facts: RequestFacts): readonly Counter[] {
-    const { requestPolicies, workspaceCounters } = this.#bundle;
+    const { workspaceCounters } = this.#bundle;
+    const { request } = this.#asked.policies;
     const own = this.#key.counters;
-    if (workspaceCounters.length === 0) return countersOf(own, requestPolicies, facts);
-    return countersOf([...own, ...workspaceCounters], requestPolicies, facts);
+    if (workspaceCounters.length === 0) return countersOf(own, request, facts);
+    return countersOf([...own, ...workspaceCounters], request, facts);
   }
 
   async #peek(
@@ -214,7 +231,7 @@ export class RequestLimits implements LimitsOfRequest {
     policies: PolicyIndex,
     target?: TargetFacts,
   ): Promise<LimitCheck[]> {
-    const matches = policies.explain(requestFacts(this.#exchange), target);
+    const matches = policies.explain(this.#asked.facts(), target);
     const counters = [...entity, ...matches.flatMap(({ counter }) => counter ?? [])];
     const states = counters.length === 0 ? [] : await this.#store.peek(this.#scope, counters);
     const stateOf = new Map(counters.map((counter, index) => [counter, states[index]]));

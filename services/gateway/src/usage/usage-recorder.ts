@@ -2,6 +2,7 @@ import type { GatewayError } from '@sluice/errors';
 import { usage } from '@sluice/proto-stubs';
 import { emptyRecord, RecordEncoder, type UsageRecord } from '@sluice/usage';
 import { clipped } from '../exchange/clipped.ts';
+import type { ServerEvent } from '../exchange/event.ts';
 import type { Requester } from '../exchange/requester.ts';
 import type { CountsOfRecord } from '../exchange/reservation.ts';
 import type { Subject } from '../exchange/subject.ts';
@@ -62,10 +63,15 @@ export class UsageRecorder {
     this.numbers.giveBack(record.sequence);
   }
 
+  /** What room is left belongs to what costs money. */
+  get isFull(): boolean {
+    return this.#outbox.isFull;
+  }
+
   /** A request, or one target of it, that never got as far as an attempt. */
   async refuse(requester: Requester, error: GatewayError, at?: Refused): Promise<void> {
-    // What room is left belongs to attempts, which cost money; refusals cost none.
-    if (this.#outbox.isFull) return;
+    // Refusals cost none.
+    if (this.isFull) return;
     const target = at?.visit?.target;
     const record =
       target === undefined
@@ -140,8 +146,8 @@ export class UsageRecorder {
     this.#outbox.flush();
   }
 
-  #blank(requester: Requester, notes: VisitNotes | undefined): UsageRecord {
-    const { arrival, key, bundle, config, subject } = requester;
+  /** Who asks, and when: what every record has. */
+  #ofRequest({ arrival, key, bundle, metadata }: WhoAsks): UsageRecord {
     const { caller } = arrival;
     const record = emptyRecord();
     record.id = uuidV7(Date.now());
@@ -159,6 +165,31 @@ export class UsageRecorder {
     record.apiKeyId = key?.source.id ?? '';
     record.userId = key?.source.userId ?? '';
     record.method = arrival.method;
+    record.bundleHash = bundle?.source.hash ?? '';
+    record.metadata = metadata;
+    addClient(record, arrival.headers);
+    return record;
+  }
+
+  /** A record of a call of a server or an agent, as far as it is known before it is made. */
+  blankOfEvent(requester: WhoAsks, event: ServerEvent): UsageRecord {
+    const record = this.#ofRequest(requester);
+    record.requestUrl = clipped(event.url);
+    record.endpoint = event.mode;
+    record.strategyMode = event.mode;
+    record.cacheStatus = 'DISABLED';
+    record.provider = event.kind;
+    record.providerSlug = event.server.slug;
+    record.model = event.server.id;
+    record.rpcMethod = clipped(event.method);
+    record.rpcId = clipped(event.rpcId);
+    record.capabilityName = clipped(event.capability);
+    return record;
+  }
+
+  #blank(requester: Requester, notes: VisitNotes | undefined): UsageRecord {
+    const { config, subject } = requester;
+    const record = this.#ofRequest(requester);
     record.requestUrl = clipped(subject.pathname);
     record.endpoint = subject.operation.id;
     record.isProxyCall = subject.operation.body === 'raw';
@@ -167,9 +198,7 @@ export class UsageRecorder {
     record.configSlug = config?.saved?.slug ?? '';
     record.configVersionId = config?.saved?.versionId ?? '';
     record.strategyMode = config?.compiled.strategyMode ?? 'single';
-    record.bundleHash = bundle?.source.hash ?? '';
     record.cacheStatus = notes?.cacheStatus ?? 'DISABLED';
-    record.metadata = requester.metadata;
     record.decisionJson = decisionOf(requester, notes);
     record.logFormat = requester.contentFormat;
     record.requestParsingMs = requester.progress.readingMs;
@@ -179,7 +208,6 @@ export class UsageRecorder {
       record.promptSlug = subject.prompt.slug;
       record.promptVersionId = subject.prompt.versionId;
     }
-    addClient(record, arrival.headers);
     return record;
   }
 
@@ -193,6 +221,9 @@ export class UsageRecorder {
     return record;
   }
 }
+
+/** What a record tells of its request, whatever it asks for. */
+export type WhoAsks = Pick<Requester, 'arrival' | 'key' | 'bundle' | 'metadata'>;
 
 /** What the record of an attempt says should nobody be left to say more. */
 export interface LostUse {

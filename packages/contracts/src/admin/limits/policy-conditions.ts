@@ -8,7 +8,8 @@ const calls = ['virtual_key', 'provider', 'config', 'prompt', 'model'];
 const keysByTarget: Readonly<Record<PolicyTarget, ReadonlySet<string>>> = {
   llm: new Set([...always, ...calls, 'endpoint_type']),
   mcp_tools: new Set([...always, 'mcp_server', 'mcp_tool']),
-  usage: new Set([...always, ...calls]),
+  // A budget counts calls of models, tools and agents alike.
+  usage: new Set([...always, ...calls, 'mcp_server', 'mcp_tool']),
 };
 
 /** Whether a policy of this target can look at that. */
@@ -37,12 +38,16 @@ const values = z.union([text, z.array(text).min(1).max(100)]);
 
 /** All conditions of a policy must hold; the values of one are alternatives. */
 export function conditionsField(...targets: PolicyTarget[]) {
-  return z
-    .array(z.object({ key: keyOf(...targets), value: values, excludes: values.optional() }))
-    .min(1)
-    .max(50);
+  return anyConditionsField(...targets).min(1);
 }
 export type PolicyCondition = z.infer<ReturnType<typeof conditionsField>>[number];
+
+/** The same, where none mean all. */
+export function anyConditionsField(...targets: PolicyTarget[]) {
+  return z
+    .array(z.object({ key: keyOf(...targets), value: values, excludes: values.optional() }))
+    .max(50);
+}
 
 /** One counter for each combination of their values. */
 export function groupByField(...targets: PolicyTarget[]) {

@@ -5,6 +5,7 @@ import { nameField, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
 import { rateRules, shownRateRules } from './limits.ts';
 import {
+  anyConditionsField,
   appliesTo,
   conditionsField,
   groupByField,
@@ -17,7 +18,8 @@ const type = z.enum(['requests', 'tokens']);
 const unit = z.enum(['rpm', 'rph', 'rpd', 'rpw']);
 const value = z.int().min(1);
 const target = z.enum(['llm', 'mcp_tools']);
-const conditions = conditionsField('llm', 'mcp_tools');
+/** Those of tools may be empty. */
+const conditions = anyConditionsField('llm', 'mcp_tools');
 
 const createBody = z
   .object({
@@ -37,6 +39,12 @@ const createBody = z
     // One shared counter is only meant where tools are limited; calls of models name their groups.
     if (policy.target === 'llm' && (policy.group_by ?? []).length === 0)
       context.addIssue({ code: 'custom', path: ['group_by'], message: 'needs at least one key' });
+    if (policy.target === 'llm' && policy.conditions.length === 0)
+      context.addIssue({
+        code: 'custom',
+        path: ['conditions'],
+        message: 'needs at least one condition',
+      });
     // A key that nobody knows is a fault already.
     for (const field of ['conditions', 'group_by'] as const)
       for (const [index, { key }] of (policy[field] ?? []).entries())

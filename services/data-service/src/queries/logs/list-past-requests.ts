@@ -57,6 +57,8 @@ async function page(
     "source = ''",
     // What a cache asks beside a request is none of its attempts.
     "option_path != 'cache.embedding'",
+    // Nor is a call of a tool or an agent a request for a model.
+    "rpc_method = ''",
     `created_at < ${instant(Number(request.toMs), parameters)}`,
   ];
   if (after === undefined)

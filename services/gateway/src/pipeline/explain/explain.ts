@@ -39,7 +39,7 @@ export async function explain(
     checkKey(asked, key);
     return next();
   }, exchange);
-  const limits = new RequestLimits(deps.limits, exchange);
+  const limits = RequestLimits.of(deps.limits, exchange);
   exchange.limits = limits;
   const checks = await limits.peekRequest();
   const configFault = await faultOf(deps.resolveConfig, exchange);

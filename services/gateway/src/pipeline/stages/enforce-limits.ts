@@ -15,7 +15,7 @@ import type { Stage } from '../pipeline.ts';
 export function enforceLimits(store: LimitStore, watch: LimitWatchers): Stage {
   return (exchange, next) => {
     if (RequestLimits.areNone(exchange) || spendsNothing(exchange)) return next();
-    const limits = new RequestLimits(store, exchange, watch);
+    const limits = RequestLimits.of(store, exchange, watch);
     exchange.limits = limits;
     limits.refuseSpent();
     return withLimits(limits, exchange, next);

@@ -294,6 +294,13 @@ export declare type Filter = Message<"sluice.analytics.v1.Filter"> & {
    * @generated from field: string search = 30;
    */
   search: string;
+
+  /**
+   * Names of tools, prompts and skills, URIs of resources.
+   *
+   * @generated from field: repeated string capability_names = 31;
+   */
+  capabilityNames: string[];
 };
 
 /**

@@ -868,6 +868,13 @@ export declare type Bundle = Message<"sluice.config.v1.Bundle"> & {
    * @generated from field: repeated sluice.config.v1.CacheGeneration cache_generations = 22;
    */
   cacheGenerations: CacheGeneration[];
+
+  /**
+   * Rates of tools of MCP servers: a list of its own, so that a gateway that knows of no tools applies none of them to models.
+   *
+   * @generated from field: repeated sluice.config.v1.RateLimitsPolicy mcp_tools_policies = 23;
+   */
+  mcpToolsPolicies: RateLimitsPolicy[];
 };
 
 /**

@@ -1004,6 +1004,123 @@ export declare type UsageRecord = Message<"sluice.usage.v1.UsageRecord"> & {
    * @generated from field: string gateway_version = 106;
    */
   gatewayVersion: string;
+
+  /**
+   * Of a call of an MCP server or of an agent (`endpoint` is "mcp:tool_call", "agent:send_message", …): `provider` is "mcp" or
+   * "agent", `model` the server's id, `provider_slug` its slug, `request_url` "mcp://{server}/tools/{name}". `outcome` and
+   * `status_code` say whether the server answered; whether the tool did what it was to do, `tool_failed` says.
+   * The method as the protocol names it: "tools/call", "message/send"; of HTTP+JSON its own word for it.
+   *
+   * @generated from field: string rpc_method = 107;
+   */
+  rpcMethod: string;
+
+  /**
+   * The caller's id of the message, as JSON.
+   *
+   * @generated from field: string rpc_id = 108;
+   */
+  rpcId: string;
+
+  /**
+   * Of the tool, the prompt or the skill; of a resource its URI.
+   *
+   * @generated from field: string capability_name = 109;
+   */
+  capabilityName: string;
+
+  /**
+   * @generated from field: bool tool_failed = 110;
+   */
+  toolFailed: boolean;
+
+  /**
+   * What was said of it, cut; empty where content is not kept.
+   *
+   * @generated from field: string tool_error = 111;
+   */
+  toolError: string;
+
+  /**
+   * Of the error that answered it; 0 = none did.
+   *
+   * @generated from field: sint32 rpc_error_code = 112;
+   */
+  rpcErrorCode: number;
+
+  /**
+   * HTTP's; 0 = there was no answer.
+   *
+   * @generated from field: uint32 upstream_status = 113;
+   */
+  upstreamStatus: number;
+
+  /**
+   * Names the caller's session, and is no way into it.
+   *
+   * @generated from field: string session_id = 114;
+   */
+  sessionId: string;
+
+  /**
+   * The revision that is spoken with the caller, and with the server.
+   *
+   * @generated from field: string protocol_version = 115;
+   */
+  protocolVersion: string;
+
+  /**
+   * @generated from field: string upstream_protocol_version = 116;
+   */
+  upstreamProtocolVersion: string;
+
+  /**
+   * "http", "sse".
+   *
+   * @generated from field: string transport_client = 117;
+   */
+  transportClient: string;
+
+  /**
+   * @generated from field: string transport_upstream = 118;
+   */
+  transportUpstream: string;
+
+  /**
+   * What the caller showed: "api_key", "jwt", "oauth".
+   *
+   * @generated from field: string auth_type = 119;
+   */
+  authType: string;
+
+  /**
+   * @generated from field: bool upstream_token_refreshed = 120;
+   */
+  upstreamTokenRefreshed: boolean;
+
+  /**
+   * Of an agent: its task, the task's context, and the state in which the call left it.
+   *
+   * @generated from field: string task_id = 121;
+   */
+  taskId: string;
+
+  /**
+   * @generated from field: string context_id = 122;
+   */
+  contextId: string;
+
+  /**
+   * @generated from field: string task_state = 123;
+   */
+  taskState: string;
+
+  /**
+   * Nobody told of any tokens, and none are guessed.
+   *
+   * @generated from field: bool usage_missing = 124;
+   */
+  usageMissing: boolean;
 };
 
 /**

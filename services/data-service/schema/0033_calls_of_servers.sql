@@ -1,0 +1,20 @@
+-- Of calls of MCP servers and of agents. In the record's order, so that the two can be compared.
+ALTER TABLE usage_records
+    ADD COLUMN IF NOT EXISTS rpc_method LowCardinality(String) AFTER gateway_version,
+    ADD COLUMN IF NOT EXISTS rpc_id String CODEC(ZSTD(1)) AFTER rpc_method,
+    ADD COLUMN IF NOT EXISTS capability_name String CODEC(ZSTD(1)) AFTER rpc_id,
+    ADD COLUMN IF NOT EXISTS tool_failed Bool AFTER capability_name,
+    ADD COLUMN IF NOT EXISTS tool_error String CODEC(ZSTD(1)) AFTER tool_failed,
+    ADD COLUMN IF NOT EXISTS rpc_error_code Int32 CODEC(T64, ZSTD(1)) AFTER tool_error,
+    ADD COLUMN IF NOT EXISTS upstream_status UInt32 CODEC(T64, ZSTD(1)) AFTER rpc_error_code,
+    ADD COLUMN IF NOT EXISTS session_id String CODEC(ZSTD(1)) AFTER upstream_status,
+    ADD COLUMN IF NOT EXISTS protocol_version LowCardinality(String) AFTER session_id,
+    ADD COLUMN IF NOT EXISTS upstream_protocol_version LowCardinality(String) AFTER protocol_version,
+    ADD COLUMN IF NOT EXISTS transport_client LowCardinality(String) AFTER upstream_protocol_version,
+    ADD COLUMN IF NOT EXISTS transport_upstream LowCardinality(String) AFTER transport_client,
+    ADD COLUMN IF NOT EXISTS auth_type LowCardinality(String) AFTER transport_upstream,
+    ADD COLUMN IF NOT EXISTS upstream_token_refreshed Bool AFTER auth_type,
+    ADD COLUMN IF NOT EXISTS task_id String CODEC(ZSTD(1)) AFTER upstream_token_refreshed,
+    ADD COLUMN IF NOT EXISTS context_id String CODEC(ZSTD(1)) AFTER task_id,
+    ADD COLUMN IF NOT EXISTS task_state LowCardinality(String) AFTER context_id,
+    ADD COLUMN IF NOT EXISTS usage_missing Bool AFTER task_state

@@ -1,0 +1,236 @@
+import { fromUnknown, type GatewayError } from '@sluice/errors';
+import type { ContentKeeper } from '../content/content-keeper.ts';
+import type { ServerEvent } from '../exchange/event.ts';
+import type { EventRequester } from '../exchange/event-requester.ts';
+import type { LimitCheck } from '../exchange/limits.ts';
+import type { CounterState, Estimate } from '../exchange/reservation.ts';
+import { type EventHold, holdForEvent, peekEvent } from '../limits/event-limits.ts';
+import type { LimitStore } from '../limits/limit-store.ts';
+import type { LimitWatchers } from '../limits/request-limits.ts';
+import { type CallPrice, costOf, priceOfCall } from '../money/call-price.ts';
+import { tokensOfBytes, tokensOfResult } from '../money/event-tokens.ts';
+import { type ToldTokens, toldTokensMax, usageInToolResult } from '../money/told-tokens.ts';
+import {
+  type EventFacts,
+  type EventUse,
+  type EventWay,
+  type RecordedEvent,
+  recordAgentCall,
+  recordRefusedEvent,
+  recordToolCall,
+} from '../usage/record-event.ts';
+import type { UsageRecorder } from '../usage/usage-recorder.ts';
+
+export interface MeterDeps {
+  readonly recorder: UsageRecorder;
+  readonly limits: LimitStore;
+  readonly watch: LimitWatchers;
+  /** Undefined = nobody keeps content. */
+  readonly content: ContentKeeper | undefined;
+}
+
+/** What is known of a call before it is made. */
+export interface CallBegin extends EventWay {
+  readonly event: ServerEvent;
+  /** The server's policy as admins set it, parsed: its `prices` are looked at. Absent = it costs nothing. */
+  readonly policy?: unknown;
+  /** What is sent: of MCP the arguments as JSON, of an agent the message. By it tokens are estimated, and it is what content keeps. */
+  readonly request?: Buffer | undefined;
+}
+
+/** What a call came to. */
+export interface CallEnd extends EventFacts {
+  /** Of MCP: the `result` of the answer, parsed; usage is read in it, else estimated from its texts. */
+  readonly result?: unknown;
+  /** What content keeps of the answer: the bytes of `result`, or of the error. */
+  readonly response?: Buffer | undefined;
+  /** Of an agent: what it says it used, less what was billed of the same task before. Absent = it says nothing. */
+  readonly told?: ToldTokens | undefined;
+  /** Something was sent, and may have been done: default true, but for `upstream_error`, `denied` and `gateway_error`. */
+  readonly isSent?: boolean | undefined;
+}
+
+/** A call that may be made: its limits hold what it needs, and it is noted. */
+export interface MeteredCall {
+  /** How far its limits are, for the headers of the answer. */
+  readonly states: readonly CounterState[];
+  /** Once, whatever became of it: counts, records, lets go. Neither waits for the ledger nor rejects. */
+  end(end: CallEnd): Promise<void>;
+}
+
+/** More than few results have, in tokens; what a budget by tokens holds of a call whose answer nobody knows. */
+const resultTokensDefault = 8192;
+const noStates: readonly CounterState[] = Object.freeze([]);
+
+/**
+ * Every call of an MCP server and of an agent passes here, whoever makes it: limits
+ * first, then the note in the outbox, then the call, then what it used. One event,
+ * one record (docs/ledger.md).
+ */
+export class CallMeter {
+  readonly #deps: MeterDeps;
+
+  constructor(deps: MeterDeps) {
+    this.#deps = deps;
+  }
+
+  /**
+   * To be called before anything is sent.
+   * @throws GatewayError 429, 412, 503 of a limit, with `retry-after` where it is known when to come again, or
+   * `gateway.ledger_full`; it is recorded, and the call must not be made
+   */
+  async begin(requester: EventRequester, begin: CallBegin): Promise<MeteredCall> {
+    const { recorder, limits, watch } = this.#deps;
+    const { event, request } = begin;
+    const price = priceOfCall(begin.policy, event);
+    const inputTokens = event.spends ? tokensOfBytes(request) : 0;
+    let hold: EventHold | undefined;
+    try {
+      hold = await holdForEvent(
+        limits,
+        requester,
+        event,
+        () => estimateOf(price, inputTokens),
+        watch,
+      );
+    } catch (error) {
+      await this.refuse(requester, event, fromUnknown(error), begin);
+      throw error;
+    }
+    const record = event.kind === 'mcp' ? recordToolCall : recordAgentCall;
+    let recorded: RecordedEvent;
+    try {
+      recorded = await record(recorder, requester, {
+        event,
+        way: begin,
+        reservation: hold?.reservation,
+        least: { inputTokens, costNanoUsd: costOf(price, inputTokens) },
+      });
+    } catch (error) {
+      hold?.close();
+      throw error;
+    }
+    hold?.reservation.begin();
+    return this.#metered(requester, begin, { hold, recorded, price, inputTokens });
+  }
+
+  /** A call that ends before it is made: not allowed, denied by a check, not understood. Its one record. */
+  async refuse(
+    requester: EventRequester,
+    event: ServerEvent,
+    error: GatewayError,
+    way: EventWay = {},
+  ): Promise<void> {
+    await recordRefusedEvent(this.#deps.recorder, requester, event, error, way).catch(() => {});
+  }
+
+  /** How the limits of a call stand, and which do not apply; takes nothing. */
+  peek(requester: EventRequester, event: ServerEvent): Promise<LimitCheck[]> {
+    return peekEvent(this.#deps.limits, requester, event);
+  }
+
+  #metered(
+    requester: EventRequester,
+    { event, request }: CallBegin,
+    { hold, recorded, price, inputTokens }: Begun,
+  ): MeteredCall {
+    const { content } = this.#deps;
+    const startedAt = performance.now();
+    let isOver = false;
+    return {
+      states: hold?.reservation.states ?? noStates,
+      async end(end) {
+        if (isOver) return;
+        isOver = true;
+        const use = useOf(event, price, inputTokens, end);
+        hold?.reservation.post({
+          tokens: use.inputTokens + use.outputTokens,
+          costNanoUsd: use.costNanoUsd,
+        });
+        const hasFailed = end.outcome !== 'success' || end.toolFailed === true;
+        const format = content?.keepEvent(requester, event, {
+          id: recorded.id,
+          status: end.status ?? (end.outcome === 'success' ? 200 : 500),
+          startedAt,
+          hasFailed,
+          request,
+          response: end.response,
+        });
+        const toolError =
+          end.toolError !== undefined &&
+          content?.visibleOfEvent(requester, event, hasFailed).response === true
+            ? end.toolError
+            : undefined;
+        const stored = recorded.end({ ...end, toolError }, use, format ?? '');
+        // Settled with its record: who dies between the two settles in the next life.
+        hold?.reservation.finish();
+        hold?.close();
+        await stored;
+      },
+    };
+  }
+}
+
+interface Begun {
+  readonly hold: EventHold | undefined;
+  readonly recorded: RecordedEvent;
+  readonly price: CallPrice;
+  readonly inputTokens: number;
+}
+
+function estimateOf(price: CallPrice, inputTokens: number): Estimate {
+  const tokens = inputTokens + resultTokensDefault;
+  return { requests: 1, tokens, costNanoUsd: costOf(price, tokens) };
+}
+
+const notSent: ReadonlySet<string> = new Set(['upstream_error', 'denied', 'gateway_error']);
+
+/** What is billed of a call, by how it ended (docs/limits.md). */
+function useOf(event: ServerEvent, price: CallPrice, sentTokens: number, end: CallEnd): EventUse {
+  const told = end.told ?? (event.kind === 'mcp' ? usageInToolResult(end.result) : undefined);
+  const isSent = end.isSent ?? !notSent.has(end.outcome);
+  if (!event.spends || (!isSent && told === undefined)) return nothingUsed;
+  if (told !== undefined && isPlausible(told))
+    return priced(price, told.inputTokens, told.outputTokens, 'reported', false);
+  const isImplausible = told !== undefined;
+  if (event.kind === 'agent') return priced(price, 0, 0, 'missing', isImplausible);
+  const seen = end.result === undefined ? 0 : tokensOfResult(end.result);
+  return priced(price, sentTokens, seen, 'estimated', isImplausible);
+}
+
+function isPlausible({ inputTokens, outputTokens, isImplausible }: ToldTokens): boolean {
+  const isCount = (tokens: number) =>
+    Number.isInteger(tokens) && tokens >= 0 && tokens <= toldTokensMax;
+  return isImplausible !== true && isCount(inputTokens) && isCount(outputTokens);
+}
+
+function priced(
+  price: CallPrice,
+  inputTokens: number,
+  outputTokens: number,
+  source: EventUse['source'],
+  isImplausible: boolean,
+): EventUse {
+  const { callNanoUsd, tokenNanoUsd } = price;
+  return {
+    inputTokens,
+    outputTokens,
+    costNanoUsd: costOf(price, inputTokens + outputTokens),
+    inputCostNanoUsd: Math.round(inputTokens * tokenNanoUsd),
+    outputCostNanoUsd: Math.round(outputTokens * tokenNanoUsd),
+    isPriced: callNanoUsd > 0 || tokenNanoUsd > 0,
+    source,
+    isImplausible,
+  };
+}
+
+const nothingUsed: EventUse = Object.freeze({
+  inputTokens: 0,
+  outputTokens: 0,
+  costNanoUsd: 0,
+  inputCostNanoUsd: 0,
+  outputCostNanoUsd: 0,
+  isPriced: false,
+  source: 'none',
+  isImplausible: false,
+});

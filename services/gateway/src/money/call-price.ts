@@ -1,0 +1,47 @@
+import type { ServerEvent } from '../exchange/event.ts';
+
+/** What admins say a call costs. In nano-dollars, which may be fractions: a sum is rounded once. */
+export interface CallPrice {
+  readonly callNanoUsd: number;
+  readonly tokenNanoUsd: number;
+}
+
+const nanoInCent = 10_000_000;
+/** A million dollars a call, and a dollar a token. */
+const callCentsMax = 1e8;
+const tokenCentsMax = 100;
+
+/**
+ * The price of a call by the `prices` of a server's policy (US cents:
+ * `{call, token, tools: {name: {call, token}}}`): the tool's own, and what it does
+ * not say, the server's. Only calls that limits count cost anything.
+ */
+export function priceOfCall(policy: unknown, event: ServerEvent): CallPrice {
+  if (!event.spends) return nothing;
+  const prices = member(policy, 'prices');
+  if (prices === undefined) return nothing;
+  const own = event.isToolCall ? member(member(prices, 'tools'), event.capability) : undefined;
+  const cents = (name: 'call' | 'token', max: number) =>
+    centsIn(own, name, max) ?? centsIn(prices, name, max) ?? 0;
+  return {
+    callNanoUsd: cents('call', callCentsMax) * nanoInCent,
+    tokenNanoUsd: cents('token', tokenCentsMax) * nanoInCent,
+  };
+}
+
+const nothing: CallPrice = Object.freeze({ callNanoUsd: 0, tokenNanoUsd: 0 });
+
+export function costOf({ callNanoUsd, tokenNanoUsd }: CallPrice, tokens: number): number {
+  return Math.round(callNanoUsd + tokenNanoUsd * tokens);
+}
+
+/** Admins' documents are checked where they are saved; what another release saved costs nothing rather than anything. */
+function centsIn(prices: unknown, name: string, max: number): number | undefined {
+  const cents = member(prices, name);
+  return typeof cents === 'number' && cents >= 0 && cents <= max ? cents : undefined;
+}
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}
