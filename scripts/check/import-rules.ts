@@ -130,7 +130,18 @@ export type FolderRules = Readonly<Record<string, readonly string[]>>;
 export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/gateway': {
     // What has to be opened and closed, built of what the folders offer.
-    parts: ['visit', 'content', 'otlp', 'jwt-keys', 'upstream-auth', 'config-sync', 'settings.ts'],
+    parts: [
+      'visit',
+      'content',
+      'otlp',
+      'jwt-keys',
+      'upstream-auth',
+      'config-sync',
+      'mcp',
+      'settings.ts',
+    ],
+    // Requests to MCP servers have a way of their own through the gateway, beside the pipelines of models.
+    mcp: ['routes', 'redis'],
     routes: ['pipeline', 'metrics.ts'],
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.

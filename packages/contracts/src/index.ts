@@ -83,6 +83,7 @@ export type {
   HookKinds,
   ModelOperation,
   Operation,
+  ToolOperation,
 } from './operations/operation.ts';
 export {
   type AnsweringFormat,

@@ -56,6 +56,11 @@ beforeAll(async () => {
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),
     },
+    mcp: (req, res) => {
+      const asked = operationIds.find((id) => operations[id].at === `${req.method} /:server/mcp`);
+      counted.push(asked ?? '');
+      res.end(JSON.stringify({ operation: asked }));
+    },
     forwardAdmin: (_req, res) => void res.writeHead(418).end(),
     readiness: () => ({ ready: true, draining: false, controlPlane: 'connected', ledger: 'taken' }),
   });

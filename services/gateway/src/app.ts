@@ -14,6 +14,8 @@ import type { Exchange } from './exchange/exchange.ts';
 import type { Reply } from './exchange/reply.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
+import { mcpAddress } from './mcp/address.ts';
+import type { ServeMcp } from './mcp/serve-mcp.ts';
 import { adminRootPaths, isAdminPath } from './routes/admin.ts';
 import { live, type Readiness, ready } from './routes/health.ts';
 import { type ServeDeps, serve } from './routes/serve.ts';
@@ -31,6 +33,8 @@ export interface AppDeps extends ServeDeps {
     prompt: (exchange: Exchange) => Promise<Reply>;
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
   };
+  /** Requests to MCP servers, which have addresses at the root. */
+  mcp: ServeMcp;
   forwardAdmin: (req: Parameters<RequestHandler>[0], res: Parameters<RequestHandler>[1]) => void;
   readiness: () => Readiness;
   logger: Logger;
@@ -38,7 +42,7 @@ export interface AppDeps extends ServeDeps {
 
 /**
  * Every request in: the unified endpoints at their exact paths go straight to
- * their handlers, all else through Express. Its router, and the prototypes it
+ * their handlers, as those to MCP servers do, all else through Express. Its router, and the prototypes it
  * gives each request, would be a twentieth of what a short request costs.
  */
 export function createApp(deps: AppDeps): RequestListener {
@@ -51,8 +55,10 @@ export function createApp(deps: AppDeps): RequestListener {
   const app = createRoutes(deps, direct);
   return (req, res) => {
     const handle = req.method === 'POST' ? direct.get(withoutQuery(req.url ?? '')) : undefined;
-    if (handle === undefined) app(req, res);
-    else handle(req, res);
+    if (handle !== undefined) return handle(req, res);
+    const server = mcpAddress(req.url ?? '');
+    if (server !== undefined) return deps.mcp(req, res, server);
+    app(req, res);
   };
 }
 

@@ -207,6 +207,21 @@ export const settings = defineSettings({
     ),
     UPSTREAM_CONNECTIONS_MAX: integer('connections to one provider origin', 10_000, 1),
   },
+  'MCP servers': {
+    MCP_GATEWAY_BASE_URL: url(
+      'where MCP clients reach the gateway, with its scheme; unset = PUBLIC_URL, or on loopback where the request came',
+    ),
+    PUBLIC_URL: url('where callers reach the gateway, the same as the control plane’s'),
+    MCP_ALLOWED_ORIGINS: csv(
+      'origins of web pages that may call MCP servers, beside that of the address above',
+    ),
+    MCP_REQUEST_TIMEOUT_MS: integer(
+      'ms until a server’s answer; begins anew with progress, up to ten minutes',
+      60_000,
+      1,
+      timerMsMax,
+    ),
+  },
   'Bodies that are kept': {
     ...logStoreSettings,
     CONTENT_BODY_BYTES_MAX: integer('bytes kept of one body', 1024 * 1024, 1024),

@@ -59,6 +59,7 @@ import { countersPart } from './parts/counters.ts';
 import { heldPart } from './parts/held.ts';
 import { ledgerPart } from './parts/ledger.ts';
 import { limitsPart } from './parts/limits.ts';
+import { mcpPart } from './parts/mcp.ts';
 import { otlpPart } from './parts/otlp.ts';
 import { redisPart } from './parts/redis.ts';
 import { replicaName } from './parts/replica-name.ts';
@@ -305,7 +306,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
   let draining = false;
   const openStreams = new OpenStreams();
   const underWay = new RequestsUnderWay();
-  const app = createApp({
+  const serving = {
     logger,
     readArrival,
     openStreams,
@@ -325,6 +326,20 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     headerPrefixes: prefixes,
     requestLog: log.requestLog,
     isDraining: () => draining,
+  };
+  const mcp = mcpPart(env, {
+    serving,
+    authenticate: stages.authenticate,
+    store,
+    pools,
+    hostRules,
+    shared: redis.shared,
+    recorder,
+    replicaId,
+  });
+  const app = createApp({
+    ...serving,
+    mcp: mcp.serve,
     pipelines: {
       ...createPipelines(stages),
       explain: createExplain(deciding),
@@ -396,6 +411,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
         },
       ],
     },
+    mcp.part,
     httpPart({ server, host: env.HOST, port: env.PORT, cut: () => underWay.cut() }),
   ];
 }

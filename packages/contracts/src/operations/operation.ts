@@ -2,7 +2,7 @@
  * What one operation of the data plane consists of: everything that differs
  * between endpoints by value. Nothing here loads anything.
  */
-export type Operation = ModelOperation | PromptOperation | ExplainOperation;
+export type Operation = ModelOperation | PromptOperation | ExplainOperation | ToolOperation;
 
 /** What holds of every operation, whatever it is about. */
 interface AnyOperation {
@@ -51,6 +51,11 @@ export interface PromptOperation extends AnyOperation {
 /** Tells what would become of a request for a model, and asks nobody. */
 export interface ExplainOperation extends AnyOperation {
   readonly about: 'decision';
+}
+
+/** Messages to and from an MCP server, whose address has its slug, and may have its workspace's before it. */
+export interface ToolOperation extends AnyOperation {
+  readonly about: 'tool';
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';

@@ -1,4 +1,4 @@
-import type { ModelOperation, Operation } from './operation.ts';
+import type { ModelOperation, Operation, ToolOperation } from './operation.ts';
 
 const inference = ['completions.write'] as const;
 
@@ -25,6 +25,16 @@ const conversation = {
   cache: 'stream',
   uses: 'text',
 } as const satisfies Partial<ModelOperation>;
+
+/** Below the gateway's own root, at `/{server}/mcp` and `/{workspace}/{server}/mcp`. */
+const tools = {
+  about: 'tool',
+  body: 'none',
+  errors: 'openai',
+  scopes: ['mcp.invoke'],
+  spends: 'nothing',
+  repeat: 'safe',
+} as const satisfies Partial<ToolOperation>;
 
 /**
  * The data plane: a row is all there is to know of an operation, and routes,
@@ -168,6 +178,17 @@ const rows = {
     spends: 'nothing',
     repeat: 'safe',
   },
+  /** One JSON-RPC message: a call of a tool, a list, an answer to what the server asked. */
+  mcpMessage: {
+    ...tools,
+    at: 'POST /:server/mcp',
+    body: 'json',
+    spends: 'request',
+    repeat: 'fresh',
+  },
+  /** What the server says by itself. */
+  mcpStream: { ...tools, at: 'GET /:server/mcp' },
+  mcpEnd: { ...tools, at: 'DELETE /:server/mcp', repeat: 'idempotent' },
   explain: {
     about: 'decision',
     at: 'POST /v1/explain/*',

@@ -37,7 +37,7 @@ export interface ModelCall extends Asked {
   prompt: FoundPrompt | undefined;
 }
 
-/** One call of a tool of an MCP server. */
+/** One request to an MCP server: mostly, a call of one of its tools. */
 export interface ToolCall extends Asked {
   readonly kind: 'tool-call';
   /** What of it is counted and recorded, once its message is read. */

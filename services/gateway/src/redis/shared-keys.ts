@@ -21,6 +21,8 @@ export const sharedKeys = {
   vectorPrefix,
   vectorIndex: (dimensions: number) => `${vectorPrefix}${dimensions}`,
   stickyChild: (organisationId: string, key: string) => `sluice:{${organisationId}}:sticky:${key}`,
+  /** What became of a session of an MCP client. */
+  mcpSession: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcp:${name}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,
   /** In the slot of another key; anywhere without one. */
   probeBeside: (key: string) => `${key.slice(0, key.indexOf('}') + 1) || 'sluice'}:probe`,

@@ -9,27 +9,19 @@ import {
 } from '@sluice/contracts';
 import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger, RequestLog } from '@sluice/telemetry';
-import { uuidText } from '@sluice/usage';
-import type { ArrivedRequest } from '../exchange/arrived-request.ts';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
 import { modelCall } from '../exchange/subject.ts';
-import { bodyStream } from '../http/body-stream.ts';
-import { whenCallerGone } from '../http/caller-gone.ts';
-import { readCallerHeaders } from '../http/caller-headers.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
 import { expectRest } from '../http/discard-rest.ts';
-import { arrivedHeaders } from '../http/header-names.ts';
-import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
+import type { HeldBytes } from '../http/held-bytes.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import { notePassingBytes } from '../http/passing-bytes.ts';
-import { readBody } from '../http/read-body.ts';
-import { requestTarget } from '../http/request-target.ts';
 import type { RequestsUnderWay } from '../http/requests-under-way.ts';
 import type { SlowBodies } from '../http/slow-bodies.ts';
 import type { GatewayMetrics } from '../metrics.ts';
-import { uuidV7 } from '../usage/uuid.ts';
 import { errorBody, errorHeaders, headerText, nameRequest } from './error-reply.ts';
+import { openArrival } from './open-arrival.ts';
 
 export interface ServeDeps {
   logger: Logger;
@@ -49,7 +41,7 @@ export interface ServeDeps {
 type Handler = (req: IncomingMessage & { originalUrl?: string }, res: ServerResponse) => void;
 
 /** What serving one route needs: `name` is its endpoint in metrics and logs. */
-interface Serving extends ServeDeps {
+export interface Serving extends ServeDeps {
   name: string;
 }
 
@@ -92,48 +84,13 @@ function createExchange(
   deps: ServeDeps,
   abort: AbortController,
 ): Exchange {
-  const url = requestTarget(req.originalUrl ?? req.url ?? '/');
-  const query = url.indexOf('?');
-  const startedAtMs = Date.now();
-  const requestId = uuidV7(startedAtMs);
-  const requestIdText = uuidText(requestId);
-  const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
-  const caller = readCallerHeaders(headers);
-  whenCallerGone(req, res, () => abort.abort());
-  res.once('close', deps.underWay.begin(abort));
-  let holding: Holding | undefined;
-  let held = 0;
-  const hold = (bytes: number): boolean => {
-    if (res.closed) return false;
-    if (holding !== undefined) return holding.grow(bytes);
-    held += bytes;
-    // What nobody counts needs nobody to let go of it.
-    if (held <= freeBytes) return true;
-    holding = new Holding(deps.heldBytes, exchange.key?.source.workspaceId ?? '');
-    res.once('close', () => holding?.release());
-    return holding.grow(held);
-  };
-  const pathname = query < 0 ? url : url.slice(0, query);
-  const search = query < 0 ? '' : url.slice(query);
-  const arrival: ArrivedRequest = {
-    method: req.method ?? 'GET',
-    pathname,
-    search,
-    headers,
-    caller,
-    requestId,
-    requestIdText,
-    traceId: caller.traceId ?? requestIdText,
-    startedAt: performance.now(),
-    startedAtMs,
-    signal: abort.signal,
-    callerAddress: () => deps.readArrival(req).address,
-    readBody: (kind = 'json') =>
-      readBody(req, { bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
-    holdBytes: hold,
-    bodyStream: () => bodyStream(req),
-  };
-  const exchange = openExchange(arrival, modelCall(operation, pathname, search));
+  const arrival = openArrival(req, res, {
+    ...deps,
+    abort,
+    owner: () => exchange.key?.source.workspaceId ?? '',
+  });
+  const { pathname, search } = arrival;
+  const exchange: Exchange = openExchange(arrival, modelCall(operation, pathname, search));
   return exchange;
 }
 
@@ -241,7 +198,12 @@ function sendError(
 }
 
 /** One wide event and the request's metrics. */
-function observe(exchange: Exchange, status: number, errorCode: string, deps: Serving): void {
+export function observe(
+  exchange: Exchange,
+  status: number,
+  errorCode: string,
+  deps: Serving,
+): void {
   const latencyMs = performance.now() - exchange.arrival.startedAt;
   const summary = summaryOf(exchange);
   const visit = lastVisit(exchange);

@@ -149,6 +149,9 @@ const ways: Record<OperationId, Way | string> = {
   promptRender: 'asks no model',
   estimate: 'asks no model',
   explain: 'asks no model',
+  mcpMessage: 'asks no model',
+  mcpStream: 'asks no model',
+  mcpEnd: 'asks no model',
 };
 
 /** Paths that pass through and carry text, beside the one of the table. */

@@ -1,0 +1,695 @@
+import type { JsonObject } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import {
+  errorReply,
+  McpFault,
+  type McpMessage,
+  type McpNotification,
+  type McpRequest,
+  messageBounds,
+  readMessage,
+  resultReply,
+  rpcCodes,
+  type Sealer,
+  type SseBlock,
+  SseReader,
+  writeSseEvent,
+} from '@sluice/mcp';
+import type { UpstreamCall } from '../calls/upstream-call.ts';
+import { expectAllowed, withoutDenied } from './access.ts';
+import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
+import { messageOf, withMessage } from './events.ts';
+import { claimsOf, type McpCall } from './mcp-call.ts';
+import type { OpenMcpStreams } from './open-mcp-streams.ts';
+import {
+  newSessionName,
+  openSession,
+  type Session,
+  sealSession,
+  sessionSeconds,
+} from './session.ts';
+import type { SessionNotes } from './session-notes.ts';
+import { CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
+
+export interface LegacyRelayDeps extends UpstreamDeps {
+  readonly sealer: Sealer;
+  readonly notes: SessionNotes;
+  readonly recorder: EventRecorder;
+  readonly streams: OpenMcpStreams;
+  /** This life of this gateway. */
+  readonly replicaId: string;
+}
+
+/** The upstream's side of a session, as it is now. */
+interface UpstreamSession {
+  readonly id: string;
+  readonly revision: string;
+}
+
+/**
+ * Clients and servers of the older era, over Streamable HTTP. A client's session
+ * owns one of the upstream's: ids of requests, tokens of progress and ids of
+ * events are the client's own there, and pass as they are.
+ */
+export class LegacyRelay {
+  readonly #deps: LegacyRelayDeps;
+  /** Sessions of upstreams that are being begun again, by the name of ours. */
+  readonly #renewals = new Map<string, Promise<UpstreamSession>>();
+
+  constructor(deps: LegacyRelayDeps) {
+    this.#deps = deps;
+  }
+
+  /** The session of an id, if it is this caller's, at this server. @throws McpFault 400, 404 */
+  async sessionOf(call: McpCall, id: string | undefined): Promise<Session> {
+    if (id === undefined)
+      throw new McpFault({
+        status: 400,
+        code: rpcCodes.refused,
+        message: 'Bad Request: Mcp-Session-Id is missing; begin with initialize.',
+      });
+    const session = openSession(this.#deps.sealer, id, call.exchange.arrival.startedAtMs);
+    if (
+      session === undefined ||
+      session.serverId !== call.server.source.id ||
+      session.principal !== call.principal ||
+      session.workspaceId !== call.bundle.source.workspaceId
+    )
+      throw unknownSession();
+    const note = await this.#deps.notes.of(session);
+    if (note?.ended === true) throw unknownSession();
+    return note?.upstreamId === undefined
+      ? session
+      : { ...session, upstreamId: note.upstreamId, revision: note.revision ?? session.revision };
+  }
+
+  /** `initialize`: begins the upstream's session, and ours with it. */
+  async begin(call: McpCall, asked: McpRequest): Promise<void> {
+    const recorded = this.#deps.recorder.begin(call, asked);
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    try {
+      const upstream = this.#post(call, asked.bytes, {}, deadline.signal);
+      await upstream.head;
+      const answered = await readAnswer(upstream, asked);
+      const { reply } = answered;
+      if (reply.kind === 'error') {
+        recorded.failed(reply.error.code);
+        call.reply.body(200, reply.bytes);
+        return;
+      }
+      const session = this.#newSession(call, asked, reply.result, upstream);
+      const id =
+        sealSession(this.#deps.sealer, session) ??
+        sealSession(this.#deps.sealer, {
+          ...session,
+          client: briefClient(asked),
+        });
+      if (id === undefined) throw invalidReply(asked, 'its session id is too long');
+      recorded.succeeded(reply.result);
+      call.reply.body(200, reply.bytes, { 'mcp-session-id': id });
+    } catch (error) {
+      throw recorded.thrown(failureOf(error, asked, deadline));
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  #newSession(
+    call: McpCall,
+    asked: McpRequest,
+    result: JsonObject,
+    upstream: UpstreamCall,
+  ): Session {
+    const { protocolVersion } = result;
+    if (typeof protocolVersion !== 'string' || protocolVersion.length > 32)
+      throw invalidReply(asked, 'it names no protocol version');
+    const id = upstream.headers['mcp-session-id'];
+    return {
+      name: newSessionName(),
+      organisationId: call.key.source.organisationId,
+      workspaceId: call.bundle.source.workspaceId,
+      serverId: call.server.source.id,
+      principal: call.principal,
+      revision: protocolVersion,
+      upstreamId: typeof id === 'string' ? id : '',
+      client: JSON.stringify({
+        protocolVersion,
+        capabilities: asked.params?.capabilities ?? {},
+        clientInfo: asked.params?.clientInfo ?? {},
+      }),
+      expiresAt: Math.floor(Date.now() / 1000) + sessionSeconds,
+      begunBy: this.#deps.replicaId,
+    };
+  }
+
+  /** A request within a session. */
+  async request(call: McpCall, session: Session, asked: McpRequest): Promise<void> {
+    if (asked.method === 'ping') {
+      call.reply.body(200, resultReply(asked.idText, {}));
+      return;
+    }
+    const recorded = this.#deps.recorder.begin(call, asked);
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    try {
+      expectAllowed(call, asked);
+      await recorded.noted;
+      const upstream = await this.#ask(call, session, asked, deadline.signal);
+      if (upstream.isEventStream && upstream.status === 200)
+        await this.#passStream(call, upstream, asked, deadline, recorded);
+      else await passBody(call, upstream, asked, recorded);
+    } catch (error) {
+      if (deadline.isOver) this.#cancelUpstream(call, session, asked);
+      const failure = recorded.thrown(failureOf(error, asked, deadline));
+      if (!call.reply.isStreaming) throw failure;
+      // The head is sent: what went wrong is told on the stream.
+      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
+      call.reply.endStream();
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  /** Sends it; to a session that is begun again where the upstream has forgotten it: then nobody accepted it. */
+  async #ask(
+    call: McpCall,
+    session: Session,
+    asked: McpMessage,
+    signal: AbortSignal,
+  ): Promise<UpstreamCall> {
+    const upstream = this.#post(call, asked.bytes, sessionHeaders(session), signal);
+    await upstream.head;
+    if (session.upstreamId === '' || !(await hasForgotten(upstream))) return upstream;
+    const renewed = await this.#renew(call, session);
+    const again = this.#post(
+      call,
+      asked.bytes,
+      sessionHeaders({ upstreamId: renewed.id, revision: renewed.revision }),
+      signal,
+    );
+    await again.head;
+    return again;
+  }
+
+  /** @throws McpFault 404 where another gateway would not hear of it */
+  #renew(call: McpCall, session: Session): Promise<UpstreamSession> {
+    const { notes, replicaId } = this.#deps;
+    if (!notes.isShared && session.begunBy !== replicaId) throw unknownSession();
+    const running = this.#renewals.get(session.name);
+    if (running !== undefined) return running;
+    const renewal = this.#beginAgain(call, session).finally(() =>
+      this.#renewals.delete(session.name),
+    );
+    this.#renewals.set(session.name, renewal);
+    return renewal;
+  }
+
+  async #beginAgain(call: McpCall, session: Session): Promise<UpstreamSession> {
+    const asked = readMessage(
+      Buffer.from(
+        `{"jsonrpc":"2.0","id":"sluice-${session.name}","method":"initialize","params":${session.client}}`,
+      ),
+    ) as McpRequest;
+    // Others wait for it, too: who began it may leave.
+    const signal = AbortSignal.timeout(this.#deps.timeoutMs);
+    const upstream = this.#post(call, asked.bytes, {}, signal);
+    await upstream.head;
+    const { reply } = await readAnswer(upstream, asked);
+    const id = upstream.headers['mcp-session-id'];
+    if (reply.kind === 'error' || typeof id !== 'string')
+      throw invalidReply(asked, 'it forgot the session, and begins no other');
+    const { protocolVersion } = reply.result;
+    const revision = typeof protocolVersion === 'string' ? protocolVersion : session.revision;
+    const initialized = this.#post(
+      call,
+      Buffer.from('{"jsonrpc":"2.0","method":"notifications/initialized"}'),
+      sessionHeaders({ upstreamId: id, revision }),
+      signal,
+    );
+    await initialized.head;
+    await initialized.readAll(smallBodyMax);
+    await this.#deps.notes.note(session, { upstreamId: id, revision });
+    return { id, revision };
+  }
+
+  /** A notification, or an answer to what the server asked. */
+  async tell(call: McpCall, session: Session, told: McpMessage): Promise<void> {
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    try {
+      const upstream = await this.#ask(call, session, told, deadline.signal);
+      const body = await upstream.readAll(smallBodyMax);
+      if (upstream.status >= 200 && upstream.status < 300) {
+        call.reply.empty(202);
+        return;
+      }
+      const said = errorIn(body);
+      throw new McpFault({
+        status: upstream.status >= 400 && upstream.status < 500 ? upstream.status : 502,
+        code: said?.code ?? rpcCodes.internalError,
+        message: said?.message ?? 'The MCP server did not take the message.',
+        data: said?.data ?? { upstream_status: upstream.status },
+      });
+    } catch (error) {
+      throw failureOf(error, undefined, deadline);
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  /** What the server says by itself, until either side ends it. */
+  async stream(call: McpCall, session: Session, lastEventId: string | undefined): Promise<void> {
+    const headers: Record<string, string> = { ...sessionHeaders(session) };
+    if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
+    const upstream = await this.#openStream(call, session, headers);
+    if (upstream.status !== 200 || !upstream.isEventStream) {
+      const body = await upstream.readAll(smallBodyMax);
+      // A server that speaks only when it is asked.
+      if (upstream.status === 405) throw noStream();
+      const said = errorIn(body);
+      throw new McpFault({
+        status: upstream.status >= 400 && upstream.status < 500 ? upstream.status : 502,
+        code: said?.code ?? rpcCodes.refused,
+        message: said?.message ?? 'The MCP server opened no stream.',
+      });
+    }
+    call.reply.openStream();
+    const ended = this.#deps.streams.open(call, { isListening: true });
+    return new Promise((resolve) => {
+      const end = () => {
+        ended();
+        call.reply.endStream();
+        resolve();
+      };
+      call.reply.onClose(end);
+      pipeEvents(call, upstream, {
+        event: (event) => {
+          const message = messageOf(event);
+          if (message?.kind !== 'response') return event.bytes;
+          // A page of a list that is told again: it is filtered as it was.
+          const filtered = withoutDenied(call, message);
+          return filtered === undefined ? event.bytes : withMessage(event, filtered);
+        },
+        end,
+        fail: end,
+      });
+    });
+  }
+
+  async #openStream(
+    call: McpCall,
+    session: Session,
+    headers: Record<string, string>,
+  ): Promise<UpstreamCall> {
+    const open = async (more: Record<string, string>) => {
+      const upstream = callServer(
+        call.server,
+        {
+          method: 'GET',
+          headers: {
+            ...upstreamHeaders(call.server, call.exchange.arrival.headers, {
+              claims: claimsOf(call),
+            }),
+            ...more,
+            accept: 'text/event-stream',
+          },
+          body: undefined,
+          signal: call.signal,
+          owner: call.bundle.source.workspaceId,
+        },
+        this.#deps,
+      );
+      await upstream.head;
+      return upstream;
+    };
+    try {
+      let upstream = await open(headers);
+      if (session.upstreamId !== '' && (await hasForgotten(upstream))) {
+        const { id, revision } = await this.#renew(call, session);
+        upstream = await open({ ...sessionHeaders({ upstreamId: id, revision }) });
+      }
+      // Who comes back at once meets the stream that was just left, which ends as soon as that is heard.
+      for (const waitMs of staleStreamWaitsMs) {
+        if (upstream.status !== 409) break;
+        await upstream.readAll(smallBodyMax);
+        await new Promise((resolve) => setTimeout(resolve, waitMs));
+        upstream = await open(headers);
+      }
+      return upstream;
+    } catch (error) {
+      throw failureOf(error, undefined, undefined);
+    }
+  }
+
+  /** Ours is over whatever the upstream says. */
+  async end(call: McpCall, session: Session): Promise<void> {
+    await this.#deps.notes.note(session, { ended: true });
+    if (session.upstreamId !== '') {
+      const upstream = callServer(
+        call.server,
+        {
+          method: 'DELETE',
+          headers: {
+            ...upstreamHeaders(call.server, call.exchange.arrival.headers, {
+              claims: claimsOf(call),
+            }),
+            ...sessionHeaders(session),
+          },
+          body: undefined,
+          signal: AbortSignal.timeout(endTimeoutMs),
+          owner: call.bundle.source.workspaceId,
+        },
+        this.#deps,
+      );
+      // It forgets the session by itself, if it cannot be told.
+      await upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
+    }
+    call.reply.empty(200);
+  }
+
+  #post(
+    call: McpCall,
+    body: Buffer,
+    session: Record<string, string>,
+    signal: AbortSignal,
+  ): UpstreamCall {
+    return callServer(
+      call.server,
+      {
+        method: 'POST',
+        headers: {
+          ...upstreamHeaders(call.server, call.exchange.arrival.headers, {
+            claims: claimsOf(call),
+          }),
+          'content-type': 'application/json',
+          accept: 'application/json, text/event-stream',
+          ...session,
+        },
+        body,
+        signal,
+        owner: call.bundle.source.workspaceId,
+      },
+      this.#deps,
+    );
+  }
+
+  /** Whoever waited has gone: the server need not work on. */
+  #cancelUpstream(call: McpCall, session: Session, { idText }: McpRequest): void {
+    const upstream = this.#post(
+      call,
+      Buffer.from(
+        `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":${idText},"reason":"timeout"}}`,
+      ),
+      sessionHeaders(session),
+      AbortSignal.timeout(endTimeoutMs),
+    );
+    upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
+  }
+
+  async #passStream(
+    call: McpCall,
+    upstream: UpstreamCall,
+    asked: McpRequest,
+    deadline: CallDeadline,
+    recorded: RecordedEvent,
+  ): Promise<void> {
+    call.reply.openStream();
+    const ended = this.#deps.streams.open(call, { isListening: false });
+    let isAnswered = false;
+    let isResumable = false;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        pipeEvents(call, upstream, {
+          event: (event) => {
+            const { bytes, id } = event;
+            isResumable ||= id !== undefined;
+            const message = messageOf(event);
+            if (message === undefined) return bytes;
+            if (message.kind === 'notification') {
+              if (message.method === 'notifications/progress') deadline.progress();
+              return bytes;
+            }
+            if (message.kind === 'request' || message.id !== asked.id) return bytes;
+            isAnswered = true;
+            if (message.kind === 'error') {
+              recorded.failed(message.error.code);
+              return bytes;
+            }
+            recorded.succeeded(message.result);
+            const filtered = withoutDenied(call, message);
+            return filtered === undefined ? bytes : withMessage(event, filtered);
+          },
+          end: resolve,
+          fail: reject,
+        });
+      });
+    } catch (error) {
+      // Told whole, or to be asked for again where it broke off.
+      if (!isAnswered && (!isResumable || deadline.isOver)) throw error;
+    } finally {
+      ended();
+    }
+    if (!isAnswered && !isResumable)
+      throw invalidReply(asked, 'its stream ended without the answer');
+    if (!isAnswered) recorded.interrupted();
+    call.reply.endStream();
+  }
+}
+
+const smallBodyMax = 1024 * 1024;
+const endTimeoutMs = 5000;
+const staleStreamWaitsMs = [30, 70, 150];
+
+function sessionHeaders({
+  upstreamId,
+  revision,
+}: Pick<Session, 'upstreamId' | 'revision'>): Record<string, string> {
+  return {
+    ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
+    'mcp-protocol-version': revision,
+  };
+}
+
+/** The answer to a request, wherever it stands in the reply. @throws McpFault, GatewayError */
+async function readAnswer(upstream: UpstreamCall, asked: McpRequest) {
+  if (upstream.status === 200 && upstream.isEventStream) {
+    const events = new SseReader();
+    const reply = await new Promise<McpMessage>((resolve, reject) => {
+      upstream.consume({
+        data(chunk) {
+          try {
+            for (const event of events.push(chunk)) {
+              const message = messageOf(event);
+              if (
+                (message?.kind === 'response' || message?.kind === 'error') &&
+                message.id === asked.id
+              )
+                resolve(message);
+            }
+          } catch (error) {
+            reject(error);
+          }
+          return true;
+        },
+        end: () => reject(invalidReply(asked, 'its stream ended without the answer')),
+        fail: reject,
+      });
+    });
+    return { reply: reply as Exclude<McpMessage, McpRequest | McpNotification> };
+  }
+  const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+  return { reply: readReply(upstream, body, asked) };
+}
+
+/** The body of an answer as the message that it must be. */
+function readReply(upstream: UpstreamCall, body: Buffer, asked: McpRequest) {
+  const { status } = upstream;
+  const message = messageIn(body);
+  if (message?.kind === 'error') {
+    // Of another status it is still what the server says of this request.
+    if (message.id === asked.id) return message;
+    const { code, message: text, data } = message.error;
+    return readMessage(
+      errorReply(asked.idText, { code, message: text, data }),
+      messageBounds.upstream,
+    ) as typeof message;
+  }
+  if (status < 200 || status > 299) throw statusFault(status);
+  if (message?.kind !== 'response') throw invalidReply(asked, 'it is no JSON-RPC response');
+  if (message.id !== asked.id) throw invalidReply(asked, 'it has the id of another request');
+  return message;
+}
+
+async function passBody(
+  call: McpCall,
+  upstream: UpstreamCall,
+  asked: McpRequest,
+  recorded: RecordedEvent,
+): Promise<void> {
+  const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+  const reply = readReply(upstream, body, asked);
+  if (reply.kind === 'error') {
+    recorded.failed(reply.error.code);
+    call.reply.body(200, reply.bytes);
+    return;
+  }
+  recorded.succeeded(reply.result);
+  call.reply.body(200, withoutDenied(call, reply) ?? reply.bytes);
+}
+
+interface EventTakers {
+  event(event: SseBlock): Buffer;
+  end(): void;
+  fail(error: unknown): void;
+}
+
+/** Passes events on as they come, as fast as the caller takes them. */
+function pipeEvents(
+  call: McpCall,
+  upstream: UpstreamCall,
+  { event, end, fail }: EventTakers,
+): void {
+  const { reply } = call;
+  const events = new SseReader();
+  reply.onDrain(() => upstream.resume());
+  upstream.consume({
+    data(chunk) {
+      try {
+        let takesMore = true;
+        for (const each of events.push(chunk)) takesMore = reply.write(event(each));
+        return takesMore;
+      } catch (error) {
+        upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
+        fail(error);
+        return false;
+      }
+    },
+    end,
+    fail,
+  });
+}
+
+/** Servers that keep sessions in memory say so of one they do not know: by 404, as they should, or by 400. */
+async function hasForgotten(upstream: UpstreamCall): Promise<boolean> {
+  if (upstream.status === 404) {
+    const said = errorIn(await peek(upstream));
+    // A method that it does not know is not a session that it does not know.
+    return said?.code !== rpcCodes.methodNotFound;
+  }
+  if (upstream.status !== 400) return false;
+  const said = errorIn(await peek(upstream));
+  return (
+    said !== undefined &&
+    said.code >= -32001 &&
+    said.code <= -32000 &&
+    /session/i.test(said.message)
+  );
+}
+
+/** The body of a refusal, which is left for whoever reads it next. */
+async function peek(upstream: UpstreamCall): Promise<Buffer> {
+  const body = await upstream.readAll(smallBodyMax);
+  upstream.readAll = async () => body;
+  return body;
+}
+
+function messageIn(body: Buffer): McpMessage | undefined {
+  try {
+    return readMessage(body, messageBounds.upstream);
+  } catch (error) {
+    if (error instanceof McpFault) return undefined;
+    throw error;
+  }
+}
+
+function errorIn(body: Buffer) {
+  const message = messageIn(body);
+  return message?.kind === 'error' ? message.error : undefined;
+}
+
+export function unknownSession(): McpFault {
+  return new McpFault({
+    status: 404,
+    code: rpcCodes.sessionNotFound,
+    message: 'Session not found',
+  });
+}
+
+function noStream(): McpFault {
+  return new McpFault({
+    status: 405,
+    code: rpcCodes.refused,
+    message: 'The MCP server offers no stream of its own.',
+  });
+}
+
+/** What the client said of itself, without what it says beside names and capabilities. */
+function briefClient({ params }: McpRequest): string {
+  const capabilities = Object.fromEntries(
+    ['roots', 'sampling', 'elicitation'].flatMap((name) => {
+      const of = params?.capabilities;
+      const has = typeof of === 'object' && of !== null && name in of;
+      return has ? [[name, {}]] : [];
+    }),
+  );
+  return JSON.stringify({
+    protocolVersion: params?.protocolVersion,
+    capabilities,
+    clientInfo: { name: 'client', version: '1' },
+  });
+}
+
+function invalidReply(asked: McpRequest, why: string): McpFault {
+  return new McpFault({
+    status: 200,
+    code: rpcCodes.internalError,
+    message: `The MCP server gave no usable answer: ${why}.`,
+    idText: asked.idText,
+  });
+}
+
+function statusFault(status: number): McpFault {
+  return new McpFault({
+    status: 200,
+    code: rpcCodes.internalError,
+    message: `The MCP server answered with the status ${status}.`,
+    data: { upstream_status: status },
+  });
+}
+
+function faultBytes({ code, message, data }: McpFault, { idText }: McpRequest): Buffer {
+  return errorReply(idText, { code, message, ...(data === undefined ? {} : { data }) });
+}
+
+/** What went wrong with the upstream, in JSON-RPC's words. @param asked undefined = nobody waits for an answer of its own */
+function failureOf(
+  error: unknown,
+  asked: McpRequest | undefined,
+  deadline: CallDeadline | undefined,
+): unknown {
+  if (error instanceof McpFault)
+    return asked === undefined || error.idText !== undefined
+      ? error
+      : new McpFault({
+          status: error.status,
+          code: error.code,
+          message: error.message,
+          data: error.data,
+          idText: asked.idText,
+        });
+  if (!(error instanceof GatewayError) || error.code === 'request.aborted') return error;
+  if (deadline?.isOver === true)
+    return new McpFault({
+      status: asked === undefined ? 504 : 200,
+      code: rpcCodes.requestTimeout,
+      message: 'Request timed out: the MCP server did not answer in time.',
+      ...(asked === undefined ? {} : { idText: asked.idText }),
+    });
+  if (!error.code.startsWith('upstream.') && !error.code.startsWith('host.')) return error;
+  return new McpFault({
+    status: asked === undefined ? 502 : 200,
+    code: rpcCodes.internalError,
+    message: error.message.replace('The provider', 'The MCP server'),
+    data: { reason: error.failureCause ?? error.code },
+    ...(asked === undefined ? {} : { idText: asked.idText }),
+  });
+}

@@ -1,0 +1,43 @@
+import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
+import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import type { ToolCall } from '../exchange/subject.ts';
+import type { CallerReply } from './caller-reply.ts';
+
+/** One request to an MCP server by somebody who is known and may ask it. */
+export interface McpCall {
+  readonly exchange: Exchange & { subject: ToolCall };
+  readonly key: ResolvedKey;
+  readonly bundle: CompiledBundle;
+  readonly server: CompiledMcpServer;
+  /** Whom sessions, tasks and states belong to. */
+  readonly principal: string;
+  readonly reply: CallerReply;
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Whose a session is: of a key, its id; of tokens, the user that they are of,
+ * so that a fresh token goes on with it; without a user, the token itself.
+ */
+export function principalOf(key: ResolvedKey): string {
+  const { source, hashHex } = key;
+  const isToken = 'validUntilMs' in key;
+  return isToken && source.userId === '' ? `token:${hashHex}` : `${source.id}:${source.userId}`;
+}
+
+/** What a server may be told of who calls. */
+export function claimsOf({ key, bundle }: McpCall): Record<string, string> {
+  const { source } = key;
+  return {
+    sub: source.userId === '' ? source.id : source.userId,
+    username: source.name,
+    user_id: source.userId,
+    workspace_id: source.workspaceId,
+    workspace_slug: bundle.source.workspaceSlug,
+    organisation_id: source.organisationId,
+    scope: source.scopes.join(' '),
+  };
+}

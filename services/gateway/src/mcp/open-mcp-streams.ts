@@ -1,0 +1,110 @@
+import { writeSseEvent } from '@sluice/mcp';
+import type { Part } from '@sluice/service';
+import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import type { ConfigStore } from '../held/config-store.ts';
+import { mayUse } from './may-use.ts';
+import type { McpCall } from './mcp-call.ts';
+
+/** Changes bite, and are told, within so long. */
+const lookMs = 400;
+const keepAliveMs = 15_000;
+
+interface OpenStream {
+  readonly call: McpCall;
+  /** Told of changes, and ended when the gateway is to stop; others are answers, which end by themselves. */
+  readonly isListening: boolean;
+  server: CompiledMcpServer;
+  quietMs: number;
+}
+
+export interface OpenMcpStreamsOptions {
+  readonly store: Pick<ConfigStore, 'bundle' | 'heldKey'>;
+  readonly isDraining: () => boolean;
+}
+
+/**
+ * All streams that are open to clients of MCP: kept alive by comments, told when
+ * what they may see has changed, and ended when they may see it no more.
+ */
+export class OpenMcpStreams {
+  readonly #options: OpenMcpStreamsOptions;
+  readonly #streams = new Set<OpenStream>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: OpenMcpStreamsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  readonly part: Part = {
+    name: 'mcp-streams',
+    start: () => {
+      this.#timer = setInterval(() => this.#look(), lookMs);
+      this.#timer.unref();
+    },
+    stop: () => clearInterval(this.#timer),
+    gauges: () => [
+      {
+        name: 'sluice_mcp_open_streams',
+        help: 'Streams that are open to clients of MCP servers',
+        read: () => this.size,
+      },
+    ],
+  };
+
+  /** @returns what is called once, when it has ended however it did */
+  open(call: McpCall, { isListening }: { isListening: boolean }): () => void {
+    const stream = { call, isListening, server: call.server, quietMs: 0 };
+    this.#streams.add(stream);
+    return () => this.#streams.delete(stream);
+  }
+
+  #look(): void {
+    for (const stream of this.#streams) {
+      stream.quietMs += lookMs;
+      if (stream.isListening) this.#lookAt(stream);
+      if (stream.quietMs < keepAliveMs) continue;
+      stream.quietMs = 0;
+      stream.call.reply.keepAlive();
+    }
+  }
+
+  #lookAt(stream: OpenStream): void {
+    const { call } = stream;
+    const { reply } = call;
+    const server = this.#serverOf(call);
+    if (server === undefined) {
+      reply.endStream();
+      return;
+    }
+    if (server.version === stream.server.version) return;
+    stream.server = server;
+    for (const kind of ['tools', 'prompts', 'resources'])
+      reply.write(
+        writeSseEvent(
+          Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}`),
+        ),
+      );
+  }
+
+  /** As it is now; undefined = the caller may not listen to it any more. */
+  #serverOf({ key, server, exchange }: McpCall): CompiledMcpServer | undefined {
+    const { store, isDraining } = this.#options;
+    if (isDraining()) return undefined;
+    const isToken = 'validUntilMs' in key;
+    const secret = exchange.arrival.caller.serviceKey ?? '';
+    if (!isToken && store.heldKey(secret) === undefined) return undefined;
+    if (key.expiresAtMs !== 0 && key.expiresAtMs <= Date.now()) return undefined;
+    const bundle = store.bundle(key.source.workspaceId);
+    if (bundle instanceof Promise) {
+      // It is being fetched, and what was in force still is.
+      bundle.catch(() => undefined);
+      return server;
+    }
+    const now = bundle.mcpServer(server.source.id);
+    return now === undefined || mayUse(now, key) !== undefined ? undefined : now;
+  }
+}

@@ -1,0 +1,284 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type HeaderSpelling, operations, spellingOf } from '@sluice/contracts';
+import { fromUnknown, type GatewayError } from '@sluice/errors';
+import {
+  checkPostHeaders,
+  checkStreamHeaders,
+  errorReply,
+  legacyVersions,
+  McpFault,
+  readMessage,
+  rpcCodes,
+} from '@sluice/mcp';
+import { type Exchange, openExchange } from '../exchange/exchange.ts';
+import type { ReplyHeaders } from '../exchange/reply.ts';
+import type { ToolCall } from '../exchange/subject.ts';
+import { expectRest } from '../http/discard-rest.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
+import { headerText } from '../routes/error-reply.ts';
+import { openArrival } from '../routes/open-arrival.ts';
+import { observe, type ServeDeps } from '../routes/serve.ts';
+import type { McpAddress } from './address.ts';
+import { CallerReply } from './caller-reply.ts';
+import type { LegacyRelay } from './legacy-relay.ts';
+import { mayUse } from './may-use.ts';
+import { type McpCall, principalOf } from './mcp-call.ts';
+import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
+import { headerPlan } from './upstream-headers.ts';
+
+export interface McpDeps extends ServeDeps {
+  readonly authenticate: Stage;
+  readonly origins: Omit<OriginSettings, 'readArrival'>;
+  readonly legacy: LegacyRelay;
+}
+
+export type ServeMcp = (req: IncomingMessage, res: ServerResponse, address: McpAddress) => void;
+
+const operationOf = {
+  POST: operations.mcpMessage,
+  GET: operations.mcpStream,
+  DELETE: operations.mcpEnd,
+} as const;
+
+const allowed = 'POST, GET, DELETE';
+const messageBytesMax = 4 * 1024 * 1024;
+
+/** The one place where requests of MCP clients become answers, and faults what those clients act on. */
+export function serveMcp(deps: McpDeps): ServeMcp {
+  const origins = { ...deps.origins, readArrival: deps.readArrival };
+  const isOurs = (name: string) =>
+    deps.headerPrefixes.all.some((prefix) => name.startsWith(prefix));
+  return (req, res, address) => {
+    const spelling = spellingOf(deps.headerPrefixes, req.headers);
+    const origin = judgeOrigin(req, origins);
+    const reply = new CallerReply({
+      res,
+      prefixes: deps.headerPrefixes,
+      spelling,
+      headers: {
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+        ...pageHeaders(origin.page),
+      },
+    });
+    if (origin.refused !== undefined) {
+      expectRest(req, res);
+      reply.body(403, oauthError('forbidden', origin.refused));
+      return;
+    }
+    if (req.method === 'OPTIONS') {
+      const asked = req.headers['access-control-request-headers'];
+      if (origin.page === undefined) reply.empty(204, { allow: allowed });
+      else reply.empty(204, preflightHeaders(origin.page, asked, isOurs));
+      return;
+    }
+    const operation = operationOf[req.method as keyof typeof operationOf];
+    if (operation === undefined) {
+      expectRest(req, res);
+      reply.body(405, oauthError('method_not_allowed', 'POST, GET and DELETE are.'), {
+        allow: allowed,
+      });
+      return;
+    }
+    run({ req, res, address, spelling, operation, base: origin.base, reply }, deps);
+  };
+}
+
+interface Served {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly address: McpAddress;
+  readonly spelling: HeaderSpelling;
+  readonly operation: (typeof operationOf)[keyof typeof operationOf];
+  readonly base: string | undefined;
+  readonly reply: CallerReply;
+}
+
+function run(served: Served, deps: McpDeps): void {
+  const { req, res, operation, address } = served;
+  const abort = new AbortController();
+  const arrival = openArrival(req, res, {
+    ...deps,
+    bodyBytesMax: { json: messageBytesMax, form: 0 },
+    abort,
+    owner: () => exchange.key?.source.workspaceId ?? '',
+  });
+  const exchange: Exchange & { subject: ToolCall } = openExchange(arrival, {
+    kind: 'tool-call',
+    operation,
+    pathname: address.path,
+    search: '',
+  });
+  served.reply.add({
+    'x-service-request-id': arrival.requestIdText,
+    'x-service-trace-id': headerText(arrival.traceId),
+    ...(deps.isDraining() ? { connection: 'close' } : {}),
+  });
+  let errorCode = '';
+  res.once('close', () => {
+    const status = served.reply.isOver && res.writableFinished ? served.reply.status : 499;
+    observe(exchange, status, errorCode, { ...deps, name: operation.id });
+  });
+  answer(served, exchange, deps, abort.signal)
+    .catch((caught: unknown) => {
+      abort.abort();
+      errorCode = caught instanceof McpFault ? `mcp.${caught.code}` : fromUnknown(caught).code;
+      tellFault(caught, served, exchange, deps);
+    })
+    .catch((fault: unknown) => {
+      deps.logger.error({ err: fault, request_id: arrival.requestIdText }, 'no answer was sent');
+      res.destroy();
+    });
+}
+
+async function answer(
+  served: Served,
+  exchange: Exchange & { subject: ToolCall },
+  deps: McpDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  await deps.authenticate(exchange, async () => entered);
+  const call = enterServer(served, exchange, signal);
+  const { headers } = exchange.arrival;
+  const sessionId = headers['mcp-session-id'];
+  const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
+  const { legacy } = deps;
+  switch (served.operation) {
+    case operations.mcpEnd:
+      return legacy.end(call, await legacy.sessionOf(call, named));
+    case operations.mcpStream: {
+      checkStreamHeaders(headers);
+      const last = headers['last-event-id'];
+      const session = await legacy.sessionOf(call, named);
+      expectRevision(headers['mcp-protocol-version'], session.revision);
+      return legacy.stream(call, session, typeof last === 'string' ? last : undefined);
+    }
+    default:
+      return post(call, named, served, deps);
+  }
+}
+
+async function post(
+  call: McpCall,
+  sessionId: string | undefined,
+  { req, res }: Served,
+  { legacy }: McpDeps,
+): Promise<void> {
+  const { arrival } = call.exchange;
+  const { headers } = arrival;
+  checkPostHeaders(headers);
+  const message = readMessage(await arrival.readBody());
+  expectRest(req, res);
+  if (message.kind === 'request' && message.method === 'initialize')
+    return legacy.begin(call, message);
+  const session = await legacy.sessionOf(call, sessionId);
+  expectRevision(headers['mcp-protocol-version'], session.revision);
+  if (message.kind === 'request') return legacy.request(call, session, message);
+  return legacy.tell(call, session, message);
+}
+
+/** The server that is asked for, where it may be. @throws GatewayError, AccessFault */
+function enterServer(
+  { address, reply }: Served,
+  exchange: Exchange & { subject: ToolCall },
+  signal: AbortSignal,
+): McpCall {
+  const { key, bundle } = exchange;
+  if (key === undefined || bundle === undefined) throw new Error('nobody was let in');
+  const { workspace } = address;
+  if (workspace !== undefined && workspace !== bundle.source.workspaceSlug)
+    throw new AccessFault(403, 'forbidden', 'This credential is of another workspace.');
+  const server = bundle.mcpServer(address.server);
+  if (server === undefined) throw new AccessFault(404, 'not_found', 'server not found');
+  const refused = mayUse(server, key);
+  if (refused !== undefined) throw new AccessFault(403, 'forbidden', refused);
+  const { unkept } = headerPlan(server);
+  if (unkept !== undefined)
+    throw new AccessFault(
+      503,
+      'temporarily_unavailable',
+      `This MCP server cannot be called: ${unkept}.`,
+    );
+  return { exchange, key, bundle, server, principal: principalOf(key), reply, signal };
+}
+
+/** A refusal before there is a message to answer. */
+class AccessFault extends Error {
+  readonly status: number;
+  readonly error: string;
+
+  constructor(status: number, error: string, description: string) {
+    super(description);
+    this.status = status;
+    this.error = error;
+  }
+}
+
+/** Absent, it is that of the session. */
+function expectRevision(sent: string | string[] | undefined, agreed: string): void {
+  if (sent === undefined || sent === agreed || legacyVersions.includes(String(sent))) return;
+  throw new McpFault({
+    status: 400,
+    code: rpcCodes.refused,
+    message: `Bad Request: Unsupported protocol version (supported versions: ${legacyVersions.join(', ')})`,
+  });
+}
+
+function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger }: McpDeps): void {
+  const { req, res, reply } = served;
+  if (reply.isOver || reply.isStreaming) {
+    res.destroy();
+    return;
+  }
+  expectRest(req, res);
+  if (caught instanceof McpFault) {
+    const { status, code, message, data, idText = 'null' } = caught;
+    const headers: ReplyHeaders = status === 405 ? { allow: 'POST, DELETE' } : {};
+    const error = { code, message, ...(data === undefined ? {} : { data }) };
+    reply.body(status, errorReply(idText, error), headers);
+    return;
+  }
+  if (caught instanceof AccessFault) {
+    reply.body(caught.status, oauthError(caught.error, caught.message));
+    return;
+  }
+  const error = fromUnknown(caught);
+  if (error.code === 'internal')
+    logger.error(
+      { err: error.cause ?? error, request_id: exchange.arrival.requestIdText },
+      'a request failed on our side',
+    );
+  tellGatewayError(error, served);
+}
+
+function tellGatewayError(error: GatewayError, { reply, address, base }: Served): void {
+  const headers: ReplyHeaders = { ...error.headers };
+  const challenge =
+    base === undefined
+      ? 'Bearer'
+      : `Bearer resource_metadata="${base}/.well-known/oauth-protected-resource${address.path}"`;
+  if (error.status === 401) {
+    headers['www-authenticate'] = challenge;
+    reply.body(401, oauthError('unauthorized', error.message), headers);
+    return;
+  }
+  if (error.code === 'auth.missing_scope') {
+    const more = `error="insufficient_scope", scope="mcp"`;
+    headers['www-authenticate'] = `${challenge}${base === undefined ? ' ' : ', '}${more}`;
+    reply.body(403, oauthError('insufficient_scope', error.message), headers);
+    return;
+  }
+  if (error.status === 403) {
+    reply.body(403, oauthError('forbidden', error.message), headers);
+    return;
+  }
+  const code = error.code.startsWith('request.') ? rpcCodes.invalidRequest : rpcCodes.internalError;
+  reply.body(error.status, errorReply('null', { code, message: error.message }), headers);
+}
+
+function oauthError(error: string, description: string): Buffer {
+  return Buffer.from(JSON.stringify({ error, error_description: description }));
+}
+
+/** What the stage of authentication hands on: nothing of it is sent. */
+const entered = { kind: 'body' as const, status: 200, headers: {}, body: Buffer.alloc(0) };

@@ -1,0 +1,199 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+import { hopByHop } from '../http/connection-headers.ts';
+
+/** Whoever calls, as a server may be told. */
+export interface ToldIdentity {
+  readonly claims: Readonly<Record<string, string>>;
+}
+
+/** Headers that make a client somebody, belong to one connection, or to the protocol: never passed on. */
+const neverForwarded = new Set([
+  ...hopByHop,
+  'cookie',
+  'set-cookie',
+  'authorization',
+  'x-api-key',
+  'x-service-api-key',
+  'api-key',
+  'apikey',
+  'x-auth-token',
+  'x-access-token',
+  'x-user-claims',
+  'x-user-jwt',
+  'last-event-id',
+  'content-type',
+  'content-encoding',
+  'accept',
+  'accept-encoding',
+  'origin',
+  'referer',
+]);
+
+/** Whether a caller's header may be copied, or be written by a copy. Takes names in lower case. */
+export function isForwardable(name: string): boolean {
+  return (
+    !neverForwarded.has(name) &&
+    !name.startsWith('mcp-') &&
+    !name.startsWith('x-service-') &&
+    !name.startsWith('x-forwarded-') &&
+    !name.startsWith('sec-') &&
+    !name.startsWith('proxy-')
+  );
+}
+
+interface HeaderChoice {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** A server's settings of headers, made ready. */
+export interface HeaderPlan {
+  /** Copied from the caller; `except` = all but these. */
+  readonly forwarded: { readonly except: boolean; readonly headers: readonly HeaderChoice[] };
+  /** Of the admin, the later of a name over the former. */
+  readonly fixed: Readonly<Record<string, string>>;
+  /** The header that tells who calls. */
+  readonly claims:
+    | { readonly name: string; readonly include: readonly string[] | undefined }
+    | undefined;
+  /** A setting that this gateway cannot keep to: the server is not called. */
+  readonly unkept: string | undefined;
+}
+
+const plans = new WeakMap<CompiledMcpServer, HeaderPlan>();
+
+export function headerPlan(server: CompiledMcpServer): HeaderPlan {
+  const known = plans.get(server);
+  if (known !== undefined) return known;
+  const plan = makePlan(server);
+  plans.set(server, plan);
+  return plan;
+}
+
+/**
+ * The headers of one call, made for it alone: the caller's that are forwarded,
+ * then those of the credential, the admin's extras, and who calls.
+ */
+export function upstreamHeaders(
+  server: CompiledMcpServer,
+  arrived: IncomingHttpHeaders,
+  identity: ToldIdentity,
+): Record<string, string> {
+  const { forwarded, fixed, claims } = headerPlan(server);
+  const headers: Record<string, string> = {};
+  if (forwarded.except) {
+    const kept = new Set(forwarded.headers.map(({ from }) => from));
+    for (const [name, value] of Object.entries(arrived))
+      if (value !== undefined && !kept.has(name) && isForwardable(name))
+        headers[name] = String(value);
+  } else
+    for (const { from, to } of forwarded.headers) {
+      const value = arrived[from];
+      if (value !== undefined) headers[to] = String(value);
+    }
+  for (const name of traceNames) {
+    const value = arrived[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  Object.assign(headers, fixed);
+  if (claims !== undefined) {
+    const { include } = claims;
+    const told = Object.entries(identity.claims).filter(
+      ([name, value]) => value !== '' && (include === undefined || include.includes(name)),
+    );
+    headers[claims.name] = asciiJson(Object.fromEntries(told));
+  }
+  return headers;
+}
+
+const traceNames = ['traceparent', 'tracestate'];
+
+function makePlan({ configurations, source }: CompiledMcpServer): HeaderPlan {
+  const {
+    forward_headers: forward,
+    custom_headers: custom,
+    headers,
+    passthrough_header: passthrough,
+    passthrough_headers: passthroughs,
+    user_identity_forwarding: identity,
+    jwt_validation: validation,
+  } = configurations;
+  const isListed = Array.isArray(forward);
+  const choices = isListed ? forward : isRecord(forward) ? forward.headers : [];
+  const except = isRecord(forward) && forward.mode === 'all-except';
+  const auth = source.authType === 'headers' ? { ...named(headers), ...named(custom) } : {};
+  return {
+    forwarded: {
+      except,
+      headers: (Array.isArray(choices) ? choices : [])
+        .flatMap(asChoice)
+        // Of those that are left out the names alone count.
+        .filter(({ from, to }) => except || (isForwardable(from) && isForwardable(to))),
+    },
+    fixed: { ...auth, ...named(passthroughs), ...named(passthrough) },
+    claims: claimsHeader(identity),
+    unkept: unkept(identity, validation, source.authType),
+  };
+}
+
+function asChoice(choice: unknown): HeaderChoice[] {
+  if (typeof choice === 'string') {
+    const name = choice.toLowerCase();
+    return [{ from: name, to: name }];
+  }
+  if (!isRecord(choice)) return [];
+  const { from, to } = choice;
+  return typeof from === 'string' && typeof to === 'string'
+    ? [{ from: from.toLowerCase(), to: to.toLowerCase() }]
+    : [];
+}
+
+/** What the transport itself says of a call is said by nobody else. */
+const ofTransport = new Set([...hopByHop, 'content-type', 'accept', 'last-event-id']);
+
+function named(headers: unknown): Record<string, string> {
+  if (!isRecord(headers)) return {};
+  return Object.fromEntries(
+    Object.entries(headers)
+      .map(([name, value]) => [name.toLowerCase(), value] as const)
+      .filter(
+        (entry): entry is [string, string] =>
+          typeof entry[1] === 'string' &&
+          !ofTransport.has(entry[0]) &&
+          !entry[0].startsWith('mcp-'),
+      ),
+  );
+}
+
+function claimsHeader(identity: unknown): HeaderPlan['claims'] {
+  if (!isRecord(identity) || identity.method !== 'claims_header') return undefined;
+  const { header_name: name, include_claims: include } = identity;
+  return {
+    name: typeof name === 'string' ? name.toLowerCase() : 'x-user-claims',
+    include: Array.isArray(include)
+      ? include.filter((claim): claim is string => typeof claim === 'string')
+      : undefined,
+  };
+}
+
+function unkept(identity: unknown, validation: unknown, authType: string): string | undefined {
+  if (isRecord(identity) && identity.method !== 'claims_header')
+    return `user_identity_forwarding by ${String(identity.method)} is not served yet`;
+  if (isRecord(validation)) return 'jwt_validation is not served yet';
+  if (authType !== 'none' && authType !== 'headers')
+    return `auth_type ${authType} is not served yet`;
+  return undefined;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Header values are ASCII: JSON says all else by escapes. */
+function asciiJson(value: object): string {
+  return JSON.stringify(value).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}

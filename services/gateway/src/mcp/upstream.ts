@@ -1,0 +1,86 @@
+import { GatewayError } from '@sluice/errors';
+import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
+import { UpstreamCall } from '../calls/upstream-call.ts';
+import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
+
+export interface UpstreamDeps {
+  readonly pools: UpstreamPools;
+  readonly hostRules: HostRules;
+  /** Of one call, until its answer; begun anew by progress. */
+  readonly timeoutMs: number;
+}
+
+export interface UpstreamRequest {
+  readonly method: 'POST' | 'GET' | 'DELETE';
+  readonly headers: Record<string, string>;
+  readonly body: Buffer | undefined;
+  readonly signal: AbortSignal;
+  /** Of the owner of the connection: a workspace. */
+  readonly owner: string;
+  /** Instead of the server's own; of its origin. */
+  readonly path?: string;
+}
+
+/** However much progress is told, a call ends. */
+export const callMsMax = 600_000;
+/** Streams that the server speaks on when it has something to say. */
+const never = 2 ** 31 - 1;
+
+/** Opens one request to a server, at an address that is checked when it is connected to. @throws GatewayError */
+export function callServer(
+  { source }: CompiledMcpServer,
+  request: UpstreamRequest,
+  { pools, hostRules }: UpstreamDeps,
+): UpstreamCall {
+  const { url } = checkUpstreamUrl(source.url, hostRules, 'url', 'admin');
+  const pool = pools.pool(url.origin, { by: 'admin', owner: request.owner });
+  return new UpstreamCall(pool, {
+    path: request.path ?? `${url.pathname}${url.search}`,
+    method: request.method,
+    headers: request.headers,
+    body: request.body ?? null,
+    // Deadlines are the relay's: they know of progress.
+    timeoutMs: never,
+    idleTimeoutMs: never,
+    signal: request.signal,
+  });
+}
+
+/** Ends a call that takes too long. Progress begins the time anew, up to a cap. */
+export class CallDeadline {
+  readonly #timer: NodeJS.Timeout;
+  readonly #cap: NodeJS.Timeout;
+  readonly #abort = new AbortController();
+  readonly #onGone: () => void;
+  readonly #gone: AbortSignal;
+  isOver = false;
+
+  /** @param gone aborted when the caller leaves */
+  constructor(timeoutMs: number, gone: AbortSignal) {
+    const end = () => {
+      this.isOver = true;
+      this.#abort.abort(new GatewayError('upstream.timeout', { failureCause: 'timeout' }));
+    };
+    this.#timer = setTimeout(end, timeoutMs);
+    this.#cap = setTimeout(end, Math.max(callMsMax, timeoutMs));
+    this.#gone = gone;
+    this.#onGone = () => this.#abort.abort(new GatewayError('request.aborted'));
+    if (gone.aborted) this.#onGone();
+    else gone.addEventListener('abort', this.#onGone, { once: true });
+  }
+
+  /** Aborted when the time is over, or the caller has left. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  progress(): void {
+    this.#timer.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#cap);
+    this.#gone.removeEventListener('abort', this.#onGone);
+  }
+}

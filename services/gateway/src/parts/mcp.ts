@@ -1,0 +1,60 @@
+import { hkdfSync } from 'node:crypto';
+import { createSealer } from '@sluice/mcp';
+import type { HostRules, UpstreamPools } from '@sluice/outbound';
+import type { ConfigStore } from '../held/config-store.ts';
+import { EventRecorder } from '../mcp/event-recorder.ts';
+import { LegacyRelay } from '../mcp/legacy-relay.ts';
+import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
+import { serveMcp } from '../mcp/serve-mcp.ts';
+import { SessionNotes } from '../mcp/session-notes.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
+import type { SharedStore } from '../redis/shared-store.ts';
+import type { ServeDeps } from '../routes/serve.ts';
+import type { Env } from '../settings.ts';
+import type { UsageRecorder } from '../usage/usage-recorder.ts';
+
+export interface McpParts {
+  serving: ServeDeps;
+  authenticate: Stage;
+  store: ConfigStore;
+  pools: UpstreamPools;
+  hostRules: HostRules;
+  shared: SharedStore | undefined;
+  recorder: UsageRecorder;
+  /** This life of this gateway. */
+  replicaId: string;
+}
+
+/** The relay between MCP clients and servers. */
+export function mcpPart(env: Env, parts: McpParts) {
+  const { serving, store } = parts;
+  const streams = new OpenMcpStreams({ store, isDraining: serving.isDraining });
+  const upstream = {
+    pools: parts.pools,
+    hostRules: parts.hostRules,
+    timeoutMs: env.MCP_REQUEST_TIMEOUT_MS,
+  };
+  const legacy = new LegacyRelay({
+    ...upstream,
+    sealer: createSealer([env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map(sealingKey)),
+    notes: new SessionNotes(parts.shared),
+    recorder: new EventRecorder(parts.recorder, serving.logger),
+    streams,
+    replicaId: parts.replicaId,
+  });
+  const serve = serveMcp({
+    ...serving,
+    authenticate: parts.authenticate,
+    origins: {
+      addresses: { mcp: env.MCP_GATEWAY_BASE_URL, public: env.PUBLIC_URL },
+      allowed: new Set(env.MCP_ALLOWED_ORIGINS),
+    },
+    legacy,
+  });
+  return { serve, part: streams.part };
+}
+
+/** What all gateways share, made into a key that nothing else is made with. */
+function sealingKey(pepper: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', pepper, '', 'sluice mcp sealing 1', 32));
+}

@@ -1,0 +1,74 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Arrival, HeaderPrefixes } from '@sluice/contracts';
+import { uuidText } from '@sluice/usage';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import { bodyStream } from '../http/body-stream.ts';
+import { whenCallerGone } from '../http/caller-gone.ts';
+import { readCallerHeaders } from '../http/caller-headers.ts';
+import { arrivedHeaders } from '../http/header-names.ts';
+import { freeBytes, type HeldBytes, Holding } from '../http/held-bytes.ts';
+import { readBody } from '../http/read-body.ts';
+import { requestTarget } from '../http/request-target.ts';
+import type { RequestsUnderWay } from '../http/requests-under-way.ts';
+import type { SlowBodies } from '../http/slow-bodies.ts';
+import { uuidV7 } from '../usage/uuid.ts';
+
+export interface ArrivalDeps {
+  readonly headerPrefixes: HeaderPrefixes;
+  readonly heldBytes: HeldBytes;
+  readonly bodyBytesMax: { readonly json: number; readonly form: number };
+  readonly slowBodies: SlowBodies;
+  readonly readArrival: (req: IncomingMessage) => Arrival;
+  readonly underWay: RequestsUnderWay;
+  /** Aborted when the caller leaves. */
+  readonly abort: AbortController;
+  /** On whose account its body is held; empty while that is not known. */
+  readonly owner: () => string;
+}
+
+/** A request as it came, whatever it is about: nothing of its body is read yet. */
+export function openArrival(
+  req: IncomingMessage & { originalUrl?: string },
+  res: ServerResponse,
+  deps: ArrivalDeps,
+): ArrivedRequest {
+  const url = requestTarget(req.originalUrl ?? req.url ?? '/');
+  const query = url.indexOf('?');
+  const startedAtMs = Date.now();
+  const requestId = uuidV7(startedAtMs);
+  const requestIdText = uuidText(requestId);
+  const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
+  const caller = readCallerHeaders(headers);
+  whenCallerGone(req, res, () => deps.abort.abort());
+  res.once('close', deps.underWay.begin(deps.abort));
+  let holding: Holding | undefined;
+  let held = 0;
+  const hold = (bytes: number): boolean => {
+    if (res.closed) return false;
+    if (holding !== undefined) return holding.grow(bytes);
+    held += bytes;
+    // What nobody counts needs nobody to let go of it.
+    if (held <= freeBytes) return true;
+    holding = new Holding(deps.heldBytes, deps.owner());
+    res.once('close', () => holding?.release());
+    return holding.grow(held);
+  };
+  return {
+    method: req.method ?? 'GET',
+    pathname: query < 0 ? url : url.slice(0, query),
+    search: query < 0 ? '' : url.slice(query),
+    headers,
+    caller,
+    requestId,
+    requestIdText,
+    traceId: caller.traceId ?? requestIdText,
+    startedAt: performance.now(),
+    startedAtMs,
+    signal: deps.abort.signal,
+    callerAddress: () => deps.readArrival(req).address,
+    readBody: (kind = 'json') =>
+      readBody(req, { bytesMax: deps.bodyBytesMax[kind], slowBodies: deps.slowBodies, hold }),
+    holdBytes: hold,
+    bodyStream: () => bodyStream(req),
+  };
+}

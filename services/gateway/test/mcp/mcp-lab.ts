@@ -1,0 +1,116 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { ClientCapabilities } from '@modelcontextprotocol/sdk/types.js';
+import type { TestStackOptions } from '@sluice/testkit';
+import { type Scenario, startScenario } from '../scenario.ts';
+
+export interface McpLab {
+  readonly scenario: Scenario;
+  /** Saves an integration and a server of it, both in force at every gateway. */
+  save(settings: ServerSettings): Promise<SavedServer>;
+  /** Addresses of a server, one a gateway. */
+  urls(slug: string): string[];
+  /** A key of its own in the workspace, which belongs to nobody else. */
+  newKey(scopes?: readonly string[]): Promise<string>;
+  connect(slug: string, options?: ConnectOptions): Promise<Connected>;
+  stop(): Promise<void>;
+}
+
+export interface ServerSettings {
+  readonly url: string;
+  readonly transport?: 'http' | 'sse';
+  readonly authType?: string;
+  readonly configurations?: Record<string, unknown>;
+}
+
+export interface SavedServer {
+  readonly slug: string;
+  readonly id: string;
+  readonly integrationId: string;
+}
+
+export interface ConnectOptions {
+  readonly key?: string;
+  readonly capabilities?: ClientCapabilities;
+  /** Before it connects: handlers. */
+  readonly prepare?: (client: Client) => void;
+  readonly headers?: Record<string, string>;
+}
+
+export interface Connected {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
+}
+
+/** A running Sluice, and clients of others that know nothing of it. Requests go to its gateways in turn. */
+export async function startMcpLab(options: TestStackOptions = {}): Promise<McpLab> {
+  const scenario = await startScenario({ lazyLedger: true, ...options });
+  const { credentials, gatewayUrls } = scenario.stack;
+  let saved = 0;
+  const urls = (slug: string) => gatewayUrls.map((origin) => `${origin}/${slug}/mcp`);
+  const connected: Connected[] = [];
+
+  return {
+    scenario,
+    urls,
+    async save({ url, transport = 'http', authType = 'none', configurations = {} }) {
+      saved += 1;
+      const slug = `server-${saved}`;
+      const { workspace_id } = credentials;
+      const integration = await scenario.admin<{ id: string }>('POST', '/mcp-integrations', {
+        name: slug,
+        slug: `integration-${saved}`,
+        url,
+        transport,
+        auth_type: authType,
+        configurations,
+        workspace_id,
+      });
+      const server = await scenario.admin<{ id: string }>('POST', '/mcp-servers', {
+        name: slug,
+        slug,
+        mcp_integration_id: integration.id,
+        workspace_id,
+      });
+      return { slug, id: server.id, integrationId: integration.id };
+    },
+    async newKey(scopes = ['mcp.invoke']) {
+      saved += 1;
+      const made = await scenario.admin<{ key: string }>('POST', '/api-keys/workspace/service', {
+        name: `key-${saved}`,
+        workspace_id: credentials.workspace_id,
+        scopes,
+      });
+      return made.key;
+    },
+    async connect(slug, { key, capabilities = {}, prepare, headers } = {}) {
+      const client = new Client({ name: 'stranger', version: '1' }, { capabilities });
+      prepare?.(client);
+      const [first = ''] = urls(slug);
+      const transport = new StreamableHTTPClientTransport(new URL(first), {
+        fetch: inTurn(urls(slug)),
+        requestInit: {
+          headers: { 'x-service-api-key': key ?? credentials.workspace_key, ...headers },
+        },
+      });
+      await client.connect(transport);
+      connected.push({ client, transport });
+      return { client, transport };
+    },
+    async stop() {
+      await Promise.all(connected.map(({ client }) => client.close()));
+      await scenario.stop();
+    },
+  };
+}
+
+/** Each request to the next gateway. */
+export function inTurn(
+  urls: readonly string[],
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  let next = 0;
+  return (_url, init) => {
+    next += 1;
+    return fetch(urls[next % urls.length] as string, init);
+  };
+}

@@ -1,0 +1,470 @@
+import { request } from 'node:http';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ListRootsRequestSchema,
+  LoggingMessageNotificationSchema,
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from '@modelcontextprotocol/sdk/types.js';
+import { eventually } from '@sluice/testkit';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type FixtureLog, fixtureServer } from './fixture-server.ts';
+import { type LegacyUpstream, startLegacyUpstream } from './legacy-upstream.ts';
+import { type McpLab, type SavedServer, startMcpLab } from './mcp-lab.ts';
+
+/** Clients and servers of the older era, through two gateways in turn that share a Redis. */
+let lab: McpLab;
+let upstream: LegacyUpstream;
+let jsonUpstream: LegacyUpstream;
+let server: SavedServer;
+let jsonServer: SavedServer;
+const log: FixtureLog = { writes: 0, cancelled: 0 };
+
+beforeAll(async () => {
+  const makeServer = () => fixtureServer(log);
+  [lab, upstream, jsonUpstream] = await Promise.all([
+    startMcpLab({ gateways: 2, redis: true }),
+    startLegacyUpstream({ makeServer }),
+    startLegacyUpstream({ makeServer, json: true, unknownStatus: 400 }),
+  ]);
+  server = await lab.save({ url: upstream.url });
+  jsonServer = await lab.save({ url: jsonUpstream.url });
+});
+afterAll(async () => {
+  await lab?.stop();
+  await upstream?.close();
+  await jsonUpstream?.close();
+});
+
+const textOf = (result: unknown) =>
+  (result as { content: { text: string }[] }).content[0]?.text ?? '';
+
+async function direct(): Promise<Client> {
+  const client = new Client({ name: 'stranger', version: '1' }, { capabilities: {} });
+  await client.connect(new StreamableHTTPClientTransport(new URL(upstream.url)));
+  return client;
+}
+
+/** What a client can find out about a server. */
+async function survey(client: Client) {
+  const tools = [];
+  let cursor: string | undefined;
+  let pages = 0;
+  do {
+    const page = await client.listTools(cursor === undefined ? {} : { cursor });
+    tools.push(...page.tools);
+    cursor = page.nextCursor;
+    pages += 1;
+  } while (cursor !== undefined);
+  return {
+    pages,
+    tools,
+    info: client.getServerVersion(),
+    instructions: client.getInstructions(),
+    capabilities: client.getServerCapabilities(),
+    echo: await client.callTool({ name: 'echo', arguments: { a: [1, { b: 'ü' }] } }),
+    failed: await client.callTool({ name: 'fails' }),
+    resources: await client.listResources(),
+    templates: await client.listResourceTemplates(),
+    read: await client.readResource({ uri: 'test://one' }),
+    prompts: await client.listPrompts(),
+    prompt: await client.getPrompt({ name: 'greet', arguments: { who: 'you' } }),
+    completion: await client.complete({
+      ref: { type: 'ref/prompt', name: 'greet' },
+      argument: { name: 'who', value: 'y' },
+    }),
+  };
+}
+
+describe('a client of the older era', () => {
+  it('M1: sees all that it sees without the gateway, streamed or not', async () => {
+    const without = await direct();
+    const expected = await survey(without);
+    await without.close();
+    expect(expected.pages).toBe(3);
+    for (const { slug } of [server, jsonServer]) {
+      const { client } = await lab.connect(slug);
+      expect(await survey(client)).toEqual(expected);
+      await client.ping();
+      await client.close();
+    }
+  });
+
+  it('M2: hears progress, log messages and changes, in order', async () => {
+    const told: string[] = [];
+    const { client } = await lab.connect(server.slug, {
+      prepare(client) {
+        client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => {
+          told.push(String(params.data));
+        });
+        client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+          told.push('tools');
+        });
+        client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+          told.push(params.uri);
+        });
+      },
+    });
+    const steps: [string, number][] = [];
+    const call = (name: string) =>
+      client.callTool({ name: 'progress', arguments: { steps: 3, ms: 5 } }, undefined, {
+        onprogress: ({ progress }) => steps.push([name, progress]),
+      });
+    await Promise.all([call('a'), call('b')]);
+    for (const name of ['a', 'b'])
+      expect(steps.filter(([of]) => of === name).map(([, step]) => step)).toEqual([1, 2, 3]);
+    expect(told.filter((line) => line === 'step 1')).toHaveLength(2);
+    await client.subscribeResource({ uri: 'test://one' });
+    await client.callTool({ name: 'announce' });
+    await eventually(() => expect(told.slice(-2)).toEqual(['tools', 'test://one']));
+    await client.close();
+  });
+
+  it('M3: ends a call that it does not wait for', async () => {
+    const { client } = await lab.connect(server.slug);
+    const before = log.cancelled;
+    const abort = new AbortController();
+    const call = client.callTool({ name: 'slow' }, undefined, { signal: abort.signal });
+    await eventually(() =>
+      expect(upstream.requests.at(-1)?.body?.params).toMatchObject({ name: 'slow' }),
+    );
+    abort.abort('enough');
+    await expect(call).rejects.toThrow();
+    await eventually(() => expect(log.cancelled).toBe(before + 1));
+    expect(textOf(await client.callTool({ name: 'echo', arguments: {} }))).toBe('{}');
+    await client.close();
+  });
+
+  it('M4: answers what the server asks of it, and of nobody else', async () => {
+    const clients = await Promise.all(
+      ['one', 'two', 'three'].map((name) =>
+        lab.connect(server.slug, {
+          capabilities: { sampling: {}, elicitation: {}, roots: {} },
+          prepare(client) {
+            client.setRequestHandler(CreateMessageRequestSchema, ({ params }) => {
+              const [asked] = params.messages;
+              return {
+                model: 'm',
+                role: 'assistant' as const,
+                content: {
+                  type: 'text' as const,
+                  text: `${name}:${JSON.stringify(asked?.content)}`,
+                },
+              };
+            });
+            client.setRequestHandler(ElicitRequestSchema, () => ({
+              action: 'accept' as const,
+              content: { name },
+            }));
+            client.setRequestHandler(ListRootsRequestSchema, () => ({
+              roots: [{ uri: `file:///${name}` }],
+            }));
+          },
+        }),
+      ),
+    );
+    await Promise.all(
+      clients.map(async ({ client }, index) => {
+        const name = ['one', 'two', 'three'][index] as string;
+        const sampled = await client.callTool({ name: 'sample', arguments: { say: name } });
+        expect(textOf(sampled)).toContain(`${name}:`);
+        expect(textOf(await client.callTool({ name: 'ask' }))).toContain(`"${name}"`);
+        expect(textOf(await client.callTool({ name: 'roots' }))).toContain(`file:///${name}`);
+        await client.close();
+      }),
+    );
+  });
+
+  it('M6: ends its session, which is nowhere afterwards', async () => {
+    const { client, transport } = await lab.connect(server.slug);
+    const id = transport.sessionId ?? '';
+    await transport.terminateSession();
+    await client.close();
+    for (const url of lab.urls(server.slug)) {
+      const response = await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/list' }, id);
+      expect(response.status).toBe(404);
+      expect(await response.json()).toMatchObject({ error: { code: -32001 } });
+    }
+  });
+
+  it('M22: goes on when the server forgot its session, and nothing is written twice', async () => {
+    for (const [of, { slug }] of [
+      [upstream, server],
+      [jsonUpstream, jsonServer],
+    ] as const) {
+      const { client } = await lab.connect(slug);
+      const before = log.writes;
+      await client.callTool({ name: 'write' });
+      of.forget();
+      await Promise.all([1, 2, 3].map(() => client.callTool({ name: 'write' })));
+      expect(log.writes).toBe(before + 4);
+      of.forget();
+      expect(textOf(await client.callTool({ name: 'echo', arguments: {} }))).toBe('{}');
+      await client.close();
+    }
+  });
+});
+
+describe('what strangers send', () => {
+  const begin = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'raw', version: '1' },
+    },
+  };
+  const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' };
+  const at = (slug: string) => lab.urls(slug)[0] as string;
+  async function newSession(key?: string): Promise<string> {
+    const headers = key === undefined ? {} : { 'x-service-api-key': key };
+    const response = await post(at(server.slug), begin, undefined, headers);
+    expect(response.status).toBe(200);
+    await response.text();
+    return response.headers.get('mcp-session-id') ?? '';
+  }
+
+  it('M7: gets exactly the status that clients act on', async () => {
+    const session = await newSession();
+    const foreign = await newSession(await lab.newKey());
+    const cases: [string, number, number | undefined, Response][] = [
+      ['no session', 400, -32000, await post(at(server.slug), list)],
+      ['an unknown one', 404, -32001, await post(at(server.slug), list, 'nobody')],
+      ['one of another key', 404, -32001, await post(at(server.slug), list, foreign)],
+      ['one of another server', 404, -32001, await post(at(jsonServer.slug), list, session)],
+      [
+        'a changed one',
+        404,
+        -32001,
+        await post(
+          at(server.slug),
+          list,
+          session.slice(0, -2) + (session.endsWith('AA') ? 'BB' : 'AA'),
+        ),
+      ],
+      [
+        'an unknown version',
+        400,
+        -32000,
+        await post(at(server.slug), list, session, { 'mcp-protocol-version': '1999-01-01' }),
+      ],
+      [
+        'an answer that is not taken',
+        406,
+        -32000,
+        await post(at(server.slug), list, session, { accept: 'application/json' }),
+      ],
+      [
+        'another type',
+        415,
+        -32000,
+        await post(at(server.slug), list, session, { 'content-type': 'text/plain' }),
+      ],
+      ['a batch', 400, -32600, await post(at(server.slug), [list], session)],
+      ['half a message', 400, -32700, await post(at(server.slug), '{"jsonrpc":"2.0",', session)],
+      ['no message', 400, -32600, await post(at(server.slug), { id: 1 }, session)],
+      [
+        'what is too deep',
+        400,
+        -32600,
+        await post(at(server.slug), `{"a":${'['.repeat(2000)}${']'.repeat(2000)}}`, session),
+      ],
+      [
+        'what is too large',
+        413,
+        -32600,
+        await post(
+          at(server.slug),
+          JSON.stringify({ ...list, params: { a: 'x'.repeat(4_200_000) } }),
+          session,
+        ),
+      ],
+      ['another server', 404, undefined, await post(at('nothing-here'), list, session)],
+      [
+        'another workspace',
+        403,
+        undefined,
+        await post(at(server.slug).replace('/server-', '/elsewhere/server-'), list, session),
+      ],
+      [
+        'no scope',
+        403,
+        undefined,
+        await post(at(server.slug), begin, undefined, {
+          'x-service-api-key': await lab.newKey(['completions.write']),
+        }),
+      ],
+      [
+        'another page',
+        403,
+        undefined,
+        await post(at(server.slug), list, session, { origin: 'https://evil.example' }),
+      ],
+      [
+        'a notification',
+        202,
+        undefined,
+        await post(
+          at(server.slug),
+          { jsonrpc: '2.0', method: 'notifications/initialized' },
+          session,
+        ),
+      ],
+    ];
+    const told = await Promise.all(
+      cases.map(async ([name, , , response]) => {
+        const text = await response.text();
+        const body = text === '' ? {} : (JSON.parse(text) as { error?: { code?: number } });
+        return [name, response.status, body.error?.code];
+      }),
+    );
+    expect(told).toEqual(cases.map(([name, status, code]) => [name, status, code]));
+  });
+
+  it('is asked for a credential in words that its client understands', async () => {
+    const url = at(server.slug);
+    const response = await post(url, begin, undefined, { 'x-service-api-key': undefined });
+    expect(response.status).toBe(401);
+    const { origin, pathname } = new URL(url);
+    expect(response.headers.get('www-authenticate')).toBe(
+      `Bearer resource_metadata="${origin}/.well-known/oauth-protected-resource${pathname}"`,
+    );
+    expect(await response.json()).toEqual({
+      error: 'unauthorized',
+      error_description: 'No service key was sent.',
+    });
+    const bearer = { authorization: `Bearer ${lab.scenario.stack.credentials.workspace_key}` };
+    const letIn = await post(url, begin, undefined, { 'x-service-api-key': undefined, ...bearer });
+    expect(letIn.status).toBe(200);
+    await letIn.text();
+  });
+
+  it('names a host that is not ours on loopback, and is refused', async () => {
+    const { hostname, port, pathname } = new URL(at(server.slug));
+    const status = await new Promise((resolve, reject) => {
+      const asking = request(
+        { hostname, port, path: pathname, method: 'POST', headers: { host: 'evil.example' } },
+        (response) => resolve(response.statusCode),
+      );
+      asking.on('error', reject);
+      asking.end('{}');
+    });
+    expect(status).toBe(403);
+  });
+
+  it('is a page that may ask, and hears which headers it may send', async () => {
+    const origin = 'http://localhost:6274';
+    const asked = 'authorization, mcp-param-city, x-service-metadata, x-evil, cookie';
+    const response = await fetch(at(server.slug), {
+      method: 'OPTIONS',
+      headers: { origin, 'access-control-request-headers': asked },
+    });
+    expect(response.status).toBe(204);
+    expect(response.headers.get('access-control-allow-origin')).toBe(origin);
+    expect(response.headers.get('access-control-allow-credentials')).toBe(null);
+    const names = response.headers.get('access-control-allow-headers')?.split(', ') ?? [];
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'authorization',
+        'mcp-session-id',
+        'mcp-param-city',
+        'x-service-metadata',
+      ]),
+    );
+    expect(names).not.toContain('x-evil');
+    expect(names).not.toContain('cookie');
+    const foreign = await fetch(at(server.slug), {
+      method: 'OPTIONS',
+      headers: { origin: 'https://evil.example' },
+    });
+    expect(foreign.status).toBe(403);
+  });
+
+  it('opens one stream of a session, not two', async () => {
+    const session = await newSession();
+    const open = (abort: AbortController) =>
+      fetch(at(server.slug), {
+        headers: {
+          'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+          accept: 'text/event-stream',
+          'mcp-session-id': session,
+        },
+        signal: abort.signal,
+      });
+    const first = new AbortController();
+    expect((await open(first)).status).toBe(200);
+    const second = await open(new AbortController());
+    expect(second.status).toBe(409);
+    await second.text();
+    first.abort();
+    const again = new AbortController();
+    await eventually(async () => expect((await open(again)).status).toBe(200));
+    again.abort();
+  });
+
+  it('M21: sends headers of their own in parallel, and nobody gets another’s', async () => {
+    const forwarding = await lab.save({
+      url: upstream.url,
+      authType: 'headers',
+      configurations: {
+        custom_headers: { authorization: 'Bearer upstream', 'x-team': 'ours' },
+        forward_headers: ['x-user', { from: 'x-place', to: 'x-from' }, 'cookie', 'authorization'],
+      },
+    });
+    await Promise.all(
+      ['a', 'b'].map(async (user) => {
+        const { client } = await lab.connect(forwarding.slug, {
+          headers: {
+            'x-user': user,
+            'x-place': `home-${user}`,
+            'x-team': 'theirs',
+            'x-other': 'stays',
+            cookie: 'secret=1',
+          },
+        });
+        await Promise.all(
+          Array.from({ length: 25 }, async () => {
+            const told = JSON.parse(textOf(await client.callTool({ name: 'headers' })));
+            expect(told).toMatchObject({
+              'x-user': user,
+              'x-from': `home-${user}`,
+              'x-team': 'ours',
+              authorization: 'Bearer upstream',
+            });
+            for (const name of ['x-other', 'x-service-api-key', 'cookie', 'x-place'])
+              expect(told).not.toHaveProperty(name);
+          }),
+        );
+        await client.close();
+      }),
+    );
+  });
+});
+
+async function post(
+  url: string,
+  message: unknown,
+  session?: string,
+  headers: Record<string, string | undefined> = {},
+): Promise<Response> {
+  const all: Record<string, string | undefined> = {
+    'x-service-api-key': lab.scenario.stack.credentials.workspace_key,
+    'content-type': 'application/json',
+    accept: 'application/json, text/event-stream',
+    'mcp-session-id': session,
+    ...headers,
+  };
+  const sent = Object.entries(all).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return fetch(url, {
+    method: 'POST',
+    headers: Object.fromEntries(sent),
+    body: typeof message === 'string' ? message : JSON.stringify(message),
+  });
+}
