@@ -1,5 +1,4 @@
 import { type Counter, epochOf } from '@sluice/engine';
-import { Chain, type Linked } from '../chain/chain.ts';
 import type { CounterState } from '../exchange/reservation.ts';
 import { sharedKeys } from '../redis/shared-keys.ts';
 import type { SharedPart, SharedStore } from '../redis/shared-store.ts';
@@ -10,7 +9,6 @@ import { type LimitMarks, SharedMarks, type SumCounters } from './limit-marks.ts
 import { takeScript } from './limit-scripts.ts';
 import {
   type ChangedCounter,
-  type Counted,
   type EndedHold,
   type Hold,
   type LimitStore,
@@ -22,6 +20,7 @@ import {
 } from './limit-store.ts';
 import { type Replicas, shareOf } from './live-replicas.ts';
 import { type Allowance, limitGroupsMaxDefault, MemoryLimits } from './memory-limits.ts';
+import { addLine, endLine, lineOf, memberOf } from './settle-lines.ts';
 import { type Line, SettleQueue } from './settle-queue.ts';
 import {
   readSettlingNote,
@@ -29,6 +28,7 @@ import {
   type SettlingNotes,
   settlingNote,
 } from './settling-notes.ts';
+import { SharedHold, SharedHolds } from './shared-holds.ts';
 
 export interface RedisLimitsOptions {
   store: SharedStore;
@@ -79,8 +79,7 @@ export class RedisLimits implements LimitStore {
   readonly #places = new CounterPlaces();
   /** Of what was taken alone; of those taken there is a member that ends once. */
   readonly #endedAlone = new WeakSet<Hold>();
-  /** What is held of shared counters, and when that was last said. */
-  readonly #held = new Chain<SharedHold>();
+  readonly #held = new SharedHolds();
   readonly #timers: NodeJS.Timeout[] = [];
 
   constructor(options: RedisLimitsOptions) {
@@ -164,7 +163,7 @@ export class RedisLimits implements LimitStore {
         this.#endAlone(scope, ended);
         continue;
       }
-      if (hold instanceof SharedHold) this.#held.delete(hold);
+      this.#held.delete(hold);
       this.#queue.push(scope, endLine(hold, actual));
     }
     if (noteKey !== undefined) this.#queue.whenArrived(scope, () => this.#notes?.forget(noteKey));
@@ -207,12 +206,8 @@ export class RedisLimits implements LimitStore {
 
   /** Says of everything held for a while that its owner is here. */
   renew(): void {
-    const nowMs = this.#nowMs();
-    for (const hold of this.#held) {
-      if (nowMs - hold.saidAtMs < this.#expiryMs / 4) continue;
-      hold.saidAtMs = nowMs;
+    for (const hold of this.#held.due(this.#expiryMs / 4, this.#nowMs()))
       this.#queue.push(hold.scope, lineOf(hold, 'renew', this.#expiryMs, memberOf(hold)));
-    }
   }
 
   /** Looks at counters of which something is held, and posts what was counted alone, also when nobody asks any more. */
@@ -282,7 +277,7 @@ export class RedisLimits implements LimitStore {
           asked.map(({ name }) => name),
         );
         if (!isKnown) return undefined;
-        this.#forgetHeld(scope);
+        this.#held.forget(scope);
         for (const { place } of asked) place.hasCounter = false;
       } else if (what === 'lost') {
         const lost = reply.slice(2).flatMap((at) => asked[Number(at) - 1] ?? []);
@@ -427,16 +422,11 @@ export class RedisLimits implements LimitStore {
     return true;
   }
 
-  /** Redis was emptied: what was held there is gone. */
-  #forgetHeld(scope: string): void {
-    for (const hold of this.#held) if (hold.scope === scope) this.#held.delete(hold);
-  }
-
   /** Lines for counters that are gone: of those only what was counted alone is not known to others. */
   async #afterLoss(scope: string, lines: readonly Line[]): Promise<void> {
     const names = lines.map(({ name }) => name);
     const isKnown = this.#marks.of(scope) !== '';
-    if (isKnown) this.#forgetHeld(scope);
+    if (isKnown) this.#held.forget(scope);
     if (!(await this.#marks.adopt(scope, undefined, this.#nowMs(), names)) || !isKnown) {
       // Whoever knew no mark knows nothing of a loss: of former lives there are lines all the same.
       for (const line of lines) this.#queue.push(scope, line);
@@ -509,58 +499,6 @@ export class RedisLimits implements LimitStore {
   }
 }
 
-/** What was taken of a shared counter; in the chain of those that are held until it is ended. */
-class SharedHold implements Hold, Linked<SharedHold> {
-  readonly id: string;
-  readonly scope: string;
-  readonly counter: Counter;
-  readonly epoch: CounterState['epoch'];
-  readonly name: string;
-  readonly posted: number;
-  readonly pending: number;
-  readonly overshoot: number;
-  readonly remaining: number;
-  readonly resetAtMs: number;
-  readonly held: number;
-  readonly short: number;
-  readonly wouldRefuse: boolean;
-  readonly isOverflow: boolean;
-  readonly alone = undefined;
-  /** When others were last told that its owner is here. */
-  saidAtMs: number;
-  older: SharedHold | undefined = undefined;
-  newer: SharedHold | undefined = undefined;
-
-  constructor(
-    id: string,
-    scope: string,
-    counter: Counter,
-    epoch: CounterState['epoch'],
-    name: string,
-    counted: Counted,
-    held: number,
-    short: number,
-    bits: number,
-    nowMs: number,
-  ) {
-    this.id = id;
-    this.scope = scope;
-    this.counter = counter;
-    this.epoch = epoch;
-    this.name = name;
-    this.posted = counted.posted;
-    this.pending = counted.pending;
-    this.overshoot = counted.overshoot;
-    this.remaining = Math.max(0, leftOf(counter.limit.value, counted));
-    this.resetAtMs = epoch.endMs;
-    this.held = held;
-    this.short = short;
-    this.wouldRefuse = (bits & 2) !== 0;
-    this.isOverflow = (bits & 1) !== 0;
-    this.saidAtMs = nowMs;
-  }
-}
-
 /** A lease is taken like anything else, held for longer, and no request's. */
 type AskMode = 'take' | 'peek' | 'lease';
 
@@ -608,27 +546,6 @@ function takenOf<State extends Hold>(
 ): readonly State[] {
   if (refusedAt < 0) return states;
   return refusedAt < ofRequest ? [] : states.slice(0, ofRequest);
-}
-
-function memberOf({ id, held, short }: Hold): string {
-  return `${id}:${held}:${short}`;
-}
-
-function endLine(hold: Hold, actual: number): Line {
-  if (hold.counter.limit.type === 'requests')
-    return lineOf(hold, 'add', actual - hold.held, hold.id);
-  return lineOf(hold, 'end', actual, memberOf(hold));
-}
-
-function lineOf(state: CounterState, what: Line['what'], amount: number, id = ''): Line {
-  return { name: state.name, state, what, id, amount };
-}
-
-let added = 0;
-const addedPrefix = crypto.randomUUID().slice(0, 13);
-
-function addLine(state: CounterState, amount: number): Line {
-  return lineOf(state, 'add', amount, `${addedPrefix}+${(++added).toString(36)}`);
 }
 
 function untouched(counter: Counter, epoch: CounterState['epoch'], name: string): CounterState {

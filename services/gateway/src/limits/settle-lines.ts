@@ -1,0 +1,24 @@
+import type { CounterState } from '../exchange/reservation.ts';
+import type { Hold } from './limit-store.ts';
+import type { Line } from './settle-queue.ts';
+
+export function memberOf({ id, held, short }: Hold): string {
+  return `${id}:${held}:${short}`;
+}
+
+export function endLine(hold: Hold, actual: number): Line {
+  if (hold.counter.limit.type === 'requests')
+    return lineOf(hold, 'add', actual - hold.held, hold.id);
+  return lineOf(hold, 'end', actual, memberOf(hold));
+}
+
+export function lineOf(state: CounterState, what: Line['what'], amount: number, id = ''): Line {
+  return { name: state.name, state, what, id, amount };
+}
+
+let added = 0;
+const addedPrefix = crypto.randomUUID().slice(0, 13);
+
+export function addLine(state: CounterState, amount: number): Line {
+  return lineOf(state, 'add', amount, `${addedPrefix}+${(++added).toString(36)}`);
+}
