@@ -174,6 +174,8 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     // What is made with others: they know nothing of it.
     provisioning: ['people', 'tools'],
     'config-sync': ['people', 'ledger', 'tools'],
+    // People let clients use MCP servers.
+    oauth: ['people', 'tools'],
     // Replays what was logged with configs, policies and prices.
     simulation: ['config-sync'],
     // Keys and workspaces name configs and guardrails, and have limits.

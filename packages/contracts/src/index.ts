@@ -77,6 +77,20 @@ export {
   spelledText,
   spellingOf,
 } from './header-names.ts';
+export {
+  type McpAddress,
+  type McpRight,
+  mcpBaseOf,
+  mcpChallenge,
+  mcpGrantSecret,
+  mcpPath,
+  mcpResourceMetadataUrl,
+  mcpRightsOf,
+  mcpScopes,
+  mcpScopesSupported,
+  mcpTokenType,
+  readMcpPath,
+} from './mcp-oauth.ts';
 export type {
   BodyKind,
   ErrorShape,

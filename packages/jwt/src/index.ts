@@ -20,6 +20,7 @@ export {
 export { invalidToken, tokenNotAccepted } from './faults.ts';
 export { type KeyFault, readKeySet } from './key-set.ts';
 export { fixedKeys, type KeySource, RemoteKeys } from './key-source.ts';
+export { type McpToken, mcpTokenKeys, peekMcpToken, verifyMcpToken } from './mcp-token.ts';
 export {
   RefusalLog,
   type RefusalReport,

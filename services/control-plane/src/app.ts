@@ -15,6 +15,7 @@ import { openApiRoutes } from './kernel/openapi/routes.ts';
 import { exportFileRoutes, type FileParts } from './ledger/log-exports/file-routes.ts';
 import { type OtelParts, otelRoutes } from './ledger/otel/routes.ts';
 import { modelPricingRoutes } from './models/model-pricing/routes.ts';
+import { type OauthParts, oauthRoutes } from './oauth/routes.ts';
 
 export interface AppParts {
   logger: Logger;
@@ -26,6 +27,7 @@ export interface AppParts {
   operationParts: OperationParts;
   exportFiles: FileParts;
   otel: OtelParts;
+  oauth: OauthParts;
   health: HealthParts;
   /** False while the database is waited for. */
   isServing: () => boolean;
@@ -50,6 +52,7 @@ export function createApp(parts: AppParts): Express {
   app.use(modelPricingRoutes(parts.priceBook, parts.operationParts.now));
   app.use(exportFileRoutes(parts.exportFiles));
   app.use(otelRoutes(parts.otel));
+  app.use(oauthRoutes(parts.oauth));
   app.use(followPathAliases);
   const v1 = Router();
   mountPublicOperations(v1, parts.publicOperations, parts.operationParts);

@@ -66,6 +66,21 @@ export const settings = defineSettings({
       2_147_483_647,
     ),
     JWT_ENABLED: bool('take JWTs of organisations’ own identity providers as credentials', false),
+    JWT_PRIVATE_KEY: optionalSecret(
+      'RSA key, PEM, that signs the tokens of [clients of MCP](mcp-oauth.md); unset = one is made, kept sealed and rotated',
+    ),
+    MCP_SIGNING_KEY_DAYS: integer(
+      'days after which the key that is made is followed by the next',
+      90,
+      1,
+      3_650,
+    ),
+    OAUTH_MAINTENANCE_INTERVAL: integer(
+      'ms between runs that remove what has ended of OAuth, and rotate its key; 0 = never',
+      60_000,
+      0,
+      2_147_483_647,
+    ),
   },
   Limits: {
     COUNTER_MAINTENANCE_INTERVAL: integer(
@@ -152,6 +167,9 @@ export const settings = defineSettings({
   Callers: {
     PUBLIC_URL: url(
       'where callers reach the gateway, for the addresses in answers; unset = where the request came',
+    ),
+    MCP_GATEWAY_BASE_URL: url(
+      'where clients of MCP reach the gateway, the same as the gateways’: what OAuth documents and tokens name; unset = PUBLIC_URL, else the origin that was called, on this machine only',
     ),
     TRUSTED_PROXIES: csv(
       'addresses and ranges of proxies whose X-Forwarded-* is believed; gateways prove themselves',

@@ -60,6 +60,7 @@ import { AlertSender } from './limits/alerts/alert-sender.ts';
 import { createAlertPublisher } from './limits/alerts/nats-publisher.ts';
 import { maintainLimits } from './limits/maintenance.ts';
 import { sealOpenHeaders } from './models/integrations/seal-open-headers.ts';
+import { oauthPart } from './oauth/oauth-part.ts';
 import { allOperations, publicOperations } from './operations.ts';
 import { maintainKeys } from './people/api-keys/maintenance.ts';
 import { createMintKey } from './people/api-keys/secrets.ts';
@@ -180,6 +181,19 @@ export function wire(
       ? createTokenAuthenticate({ db: client, vault, fetch, refusals, now })
       : undefined,
   });
+  const oauth = oauthPart({
+    client,
+    vault,
+    fetch,
+    peppers: [env.KEY_PEPPER, ...env.KEY_PEPPER_ALSO],
+    masterKeys: [env.MASTER_KEY, ...env.MASTER_KEY_ALSO],
+    baseUrl: env.MCP_GATEWAY_BASE_URL ?? env.PUBLIC_URL,
+    privateKey: env.JWT_PRIVATE_KEY,
+    keyDays: env.MCP_SIGNING_KEY_DAYS,
+    whenPassed: (barrier) => barriers.whenPassed(barrier),
+    logger,
+    now,
+  });
   let isRetired = false;
   const app = createApp({
     logger,
@@ -235,6 +249,7 @@ export function wire(
       now,
       bodyBytesMax: env.OTEL_BODY_BYTES_MAX,
     },
+    oauth: oauth.routes,
     isServing: () => schema.isReady,
     health: {
       missing: async () => [
@@ -427,6 +442,10 @@ export function wire(
             },
             { intervalMs: env.KEY_MAINTENANCE_INTERVAL, logger },
           ),
+          repeat('maintenance of OAuth', () => oauth.maintain(), {
+            intervalMs: env.OAUTH_MAINTENANCE_INTERVAL,
+            logger,
+          }),
           repeat('maintenance of counters', () => maintainLimits(client, now()), {
             intervalMs: env.COUNTER_MAINTENANCE_INTERVAL,
             logger,

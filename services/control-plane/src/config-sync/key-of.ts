@@ -39,5 +39,17 @@ export function keyOf(row: KeyRow, now: Date): MessageInitShape<typeof config.Ke
     allowConfigOverride: row.allowConfigOverride,
     rateLimits: rateLimitMessages(row.rateLimits),
     usageLimits: usageLimitMessages(row.usageLimits),
+    ...(row.grantId === null ? {} : { mcpGrant: grantOf(row, row.grantId) }),
+  };
+}
+
+function grantOf(row: KeyRow, id: string): MessageInitShape<typeof config.McpGrantSchema> {
+  return {
+    id,
+    clientId: row.clientId ?? '',
+    resource: row.resource ?? '',
+    serverId: row.serverId ?? '',
+    scope: row.scope ?? '',
+    keysJson: JSON.stringify(row.publicJwks ?? []),
   };
 }

@@ -56,11 +56,16 @@ describe('access', () => {
       priceBook: new PriceBook(),
       exportFiles: {} as never,
       otel: {} as never,
+      oauth: { now: () => new Date() } as never,
       isServing: () => true,
       health: { missing: async () => [] },
     });
     const { guarded, open } = walk(app.router);
     expect(open.sort()).toEqual([
+      // Clients of MCP, and the people behind them, prove themselves as RFC 6749 says.
+      '/.well-known/jwks.json',
+      '/.well-known/oauth-authorization-server{/*path}',
+      '/.well-known/oauth-protected-resource/*path',
       '/docs',
       '/docs/start.js',
       '/docs/swagger-ui-bundle.js',
@@ -70,6 +75,19 @@ describe('access', () => {
       '/health/ready',
       '/model-configs/general/:provider/*model',
       '/model-configs/pricing/:provider/*model',
+      '/oauth/:server/authorize',
+      '/oauth/:server/authorize',
+      '/oauth/:workspace/:server/authorize',
+      '/oauth/:workspace/:server/authorize',
+      '/oauth/authorize',
+      '/oauth/authorize',
+      '/oauth/authorize/:uid',
+      '/oauth/interaction/:uid',
+      '/oauth/interaction/:uid',
+      '/oauth/introspect',
+      '/oauth/register',
+      '/oauth/revoke',
+      '/oauth/token',
       '/v1/docs',
       // Whoever has a signed address.
       '/v1/logs/exports/:exportId/file',

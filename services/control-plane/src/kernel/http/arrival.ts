@@ -14,8 +14,14 @@ export function clientAddress(req: Request): string {
 
 /** The address under which the caller reached us, or a gateway or proxy that is believed. */
 export function callerBase(req: Request): string {
+  const { proto, host } = callerArrival(req);
+  return `${proto}://${host}`;
+}
+
+/** The same in its parts. */
+export function callerArrival(req: Request): { proto: 'http' | 'https'; host: string } {
   const arrival = arrivals.get(req);
-  return `${arrival?.proto ?? 'http'}://${arrival?.host ?? localAddress(req)}`;
+  return { proto: arrival?.proto ?? 'http', host: arrival?.host ?? localAddress(req) };
 }
 
 function localAddress(req: Request): string {

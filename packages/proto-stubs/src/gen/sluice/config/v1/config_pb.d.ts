@@ -240,6 +240,14 @@ export declare type Key = Message<"sluice.config.v1.Key"> & {
    * @generated from field: repeated sluice.config.v1.UsageLimit usage_limits = 16;
    */
   usageLimits: UsageLimit[];
+
+  /**
+   * Set where it was asked for by the hash of a grant: the key of a person who let
+   * a client of MCP use a server on their behalf. It does no more than that.
+   *
+   * @generated from field: sluice.config.v1.McpGrant mcp_grant = 17;
+   */
+  mcpGrant?: McpGrant | undefined;
 };
 
 /**
@@ -247,6 +255,55 @@ export declare type Key = Message<"sluice.config.v1.Key"> & {
  * Use `create(KeySchema)` to create a new message.
  */
 export declare const KeySchema: GenMessage<Key>;
+
+/**
+ * @generated from message sluice.config.v1.McpGrant
+ */
+export declare type McpGrant = Message<"sluice.config.v1.McpGrant"> & {
+  /**
+   * UUID, in the tokens of the grant.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: string client_id = 2;
+   */
+  clientId: string;
+
+  /**
+   * The one audience of its tokens: the address of the server, as it was called.
+   *
+   * @generated from field: string resource = 3;
+   */
+  resource: string;
+
+  /**
+   * @generated from field: string server_id = 4;
+   */
+  serverId: string;
+
+  /**
+   * Scopes, with spaces between; a token may have fewer.
+   *
+   * @generated from field: string scope = 5;
+   */
+  scope: string;
+
+  /**
+   * JSON array of the public keys (JWK) that its tokens may be signed with.
+   *
+   * @generated from field: string keys_json = 6;
+   */
+  keysJson: string;
+};
+
+/**
+ * Describes the message sluice.config.v1.McpGrant.
+ * Use `create(McpGrantSchema)` to create a new message.
+ */
+export declare const McpGrantSchema: GenMessage<McpGrant>;
 
 /**
  * @generated from message sluice.config.v1.RateLimit

@@ -1,0 +1,59 @@
+import type { GuardedFetch } from '@sluice/outbound';
+import type { Logger } from '@sluice/telemetry';
+import type { CredentialVault } from '../kernel/credentials/envelope.ts';
+import type { DatabaseClient } from '../kernel/database/client.ts';
+import { AuthorizationServer } from './authorization-server.ts';
+import { Grants } from './grants.ts';
+import { InteractionPages } from './interaction.ts';
+import type { OauthParts } from './routes.ts';
+import { KeyRing } from './signing-keys.ts';
+import { sweep } from './store.ts';
+
+export interface OauthSettings {
+  client: DatabaseClient;
+  vault: CredentialVault;
+  fetch: GuardedFetch;
+  /** The first is in use. */
+  peppers: readonly Buffer[];
+  masterKeys: readonly Buffer[];
+  baseUrl: string | undefined;
+  privateKey: string | undefined;
+  keyDays: number;
+  whenPassed: (barrier: string) => Promise<boolean>;
+  logger: Logger;
+  now: () => Date;
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** The authorisation server, put together; its routes, and what is to be done now and then. */
+export function oauthPart(settings: OauthSettings): {
+  routes: OauthParts;
+  maintain: () => Promise<void>;
+} {
+  const { client, vault, fetch, peppers, masterKeys, baseUrl, logger, now, whenPassed } = settings;
+  const [pepper] = peppers;
+  const [masterKey] = masterKeys;
+  if (pepper === undefined || masterKey === undefined) throw new Error('there is no key');
+  const lastsMs = settings.keyDays * dayMs;
+  const keys = new KeyRing({ client, vault, now, given: settings.privateKey, lastsMs });
+  const grants = new Grants({ client, pepper, now, whenPassed });
+  const server = new AuthorizationServer({
+    client,
+    vault,
+    fetch,
+    keys,
+    grants,
+    masterKeys,
+    logger,
+    now,
+  });
+  const pages = new InteractionPages({ client, grants, peppers, masterKey, now });
+  return {
+    routes: { server, pages, keys, baseUrl, now },
+    async maintain() {
+      await keys.rotate();
+      await sweep(client, now(), { unusedClientMs: dayMs, consentMs: 365 * dayMs });
+    },
+  };
+}
