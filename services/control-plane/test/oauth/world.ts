@@ -140,7 +140,8 @@ export async function exchange(
     body: new URLSearchParams(form),
     headers,
   });
-  return { status: answer.status, body: await answer.json(), headers: answer.headers };
+  const body = (await answer.json()) as Record<string, unknown>;
+  return { status: answer.status, body, headers: answer.headers };
 }
 
 export interface LoggedIn {
