@@ -57,6 +57,10 @@ const operationNames: Readonly<Record<string, string>> = {
   createModelResponse: 'chat',
   complete: 'text_completion',
   embed: 'embeddings',
+  'mcp:tool_call': 'execute_tool',
+  'agent:send_message': 'invoke_agent',
+  'agent:stream_message': 'invoke_agent',
+  'agent:call': 'invoke_agent',
 };
 
 /** By our name of the endpoint. */

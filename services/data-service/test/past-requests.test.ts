@@ -27,6 +27,7 @@ beforeAll(async () => {
     encodedRecord({ organisationId: 'org-2', metadata: { number: 'other' } }),
     encodedRecord({ source: 'custom', metadata: { number: 'custom' } }),
     encodedRecord({ optionPath: 'cache.embedding', metadata: { number: 'vector' } }),
+    encodedRecord({ rpcMethod: 'tools/call', metadata: { number: 'tool' } }),
     encodedRecord({ workspaceId: 'ws-2', userId: 'u', metadata: { number: 'ws-2' } }),
     encodedRecord({ createdAtMs: period.toMs, metadata: { number: 'late' } }),
   ]);

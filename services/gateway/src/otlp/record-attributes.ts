@@ -6,9 +6,29 @@ type Attributes = Record<string, AttributeValue>;
 
 /** What the ledger has of an attempt, as attributes: no text of anybody. */
 export function recordAttributes(record: usage.UsageRecord): Attributes {
-  const providerName = providerNameOf(record.provider);
   return {
     'gen_ai.operation.name': operationNameOf(record.endpoint),
+    ...(record.rpcMethod === '' ? modelAttributes(record) : callAttributes(record)),
+    'error.type': errorType(record),
+    ...useAttributes(record),
+    ...costAttributes(record),
+    ...tenantAttributes(record),
+    ...courseAttributes(record),
+    ...Object.fromEntries(
+      Object.entries(record.metadata).map(([key, value]) => [`service.metadata.${key}`, value]),
+    ),
+  };
+}
+
+function errorType(record: usage.UsageRecord): string | undefined {
+  if (record.outcome !== usage.Outcome.SUCCESS)
+    return record.errorCode || String(record.statusCode);
+  return record.toolFailed ? 'tool_error' : undefined;
+}
+
+function modelAttributes(record: usage.UsageRecord): Attributes {
+  const providerName = providerNameOf(record.provider);
+  return {
     'gen_ai.provider.name': providerName,
     'gen_ai.system': providerName,
     'gen_ai.request.model': record.model,
@@ -19,16 +39,49 @@ export function recordAttributes(record: usage.UsageRecord): Attributes {
       'gen_ai.request.stream': true,
       'gen_ai.response.time_to_first_chunk': orNone(record.timeToFirstByteMs / 1000),
     }),
-    ...(record.outcome !== usage.Outcome.SUCCESS && {
-      'error.type': record.errorCode || String(record.statusCode),
-    }),
-    ...useAttributes(record),
-    ...costAttributes(record),
-    ...tenantAttributes(record),
-    ...courseAttributes(record),
-    ...Object.fromEntries(
-      Object.entries(record.metadata).map(([key, value]) => [`service.metadata.${key}`, value]),
-    ),
+  };
+}
+
+/** Of a call of an MCP server or of an agent. */
+function callAttributes(record: usage.UsageRecord): Attributes {
+  return {
+    ...(record.provider === 'agent' ? agentAttributes(record) : mcpAttributes(record)),
+    'jsonrpc.request.id': record.rpcId,
+    'rpc.response.status_code': record.rpcErrorCode === 0 ? '' : String(record.rpcErrorCode),
+    'service.call.mode': record.endpoint,
+    'service.call.upstream_status': orNone(record.upstreamStatus),
+    'service.call.transport_client': record.transportClient,
+    'service.call.transport_upstream': record.transportUpstream,
+    'service.call.auth_type': record.authType,
+    'service.call.upstream_token_refreshed': record.upstreamTokenRefreshed || undefined,
+    'service.usage.is_missing': record.usageMissing || undefined,
+  };
+}
+
+function mcpAttributes(record: usage.UsageRecord): Attributes {
+  const named = (mode: string) => (record.endpoint === mode ? record.capabilityName : '');
+  return {
+    'mcp.server.id': record.model,
+    'mcp.server.slug': record.providerSlug,
+    'mcp.method.name': record.rpcMethod,
+    'mcp.session.id': record.sessionId,
+    'mcp.protocol.version': record.protocolVersion,
+    'gen_ai.tool.name': named('mcp:tool_call'),
+    'gen_ai.prompt.name': named('mcp:prompt_get'),
+    'mcp.resource.uri': named('mcp:resource_read'),
+    'mcp.tool.failed': record.endpoint === 'mcp:tool_call' ? record.toolFailed : undefined,
+  };
+}
+
+function agentAttributes(record: usage.UsageRecord): Attributes {
+  return {
+    'gen_ai.agent.id': record.model,
+    'gen_ai.agent.name': record.providerSlug,
+    'gen_ai.conversation.id': record.contextId,
+    'a2a.method.name': record.rpcMethod,
+    'a2a.protocol.version': record.protocolVersion,
+    'a2a.task.id': record.taskId,
+    'a2a.task.state': record.taskState,
   };
 }
 

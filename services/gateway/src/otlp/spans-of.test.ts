@@ -59,6 +59,40 @@ describe('spansOf', () => {
     });
   });
 
+  it('tells a call of a tool by its name, and apart whether the tool failed', () => {
+    const call = {
+      provider: 'mcp',
+      providerSlug: 'weather',
+      model: 'server-1',
+      endpoint: 'mcp:tool_call',
+      rpcMethod: 'tools/call',
+      rpcId: '7',
+      capabilityName: 'forecast',
+      toolFailed: true,
+      protocolVersion: '2025-11-25',
+    };
+    const [span] = spansOfRecord(call);
+    const told = Object.fromEntries(
+      (span?.attributes ?? []).map(({ key, value }) => [key, value?.value?.value]),
+    );
+    expect([span?.name, span?.status?.code]).toEqual(['execute_tool forecast', 2]);
+    expect(told).toMatchObject({
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': 'forecast',
+      'mcp.method.name': 'tools/call',
+      'mcp.server.id': 'server-1',
+      'mcp.tool.failed': true,
+      'jsonrpc.request.id': '7',
+      'error.type': 'tool_error',
+      'service.outcome': 'success',
+    });
+    expect(told).not.toHaveProperty('gen_ai.request.model');
+    const agent = { provider: 'agent', endpoint: 'agent:send_message', rpcMethod: 'message/send' };
+    expect(spansOfRecord({ ...call, ...agent, capabilityName: '' })[0]?.name).toBe(
+      'invoke_agent weather',
+    );
+  });
+
   it('says nothing of tokens that nobody counted', () => {
     const names = (spansOfRecord({})[0]?.attributes ?? []).map(({ key }) => key);
     expect(names.filter((name) => name?.includes('usage'))).toEqual([]);

@@ -29,12 +29,12 @@ export function spansOf({ record: bytes, content }: BatchedSpan): SpanInit[] {
       record.id.subarray(8);
   const endMs = Number(record.createdAtMs) + record.latencyMs;
   const startMs = endMs - (record.attemptMs || record.entryMs || record.latencyMs);
-  const hasFailed = record.outcome !== usage.Outcome.SUCCESS;
+  const hasFailed = record.outcome !== usage.Outcome.SUCCESS || record.toolFailed;
   const span: SpanInit = {
     traceId,
     spanId,
     parentSpanId: record.parentSpanId === '' ? nothing : spanIdOf(record.parentSpanId, owner),
-    name: `${operationNameOf(record.endpoint)} ${record.model}`.trim(),
+    name: `${operationNameOf(record.endpoint)} ${subjectOf(record)}`.trim(),
     kind: Span_SpanKind.CLIENT,
     startTimeUnixNano: nanosOf(startMs),
     endTimeUnixNano: nanosOf(endMs),
@@ -61,6 +61,11 @@ export function spansOf({ record: bytes, content }: BatchedSpan): SpanInit[] {
       status: { code: hasPartFailed ? Status_StatusCode.ERROR : Status_StatusCode.UNSET },
     })),
   ];
+}
+
+/** A tool by its name; another call of a server by the server's. */
+function subjectOf({ rpcMethod, capabilityName, providerSlug, model }: usage.UsageRecord): string {
+  return rpcMethod === '' ? model : capabilityName || providerSlug;
 }
 
 /** The caller's own id is one span's: of what was called first, or answered without a call. */

@@ -58,6 +58,8 @@ export const analyticsQuery = z
     span_id: list,
     prompt_slug: list,
     ai_org_model: list,
+    mode: list,
+    tool: list,
     metadata: metadata.optional(),
   })
   .refine((query) => query.time_of_generation_min <= query.time_of_generation_max, {

@@ -100,6 +100,31 @@ const providerSide = {
   originalResponse: sideOfProvider,
 };
 
+/** Of a call of an MCP server or of an agent. */
+const call = z
+  .object({
+    method: text,
+    rpc_id: text.optional(),
+    /** Of the tool, prompt or skill; of a resource its URI. */
+    capability: text.optional(),
+    tool_failed: z.boolean(),
+    tool_error: text.optional(),
+    rpc_error_code: z.int().optional(),
+    upstream_status: z.int().optional(),
+    session_id: text.optional(),
+    protocol_version: text.optional(),
+    upstream_protocol_version: text.optional(),
+    transport_client: text.optional(),
+    transport_upstream: text.optional(),
+    auth_type: text.optional(),
+    upstream_token_refreshed: z.boolean(),
+    task_id: text.optional(),
+    context_id: text.optional(),
+    task_state: text.optional(),
+    usage_missing: z.boolean(),
+  })
+  .optional();
+
 const log = z.object({
   _id: z.uuid(),
   request: z.object({
@@ -125,6 +150,7 @@ const log = z.object({
   log_format: text.optional(),
   /** The request that it is a part of. */
   request_id: z.uuid(),
+  call,
   error: z.object({ code: text, cause: text.optional(), message: text.optional() }).optional(),
 });
 
@@ -166,6 +192,7 @@ const attempt = z.object({
     degraded: z.boolean(),
   }),
   hooks: z.array(z.unknown()),
+  call,
 });
 
 const request = z.object({

@@ -39,6 +39,8 @@ export function toFilter(
     promptSlugs: query.prompt_slug ?? [],
     metadata: query.metadata ?? {},
     aiOrgModels: query.ai_org_model ?? [],
+    endpoints: query.mode ?? [],
+    capabilityNames: query.tool ?? [],
   };
 }
 

@@ -2,6 +2,7 @@ import type { AnswerOf } from '@sluice/contracts/admin';
 import type { analytics, usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
+import { presentCall } from './present-call.ts';
 import type { ShownContent } from './read-content.ts';
 import { attemptMsOf, centsOf, entryMsOf, errorOf, isSuccess } from './record-parts.ts';
 
@@ -17,6 +18,7 @@ export function presentLog(
   const createdAt = instant(new Date(Number(record.createdAtMs)));
   const responseTime = Math.round(entryMsOf(record));
   const error = errorOf(record);
+  const call = presentCall(record);
   return {
     _id: logIdOf(record),
     request: {
@@ -51,6 +53,7 @@ export function presentLog(
     },
     ...(record.logFormat !== '' && { log_format: record.logFormat }),
     request_id: uuidText(record.requestId),
+    ...(call !== undefined && { call }),
     ...(content !== undefined && { content: content.state }),
     ...(content?.transformedRequest !== undefined && {
       transformedRequest: content.transformedRequest,

@@ -2,6 +2,7 @@ import type { AnswerOf } from '@sluice/contracts/admin';
 import type { usage } from '@sluice/proto-stubs';
 import { uuidText } from '@sluice/usage';
 import { instant } from '../../kernel/http/shapes.ts';
+import { presentCall } from './present-call.ts';
 import { logIdOf } from './present-log.ts';
 import { attemptMsOf, centsOf, errorOf, isSuccess, outcomeName } from './record-parts.ts';
 
@@ -85,6 +86,7 @@ function presentAttempt(
 ): Request['attempts'][number] {
   const error = errorOf(record);
   const latency = attemptMsOf(record);
+  const call = presentCall(record);
   return {
     id: uuidText(record.id),
     log_id: logIdOf(record),
@@ -119,6 +121,7 @@ function presentAttempt(
       degraded: record.limitsDegraded,
     },
     hooks: [...hooksOf(record), ...late.flatMap(({ verdictJson }) => parsed(verdictJson) ?? [])],
+    ...(call !== undefined && { call }),
   };
 }
 

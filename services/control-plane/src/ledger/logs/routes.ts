@@ -95,7 +95,7 @@ function logFilter(query: QueryOf<'logs.list'>) {
   return {
     search: query.search ?? '',
     aiModels: query.ai_model ?? [],
-    endpoints: query.endpoint ?? [],
+    endpoints: [...(query.endpoint ?? []), ...(query.mode ?? [])],
     cacheStatuses: query.cache_status ?? [],
     errorCodes: query.error_code ?? [],
     isSuccess: query.is_success,
