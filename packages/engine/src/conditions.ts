@@ -100,6 +100,27 @@ export function matchesQuery<Facts extends object>(query: Query<Facts>, facts: F
 }
 
 /**
+ * The same where some fields have no value yet: true or false where that holds whatever they will be, else undefined.
+ * @param isOpen of a field by its name
+ */
+export function weighQuery<Facts extends object>(
+  query: Query<Facts>,
+  facts: Facts,
+  isOpen: (field: string) => boolean,
+): boolean | undefined {
+  if (query.kind === 'comparison')
+    return isOpen(query.field.name) ? undefined : matchesQuery(query, facts);
+  const decides = query.kind === 'any';
+  let isUndecided = false;
+  for (const part of query.parts) {
+    const result = weighQuery(part, facts, isOpen);
+    if (result === decides) return decides;
+    if (result === undefined) isUndecided = true;
+  }
+  return isUndecided ? undefined : !decides;
+}
+
+/**
  * The same of a request of the past, by what is known of it: true or false where that is enough to say so,
  * whatever the rest may have been; else what is missing.
  */

@@ -46,10 +46,30 @@ describe('access rules', () => {
     expect(askToolRules(rules, facts({ metadata: {} }))).toBe('deny');
   });
 
-  it('about arguments are not asked for lists, whatever else they say', () => {
-    const rules = deny({ $or: [{ 'arguments.path': '/etc' }, { 'user.id': 'u-1' }] });
-    expect(askToolRules(rules, facts({ arguments: undefined }))).toBeUndefined();
-    expect(askToolRules(rules, facts())).toBe('deny');
+  it('about arguments say of a list what they say whatever the arguments are', () => {
+    const listed = facts({ arguments: undefined });
+    const either = deny({ $or: [{ 'arguments.path': '/etc' }, { 'user.id': { $ne: 'x' } }] });
+    expect(askToolRules(either, listed)).toBe('deny');
+    expect(askToolRules(either, facts())).toBe('deny');
+    const only = deny({ 'arguments.path': '/etc' });
+    expect(askToolRules(only, listed)).toBeUndefined();
+    expect(askToolRules(only, facts({ arguments: { path: '/etc' } }))).toBe('deny');
+    const both = deny({ 'arguments.path': '/etc', 'user.id': { $ne: 'x' } });
+    expect(askToolRules(both, listed)).toBeUndefined();
+  });
+
+  it('that allow some arguments let a list show what others deny', () => {
+    const rules = compileToolRules(
+      [
+        { effect: 'allow', query: { 'arguments.path': '/ok', 'user.id': { $ne: 'x' } } },
+        { effect: 'deny', query: { 'capability.type': 'tool' } },
+      ],
+      'rules',
+    );
+    expect(askToolRules(rules, facts({ arguments: undefined }))).toBe('allow');
+    expect(askToolRules(rules, facts({ arguments: undefined, userId: 'x' }))).toBe('deny');
+    expect(askToolRules(rules, facts({ arguments: { path: '/ok' } }))).toBe('allow');
+    expect(askToolRules(rules, facts({ arguments: {} }))).toBe('deny');
   });
 
   it.each([

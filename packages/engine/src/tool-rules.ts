@@ -1,5 +1,11 @@
 import type { JsonObject, ToolAccessRule } from '@sluice/contracts';
-import { compileQueryOf, matchesQuery, newQueryBudget, type Query } from './conditions.ts';
+import {
+  compileQueryOf,
+  matchesQuery,
+  newQueryBudget,
+  type Query,
+  weighQuery,
+} from './conditions.ts';
 import { configFault } from './config-fault.ts';
 import { ownValue, type ParseField } from './request-fields.ts';
 
@@ -26,7 +32,7 @@ export interface ToolRules {
   readonly rules: readonly {
     readonly effect: 'allow' | 'deny';
     readonly query: Query<ToolFacts>;
-    /** It looks at arguments: lists do not ask it. */
+    /** It looks at arguments, which nobody knows of a list. */
     readonly isAboutCalls: boolean;
   }[];
 }
@@ -41,7 +47,7 @@ export function compileToolRules(rules: readonly ToolAccessRule[], path: string)
     rules: rules.map(({ effect, query }, index) => {
       let isAboutCalls = false;
       const parse: ParseField<ToolFacts> = (name, at) => {
-        isAboutCalls ||= name.startsWith('arguments.');
+        isAboutCalls ||= isArgument(name);
         return parseToolField(name, at);
       };
       const compiled = compileQueryOf(
@@ -55,11 +61,22 @@ export function compileToolRules(rules: readonly ToolAccessRule[], path: string)
   };
 }
 
-/** What the first rule says that matches; undefined = none does. */
+/**
+ * What the first rule says that matches; undefined = none does. A list shows what some arguments would be let pass
+ * with: there a rule about them that may match allows, and does not deny.
+ */
 export function askToolRules({ rules }: ToolRules, facts: ToolFacts): 'allow' | 'deny' | undefined {
   const isCall = facts.arguments !== undefined;
-  return rules.find((rule) => (isCall || !rule.isAboutCalls) && matchesQuery(rule.query, facts))
-    ?.effect;
+  for (const { effect, query, isAboutCalls } of rules) {
+    const matches =
+      isCall || !isAboutCalls ? matchesQuery(query, facts) : weighQuery(query, facts, isArgument);
+    if (matches === true || (matches === undefined && effect === 'allow')) return effect;
+  }
+  return undefined;
+}
+
+function isArgument(field: string): boolean {
+  return field.startsWith('arguments.');
 }
 
 const parseToolField: ParseField<ToolFacts> = (name, path) => {

@@ -2,6 +2,30 @@
  * MCP without sockets: messages whose bytes are kept, eras and headers, who may use what, lists, pins. Start at
  * `envelope/read-message.ts`.
  */
+export { askedBy, refusalOf } from './access/asked-by-message.ts';
+export {
+  type Asked,
+  type Decision,
+  type DenyReason,
+  decide,
+  denyServer,
+  type Who,
+} from './access/decide.ts';
+export {
+  type CapabilityRow,
+  type CapabilityType,
+  capabilityTypes,
+  compileServer,
+  exposedName,
+  type ServerRules,
+  type ServerView,
+  upstreamName,
+} from './access/server-view.ts';
+export {
+  clientCapabilities,
+  type Relayable,
+  serverCapabilities,
+} from './capabilities/intersect.ts';
 export { MessageEdit } from './envelope/edit-message.ts';
 export {
   assumedVersion,
@@ -51,6 +75,12 @@ export {
   paramHeadersFor,
   readParamHeaders,
 } from './headers/param-headers.ts';
+export { privateResult } from './lists/cache-hints.ts';
+export { type FilteredList, type FilterOptions, filterList } from './lists/filter-list.ts';
+export { type ListKind, listKindOf, listKinds } from './lists/list-kinds.ts';
+export { prepareCall } from './lists/prepare-call.ts';
+export { type ListedItem, type ReadList, readList } from './lists/read-list.ts';
+export { PinMemory, pinOf } from './pins/pin-of.ts';
 export { openState, type StateOwner, sealState } from './sealing/request-state.ts';
 export {
   createSealer,

@@ -1,0 +1,68 @@
+/**
+ * The forms in which servers may take a URI: as it is, as RFC 3986 makes it regular, and with all that is percent-encoded
+ * decoded, twice encoded too. What denies one of them denies all, and what allows must allow each: else
+ * `file:///public/%2e%2e/secret` is another file to policy than to the server. Case of paths is left alone.
+ */
+export function uriForms(uri: string): readonly string[] {
+  const forms = [uri];
+  for (const form of [regularUri(uri), regularUri(decoded(uri))])
+    if (!forms.includes(form)) forms.push(form);
+  return forms;
+}
+
+/** Scheme and host in lower case, no default port, no dot segments or doubled slashes, no fragment, no slash at the end. */
+export function regularUri(uri: string): string {
+  const text = uri.normalize('NFC').replaceAll('\\', '/');
+  const parts = /^([a-z][a-z0-9+.-]*):([^#]*)/is.exec(text.trim());
+  if (parts === null) return text;
+  const scheme = (parts[1] as string).toLowerCase();
+  const rest = decodedUnreserved(parts[2] as string);
+  const query = rest.indexOf('?');
+  const beforeQuery = query === -1 ? rest : rest.slice(0, query);
+  const behind = query === -1 ? '' : rest.slice(query);
+  if (!beforeQuery.startsWith('//')) return `${scheme}:${withoutDots(beforeQuery)}${behind}`;
+  const slash = beforeQuery.indexOf('/', 2);
+  const authority = slash === -1 ? beforeQuery.slice(2) : beforeQuery.slice(2, slash);
+  const path = slash === -1 ? '' : beforeQuery.slice(slash);
+  return `${scheme}://${regularHost(scheme, authority)}${withoutDots(path)}${behind}`;
+}
+
+function regularHost(scheme: string, authority: string): string {
+  const host = authority.toLowerCase();
+  if (scheme === 'file' && host === 'localhost') return '';
+  if (scheme === 'http') return host.replace(/:(?:80)?$/, '');
+  if (scheme === 'https') return host.replace(/:(?:443)?$/, '');
+  return host;
+}
+
+function withoutDots(path: string): string {
+  const isAbsolute = path.startsWith('/');
+  const kept: string[] = [];
+  for (const segment of path.split('/')) {
+    if (segment === '..') kept.pop();
+    else if (segment !== '' && segment !== '.') kept.push(segment);
+  }
+  return `${isAbsolute ? '/' : ''}${kept.join('/')}`;
+}
+
+/** Letters, digits, - . _ ~ mean the same encoded or not (RFC 3986, 2.3). */
+function decodedUnreserved(text: string): string {
+  return text.replace(/%(?:2d|2e|5f|7e|3[0-9]|[46][1-9a-f]|[57][0-9a])/gi, (code) =>
+    String.fromCharCode(Number.parseInt(code.slice(1), 16)),
+  );
+}
+
+const decodingRounds = 3;
+
+function decoded(text: string): string {
+  let now = text;
+  for (let round = 0; round < decodingRounds && now.includes('%'); round++) {
+    const next = now.replace(/(?:%[0-9a-f]{2})+/gi, (codes) => {
+      const bytes = Buffer.from(codes.replaceAll('%', ''), 'hex');
+      return bytes.toString('utf8');
+    });
+    if (next === now) break;
+    now = next;
+  }
+  return now;
+}

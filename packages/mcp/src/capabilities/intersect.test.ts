@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { clientCapabilities, serverCapabilities } from './intersect.ts';
+
+const all = () => true;
+
+describe('serverCapabilities', () => {
+  const upstream = {
+    tools: { listChanged: true, later: 1 },
+    resources: { subscribe: true, listChanged: true },
+    logging: {},
+    completions: {},
+    experimental: { x: {} },
+    extensions: { 'io.modelcontextprotocol/ui': {}, 'a/b': {} },
+    unheard: {},
+    prompts: true,
+  };
+
+  it('keeps what both can, and what goes through', () => {
+    const { unheard, prompts, ...kept } = upstream;
+    expect(serverCapabilities(upstream, all)).toEqual(kept);
+    expect(
+      serverCapabilities(upstream, (path) => path === 'resources' || path === 'tools'),
+    ).toEqual({ tools: { later: 1 }, resources: {} });
+  });
+
+  it('leaves out what policy blocks', () => {
+    const blocked = serverCapabilities(
+      upstream,
+      all,
+      (path) => path === 'logging' || path === 'extensions.a/b',
+    );
+    expect(blocked).not.toHaveProperty('logging');
+    expect(blocked.extensions).toEqual({ 'io.modelcontextprotocol/ui': {} });
+  });
+
+  it.each([undefined, null, 'x', [], { constructor: {}, __proto__: {} }])(
+    'makes nothing of %j',
+    (value) => {
+      expect(serverCapabilities(value as never, all)).toEqual({});
+    },
+  );
+});
+
+describe('clientCapabilities', () => {
+  it('tells a server only what can come back', () => {
+    const client = {
+      roots: { listChanged: true },
+      sampling: { tools: {} },
+      elicitation: { form: {}, url: {} },
+    };
+    expect(clientCapabilities(client, all)).toEqual(client);
+    expect(
+      clientCapabilities(
+        client,
+        (path) => path.startsWith('elicitation') && path !== 'elicitation.url',
+      ),
+    ).toEqual({ elicitation: { form: {} } });
+    expect(clientCapabilities({}, all)).toEqual({});
+  });
+});
