@@ -4,6 +4,7 @@
  */
 
 import type { Arrival } from './arrival.ts';
+import { toolBaseUrl } from './public-base.ts';
 
 /** What clients may ask for, and what it lets them do. Names of others are taken, too: clients have them in their settings. */
 const rightsByScope = {
@@ -42,16 +43,9 @@ export function mcpRightsOf(scope: string): ReadonlySet<McpRight> {
  */
 export function mcpBaseOf(
   configured: string | undefined,
-  { host, proto }: Pick<Arrival, 'host' | 'proto'>,
+  arrival: Pick<Arrival, 'host' | 'proto'>,
 ): string | undefined {
-  if (configured !== undefined) return configured.replace(/\/+$/, '');
-  return host !== undefined && isLoopbackHost(host)
-    ? `${proto}://${host.toLowerCase()}`
-    : undefined;
-}
-
-function isLoopbackHost(host: string): boolean {
-  return /^(localhost|127(\.\d{1,3}){3}|\[::1\])(:\d{1,5})?$/i.test(host);
+  return toolBaseUrl({ mcp: configured, public: undefined }, arrival) || undefined;
 }
 
 /** A server as addresses name it. */

@@ -22,7 +22,7 @@ export function toolBaseUrl(
   const configured = mcp ?? publicUrl;
   if (configured !== undefined) return configured.replace(/\/+$/, '');
   const { host, proto } = arrival ?? {};
-  return host !== undefined && isLoopback(host) ? `${proto}://${host}` : '';
+  return host !== undefined && isLoopback(host) ? `${proto}://${host.toLowerCase()}` : '';
 }
 
 /** The address of an MCP server, as its clients are given it. */

@@ -236,6 +236,7 @@ export function wire(
       now,
       recordRefusal: createRecordRefusal({ client, logger }),
       publicUrl: env.PUBLIC_URL?.replace(/\/+$/, ''),
+      mcpBaseUrl: env.MCP_GATEWAY_BASE_URL,
       whenPassed: (barrier) => barriers.whenPassed(barrier),
       observe: createAdminMetrics(metrics),
     },

@@ -4,6 +4,7 @@ import {
   type HeaderPrefixes,
   type HeaderSpelling,
   operations,
+  rootSegment,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
@@ -93,11 +94,12 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));
   app.post(pathnameOf(promptRender), serve(chat, renderPrompt, deps, promptRender.id));
 
-  app.get(['/health', '/health/live', '/v1/health'], live);
-  app.get('/health/ready', ready(deps.readiness));
+  const { api, health } = rootSegment;
+  app.get([`/${health}`, `/${health}/live`, `/${api}/health`], live);
+  app.get(`/${health}/ready`, ready(deps.readiness));
 
   const passThrough = serve(operations.proxy, proxy, deps);
-  app.use('/v1', (req, res, next) => {
+  app.use(`/${api}`, (req, res, next) => {
     const headers = arrivedHeaders(deps.headerPrefixes, req.headers);
     if (isAdminPath(req.originalUrl, headers)) return deps.forwardAdmin(req, res);
     if (!proxiedMethods.has(req.method))

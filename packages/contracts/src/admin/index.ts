@@ -80,4 +80,4 @@ export {
   workspaceSettingsAnswer,
 } from './people/settings.ts';
 export type { AgentCard } from './tools/agents.ts';
-export type { McpCapabilityType } from './tools/mcp-integrations.ts';
+export { besideAdvice, type McpCapabilityType } from './tools/mcp-integrations.ts';

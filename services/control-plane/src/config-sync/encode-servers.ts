@@ -1,19 +1,14 @@
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf';
+import type { SentToolPolicy, ToolPolicy } from '@sluice/contracts';
 import { config } from '@sluice/proto-stubs';
+import type { IntegrationPolicy } from '../tools/mcp-integrations/policy.ts';
+import type { ShownAs } from '../tools/mcp-servers/shown-as.ts';
 import type { AgentServerRow, McpServerRow } from './server-rows.ts';
 
 type CapabilityMessage = MessageInitShape<typeof config.McpCapabilitySchema> & {
   type: string;
   name: string;
 };
-
-/** How a server shows a capability, as it is stored. */
-interface Shown {
-  renamed_to?: string;
-  description?: string;
-  fixed_arguments?: Record<string, unknown>;
-  hidden_arguments?: string[];
-}
 
 /**
  * A server as gateways hold it. Pure, like the rest of the bundle.
@@ -26,18 +21,23 @@ export function encodeMcpServer(row: McpServerRow, configurations: string): Uint
     slug: row.slug,
     name: row.name,
     description: row.description ?? '',
-    integrationId: integration.id,
-    integrationSlug: integration.slug,
-    url: integration.url,
-    transport: integration.transport,
-    authType: integration.authType,
+    ...(integration === null
+      ? {}
+      : {
+          integrationId: integration.id,
+          integrationSlug: integration.slug,
+          url: integration.url,
+          transport: integration.transport,
+          authType: integration.authType,
+        }),
     configurationsJson: configurations,
     enabled: isOpen(row),
     usersAllowed: row.defaultUserAccess === 'allow',
     userAccess: accessOf(row),
     capabilities: capabilitiesOf(row),
-    newCapabilities: integration.newCapabilities,
-    onDrift: integration.onDrift,
+    // What a merged server has is what its members let through.
+    newCapabilities: integration?.newCapabilities ?? 'enabled',
+    onDrift: integration?.onDrift ?? 'alert',
     members: membersOf(row),
     prefix: row.prefix,
     exposure: row.exposure,
@@ -68,14 +68,15 @@ export function encodeAgentServer(row: AgentServerRow, configurations: string): 
       enabled: (open.get(id) ?? true) && (off.get(id) ?? true),
     })),
     cardJson: integration.agentCard === null ? '' : JSON.stringify(integration.agentCard),
-    policyJson: policyOf(row),
   });
   return toBinary(config.AgentServerSchema, message);
 }
 
 /** An organisation's integration serves a workspace while it is open to it. */
 function isOpen({ status, workspaceId, integration }: McpServerRow | AgentServerRow): boolean {
-  if (status !== 'active' || integration.status !== 'active') return false;
+  if (status !== 'active') return false;
+  if (integration === null) return true;
+  if (integration.status !== 'active') return false;
   return integration.workspaceId === null
     ? integration.grants.some(({ enabled }) => enabled)
     : integration.workspaceId === workspaceId;
@@ -85,9 +86,24 @@ function accessOf({ userAccess }: McpServerRow | AgentServerRow): Record<string,
   return Object.fromEntries(userAccess.map(({ userId, enabled }) => [userId, enabled]));
 }
 
-/** What the server says goes before what its integration says. */
-function policyOf({ policy, integration }: McpServerRow | AgentServerRow): string {
-  const merged = { ...(integration.policy as object), ...(policy as object) };
+const bounds = ['request_timeout', 'request_timeout_max', 'max_result_bytes'] as const;
+
+/** Both levels of access hold, and the lower of two bounds; of all else what the server says counts. */
+function policyOf({ policy, integration }: McpServerRow): string {
+  const { access: wide, ...ofIntegration } = (integration?.policy ?? {}) as IntegrationPolicy;
+  const { access: narrow, ...ofServer } = policy as ToolPolicy;
+  const access = [wide, narrow].filter((each) => each !== undefined);
+  const merged: SentToolPolicy = {
+    ...ofIntegration,
+    ...ofServer,
+    ...Object.fromEntries(
+      bounds.flatMap((name) => {
+        const set = [ofIntegration[name], ofServer[name]].filter((each) => each !== undefined);
+        return set.length === 0 ? [] : [[name, Math.min(...set)]];
+      }),
+    ),
+    ...(access.length === 0 ? {} : { access }),
+  };
   return Object.keys(merged).length === 0 ? '' : JSON.stringify(merged);
 }
 
@@ -101,11 +117,11 @@ function membersOf({ members }: McpServerRow): { serverId: string; tools: string
 /** All that something was said of: offers of the integration, switches of the server, pins. */
 function capabilitiesOf(row: McpServerRow): CapabilityMessage[] {
   const { integration } = row;
-  const byDefault = integration.newCapabilities === 'enabled';
+  const byDefault = integration === null || integration.newCapabilities === 'enabled';
   const named = new Map<string, CapabilityMessage>();
   const keyOf = (type: string, name: string) => `${type} ${name}`;
   const switches = new Map(row.capabilities.map((each) => [keyOf(each.type, each.name), each]));
-  const add = (type: string, name: string, enabled: boolean, shown: Shown) => {
+  const add = (type: string, name: string, enabled: boolean, shown: ShownAs) => {
     const before = named.get(keyOf(type, name));
     named.set(keyOf(type, name), {
       ...before,
@@ -114,7 +130,7 @@ function capabilitiesOf(row: McpServerRow): CapabilityMessage[] {
       // Two resources of one address are one: what is off under either name is off.
       enabled: enabled && before?.enabled !== false,
       ...(shown.renamed_to === undefined ? {} : { renamedTo: shown.renamed_to }),
-      ...(shown.description === undefined ? {} : { description: shown.description }),
+      ...(shown.described_as === undefined ? {} : { description: shown.described_as }),
       ...(shown.fixed_arguments === undefined
         ? {}
         : { fixedArgumentsJson: JSON.stringify(shown.fixed_arguments) }),
@@ -124,12 +140,12 @@ function capabilitiesOf(row: McpServerRow): CapabilityMessage[] {
   for (const { type, name, address, enabled } of row.offered) {
     const own = switches.get(keyOf(type, name));
     switches.delete(keyOf(type, name));
-    add(type, address ?? name, enabled && (own?.enabled ?? true), (own?.shown ?? {}) as Shown);
+    add(type, address ?? name, enabled && (own?.enabled ?? true), (own?.shown ?? {}) as ShownAs);
   }
   // Of what nobody has seen there yet.
   for (const { type, name, enabled, shown } of switches.values())
-    add(type, name, enabled && byDefault, shown as Shown);
-  for (const { type, name, pinnedHash } of integration.pins) {
+    add(type, name, enabled && byDefault, shown as ShownAs);
+  for (const { type, name, pinnedHash } of integration?.pins ?? []) {
     const known = named.get(keyOf(type, name)) ?? { type, name, enabled: byDefault };
     named.set(keyOf(type, name), { ...known, pin: pinnedHash ?? '' });
   }

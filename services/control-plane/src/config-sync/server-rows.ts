@@ -44,9 +44,9 @@ export async function readMcpServers(db: Database, workspaceId: string, ids: rea
   });
   const offered = await readOffered(
     db,
-    rows.map(({ integrationId }) => integrationId),
+    rows.flatMap(({ integrationId }) => integrationId ?? []),
   );
-  return rows.map((row) => ({ ...row, offered: offered.get(row.integrationId) ?? [] }));
+  return rows.map((row) => ({ ...row, offered: offered.get(row.integrationId ?? '') ?? [] }));
 }
 
 /** Without the rest of what is known of them, which may be much. */

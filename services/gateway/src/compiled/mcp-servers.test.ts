@@ -43,6 +43,22 @@ describe('findMcpServer', () => {
     expect(['enabled', 'disabled', '', 'later'].map(allowed)).toEqual([true, false, false, false]);
   });
 
+  it('reads its policy, and allows nothing by one that it cannot read', () => {
+    const read = (policy: object | string) =>
+      findMcpServer(
+        tableOf({ policyJson: typeof policy === 'string' ? policy : JSON.stringify(policy) }),
+        'sums',
+      );
+    const rule = (field: string) => ({
+      access: [{ rules: [{ effect: 'deny', query: { [field]: 'x' } }] }],
+    });
+    expect(read('')).toMatchObject({ policy: {}, accessRules: [], policyIsUnread: false });
+    expect(read(rule('user.id'))).toMatchObject({ policyIsUnread: false });
+    expect(read(rule('user.id'))?.accessRules[0]?.rules).toHaveLength(1);
+    expect(read(rule('planet.id'))).toMatchObject({ policyIsUnread: true });
+    expect(read('[')).toMatchObject({ policyIsUnread: true });
+  });
+
   it('has capabilities by type and name', () => {
     const capability = create(config.McpCapabilitySchema, {
       type: 'tool',

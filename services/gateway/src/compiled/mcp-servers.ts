@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBinary } from '@bufbuild/protobuf';
+import type { SentToolPolicy } from '@sluice/contracts';
+import { compileToolRules, type ToolRules } from '@sluice/engine';
 import { config } from '@sluice/proto-stubs';
 import type { JsonObject } from '@sluice/providers';
 import { readObject } from './read-object.ts';
@@ -15,6 +17,11 @@ export interface CompiledMcpServer {
   /** Whether what is not in `capabilities` may be used. */
   readonly allowsNew: boolean;
   readonly isMerged: boolean;
+  readonly policy: SentToolPolicy;
+  /** The rules of each level of `policy.access`. */
+  readonly accessRules: readonly ToolRules[];
+  /** The policy cannot be read by this release: nothing may be used. */
+  readonly policyIsUnread: boolean;
   /** Tells one state of the server from another: who holds a list compares it to tell of changes. */
   readonly version: string;
 }
@@ -47,6 +54,21 @@ export function findMcpServer(
   return made;
 }
 
+type Policy = Pick<CompiledMcpServer, 'policy' | 'accessRules' | 'policyIsUnread'>;
+
+function readPolicy(text: string): Policy {
+  const policy: SentToolPolicy = readObject(text) ?? {};
+  try {
+    const accessRules = (policy.access ?? []).map(({ rules }) =>
+      compileToolRules(rules ?? [], 'policy.access.rules'),
+    );
+    return { policy, accessRules, policyIsUnread: text !== '' && readObject(text) === undefined };
+  } catch {
+    // A control plane of the next release may know fields that this one does not.
+    return { policy, accessRules: [], policyIsUnread: true };
+  }
+}
+
 function compileMcpServer(source: config.McpServer): CompiledMcpServer {
   return {
     source,
@@ -59,7 +81,8 @@ function compileMcpServer(source: config.McpServer): CompiledMcpServer {
     ),
     // A word that this release does not know allows nothing.
     allowsNew: source.newCapabilities === 'enabled',
-    isMerged: source.members.length > 0,
+    isMerged: source.integrationId === '',
+    ...readPolicy(source.policyJson),
     version: createHash('sha256')
       .update(toBinary(config.McpServerSchema, source))
       .digest('base64url'),

@@ -9,6 +9,7 @@ import {
   type InForce,
   inForceHeader,
   readChanged,
+  rootSegment,
   spelledHeaders,
   spellingOf,
 } from '@sluice/contracts';
@@ -59,7 +60,11 @@ const adminSegments = new Set([
 ]);
 
 /** Answered by the control plane, and not below `/v1`: price lists, the registry of MCP servers, the reference. */
-export const adminRootPaths: readonly string[] = ['/model-configs', '/v0.1/servers', '/docs'];
+export const adminRootPaths: readonly string[] = [
+  `/${rootSegment.prices}`,
+  `/${rootSegment.registry}/servers`,
+  `/${rootSegment.docs}`,
+];
 
 /** Called between model calls, by clients whose every request names their provider; no provider has them. */
 const onlyOurs = new Set(['feedback', 'otel']);

@@ -56,6 +56,7 @@ const notAddresses = new Set([
   'only_dns',
   // Resources of ours, by their ids.
   'mcp_server',
+  'server_id',
   'service_account',
 ]);
 

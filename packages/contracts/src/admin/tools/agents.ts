@@ -51,6 +51,7 @@ export const agentCard = z
 export type AgentCard = z.output<typeof agentCard>;
 
 const authType = z.enum(['headers', 'none']);
+const protocol = z.enum(['a2a', 'openai', 'raw']);
 
 const settings = {
   description: descriptionField.nullish(),
@@ -65,6 +66,7 @@ const settings = {
 const agentIntegration = z.object({
   ...registryIntegration,
   auth_type: authType,
+  protocol,
   agent_card: agentCard.nullable(),
 });
 
@@ -75,6 +77,7 @@ const createAgentIntegration = z.object({
   name: nameField,
   url: hostField,
   auth_type: authType.default('none'),
+  protocol: protocol.default('a2a'),
   ...settings,
 });
 
@@ -83,6 +86,7 @@ const updateAgentIntegration = someField(
     name: nameField.optional(),
     url: hostField.optional(),
     auth_type: authType.optional(),
+    protocol: protocol.optional(),
     ...settings,
   }),
 );

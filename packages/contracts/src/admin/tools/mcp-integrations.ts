@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toolPolicy, toolPrices } from '../../tool-policy.ts';
 import { anyKey, byLevel } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import {
@@ -28,18 +29,39 @@ import {
 } from './registry.ts';
 
 const authType = z.enum(['oauth_auto', 'oauth_client_credentials', 'headers', 'none']);
-const transport = z.enum(['http', 'sse']);
+/** What would start a process is no transport. */
+export const besideAdvice =
+  'is not started from here: run the server beside the gateway, behind a bridge that speaks streamable HTTP, and give its url';
+const transport = z.enum(['http', 'sse'], {
+  error: ({ input }) =>
+    input === 'stdio' || input === 'command' ? besideAdvice : 'must be one of http, sse',
+});
+
+/** What integrations have of ours, beside what is published. */
+const ownSettings = {
+  new_capabilities: z.enum(['enabled', 'disabled']),
+  on_drift: z.enum(['alert', 'hide', 'block']),
+};
+
+const shownPolicy = z.record(z.string(), z.unknown());
 
 const mcpIntegration = z.object({
   ...registryIntegration,
   auth_type: authType,
   transport: z.enum(['http', 'sse', 'interactive']),
+  ...ownSettings,
+  policy: shownPolicy,
+  prices: shownPolicy,
 });
 
 const settings = {
   description: descriptionField.nullish(),
   configurations: mcpConfigurations.nullish(),
   secret_mappings: secretMappings.nullish(),
+  new_capabilities: ownSettings.new_capabilities.optional(),
+  on_drift: ownSettings.on_drift.optional(),
+  policy: toolPolicy.nullish(),
+  prices: toolPrices.nullish(),
 };
 
 const createMcpIntegration = z.object({
@@ -63,7 +85,7 @@ const updateMcpIntegration = someField(
   }),
 );
 
-const capabilityType = z.enum(['tool', 'prompt', 'resource', 'resource_template']);
+export const capabilityType = z.enum(['tool', 'prompt', 'resource', 'resource_template']);
 export type McpCapabilityType = z.output<typeof capabilityType>;
 
 export const mcpCapability = z.object({

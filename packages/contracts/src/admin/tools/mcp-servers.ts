@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { toolPolicy } from '../../tool-policy.ts';
 import { anyKey } from '../kernel/access.ts';
 import { endpoint, nothing } from '../kernel/endpoint.ts';
 import { instantText, referenceField } from '../kernel/fields.ts';
 import { pageQuery } from '../kernel/paging.ts';
 import {
+  capabilityType,
   mcpCapabilities,
-  mcpCapabilitiesBody,
   mcpCapabilitiesQuery,
   mcpCapability,
   mcpMetadata,
@@ -14,6 +15,7 @@ import {
 import {
   created,
   createRegistryServer,
+  offerName,
   registryServer,
   registryServersQuery,
   registryServerTexts,
@@ -25,6 +27,14 @@ import {
   userAccessQuery,
 } from './registry.ts';
 
+/** What servers have of ours, beside what is published. */
+const mergedServer = {
+  members: z.array(z.object({ server_id: z.string(), tools: z.array(z.string()) })),
+  prefix: z.enum(['always', 'on_collision', 'never']),
+  exposure: z.enum(['all', 'search']),
+  policy: z.record(z.string(), z.unknown()),
+};
+
 const mcpServer = z.object({
   id: z.uuid(),
   slug: z.string(),
@@ -34,7 +44,8 @@ const mcpServer = z.object({
   created_at: instantText,
   last_updated_at: instantText,
   url: z.string(),
-  mcp_integration_id: z.string(),
+  mcp_integration_id: z.string().nullable(),
+  ...mergedServer,
   // Both are told to service keys only.
   mcp_integration_details: z
     .object({
@@ -52,19 +63,82 @@ const mcpServer = z.object({
 
 const mcpServerListItem = z.object({
   ...registryServer,
-  mcp_integration_id: z.string(),
+  mcp_integration_id: z.string().nullable(),
   mcp_integration_slug: z.string().nullable(),
   mcp_integration_url: z.string().nullable(),
-  auth_type: z.string(),
+  auth_type: z.string().nullable(),
+  ...mergedServer,
 });
 
-const createMcpServer = z.object({ ...createRegistryServer, mcp_integration_id: referenceField });
+const members = z
+  .array(
+    z.strictObject({ server_id: referenceField, tools: z.array(offerName).max(1000).optional() }),
+  )
+  .min(1)
+  .max(50);
 
-const updateMcpServer = someField(z.object(registryServerTexts).partial());
+const ownSettings = {
+  prefix: mergedServer.prefix.optional(),
+  exposure: mergedServer.exposure.optional(),
+  policy: toolPolicy.nullish(),
+};
+
+/** Made of an integration, or of other servers of its workspace. */
+const createMcpServer = z
+  .object({
+    ...createRegistryServer,
+    mcp_integration_id: referenceField.optional(),
+    members: members.optional(),
+    ...ownSettings,
+  })
+  .superRefine(({ mcp_integration_id, members }, context) => {
+    if ((mcp_integration_id === undefined) === (members === undefined))
+      context.addIssue({
+        code: 'custom',
+        path: ['mcp_integration_id'],
+        message: 'is required, or members in its place',
+      });
+  });
+
+const updateMcpServer = someField(
+  z.object({ ...registryServerTexts, members, ...ownSettings }).partial(),
+);
+
+/** What callers call it: what models take for the name of a tool. */
+const shownName = z
+  .string()
+  .regex(/^[a-zA-Z0-9_-]{1,64}$/, 'may hold 64 letters, digits, "-" and "_"');
+const argumentName = z.string().min(1).max(128);
+
+/** What the server's callers are shown in place of what the upstream says; null takes it back. */
+const shownAs = {
+  renamed_to: shownName.nullish(),
+  described_as: z.string().max(16_384).nullish(),
+  fixed_arguments: z
+    .record(argumentName, z.unknown())
+    .refine((values) => Object.keys(values).length <= 100, 'may hold 100 entries at most')
+    .refine(
+      (values) => JSON.stringify(values).length <= 16_384,
+      'may take 16384 characters as JSON at most',
+    )
+    .nullish(),
+  hidden_arguments: z.array(argumentName).max(100).nullish(),
+};
+
+const mcpServerCapabilitiesBody = z.object({
+  capabilities: z
+    .array(z.object({ name: offerName, type: capabilityType, enabled: z.boolean(), ...shownAs }))
+    .min(1)
+    .max(1000),
+});
 
 /** `enabled` is what counts: both levels have to say yes. Service keys are told what the integration says. */
 const mcpServerCapability = mcpCapability.extend({
   integration_enabled: z.boolean().nullable(),
+  renamed_to: z.string().nullable(),
+  described_as: z.string().nullable(),
+  fixed_arguments: z.record(z.string(), z.unknown()).nullable(),
+  hidden_arguments: z.array(z.string()).nullable(),
 });
 
 const connection = z.object({
@@ -146,7 +220,7 @@ export const mcpServersEndpoints = {
     path: '/mcp-servers/{mcpServerId}/capabilities',
     access: { keys: anyKey, scopes: ['mcp_servers.update'] },
     audit: { resourceType: 'mcp_servers', action: 'update' },
-    body: mcpCapabilitiesBody,
+    body: mcpServerCapabilitiesBody,
     answer: succeeded,
   }),
   'mcp-servers.user-access.list': endpoint({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isReservedSlug } from '../../root-paths.ts';
 import { instantText, nameField, referenceField, slugField } from '../kernel/fields.ts';
 import { commaList, pageFromOneQuery, pageQuery } from '../kernel/paging.ts';
 import { secretMapping } from '../models/secret-mappings.ts';
@@ -86,7 +87,11 @@ export const registryServerTexts = {
 
 export const createRegistryServer = {
   workspace_id: referenceField.nullish(),
-  slug: slugField.min(3).max(50).optional(),
+  slug: slugField
+    .min(3)
+    .max(50)
+    .refine((slug) => !isReservedSlug(slug), 'is taken by a path of the gateway')
+    .optional(),
   ...registryServerTexts,
 };
 

@@ -21,5 +21,7 @@ export const mcpServers: SectionSource = {
 };
 
 function itemOf(row: McpServerRow, open: Openers): SectionItem {
-  return { id: row.id, bytes: encodeMcpServer(row, open.mcpConfigurations(row.integration)) };
+  const { integration } = row;
+  const configurations = integration === null ? '' : open.mcpConfigurations(integration);
+  return { id: row.id, bytes: encodeMcpServer(row, configurations) };
 }

@@ -1,3 +1,4 @@
+import { toolBaseUrl } from '@sluice/contracts';
 import type { EndpointId, GuardedEndpoint, OperationId } from '@sluice/contracts/admin';
 import { fromUnknown, GatewayError } from '@sluice/errors';
 import type { Request, RequestHandler, Response, Router } from 'express';
@@ -7,7 +8,7 @@ import type { NewAuditEntry } from '../audit/chain.ts';
 import { type Change, type Committed, commitChange } from '../database/change.ts';
 import type { Database, DatabaseClient } from '../database/client.ts';
 import { fromDatabase } from '../database/faults.ts';
-import { callerBase } from './arrival.ts';
+import { callerArrival, callerBase } from './arrival.ts';
 import { type AskedFor, auditEntryOf } from './audit-entry.ts';
 import { readBody, refuseUnstorableText } from './json-body.ts';
 import type { RecordRefusal } from './record-refusal.ts';
@@ -22,6 +23,8 @@ export interface AdminRequest {
   readonly requestId: string;
   /** Where callers reach us, without a slash at the end: `https://sluice.example`. */
   readonly base: string;
+  /** Where MCP servers and agents are reached; empty = nobody said it. */
+  readonly toolBase: string;
   /** For reading. */
   readonly db: Database;
   readonly now: Date;
@@ -51,6 +54,8 @@ export interface OperationParts {
   recordRefusal: RecordRefusal;
   /** Where callers reach us; unset = where this one did. */
   publicUrl: string | undefined;
+  /** Where they reach MCP servers, when that is elsewhere. */
+  mcpBaseUrl: string | undefined;
   /** The answer of a change waits for it. */
   whenPassed: WhenPassed;
   /** Told of every answer, for metrics. */
@@ -151,6 +156,9 @@ function createCall(
     requestId: String(res.locals.requestId),
     get base() {
       return parts.publicUrl ?? callerBase(req);
+    },
+    get toolBase() {
+      return toolBaseUrl({ mcp: parts.mcpBaseUrl, public: parts.publicUrl }, callerArrival(req));
     },
     db: parts.client,
     now,

@@ -1,13 +1,16 @@
 import type { AgentIntegration, Prisma } from '../../generated/prisma/client.ts';
+import { presentServer } from '../registry/present.ts';
 import type { RegistryKind } from '../registry/registry-kind.ts';
 import { presentAgentIntegrationDetail } from './present.ts';
 
-type Columns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, 'agentCard'>;
+type Columns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, 'agentCard' | 'protocol'>;
 
 export interface AgentTypes {
   readonly integration: AgentIntegration;
   readonly created: Columns;
   readonly changed: Columns;
+  readonly server: object;
+  readonly noIntegration: never;
 }
 
 /** The registry of agents. */
@@ -25,6 +28,7 @@ export const agentKind: RegistryKind<AgentTypes> = {
     userAccess: db.agentServerUserAccess,
   }),
   present: presentAgentIntegrationDetail,
+  presentServer,
   // Agents have none.
   async forgetSignIns() {},
 };

@@ -19,9 +19,9 @@ export function createAgentIntegration(
   registry: AgentRegistry,
   body: BodyOf<'agent-integrations.create'>,
 ) {
-  const own = { agentCard: cardColumn(body.agent_card ?? null) };
+  const own = { agentCard: cardColumn(body.agent_card ?? null), protocol: body.protocol };
   return createIntegration(call, registry, body, own, ({ db }, row) =>
-    replaceOffers(db, agentKind, row.id, offersOf(body.agent_card ?? null), call.now),
+    replaceOffers(db, agentKind, row.id, offersOf(body.agent_card ?? null), { now: call.now }),
   );
 }
 
@@ -33,10 +33,21 @@ export function changeAgentIntegration(
   body: BodyOf<'agent-integrations.update'>,
 ): Promise<void> {
   const card = body.agent_card;
-  const own = card === undefined ? {} : { agentCard: cardColumn(card) };
-  return changeIntegration(call, registry, reference, body, own, async ({ db }, row) => {
-    if (card !== undefined) await replaceOffers(db, agentKind, row.id, offersOf(card), call.now);
-  });
+  const own = {
+    protocol: body.protocol,
+    ...(card === undefined ? {} : { agentCard: cardColumn(card) }),
+  };
+  return changeIntegration(
+    call,
+    registry,
+    reference,
+    body,
+    () => own,
+    async ({ db }, row) => {
+      if (card !== undefined)
+        await replaceOffers(db, agentKind, row.id, offersOf(card), { now: call.now });
+    },
+  );
 }
 
 function cardColumn(card: AgentCard | null) {

@@ -12,6 +12,7 @@ export function presentAgentIntegration(row: AgentIntegration) {
   return {
     ...presentIntegration(row),
     auth_type: row.authType as Detail['auth_type'],
+    protocol: row.protocol as Detail['protocol'],
   };
 }
 

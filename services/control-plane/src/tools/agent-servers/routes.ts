@@ -1,4 +1,5 @@
 import { cardBehindGateway, type SealedAddresses } from '@sluice/a2a';
+import { agentServerUrl } from '@sluice/contracts';
 import type { AgentCard } from '@sluice/contracts/admin';
 import { GatewayError } from '@sluice/errors';
 import { isServiceKey } from '../../kernel/access/caller.ts';
@@ -30,10 +31,10 @@ export function agentServerOperations({ sealedAddresses }: RegistryParts) {
     ...implementAll('agent-servers', {
       list: async (call, { query }) => {
         const { rows, total } = await listReachableServers(call, agentKind, query);
-        return { data: rows.map((row) => presentAgentServer(row, call.base)), total };
+        return { data: rows.map((row) => presentAgentServer(row, call.toolBase)), total };
       },
       create: (call, { body }) => createServer(call, agentKind, body, body.agent_integration_id),
-      read: async (call) => presentAgentServer(await reach(call), call.base),
+      read: async (call) => presentAgentServer(await reach(call), call.toolBase),
       update: (call, { body }) => renameServer(call, agentKind, named(call), body),
       delete: (call) => deleteServer(call, agentKind, named(call)),
     }),
@@ -78,17 +79,12 @@ async function readCard(call: AdminRequest, sealed: SealedAddresses): Promise<Ag
   const closed = new Set(skills.rows.filter((row) => !row.enabled).map((row) => row.name));
   return cardBehindGateway(card, {
     registeredUrl: server.integration.url,
-    gatewayUrl: agentUrl(call.base, server.slug),
+    gatewayUrl: agentServerUrl(call.toolBase, server.slug),
     subPathOf: (address) => sealed.seal(server.id, address),
     isSkillEnabled: (id) => !closed.has(id),
     allowsPush: true,
     keyHeader: 'x-service-api-key',
   }) as AgentCard;
-}
-
-/** With the slash at its end: clients look for the card below the address they are given. */
-function agentUrl(baseUrl: string, slug: string): string {
-  return `${baseUrl}/v1/agent/${slug}/`;
 }
 
 function presentAgentServer(row: FoundServer<AgentTypes>, baseUrl: string) {
@@ -97,6 +93,6 @@ function presentAgentServer(row: FoundServer<AgentTypes>, baseUrl: string) {
     agent_integration_id: row.integrationId,
     agent_integration_slug: row.integration.slug,
     auth_type: row.integration.authType,
-    url: agentUrl(baseUrl, row.slug),
+    url: agentServerUrl(baseUrl, row.slug),
   };
 }

@@ -1,6 +1,7 @@
-import type { McpIntegration, Prisma } from '../../generated/prisma/client.ts';
+import type { McpIntegration, McpServer, Prisma } from '../../generated/prisma/client.ts';
+import { presentServer } from '../registry/present.ts';
 import type { RegistryKind } from '../registry/registry-kind.ts';
-import { presentMcpIntegration } from './present.ts';
+import { presentMcpIntegration, presentMerged } from './present.ts';
 
 type Columns = Pick<
   Prisma.McpIntegrationUncheckedUpdateInput,
@@ -12,12 +13,19 @@ type Columns = Pick<
   | 'syncStatus'
   | 'lastSyncedAt'
   | 'syncError'
+  | 'newCapabilities'
+  | 'onDrift'
+  | 'policy'
 >;
+
+type OwnColumns = 'transport' | 'newCapabilities' | 'onDrift' | 'policy';
 
 export interface McpTypes {
   readonly integration: McpIntegration;
-  readonly created: { readonly transport: string };
+  readonly created: Pick<Prisma.McpIntegrationUncheckedCreateInput, OwnColumns>;
   readonly changed: Columns;
+  readonly server: Pick<McpServer, 'members' | 'prefix' | 'exposure' | 'policy'>;
+  readonly noIntegration: null;
 }
 
 /** The registry of MCP servers. */
@@ -35,6 +43,7 @@ export const mcpKind: RegistryKind<McpTypes> = {
     userAccess: db.mcpServerUserAccess,
   }),
   present: presentMcpIntegration,
+  presentServer: (row) => ({ ...presentServer(row), ...presentMerged(row) }),
   async forgetSignIns(db, integrationId) {
     await db.mcpConnection.deleteMany({ where: { server: { integrationId } } });
   },

@@ -1,4 +1,6 @@
-import type { BodyOf } from '@sluice/contracts/admin';
+import { type BodyOf, besideAdvice } from '@sluice/contracts/admin';
+import { invalidField } from '@sluice/errors';
+import { isObject } from '../../kernel/http/json-object.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import {
   changeIntegration,
@@ -11,6 +13,7 @@ import { replaceOffers } from '../registry/offers-store.ts';
 import type { Registry, RegistryParts } from '../registry/registry.ts';
 import { type Asked, askServer } from './ask-server.ts';
 import { type McpTypes, mcpKind } from './kind.ts';
+import { type IntegrationPolicy, integrationPolicy } from './policy.ts';
 
 export type McpRegistry = Registry<McpTypes>;
 
@@ -23,7 +26,13 @@ export function createMcpIntegration(
   registry: McpRegistry,
   body: BodyOf<'mcp-integrations.create'>,
 ) {
-  return createIntegration(call, registry, body, { transport: body.transport });
+  refuseCommands(call);
+  return createIntegration(call, registry, body, {
+    transport: body.transport,
+    newCapabilities: body.new_capabilities,
+    onDrift: body.on_drift,
+    policy: integrationPolicy({}, body),
+  });
 }
 
 /** What was found at another address says nothing of this one. */
@@ -33,10 +42,31 @@ export function changeMcpIntegration(
   reference: string,
   body: BodyOf<'mcp-integrations.update'>,
 ): Promise<void> {
-  return changeIntegration(call, registry, reference, body, {
+  refuseCommands(call);
+  const changed = {
     transport: body.transport,
+    newCapabilities: body.new_capabilities,
+    onDrift: body.on_drift,
     ...(body.url === undefined ? {} : { syncStatus: 'pending', syncError: null }),
-  });
+  };
+  return changeIntegration(call, registry, reference, body, (row) => ({
+    ...changed,
+    policy: integrationPolicy(row.policy as IntegrationPolicy, body),
+  }));
+}
+
+/** What others' configurations start a process with; here it would be left out without a word. */
+const commandFields = ['command', 'args', 'env'] as const;
+
+function refuseCommands({ body }: AdminRequest): void {
+  if (!isObject(body)) return;
+  for (const [at, holder] of [
+    ['body', body],
+    ['body.configurations', body.configurations],
+  ] as const) {
+    const field = isObject(holder) && commandFields.find((name) => holder[name] !== undefined);
+    if (field) throw invalidField(`${at}.${field}`, besideAdvice);
+  }
 }
 
 /** Asks the server, and keeps what it says: who it is, what it offers, or why it did not answer. */
@@ -57,7 +87,8 @@ export async function testIntegration(
         syncError: answer.error,
       });
     const { offers, capabilityFlags, ...server } = found;
-    await replaceOffers(db, mcpKind, row.id, offers, call.now);
+    const enabled = row.newCapabilities === 'enabled';
+    await replaceOffers(db, mcpKind, row.id, offers, { now: call.now, enabled });
     return updateIntegration(db, mcpKind, row.id, {
       ...server,
       capabilityFlags: capabilityFlags as Record<string, never>,

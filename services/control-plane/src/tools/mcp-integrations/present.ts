@@ -3,28 +3,36 @@ import type { McpIntegration } from '../../generated/prisma/client.ts';
 import { instant, optionalInstant } from '../../kernel/http/shapes.ts';
 import type { listOffers, OfferRow } from '../registry/offers-store.ts';
 import { presentIntegration } from '../registry/present.ts';
+import type { McpTypes } from './kind.ts';
+import type { IntegrationPolicy } from './policy.ts';
 
 type ListItem = AnswerOf<'mcp-integrations.list'>['data'][number];
+type ServerItem = AnswerOf<'mcp-servers.list'>['data'][number];
 type Capability = AnswerOf<'mcp-integrations.capabilities.list'>['data'][number];
 
 export function presentMcpIntegration(row: McpIntegration) {
+  const { prices, ...policy } = row.policy as IntegrationPolicy;
   return {
     ...presentIntegration(row),
     auth_type: row.authType as ListItem['auth_type'],
     transport: row.transport as ListItem['transport'],
+    new_capabilities: row.newCapabilities as ListItem['new_capabilities'],
+    on_drift: row.onDrift as ListItem['on_drift'],
+    policy,
+    prices: prices ?? {},
   };
 }
 
-/** Until a server was asked, its synchronisation is pending. */
-export function presentMetadata(row: McpIntegration): AnswerOf<'mcp-servers.metadata.read'> {
+/** Until a server was asked, its synchronisation is pending; a merged one is not asked. */
+export function presentMetadata(row: McpIntegration | null): AnswerOf<'mcp-servers.metadata.read'> {
   return {
-    server_name: row.serverName,
-    server_version: row.serverVersion,
-    protocol_version: row.protocolVersion,
-    capability_flags: row.capabilityFlags as Record<string, unknown> | null,
-    sync_status: row.syncStatus ?? 'pending',
-    last_synced_at: optionalInstant(row.lastSyncedAt),
-    sync_error: row.syncError,
+    server_name: row?.serverName ?? null,
+    server_version: row?.serverVersion ?? null,
+    protocol_version: row?.protocolVersion ?? null,
+    capability_flags: (row?.capabilityFlags ?? null) as Record<string, unknown> | null,
+    sync_status: row === null ? null : (row.syncStatus ?? 'pending'),
+    last_synced_at: optionalInstant(row?.lastSyncedAt ?? null),
+    sync_error: row?.syncError ?? null,
   };
 }
 
@@ -66,5 +74,17 @@ export function presentCounts(counts: Awaited<ReturnType<typeof listOffers>>['co
     prompts: count('prompt'),
     resources: count('resource'),
     resource_templates: count('resource_template'),
+  };
+}
+
+/** What servers have of ours, beside what is published. */
+export function presentMerged(row: McpTypes['server']) {
+  return {
+    members: (row.members as { server_id: string; tools?: string[] }[]).map(
+      ({ server_id, tools = [] }) => ({ server_id, tools }),
+    ),
+    prefix: row.prefix as ServerItem['prefix'],
+    exposure: row.exposure as ServerItem['exposure'],
+    policy: row.policy as Record<string, unknown>,
   };
 }

@@ -7,17 +7,13 @@ import { presentCounts, presentMetadata } from '../mcp-integrations/present.ts';
 import { switchServerOffers } from '../registry/offers.ts';
 import { listOffers } from '../registry/offers-store.ts';
 import type { RegistryParts } from '../registry/registry.ts';
-import {
-  createServer,
-  deleteServer,
-  listReachableServers,
-  reachServer,
-  renameServer,
-} from '../registry/servers.ts';
+import { deleteServer, listReachableServers, reachServer } from '../registry/servers.ts';
 import { changeAccess, listAccess } from '../registry/user-access.ts';
 import { listSignIns, removeSignIn } from './connections.ts';
 import { connectedUsers } from './connections-store.ts';
+import { changeMcpServer, createMcpServer, requireIntegration } from './merged.ts';
 import { presentMcpServer, presentMcpServerDetail, presentServerCapability } from './present.ts';
+import { requireShowable, showAs, shownOn } from './shown-as.ts';
 
 const named = (call: AdminRequest) => pathParameter(call, 'mcpServerId');
 const reach = (call: AdminRequest) => reachServer(call, call.db, mcpKind, named(call));
@@ -27,16 +23,16 @@ export function mcpServerOperations(parts: RegistryParts) {
     ...implementAll('mcp-servers', {
       list: async (call, { query }) => {
         const { rows, total } = await listReachableServers(call, mcpKind, query);
-        return { data: rows.map((row) => presentMcpServer(row, call.base)), total };
+        return { data: rows.map((row) => presentMcpServer(row, call.toolBase)), total };
       },
-      create: (call, { body }) => createServer(call, mcpKind, body, body.mcp_integration_id),
-      read: async (call) => presentMcpServerDetail(await reach(call), call.base, call.caller),
-      update: (call, { body }) => renameServer(call, mcpKind, named(call), body),
+      create: (call, { body }) => createMcpServer(call, body),
+      read: async (call) => presentMcpServerDetail(await reach(call), call.toolBase, call.caller),
+      update: (call, { body }) => changeMcpServer(call, named(call), body),
       delete: (call) => deleteServer(call, mcpKind, named(call)),
       // Asks and tells; what the integration knows of the server is its owner's to renew.
       test: async (call) => {
         const { id, slug, workspaceId, integration } = await reach(call);
-        const { answer } = await askServer(parts, integration);
+        const { answer } = await askServer(parts, requireIntegration(integration));
         await call.change(async ({ describe }) =>
           describe({ resourceId: id, workspaceId, detail: { slug, success: answer.success } }),
         );
@@ -48,11 +44,17 @@ export function mcpServerOperations(parts: RegistryParts) {
         const { id, integrationId } = await reach(call);
         const of = { integrationId, serverId: id };
         const found = await listOffers(call.db, mcpKind, of, query, query);
-        const data = found.rows.map((row) => presentServerCapability(row, call.caller));
+        const shown = await shownOn(call.db, id, found.rows);
+        const data = found.rows.map((row) =>
+          presentServerCapability(row, shown.get(`${row.type} ${row.name}`), call.caller),
+        );
         return { ...withMore(data, found.total, query), counts: presentCounts(found.counts) };
       },
       update: async (call, { body }) => {
-        await switchServerOffers(call, mcpKind, named(call), body.capabilities);
+        requireShowable(body.capabilities);
+        await switchServerOffers(call, mcpKind, named(call), body.capabilities, (change, server) =>
+          showAs(change, server, body.capabilities, call.now),
+        );
         return { success: true };
       },
     }),

@@ -146,7 +146,8 @@ export function changeIntegration<K extends KindTypes>(
   registry: Registry<K>,
   reference: string,
   body: IntegrationFields,
-  own: K['changed'],
+  /** The columns that only this kind has. */
+  own: (row: IntegrationRow<K>) => K['changed'],
   also: (change: Change, row: IntegrationRow<K>) => Promise<void> = async () => {},
 ): Promise<void> {
   const { kind, vault } = registry;
@@ -165,7 +166,7 @@ export function changeIntegration<K extends KindTypes>(
     guardConfigurations(calling, next, body);
     if (!leadsToTheSame(calling, next)) await kind.forgetSignIns(db, row.id);
     const changed = await updateIntegration(db, kind, row.id, {
-      ...own,
+      ...own(row),
       name: body.name,
       description: body.description,
       url: body.url,

@@ -37,7 +37,8 @@ const keyOf = ({ type, name }: OfferName) => `${type} ${name}`;
 export async function listOffers(
   db: Database,
   kind: RegistryKind,
-  of: { integrationId: string; serverId?: string },
+  /** Without an integration, what was said of the server alone. */
+  of: { integrationId: string | null; serverId?: string },
   filter: { type?: string | undefined },
   page: Page,
 ): Promise<{ rows: OfferRow[]; total: number; counts: ReadonlyMap<string, OfferCount> }> {
@@ -45,7 +46,7 @@ export async function listOffers(
   const { integrationId, serverId } = of;
   const select = { type: true, name: true, enabled: true } as const;
   const [known, switched] = await Promise.all([
-    offerNames.findMany({ where: { integrationId }, select }),
+    integrationId === null ? [] : offerNames.findMany({ where: { integrationId }, select }),
     serverId === undefined
       ? []
       : switches.findMany({
@@ -73,9 +74,12 @@ export async function listOffers(
     page.currentPage * page.pageSize,
     (page.currentPage + 1) * page.pageSize,
   );
-  const details = await offers.findMany({
-    where: { integrationId, OR: shown.map(({ type, name }) => ({ type, name })) },
-  });
+  const details =
+    integrationId === null
+      ? []
+      : await offers.findMany({
+          where: { integrationId, OR: shown.map(({ type, name }) => ({ type, name })) },
+        });
   const stored = new Map(
     [...unseen.map((row) => ({ ...row, detail: {} })), ...details].map((row) => [keyOf(row), row]),
   );
@@ -156,15 +160,15 @@ export async function setSwitches(
 
 /**
  * Makes the offers of an integration those that were found there. What is new
- * is on. What is off stays on the list although it is gone: it must not come
- * back as something new.
+ * is on, unless it is said otherwise. What is off stays on the list although it
+ * is gone: it must not come back as something new.
  */
 export async function replaceOffers(
   db: Database,
   kind: RegistryKind,
   integrationId: string,
   found: readonly Offer[],
-  now: Date,
+  { now, enabled = true }: { now: Date; enabled?: boolean },
 ): Promise<void> {
   const { offers } = kind.tables(db);
   const before = await offers.findMany({ where: { integrationId } });
@@ -188,6 +192,7 @@ export async function replaceOffers(
       integrationId,
       type,
       name,
+      enabled,
       detail: detail as Prisma.InputJsonObject,
       createdAt: now,
       updatedAt: now,

@@ -1,10 +1,11 @@
+import type { Change } from '../../kernel/database/change.ts';
 import type { AdminRequest } from '../../kernel/http/operation.ts';
 import { changeReached } from './integrations.ts';
 import { type OfferName, setOffers, setSwitches } from './offers-store.ts';
 import type { Registry } from './registry.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import { changeServer } from './servers.ts';
-import type { KindTypes } from './tables.ts';
+import type { FoundServer, KindTypes } from './tables.ts';
 
 /** An offer, and whether it may be used. */
 export type OfferSetting = OfferName & { enabled: boolean };
@@ -33,13 +34,17 @@ export function switchServerOffers<K extends KindTypes>(
   kind: RegistryKind<K>,
   reference: string,
   settings: readonly OfferSetting[],
+  /** In the same change. */
+  also: (change: Change, server: FoundServer<K>) => Promise<void> = async () => {},
 ): Promise<void> {
-  return changeServer(call, kind, reference, async ({ db, describe }, server) => {
+  return changeServer(call, kind, reference, async (change, server) => {
+    const { db, describe } = change;
     for (const enabled of [true, false])
       await setSwitches(db, kind, server.id, namesOf(settings, enabled), {
         enabled,
         now: call.now,
       });
+    await also(change, server);
     describe({ detail: { slug: server.slug, offers: settings } });
   });
 }

@@ -1,5 +1,5 @@
 import type { Database } from '../../kernel/database/client.ts';
-import type { IntegrationRow, KindTypes, Tables } from './tables.ts';
+import type { FoundServer, IntegrationRow, KindTypes, Tables } from './tables.ts';
 
 /**
  * The registry of MCP servers and the registry of agents are built alike:
@@ -21,6 +21,8 @@ export interface RegistryKind<K extends KindTypes = KindTypes> {
   tables(db: Database): Tables<K>;
   /** An integration as it is answered and written to the audit log. */
   present(row: IntegrationRow<K>): object;
+  /** A server as it is written to the audit log. */
+  presentServer(row: FoundServer<K>): object;
   /** What people signed in with belongs to the address where they did. */
   forgetSignIns(db: Database, integrationId: string): Promise<void>;
 }

@@ -1,4 +1,4 @@
-import type { BodyOf, QueryOf } from '@sluice/contracts/admin';
+import type { QueryOf } from '@sluice/contracts/admin';
 import { invalidField } from '@sluice/errors';
 import { actorOf } from '../../kernel/access/caller.ts';
 import type { Change } from '../../kernel/database/change.ts';
@@ -14,7 +14,6 @@ import {
 } from '../../kernel/tenancy/target-workspace.ts';
 import { isOpenTo } from './grants-store.ts';
 import { findIntegration } from './integrations-store.ts';
-import { presentServer } from './present.ts';
 import type { RegistryKind } from './registry-kind.ts';
 import {
   findServer,
@@ -56,14 +55,26 @@ export async function listReachableServers<K extends KindTypes>(
   return listServers(call.db, kind, filter, query);
 }
 
-/** Puts an integration into a workspace, which it must be open to. */
-export function createServer(
+/** What is said of every server, whatever it is made of. */
+export interface NewServerFields {
+  readonly name: string;
+  readonly slug?: string | undefined;
+  readonly description?: string | null | undefined;
+}
+
+/**
+ * Puts an integration into a workspace, which it must be open to.
+ * @param also in the same change, with the id of the server
+ */
+export function createServer<K extends KindTypes>(
   call: AdminRequest,
-  kind: RegistryKind,
-  body: Omit<BodyOf<'mcp-servers.create'>, 'mcp_integration_id'>,
+  kind: RegistryKind<K>,
+  body: NewServerFields,
   integration: string,
+  also: (change: Change, id: string) => Promise<void> = async () => {},
 ): Promise<{ id: string; slug: string }> {
-  return call.change(async ({ db, describe, touchWorkspace }) => {
+  return call.change(async (change) => {
+    const { db, describe, touchWorkspace } = change;
     const { organisationId } = call.caller;
     const workspace = await requireWorkspace(
       db,
@@ -90,23 +101,28 @@ export function createServer(
       createdAt: call.now,
       updatedAt: call.now,
     });
+    await also(change, id);
     touchWorkspace(workspace.id);
     const made = await reachServer(call, db, kind, id);
-    describe({ resourceId: id, workspaceId: workspace.id, after: presentServer(made) });
+    describe({ resourceId: id, workspaceId: workspace.id, after: kind.presentServer(made) });
     return { id, slug };
   });
 }
 
-export function renameServer(
+/** @param also in the same change */
+export function renameServer<K extends KindTypes>(
   call: AdminRequest,
-  kind: RegistryKind,
+  kind: RegistryKind<K>,
   reference: string,
-  body: BodyOf<'mcp-servers.update'>,
+  body: Partial<NewServerFields>,
+  also: (change: Change, server: FoundServer<K>) => Promise<void> = async () => {},
 ): Promise<void> {
-  return changeServer(call, kind, reference, async ({ db, describe }, server) => {
+  return changeServer(call, kind, reference, async (change, server) => {
+    const { db, describe } = change;
     const { name, description } = body;
     await updateServer(db, kind, server.id, { name, description, updatedAt: call.now });
-    describe({ after: presentServer(await reachServer(call, db, kind, server.id)) });
+    await also(change, server);
+    describe({ after: kind.presentServer(await reachServer(call, db, kind, server.id)) });
   });
 }
 
@@ -131,7 +147,7 @@ export function changeServer<K extends KindTypes>(
     change.describe({
       resourceId: server.id,
       workspaceId: server.workspaceId,
-      before: presentServer(server),
+      before: kind.presentServer(server),
     });
     await work(change, server);
   });

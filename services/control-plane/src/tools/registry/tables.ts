@@ -9,7 +9,10 @@ import type {
 /** Columns that integrations of both registries have. */
 export type SharedIntegration = Pick<McpIntegration, keyof McpIntegration & keyof AgentIntegration>;
 /** Servers of both registries have the same columns. */
-export type ServerRow = Pick<McpServer, keyof McpServer & keyof AgentServer>;
+export type ServerRow = Omit<
+  Pick<McpServer, keyof McpServer & keyof AgentServer>,
+  'integrationId'
+> & { integrationId: string | null };
 
 /** What differs between the registries: the row of an integration, and the columns that only this one has. */
 export interface KindTypes {
@@ -18,15 +21,21 @@ export interface KindTypes {
   readonly created: object;
   /** May be given when a row is changed. */
   readonly changed: object;
+  /** The columns of a server that only this registry has. */
+  readonly server: object;
+  /** In place of the integration of a server: null where there are servers that have none. */
+  readonly noIntegration: null;
 }
 
 export type IntegrationRow<K extends KindTypes = KindTypes> = K['integration'];
 
 /** A server with what it is made of, and where it stands. */
-export type FoundServer<K extends KindTypes = KindTypes> = ServerRow & {
-  workspace: { slug: string; name: string };
-  integration: IntegrationRow<K>;
-};
+export type FoundServer<K extends KindTypes = KindTypes> = Omit<ServerRow, 'integrationId'> &
+  K['server'] & {
+    workspace: { slug: string; name: string };
+    integrationId: string | K['noIntegration'];
+    integration: IntegrationRow<K> | K['noIntegration'];
+  };
 
 type SharedColumns = keyof Prisma.AgentIntegrationUncheckedCreateInput & keyof SharedIntegration;
 export type NewSharedColumns = Pick<Prisma.AgentIntegrationUncheckedCreateInput, SharedColumns>;
@@ -185,7 +194,7 @@ export interface Whereabouts {
 }
 
 export type NewServer = Pick<
-  Prisma.McpServerUncheckedCreateInput,
+  Prisma.AgentServerUncheckedCreateInput,
   keyof Prisma.McpServerUncheckedCreateInput & keyof ServerRow
 >;
 export interface ServerChanges {

@@ -8,6 +8,7 @@ describe('namespaceOf', () => {
     ['http://localhost:8787', 'local.sluice'],
     ['http://192.0.2.7', 'local.sluice'],
     ['http://[2001:db8::1]:8787', 'local.sluice'],
+    ['', 'local.sluice'],
   ])('of %s is %s', (base, namespace) => {
     expect(namespaceOf(base)).toBe(namespace);
   });

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
+import { mcpServerUrl } from '@sluice/contracts';
 import type { AnswerOf } from '@sluice/contracts/admin';
 import { instant } from '../../kernel/http/shapes.ts';
-import { serverUrl } from '../mcp-servers/present.ts';
 import type { ListedServer } from './store.ts';
 
 type Entry = AnswerOf<'mcp-registry.list'>['servers'][number];
@@ -17,7 +17,7 @@ const textMax = 100;
 
 /** Who vouches for the servers: the host callers use, as reverse DNS; a host without a name vouches for nothing. */
 export function namespaceOf(baseUrl: string): string {
-  const host = new URL(baseUrl).hostname;
+  const host = baseUrl === '' ? '' : new URL(baseUrl).hostname;
   const hasName = isIP(host) === 0 && /^[a-z0-9-]+(\.[a-z0-9-]+)+$/.test(host);
   return hasName ? host.split('.').reverse().join('.') : 'local.sluice';
 }
@@ -30,7 +30,7 @@ export function presentEntry(row: ListedServer, baseUrl: string): Entry {
       title: cut(row.name),
       description: cut(row.description || row.name),
       version: row.version ?? '0.0.0',
-      remotes: [{ type: 'streamable-http', url: serverUrl(baseUrl, row.slug) }],
+      remotes: [{ type: 'streamable-http', url: mcpServerUrl(baseUrl, row.slug) }],
     },
     _meta: {
       [official]: {

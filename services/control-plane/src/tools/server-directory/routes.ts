@@ -17,11 +17,16 @@ export const mcpRegistryOperations = implementAll('mcp-registry', {
       after: query.cursor === undefined ? undefined : decodeCursor(query.cursor),
     };
     // One more than is shown tells whether there is another page.
-    const found = await listRegistered(call.db, filter, namespaceOf(call.base), query.limit + 1);
+    const found = await listRegistered(
+      call.db,
+      filter,
+      namespaceOf(call.toolBase),
+      query.limit + 1,
+    );
     const shown = found.slice(0, query.limit);
     const last = shown.at(-1);
     return {
-      servers: shown.map((row) => presentEntry(row, call.base)),
+      servers: shown.map((row) => presentEntry(row, call.toolBase)),
       metadata: {
         count: shown.length,
         ...(found.length > query.limit && last !== undefined

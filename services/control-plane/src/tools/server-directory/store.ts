@@ -33,8 +33,10 @@ export function listRegistered(
   const { workspaceId, search, updatedSince, after } = filter;
   const conditions = [
     Prisma.sql`s.organisation_id = ${filter.organisationId}::uuid`,
-    Prisma.sql`s.status = 'active' AND i.status = 'active' AND w.status = 'active'`,
-    Prisma.sql`(i.workspace_id = s.workspace_id OR (i.workspace_id IS NULL AND g.enabled))`,
+    Prisma.sql`s.status = 'active' AND w.status = 'active'`,
+    // A merged server has no integration.
+    Prisma.sql`(i.id IS NULL OR (i.status = 'active'
+      AND (i.workspace_id = s.workspace_id OR (i.workspace_id IS NULL AND g.enabled))))`,
   ];
   if (workspaceId !== undefined) conditions.push(Prisma.sql`s.workspace_id = ${workspaceId}::uuid`);
   if (search !== undefined)
@@ -50,7 +52,7 @@ export function listRegistered(
       i.server_version AS version, s.created_at AS "createdAt",
       GREATEST(s.updated_at, i.updated_at) AS "updatedAt"
     FROM mcp_servers s
-    JOIN mcp_integrations i ON i.id = s.integration_id
+    LEFT JOIN mcp_integrations i ON i.id = s.integration_id
     JOIN workspaces w ON w.id = s.workspace_id
     LEFT JOIN mcp_integration_workspaces g
       ON g.integration_id = i.id AND g.workspace_id = s.workspace_id
