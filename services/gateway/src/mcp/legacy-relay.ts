@@ -1,26 +1,35 @@
 import type { JsonObject } from '@sluice/contracts';
-import { GatewayError } from '@sluice/errors';
 import {
-  errorReply,
+  legacyVersions,
   McpFault,
   type McpMessage,
-  type McpNotification,
   type McpRequest,
+  MessageEdit,
   messageBounds,
+  negotiated,
   readMessage,
   resultReply,
   rpcCodes,
   type Sealer,
-  type SseBlock,
-  SseReader,
   writeSseEvent,
 } from '@sluice/mcp';
 import type { UpstreamCall } from '../calls/upstream-call.ts';
 import { expectAllowed, withoutDenied } from './access.ts';
 import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
 import { messageOf, withMessage } from './events.ts';
-import { claimsOf, type McpCall } from './mcp-call.ts';
+import type { McpCall } from './mcp-call.ts';
 import type { OpenMcpStreams } from './open-mcp-streams.ts';
+import {
+  askServer,
+  errorIn,
+  failureOf,
+  faultBytes,
+  invalidReply,
+  pipeEvents,
+  readAnswer,
+  readReply,
+  smallBodyMax,
+} from './server-reply.ts';
 import {
   newSessionName,
   openSession,
@@ -29,8 +38,7 @@ import {
   sessionSeconds,
 } from './session.ts';
 import type { SessionNotes } from './session-notes.ts';
-import { CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
-import { upstreamHeaders } from './upstream-headers.ts';
+import { CallDeadline, type UpstreamDeps } from './upstream.ts';
 
 export interface LegacyRelayDeps extends UpstreamDeps {
   readonly sealer: Sealer;
@@ -89,16 +97,20 @@ export class LegacyRelay {
     const recorded = this.#deps.recorder.begin(call, asked);
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
-      const upstream = this.#post(call, asked.bytes, {}, deadline.signal);
+      const upstream = this.#post(call, withKnownRevision(asked), {}, deadline.signal);
       await upstream.head;
-      const answered = await readAnswer(upstream, asked);
-      const { reply } = answered;
+      const reply = await readAnswer(upstream, asked);
       if (reply.kind === 'error') {
         recorded.failed(reply.error.code);
         call.reply.body(200, reply.bytes);
         return;
       }
       const session = this.#newSession(call, asked, reply.result, upstream);
+      const { version } = negotiated(asked.params?.protocolVersion);
+      // Of a server that speaks only what no client does, what it lacks is nothing that it is asked for.
+      const answered = legacyVersions.includes(session.revision)
+        ? reply.bytes
+        : new MessageEdit(reply).setResult('protocolVersion', version).bytes();
       const id =
         sealSession(this.#deps.sealer, session) ??
         sealSession(this.#deps.sealer, {
@@ -107,7 +119,7 @@ export class LegacyRelay {
         });
       if (id === undefined) throw invalidReply(asked, 'its session id is too long');
       recorded.succeeded(reply.result);
-      call.reply.body(200, reply.bytes, { 'mcp-session-id': id });
+      call.reply.body(200, answered, { 'mcp-session-id': id });
     } catch (error) {
       throw recorded.thrown(failureOf(error, asked, deadline));
     } finally {
@@ -214,7 +226,7 @@ export class LegacyRelay {
     const signal = AbortSignal.timeout(this.#deps.timeoutMs);
     const upstream = this.#post(call, asked.bytes, {}, signal);
     await upstream.head;
-    const { reply } = await readAnswer(upstream, asked);
+    const reply = await readAnswer(upstream, asked);
     const id = upstream.headers['mcp-session-id'];
     if (reply.kind === 'error' || typeof id !== 'string')
       throw invalidReply(asked, 'it forgot the session, and begins no other');
@@ -273,7 +285,7 @@ export class LegacyRelay {
       });
     }
     call.reply.openStream();
-    const ended = this.#deps.streams.open(call, { isListening: true });
+    const ended = this.#deps.streams.open(call, listener);
     return new Promise((resolve) => {
       const end = () => {
         ended();
@@ -301,23 +313,7 @@ export class LegacyRelay {
     headers: Record<string, string>,
   ): Promise<UpstreamCall> {
     const open = async (more: Record<string, string>) => {
-      const upstream = callServer(
-        call.server,
-        {
-          method: 'GET',
-          headers: {
-            ...upstreamHeaders(call.server, call.exchange.arrival.headers, {
-              claims: claimsOf(call),
-            }),
-            ...more,
-            accept: 'text/event-stream',
-          },
-          body: undefined,
-          signal: call.signal,
-          owner: call.bundle.source.workspaceId,
-        },
-        this.#deps,
-      );
+      const upstream = askServer(call, 'GET', more, undefined, call.signal, this.#deps);
       await upstream.head;
       return upstream;
     };
@@ -344,22 +340,9 @@ export class LegacyRelay {
   async end(call: McpCall, session: Session): Promise<void> {
     await this.#deps.notes.note(session, { ended: true });
     if (session.upstreamId !== '') {
-      const upstream = callServer(
-        call.server,
-        {
-          method: 'DELETE',
-          headers: {
-            ...upstreamHeaders(call.server, call.exchange.arrival.headers, {
-              claims: claimsOf(call),
-            }),
-            ...sessionHeaders(session),
-          },
-          body: undefined,
-          signal: AbortSignal.timeout(endTimeoutMs),
-          owner: call.bundle.source.workspaceId,
-        },
-        this.#deps,
-      );
+      const signal = AbortSignal.timeout(endTimeoutMs);
+      const headers = sessionHeaders(session);
+      const upstream = askServer(call, 'DELETE', headers, undefined, signal, this.#deps);
       // It forgets the session by itself, if it cannot be told.
       await upstream.head.then(() => upstream.readAll(smallBodyMax)).catch(() => undefined);
     }
@@ -372,24 +355,7 @@ export class LegacyRelay {
     session: Record<string, string>,
     signal: AbortSignal,
   ): UpstreamCall {
-    return callServer(
-      call.server,
-      {
-        method: 'POST',
-        headers: {
-          ...upstreamHeaders(call.server, call.exchange.arrival.headers, {
-            claims: claimsOf(call),
-          }),
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-          ...session,
-        },
-        body,
-        signal,
-        owner: call.bundle.source.workspaceId,
-      },
-      this.#deps,
-    );
+    return askServer(call, 'POST', session, body, signal, this.#deps);
   }
 
   /** Whoever waited has gone: the server need not work on. */
@@ -413,7 +379,7 @@ export class LegacyRelay {
     recorded: RecordedEvent,
   ): Promise<void> {
     call.reply.openStream();
-    const ended = this.#deps.streams.open(call, { isListening: false });
+    const ended = this.#deps.streams.open(call, undefined);
     let isAnswered = false;
     let isResumable = false;
     try {
@@ -455,8 +421,15 @@ export class LegacyRelay {
   }
 }
 
-const smallBodyMax = 1024 * 1024;
 const endTimeoutMs = 5000;
+
+const listChanged = Buffer.concat(
+  ['tools', 'prompts', 'resources'].map((kind) =>
+    writeSseEvent(Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}`)),
+  ),
+);
+const listener = { changed: () => listChanged, goodbye: () => undefined };
+
 const staleStreamWaitsMs = [30, 70, 150];
 
 function sessionHeaders({
@@ -467,56 +440,6 @@ function sessionHeaders({
     ...(upstreamId === '' ? {} : { 'mcp-session-id': upstreamId }),
     'mcp-protocol-version': revision,
   };
-}
-
-/** The answer to a request, wherever it stands in the reply. @throws McpFault, GatewayError */
-async function readAnswer(upstream: UpstreamCall, asked: McpRequest) {
-  if (upstream.status === 200 && upstream.isEventStream) {
-    const events = new SseReader();
-    const reply = await new Promise<McpMessage>((resolve, reject) => {
-      upstream.consume({
-        data(chunk) {
-          try {
-            for (const event of events.push(chunk)) {
-              const message = messageOf(event);
-              if (
-                (message?.kind === 'response' || message?.kind === 'error') &&
-                message.id === asked.id
-              )
-                resolve(message);
-            }
-          } catch (error) {
-            reject(error);
-          }
-          return true;
-        },
-        end: () => reject(invalidReply(asked, 'its stream ended without the answer')),
-        fail: reject,
-      });
-    });
-    return { reply: reply as Exclude<McpMessage, McpRequest | McpNotification> };
-  }
-  const body = await upstream.readAll(messageBounds.upstream.bytesMax);
-  return { reply: readReply(upstream, body, asked) };
-}
-
-/** The body of an answer as the message that it must be. */
-function readReply(upstream: UpstreamCall, body: Buffer, asked: McpRequest) {
-  const { status } = upstream;
-  const message = messageIn(body);
-  if (message?.kind === 'error') {
-    // Of another status it is still what the server says of this request.
-    if (message.id === asked.id) return message;
-    const { code, message: text, data } = message.error;
-    return readMessage(
-      errorReply(asked.idText, { code, message: text, data }),
-      messageBounds.upstream,
-    ) as typeof message;
-  }
-  if (status < 200 || status > 299) throw statusFault(status);
-  if (message?.kind !== 'response') throw invalidReply(asked, 'it is no JSON-RPC response');
-  if (message.id !== asked.id) throw invalidReply(asked, 'it has the id of another request');
-  return message;
 }
 
 async function passBody(
@@ -534,38 +457,6 @@ async function passBody(
   }
   recorded.succeeded(reply.result);
   call.reply.body(200, withoutDenied(call, reply) ?? reply.bytes);
-}
-
-interface EventTakers {
-  event(event: SseBlock): Buffer;
-  end(): void;
-  fail(error: unknown): void;
-}
-
-/** Passes events on as they come, as fast as the caller takes them. */
-function pipeEvents(
-  call: McpCall,
-  upstream: UpstreamCall,
-  { event, end, fail }: EventTakers,
-): void {
-  const { reply } = call;
-  const events = new SseReader();
-  reply.onDrain(() => upstream.resume());
-  upstream.consume({
-    data(chunk) {
-      try {
-        let takesMore = true;
-        for (const each of events.push(chunk)) takesMore = reply.write(event(each));
-        return takesMore;
-      } catch (error) {
-        upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
-        fail(error);
-        return false;
-      }
-    },
-    end,
-    fail,
-  });
 }
 
 /** Servers that keep sessions in memory say so of one they do not know: by 404, as they should, or by 400. */
@@ -592,20 +483,6 @@ async function peek(upstream: UpstreamCall): Promise<Buffer> {
   return body;
 }
 
-function messageIn(body: Buffer): McpMessage | undefined {
-  try {
-    return readMessage(body, messageBounds.upstream);
-  } catch (error) {
-    if (error instanceof McpFault) return undefined;
-    throw error;
-  }
-}
-
-function errorIn(body: Buffer) {
-  const message = messageIn(body);
-  return message?.kind === 'error' ? message.error : undefined;
-}
-
 export function unknownSession(): McpFault {
   return new McpFault({
     status: 404,
@@ -622,6 +499,15 @@ function noStream(): McpFault {
   });
 }
 
+/** A server is asked for a revision that can be relayed: the client's, or the newest. */
+function withKnownRevision(asked: McpRequest): Buffer {
+  const sent = asked.params?.protocolVersion;
+  const { version } = negotiated(sent);
+  return sent === version
+    ? asked.bytes
+    : new MessageEdit(asked).setParam('protocolVersion', version).bytes();
+}
+
 /** What the client said of itself, without what it says beside names and capabilities. */
 function briefClient({ params }: McpRequest): string {
   const capabilities = Object.fromEntries(
@@ -635,61 +521,5 @@ function briefClient({ params }: McpRequest): string {
     protocolVersion: params?.protocolVersion,
     capabilities,
     clientInfo: { name: 'client', version: '1' },
-  });
-}
-
-function invalidReply(asked: McpRequest, why: string): McpFault {
-  return new McpFault({
-    status: 200,
-    code: rpcCodes.internalError,
-    message: `The MCP server gave no usable answer: ${why}.`,
-    idText: asked.idText,
-  });
-}
-
-function statusFault(status: number): McpFault {
-  return new McpFault({
-    status: 200,
-    code: rpcCodes.internalError,
-    message: `The MCP server answered with the status ${status}.`,
-    data: { upstream_status: status },
-  });
-}
-
-function faultBytes({ code, message, data }: McpFault, { idText }: McpRequest): Buffer {
-  return errorReply(idText, { code, message, ...(data === undefined ? {} : { data }) });
-}
-
-/** What went wrong with the upstream, in JSON-RPC's words. @param asked undefined = nobody waits for an answer of its own */
-function failureOf(
-  error: unknown,
-  asked: McpRequest | undefined,
-  deadline: CallDeadline | undefined,
-): unknown {
-  if (error instanceof McpFault)
-    return asked === undefined || error.idText !== undefined
-      ? error
-      : new McpFault({
-          status: error.status,
-          code: error.code,
-          message: error.message,
-          data: error.data,
-          idText: asked.idText,
-        });
-  if (!(error instanceof GatewayError) || error.code === 'request.aborted') return error;
-  if (deadline?.isOver === true)
-    return new McpFault({
-      status: asked === undefined ? 504 : 200,
-      code: rpcCodes.requestTimeout,
-      message: 'Request timed out: the MCP server did not answer in time.',
-      ...(asked === undefined ? {} : { idText: asked.idText }),
-    });
-  if (!error.code.startsWith('upstream.') && !error.code.startsWith('host.')) return error;
-  return new McpFault({
-    status: asked === undefined ? 502 : 200,
-    code: rpcCodes.internalError,
-    message: error.message.replace('The provider', 'The MCP server'),
-    data: { reason: error.failureCause ?? error.code },
-    ...(asked === undefined ? {} : { idText: asked.idText }),
   });
 }

@@ -1,4 +1,3 @@
-import { writeSseEvent } from '@sluice/mcp';
 import type { Part } from '@sluice/service';
 import type { CompiledMcpServer } from '../compiled/mcp-servers.ts';
 import type { ConfigStore } from '../held/config-store.ts';
@@ -9,10 +8,17 @@ import type { McpCall } from './mcp-call.ts';
 const lookMs = 400;
 const keepAliveMs = 15_000;
 
+/** Of a stream that is kept open to hear of changes. Others are answers, which end by themselves. */
+export interface Listener {
+  /** Events that tell that lists have changed. */
+  changed(): Buffer;
+  /** What it ends with. */
+  goodbye(): Buffer | undefined;
+}
+
 interface OpenStream {
   readonly call: McpCall;
-  /** Told of changes, and ended when the gateway is to stop; others are answers, which end by themselves. */
-  readonly isListening: boolean;
+  readonly listener: Listener | undefined;
   server: CompiledMcpServer;
   quietMs: number;
 }
@@ -56,8 +62,8 @@ export class OpenMcpStreams {
   };
 
   /** @returns what is called once, when it has ended however it did */
-  open(call: McpCall, { isListening }: { isListening: boolean }): () => void {
-    const stream = { call, isListening, server: call.server, quietMs: 0 };
+  open(call: McpCall, listener: Listener | undefined): () => void {
+    const stream = { call, listener, server: call.server, quietMs: 0 };
     this.#streams.add(stream);
     return () => this.#streams.delete(stream);
   }
@@ -65,29 +71,25 @@ export class OpenMcpStreams {
   #look(): void {
     for (const stream of this.#streams) {
       stream.quietMs += lookMs;
-      if (stream.isListening) this.#lookAt(stream);
+      if (stream.listener !== undefined) this.#lookAt(stream, stream.listener);
       if (stream.quietMs < keepAliveMs) continue;
       stream.quietMs = 0;
       stream.call.reply.keepAlive();
     }
   }
 
-  #lookAt(stream: OpenStream): void {
+  #lookAt(stream: OpenStream, listener: Listener): void {
     const { call } = stream;
-    const { reply } = call;
     const server = this.#serverOf(call);
     if (server === undefined) {
-      reply.endStream();
+      const goodbye = listener.goodbye();
+      if (goodbye !== undefined) call.reply.write(goodbye);
+      call.reply.endStream();
       return;
     }
     if (server.version === stream.server.version) return;
     stream.server = server;
-    for (const kind of ['tools', 'prompts', 'resources'])
-      reply.write(
-        writeSseEvent(
-          Buffer.from(`{"jsonrpc":"2.0","method":"notifications/${kind}/list_changed"}`),
-        ),
-      );
+    call.reply.write(listener.changed());
   }
 
   /** As it is now; undefined = the caller may not listen to it any more. */

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type HeaderSpelling, operations, spellingOf } from '@sluice/contracts';
 import { fromUnknown, type GatewayError } from '@sluice/errors';
 import {
+  checkEra,
   checkPostHeaders,
   checkStreamHeaders,
   errorReply,
+  isModernVersion,
   legacyVersions,
   McpFault,
   readMessage,
@@ -23,6 +25,7 @@ import { CallerReply } from './caller-reply.ts';
 import type { LegacyRelay } from './legacy-relay.ts';
 import { mayUse } from './may-use.ts';
 import { type McpCall, principalOf } from './mcp-call.ts';
+import type { ModernRelay } from './modern-relay.ts';
 import { judgeOrigin, type OriginSettings, pageHeaders, preflightHeaders } from './origin.ts';
 import { headerPlan } from './upstream-headers.ts';
 
@@ -30,6 +33,7 @@ export interface McpDeps extends ServeDeps {
   readonly authenticate: Stage;
   readonly origins: Omit<OriginSettings, 'readArrival'>;
   readonly legacy: LegacyRelay;
+  readonly modern: ModernRelay;
 }
 
 export type ServeMcp = (req: IncomingMessage, res: ServerResponse, address: McpAddress) => void;
@@ -143,6 +147,7 @@ async function answer(
   const sessionId = headers['mcp-session-id'];
   const named = typeof sessionId === 'string' && sessionId !== '' ? sessionId : undefined;
   const { legacy } = deps;
+  if (served.operation !== operations.mcpMessage) expectLegacy(headers['mcp-protocol-version']);
   switch (served.operation) {
     case operations.mcpEnd:
       return legacy.end(call, await legacy.sessionOf(call, named));
@@ -150,7 +155,6 @@ async function answer(
       checkStreamHeaders(headers);
       const last = headers['last-event-id'];
       const session = await legacy.sessionOf(call, named);
-      expectRevision(headers['mcp-protocol-version'], session.revision);
       return legacy.stream(call, session, typeof last === 'string' ? last : undefined);
     }
     default:
@@ -162,17 +166,21 @@ async function post(
   call: McpCall,
   sessionId: string | undefined,
   { req, res }: Served,
-  { legacy }: McpDeps,
+  { legacy, modern }: McpDeps,
 ): Promise<void> {
   const { arrival } = call.exchange;
   const { headers } = arrival;
   checkPostHeaders(headers);
   const message = readMessage(await arrival.readBody());
   expectRest(req, res);
+  const { era, version } = checkEra(message, headers);
+  if (era === 'modern') {
+    if (message.kind === 'request') return modern.request(call, message, version);
+    if (message.kind === 'notification') return modern.tell(call, message, version);
+  }
   if (message.kind === 'request' && message.method === 'initialize')
     return legacy.begin(call, message);
   const session = await legacy.sessionOf(call, sessionId);
-  expectRevision(headers['mcp-protocol-version'], session.revision);
   if (message.kind === 'request') return legacy.request(call, session, message);
   return legacy.tell(call, session, message);
 }
@@ -214,13 +222,19 @@ class AccessFault extends Error {
   }
 }
 
-/** Absent, it is that of the session. */
-function expectRevision(sent: string | string[] | undefined, agreed: string): void {
-  if (sent === undefined || sent === agreed || legacyVersions.includes(String(sent))) return;
+/** Streams and ends of sessions are the older era's alone. */
+function expectLegacy(sent: string | string[] | undefined): void {
+  if (sent === undefined || legacyVersions.includes(String(sent))) return;
+  if (isModernVersion(String(sent)))
+    throw new McpFault({
+      status: 405,
+      code: rpcCodes.refused,
+      message: 'This revision has no sessions: POST is all there is.',
+    });
   throw new McpFault({
     status: 400,
-    code: rpcCodes.refused,
-    message: `Bad Request: Unsupported protocol version (supported versions: ${legacyVersions.join(', ')})`,
+    code: rpcCodes.invalidRequest,
+    message: `MCP-Protocol-Version is not supported: it must be one of ${legacyVersions.join(', ')}.`,
   });
 }
 
@@ -233,7 +247,7 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
   expectRest(req, res);
   if (caught instanceof McpFault) {
     const { status, code, message, data, idText = 'null' } = caught;
-    const headers: ReplyHeaders = status === 405 ? { allow: 'POST, DELETE' } : {};
+    const headers: ReplyHeaders = status === 405 ? { allow: 'POST' } : {};
     const error = { code, message, ...(data === undefined ? {} : { data }) };
     reply.body(status, errorReply(idText, error), headers);
     return;

@@ -74,6 +74,12 @@ export class CallDeadline {
     return this.#abort.signal;
   }
 
+  /** It has no end but those of its two sides. */
+  lift(): void {
+    clearTimeout(this.#timer);
+    clearTimeout(this.#cap);
+  }
+
   progress(): void {
     this.#timer.refresh();
   }

@@ -4,6 +4,7 @@ import type { HostRules, UpstreamPools } from '@sluice/outbound';
 import type { ConfigStore } from '../held/config-store.ts';
 import { EventRecorder } from '../mcp/event-recorder.ts';
 import { LegacyRelay } from '../mcp/legacy-relay.ts';
+import { ModernRelay } from '../mcp/modern-relay.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
@@ -34,14 +35,18 @@ export function mcpPart(env: Env, parts: McpParts) {
     hostRules: parts.hostRules,
     timeoutMs: env.MCP_REQUEST_TIMEOUT_MS,
   };
-  const legacy = new LegacyRelay({
+  const shared = {
     ...upstream,
     sealer: createSealer([env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map(sealingKey)),
-    notes: new SessionNotes(parts.shared),
     recorder: new EventRecorder(parts.recorder, serving.logger),
     streams,
+  };
+  const legacy = new LegacyRelay({
+    ...shared,
+    notes: new SessionNotes(parts.shared),
     replicaId: parts.replicaId,
   });
+  const modern = new ModernRelay(shared);
   const serve = serveMcp({
     ...serving,
     authenticate: parts.authenticate,
@@ -50,6 +55,7 @@ export function mcpPart(env: Env, parts: McpParts) {
       allowed: new Set(env.MCP_ALLOWED_ORIGINS),
     },
     legacy,
+    modern,
   });
   return { serve, part: streams.part };
 }

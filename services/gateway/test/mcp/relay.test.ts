@@ -253,7 +253,7 @@ describe('what strangers send', () => {
       [
         'an unknown version',
         400,
-        -32000,
+        -32600,
         await post(at(server.slug), list, session, { 'mcp-protocol-version': '1999-01-01' }),
       ],
       [

@@ -1,0 +1,258 @@
+import type { JsonObject, JsonValue } from '@sluice/contracts';
+import {
+  McpFault,
+  type McpNotification,
+  type McpRequest,
+  type McpResponse,
+  MessageEdit,
+  messageBounds,
+  metaKeys,
+  openState,
+  requestHeaders,
+  resultReply,
+  rpcCodes,
+  type Sealer,
+  type StateOwner,
+  sealState,
+  writeSseEvent,
+} from '@sluice/mcp';
+import type { UpstreamCall } from '../calls/upstream-call.ts';
+import { expectAllowed, withoutDenied } from './access.ts';
+import type { EventRecorder, RecordedEvent } from './event-recorder.ts';
+import { messageOf, withMessage } from './events.ts';
+import type { McpCall } from './mcp-call.ts';
+import type { Listener, OpenMcpStreams } from './open-mcp-streams.ts';
+import {
+  askServer,
+  failureOf,
+  faultBytes,
+  invalidReply,
+  pipeEvents,
+  readReply,
+  type ServerReply,
+  smallBodyMax,
+} from './server-reply.ts';
+import { CallDeadline, type UpstreamDeps } from './upstream.ts';
+
+export interface ModernRelayDeps extends UpstreamDeps {
+  readonly sealer: Sealer;
+  readonly recorder: EventRecorder;
+  readonly streams: OpenMcpStreams;
+}
+
+/** A change of rights bites within so long: no list may be kept longer. */
+export const listMsMax = 1000;
+/** People answer what they are asked within so long, or are asked again. */
+const stateMs = 15 * 60_000;
+
+/**
+ * Clients and servers of 2026-07-28: each request stands alone, and may go to
+ * any gateway. What a server wants to know is asked for in its answer, and what
+ * it wants to be told again is sealed for whom it asked.
+ */
+export class ModernRelay {
+  readonly #deps: ModernRelayDeps;
+
+  constructor(deps: ModernRelayDeps) {
+    this.#deps = deps;
+  }
+
+  async request(call: McpCall, asked: McpRequest, version: string): Promise<void> {
+    const recorded = this.#deps.recorder.begin(call, asked);
+    const isListening = asked.method === 'subscriptions/listen';
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    try {
+      expectAllowed(call, asked);
+      await recorded.noted;
+      const upstream = this.#send(call, asked, version, deadline.signal);
+      await upstream.head;
+      if (isListening) deadline.lift();
+      if (upstream.isEventStream && upstream.status === 200)
+        await this.#passStream(call, upstream, asked, deadline, recorded);
+      else await this.#passBody(call, upstream, asked, recorded);
+    } catch (error) {
+      const failure = recorded.thrown(failureOf(error, asked, deadline));
+      if (!call.reply.isStreaming) throw failure;
+      if (failure instanceof McpFault) call.reply.write(writeSseEvent(faultBytes(failure, asked)));
+      call.reply.endStream();
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  /** What a client tells by itself. */
+  async tell(call: McpCall, told: McpNotification, version: string): Promise<void> {
+    const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
+    try {
+      const headers = requestHeaders(told.method, told.params, version);
+      const upstream = askServer(call, 'POST', headers, told.bytes, deadline.signal, this.#deps);
+      await upstream.head;
+      await upstream.readAll(smallBodyMax);
+      call.reply.empty(202);
+    } catch (error) {
+      throw failureOf(error, undefined, deadline);
+    } finally {
+      deadline.stop();
+    }
+  }
+
+  #send(call: McpCall, asked: McpRequest, version: string, signal: AbortSignal): UpstreamCall {
+    const headers: Record<string, string> = requestHeaders(asked.method, asked.params, version);
+    for (const [name, value] of Object.entries(call.exchange.arrival.headers))
+      if (name.startsWith('mcp-param-') && value !== undefined) headers[name] = String(value);
+    const bytes = this.#withOwnState(call, asked);
+    return askServer(call, 'POST', headers, bytes, signal, this.#deps);
+  }
+
+  /** The state that the server gave out, in place of ours. @throws McpFault where it is none of this caller's, for this */
+  #withOwnState(call: McpCall, asked: McpRequest): Buffer {
+    const sent = asked.params?.requestState;
+    if (sent === undefined) return asked.bytes;
+    const state =
+      typeof sent === 'string'
+        ? openState(this.#deps.sealer, ownerOf(call, asked), sent, Date.now())
+        : undefined;
+    if (state === undefined)
+      throw new McpFault({
+        status: 400,
+        code: rpcCodes.invalidParams,
+        message: 'params.requestState is not one that was given to you for this request.',
+        idText: asked.idText,
+      });
+    return new MessageEdit(asked).setParam('requestState', state).bytes();
+  }
+
+  async #passBody(
+    call: McpCall,
+    upstream: UpstreamCall,
+    asked: McpRequest,
+    recorded: RecordedEvent,
+  ): Promise<void> {
+    const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+    const reply = readReply(upstream, body, asked);
+    const isRefusal = reply.kind === 'error' && refusalStatuses.has(upstream.status);
+    call.reply.body(isRefusal ? upstream.status : 200, this.#shown(call, asked, reply, recorded));
+  }
+
+  async #passStream(
+    call: McpCall,
+    upstream: UpstreamCall,
+    asked: McpRequest,
+    deadline: CallDeadline,
+    recorded: RecordedEvent,
+  ): Promise<void> {
+    call.reply.openStream();
+    const isListening = asked.method === 'subscriptions/listen';
+    const ended = this.#deps.streams.open(call, isListening ? listener(asked) : undefined);
+    let isAnswered = false;
+    try {
+      await new Promise<void>((resolve, reject) => {
+        call.reply.onClose(resolve);
+        pipeEvents(call, upstream, {
+          event: (event) => {
+            const message = messageOf(event);
+            if (message === undefined) return event.bytes;
+            if (message.kind === 'notification') {
+              if (message.method === 'notifications/progress') deadline.progress();
+              return event.bytes;
+            }
+            if (message.kind === 'request' || message.id !== asked.id) return event.bytes;
+            isAnswered = true;
+            const shown = this.#shown(call, asked, message, recorded);
+            return shown === message.bytes ? event.bytes : withMessage(event, shown);
+          },
+          end: resolve,
+          fail: reject,
+        });
+      });
+    } catch (error) {
+      if (!isAnswered) throw error;
+    } finally {
+      ended();
+    }
+    if (!isAnswered && !call.reply.isOver)
+      throw invalidReply(asked, 'its stream ended without the answer');
+    if (!isAnswered) recorded.interrupted();
+    call.reply.endStream();
+  }
+
+  /** An answer as its caller may see it. */
+  #shown(call: McpCall, asked: McpRequest, reply: ServerReply, recorded: RecordedEvent): Buffer {
+    if (reply.kind === 'error') {
+      recorded.failed(reply.error.code);
+      return reply.bytes;
+    }
+    recorded.succeeded(reply.result);
+    if (reply.result.resultType === 'input_required') return this.#sealed(call, asked, reply);
+    return privately(asked.method, withoutDenied(call, reply), reply);
+  }
+
+  #sealed(call: McpCall, asked: McpRequest, reply: McpResponse): Buffer {
+    const { requestState } = reply.result;
+    if (requestState === undefined) return reply.bytes;
+    const until = Date.now() + stateMs;
+    const sealed = sealState(this.#deps.sealer, ownerOf(call, asked), requestState, until);
+    return new MessageEdit(reply).setResult('requestState', sealed).bytes();
+  }
+}
+
+/** What a modern server answers with a status of its own. */
+const refusalStatuses: ReadonlySet<number> = new Set([400, 404]);
+
+export function ownerOf(call: McpCall, { method, params }: McpRequest): StateOwner {
+  return { principal: call.principal, server: call.server.source.id, method, params };
+}
+
+/** What depends on who asks, and on rights that may change. */
+const cached: ReadonlySet<string> = new Set([
+  'server/discover',
+  'tools/list',
+  'prompts/list',
+  'resources/list',
+  'resources/templates/list',
+  'resources/read',
+]);
+
+/** Nobody but who asked may keep it, and not for long. @param changed undefined = it is as it came */
+function privately(method: string, changed: Buffer | undefined, reply: McpResponse): Buffer {
+  const bytes = changed ?? reply.bytes;
+  if (!cached.has(method)) return bytes;
+  const { ttlMs } = reply.result;
+  const kept = typeof ttlMs === 'number' && ttlMs >= 0 ? Math.min(ttlMs, listMsMax) : 0;
+  return new MessageEdit({ ...reply, bytes })
+    .setResult('ttlMs', kept)
+    .setResult('cacheScope', 'private')
+    .bytes();
+}
+
+const listChanges = {
+  toolsListChanged: 'tools',
+  promptsListChanged: 'prompts',
+  resourcesListChanged: 'resources',
+} as const;
+
+/** Tells a subscription of what changes here, as it asked to be told. */
+export function listener({ id, idText, params }: McpRequest): Listener {
+  const filter = (params?.notifications ?? params?.filter ?? params) as JsonObject | undefined;
+  const told = Object.entries(listChanges).flatMap(([wanted, kind]) =>
+    (filter?.[wanted] as JsonValue | undefined) === true ? [kind] : [],
+  );
+  const _meta = { [metaKeys.subscriptionId]: id };
+  return {
+    changed: () =>
+      Buffer.concat(
+        told.map((kind) =>
+          writeSseEvent(
+            Buffer.from(
+              JSON.stringify({
+                jsonrpc: '2.0',
+                method: `notifications/${kind}/list_changed`,
+                params: { _meta },
+              }),
+            ),
+          ),
+        ),
+      ),
+    goodbye: () => writeSseEvent(resultReply(idText, { resultType: 'complete', _meta })),
+  };
+}

@@ -1,0 +1,200 @@
+import { GatewayError } from '@sluice/errors';
+import {
+  errorReply,
+  type McpErrorReply,
+  McpFault,
+  type McpMessage,
+  type McpRequest,
+  type McpResponse,
+  messageBounds,
+  readMessage,
+  rpcCodes,
+  type SseBlock,
+  SseReader,
+} from '@sluice/mcp';
+import type { UpstreamCall } from '../calls/upstream-call.ts';
+import { messageOf } from './events.ts';
+import { claimsOf, type McpCall } from './mcp-call.ts';
+import { type CallDeadline, callServer, type UpstreamDeps } from './upstream.ts';
+import { upstreamHeaders } from './upstream-headers.ts';
+
+/** Of a reply that holds no result: a refusal, an acknowledgement. */
+export const smallBodyMax = 1024 * 1024;
+
+/** Opens one request to the call's server, with the caller's headers that go on. @throws GatewayError */
+export function askServer(
+  call: McpCall,
+  method: 'POST' | 'GET' | 'DELETE',
+  protocol: Record<string, string>,
+  body: Buffer | undefined,
+  signal: AbortSignal,
+  deps: UpstreamDeps,
+): UpstreamCall {
+  const { server, exchange, bundle } = call;
+  const content: Record<string, string> =
+    method === 'POST'
+      ? { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+      : { accept: 'text/event-stream' };
+  const headers = {
+    ...upstreamHeaders(server, exchange.arrival.headers, { claims: claimsOf(call) }),
+    ...content,
+    ...protocol,
+  };
+  const owner = bundle.source.workspaceId;
+  return callServer(server, { method, headers, body, signal, owner }, deps);
+}
+
+/** What comes back for a request. */
+export type ServerReply = McpResponse | McpErrorReply;
+
+/** The answer to a request, wherever it stands in the reply. @throws McpFault, GatewayError */
+export async function readAnswer(upstream: UpstreamCall, asked: McpRequest): Promise<ServerReply> {
+  if (upstream.status === 200 && upstream.isEventStream) {
+    const events = new SseReader();
+    return new Promise((resolve, reject) => {
+      upstream.consume({
+        data(chunk) {
+          try {
+            for (const event of events.push(chunk)) {
+              const message = messageOf(event);
+              if (
+                (message?.kind === 'response' || message?.kind === 'error') &&
+                message.id === asked.id
+              )
+                resolve(message);
+            }
+          } catch (error) {
+            reject(error);
+          }
+          return true;
+        },
+        end: () => reject(invalidReply(asked, 'its stream ended without the answer')),
+        fail: reject,
+      });
+    });
+  }
+  const body = await upstream.readAll(messageBounds.upstream.bytesMax);
+  return readReply(upstream, body, asked);
+}
+
+/** The body of an answer as the message that it must be. */
+export function readReply(upstream: UpstreamCall, body: Buffer, asked: McpRequest): ServerReply {
+  const { status } = upstream;
+  const message = messageIn(body);
+  if (message?.kind === 'error') {
+    // Of another status it is still what the server says of this request.
+    if (message.id === asked.id) return message;
+    const { code, message: text, data } = message.error;
+    return readMessage(
+      errorReply(asked.idText, { code, message: text, data }),
+      messageBounds.upstream,
+    ) as typeof message;
+  }
+  if (status < 200 || status > 299) throw statusFault(status);
+  if (message?.kind !== 'response') throw invalidReply(asked, 'it is no JSON-RPC response');
+  if (message.id !== asked.id) throw invalidReply(asked, 'it has the id of another request');
+  return message;
+}
+
+export interface EventTakers {
+  event(event: SseBlock): Buffer;
+  end(): void;
+  fail(error: unknown): void;
+}
+
+/** Passes events on as they come, as fast as the caller takes them. */
+export function pipeEvents(
+  call: McpCall,
+  upstream: UpstreamCall,
+  { event, end, fail }: EventTakers,
+): void {
+  const { reply } = call;
+  const events = new SseReader();
+  reply.onDrain(() => upstream.resume());
+  upstream.consume({
+    data(chunk) {
+      try {
+        let takesMore = true;
+        for (const each of events.push(chunk)) takesMore = reply.write(event(each));
+        return takesMore;
+      } catch (error) {
+        upstream.abort(new GatewayError('upstream.invalid_response', { cause: error }));
+        fail(error);
+        return false;
+      }
+    },
+    end,
+    fail,
+  });
+}
+
+function messageIn(body: Buffer): McpMessage | undefined {
+  try {
+    return readMessage(body, messageBounds.upstream);
+  } catch (error) {
+    if (error instanceof McpFault) return undefined;
+    throw error;
+  }
+}
+
+/** The JSON-RPC error that a body is. */
+export function errorIn(body: Buffer) {
+  const message = messageIn(body);
+  return message?.kind === 'error' ? message.error : undefined;
+}
+
+export function invalidReply(asked: McpRequest, why: string): McpFault {
+  return new McpFault({
+    status: 200,
+    code: rpcCodes.internalError,
+    message: `The MCP server gave no usable answer: ${why}.`,
+    idText: asked.idText,
+  });
+}
+
+function statusFault(status: number): McpFault {
+  return new McpFault({
+    status: 200,
+    code: rpcCodes.internalError,
+    message: `The MCP server answered with the status ${status}.`,
+    data: { upstream_status: status },
+  });
+}
+
+export function faultBytes({ code, message, data }: McpFault, { idText }: McpRequest): Buffer {
+  return errorReply(idText, { code, message, ...(data === undefined ? {} : { data }) });
+}
+
+/** What went wrong with the upstream, in JSON-RPC's words. @param asked undefined = nobody waits for an answer of its own */
+export function failureOf(
+  error: unknown,
+  asked: McpRequest | undefined,
+  deadline: CallDeadline | undefined,
+): unknown {
+  if (error instanceof McpFault)
+    return asked === undefined || error.idText !== undefined
+      ? error
+      : new McpFault({
+          status: error.status,
+          code: error.code,
+          message: error.message,
+          data: error.data,
+          idText: asked.idText,
+        });
+  if (!(error instanceof GatewayError) || error.code === 'request.aborted') return error;
+  if (deadline?.isOver === true)
+    return new McpFault({
+      status: asked === undefined ? 504 : 200,
+      code: rpcCodes.requestTimeout,
+      message: 'Request timed out: the MCP server did not answer in time.',
+      ...(asked === undefined ? {} : { idText: asked.idText }),
+    });
+  if (!error.code.startsWith('upstream.') && !error.code.startsWith('host.')) return error;
+  return new McpFault({
+    status: asked === undefined ? 502 : 200,
+    code: rpcCodes.internalError,
+    message: error.message.replace('The provider', 'The MCP server'),
+    data: { reason: error.failureCause ?? error.code },
+    ...(asked === undefined ? {} : { idText: asked.idText }),
+  });
+}
