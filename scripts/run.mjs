@@ -35,6 +35,13 @@ const commands = {
     'services/gateway/src/limits/limit-store.model.test.ts',
     '--no-file-parallelism',
   ],
+  // Other people's suites against MCP servers, directly and through gateways; writes docs/mcp-conformance.md.
+  'mcp:conformance': [
+    'node_modules/vitest/vitest.mjs',
+    'run',
+    'services/gateway/test/mcp/conformance',
+    '--no-file-parallelism',
+  ],
   // Every part dies in turn under load, and streams break at every event.
   chaos: [
     'node_modules/vitest/vitest.mjs',
@@ -80,6 +87,7 @@ const commands = {
 const environments = {
   abuse: { SLUICE_ABUSE: 'full' },
   chaos: { SLUICE_CHAOS: 'full' },
+  'mcp:conformance': { SLUICE_MCP_CONFORMANCE: 'full' },
   limits: { SLUICE_LIMITS: 'full', LIMIT_STORE_RUNS: '300' },
   'ledger:figures': { SLUICE_FIGURES: 'full' },
 };
