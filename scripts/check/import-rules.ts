@@ -131,6 +131,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
   'services/gateway': {
     // What has to be opened and closed, built of what the folders offer.
     parts: [
+      'agents',
       'visit',
       'content',
       'otlp',
@@ -142,7 +143,9 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
     ],
     // Requests to MCP servers have a way of their own through the gateway, beside the pipelines of models.
     mcp: ['routes', 'redis'],
-    routes: ['pipeline', 'metrics.ts'],
+    routes: ['agents', 'pipeline', 'metrics.ts'],
+    // Calls of agents: stages of their own.
+    agents: ['pipeline', 'metering'],
     pipeline: ['visit', 'jwt-keys'],
     // One target: each step asks one of these.
     visit: ['calls', 'routing', 'guardrails', 'cache', 'limits', 'usage', 'held', 'content'],

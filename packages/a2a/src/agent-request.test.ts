@@ -63,18 +63,18 @@ describe('readAgentRequest', () => {
 
   it('knows calls of REST by their paths, mounted anywhere and in any case', () => {
     for (const [httpMethod, path, method, kind, version] of [
-      ['POST', '/message:send', 'message:send', 'send', undefined],
-      ['POST', '/v1/message:stream', 'message:stream', 'stream', '0.3'],
-      ['GET', '/tasks', 'tasks', 'list', undefined],
-      ['GET', '/acme/tasks/t', 'tasks/{id}', 'get', undefined],
-      ['GET', '/a2a//TASKS/t/', 'tasks/{id}', 'get', undefined],
-      ['GET', '/tasks/%74', 'tasks/{id}', 'get', undefined],
-      ['POST', '/v1/tasks/t:cancel', 'tasks:cancel', 'cancel', '0.3'],
-      ['POST', '/tasks/t%3Asubscribe', 'tasks:subscribe', 'subscribe', undefined],
+      ['POST', '/message:send', 'SendMessage', 'send', undefined],
+      ['POST', '/v1/message:stream', 'message/stream', 'stream', '0.3'],
+      ['GET', '/tasks', 'ListTasks', 'list', undefined],
+      ['GET', '/acme/tasks/t', 'GetTask', 'get', undefined],
+      ['GET', '/a2a//TASKS/t/', 'GetTask', 'get', undefined],
+      ['GET', '/tasks/%74', 'GetTask', 'get', undefined],
+      ['POST', '/v1/tasks/t:cancel', 'tasks/cancel', 'cancel', '0.3'],
+      ['POST', '/tasks/t%3Asubscribe', 'SubscribeToTask', 'subscribe', undefined],
       [
         'GET',
         '/tasks/t/pushNotificationConfigs/p',
-        'tasks/{id}/pushNotificationConfigs',
+        'GetTaskPushNotificationConfig',
         'push',
         undefined,
       ],

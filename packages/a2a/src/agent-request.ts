@@ -8,7 +8,7 @@ export interface AgentRequest {
   readonly form: 'json-rpc' | 'rest' | 'card' | 'other';
   /** Of JSON-RPC; undefined = there is none, null as it was sent. */
   readonly id: string | number | null | undefined;
-  /** As JSON-RPC names it, or `message:send` and the like of REST; empty = neither. */
+  /** As JSON-RPC names it; of REST the method that it stands for; empty = neither. */
   readonly method: string;
   readonly kind: MethodKind | undefined;
   /** By its method; undefined = it does not say. */
@@ -135,35 +135,59 @@ const actions: ReadonlyMap<string, MethodKind> = new Map([
   ['subscribe', 'subscribe'],
 ]);
 
+/** What a call of REST stands for, in the words of 0.3 and of 1.0. */
+const names = {
+  send: ['message/send', 'SendMessage'],
+  stream: ['message/stream', 'SendStreamingMessage'],
+  get: ['tasks/get', 'GetTask'],
+  list: ['tasks/list', 'ListTasks'],
+  cancel: ['tasks/cancel', 'CancelTask'],
+  subscribe: ['tasks/resubscribe', 'SubscribeToTask'],
+  card: ['agent/getAuthenticatedExtendedCard', 'GetExtendedAgentCard'],
+} as const satisfies Partial<Record<MethodKind, readonly [string, string]>>;
+
 /** Whatever the path may mean at a server: the binding may be mounted anywhere, and servers may ignore case. */
 function readRestPath(httpMethod: string, remainder: string, found: Found): RestCall | undefined {
   const segments = segmentsOf(remainder);
   const lower = segments.map((segment) => segment.toLowerCase());
   const version = lower.includes('v1') ? '0.3' : undefined;
   let call: RestCall | undefined;
-  const is = (method: string, kind: MethodKind) => {
-    call ??= { method, kind, version };
+  const is = (kind: keyof typeof names) => {
+    call ??= { method: names[kind][version === undefined ? 1 : 0], kind, version };
   };
   for (const [at, name] of lower.entries()) {
-    if (name === '.well-known' && cardNames.has(lower[at + 1] ?? '')) is('card', 'card');
-    else if (name === 'extendedagentcard' || name === 'authenticatedextendedcard')
-      is('extendedAgentCard', 'card');
-    else if (name === 'card' && lower[at - 1] === 'v1') is('extendedAgentCard', 'card');
-    else if (name === 'message:send') is(name, 'send');
-    else if (name === 'message:stream') is(name, 'stream');
+    if (name === '.well-known' && cardNames.has(lower[at + 1] ?? ''))
+      call ??= { method: 'agent/getCard', kind: 'card', version: undefined };
+    else if (name === 'extendedagentcard' || name === 'authenticatedextendedcard') is('card');
+    else if (name === 'card' && lower[at - 1] === 'v1') is('card');
+    else if (name === 'message:send') is('send');
+    else if (name === 'message:stream') is('stream');
     else if (name === 'tasks') {
       const { id, action } = taskIn(segments[at + 1] ?? '');
-      if (id === '') is('tasks', httpMethod === 'GET' || httpMethod === 'HEAD' ? 'list' : 'get');
+      if (id === '') is(httpMethod === 'GET' || httpMethod === 'HEAD' ? 'list' : 'get');
       else {
         found.taskIds.add(id);
-        const kind = actions.get(action);
-        if (kind !== undefined) is(`tasks:${action}`, kind);
-        else if (lower[at + 2] === undefined) is('tasks/{id}', 'get');
-        else is('tasks/{id}/pushNotificationConfigs', 'push');
+        if (action === 'cancel' || action === 'subscribe') is(action);
+        else if (lower[at + 2] === undefined) is('get');
+        else
+          call ??= {
+            method: pushMethod(httpMethod, lower[at + 3] !== undefined, version),
+            kind: 'push',
+            version,
+          };
       }
     }
   }
   return call;
+}
+
+/** @param isOne a config is named */
+function pushMethod(httpMethod: string, isOne: boolean, version: string | undefined): string {
+  const word =
+    httpMethod === 'DELETE' ? 'Delete' : httpMethod === 'POST' ? 'Create' : isOne ? 'Get' : 'List';
+  if (version === undefined)
+    return `${word}TaskPushNotificationConfig${word === 'List' ? 's' : ''}`;
+  return `tasks/pushNotificationConfig/${word === 'Create' ? 'set' : word.toLowerCase()}`;
 }
 
 /** `{id}` or `{id}:{action}`; an action that nobody knows is part of the id. */

@@ -291,6 +291,35 @@ export const errorCodes = {
   ),
   'upstream.error': upstream(502, 'next-target', 'The provider answered with an error.'),
 
+  // Agents
+  'agent.not_found': request(404, 'No such agent server.', 'AB08'),
+  'agent.forbidden': {
+    status: 403,
+    retry: 'never',
+    type: 'permission_error',
+    admin: 'AB03',
+    text: 'You may not call this agent.',
+  },
+  'agent.path_invalid': request(400, 'The path below the agent is not sent on.'),
+  'agent.task_not_found': request(404, 'Task not found'),
+  'agent.push_not_supported': request(400, 'This agent may not call back.'),
+  'agent.tasks_unavailable': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'It cannot be found out at the moment whose task this is.',
+  },
+  'agent.misconfigured': {
+    status: 503,
+    retry: 'never',
+    type: 'api_error',
+    text: 'A setting of this agent cannot be kept to.',
+  },
+  'agent.unreachable': upstream(502, 'never', 'The agent could not be reached.'),
+  'agent.timeout': upstream(504, 'never', 'The agent did not answer in time.'),
+  'agent.redirected': upstream(502, 'never', 'The agent redirects to somewhere else.'),
+  'agent.bad_card': upstream(502, 'never', 'The agent shows no card that can be read.'),
+
   // Admin API
   'admin.validation': {
     status: 400,

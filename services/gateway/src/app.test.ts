@@ -55,6 +55,7 @@ beforeAll(async () => {
       estimate: answer('estimate'),
       prompt: answer('prompt'),
       renderPrompt: answer('renderPrompt'),
+      agent: answer('agent'),
     },
     mcp: (req, res) => {
       const asked = operationIds.find((id) => operations[id].at === `${req.method} /:server/mcp`);

@@ -13,6 +13,7 @@ import type { Logger } from '@sluice/telemetry';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import type { Exchange } from './exchange/exchange.ts';
 import type { Reply } from './exchange/reply.ts';
+import { agentCall } from './exchange/subject.ts';
 import { discardRest } from './http/discard-rest.ts';
 import { arrivedHeaders, spelledError } from './http/header-names.ts';
 import { mcpAddress } from './mcp/address.ts';
@@ -33,6 +34,7 @@ export interface AppDeps extends ServeDeps {
     /** A saved prompt, run or only rendered. */
     prompt: (exchange: Exchange) => Promise<Reply>;
     renderPrompt: (exchange: Exchange) => Promise<Reply>;
+    agent: (exchange: Exchange) => Promise<Reply>;
   };
   /** Requests to MCP servers, which have addresses at the root. */
   mcp: ServeMcp;
@@ -43,7 +45,7 @@ export interface AppDeps extends ServeDeps {
 
 /**
  * Every request in: the unified endpoints at their exact paths go straight to
- * their handlers, as those to MCP servers do, all else through Express. Its router, and the prototypes it
+ * their handlers, as calls of MCP servers and agents do, all else through Express. Its router, and the prototypes it
  * gives each request, would be a twentieth of what a short request costs.
  */
 export function createApp(deps: AppDeps): RequestListener {
@@ -53,14 +55,26 @@ export function createApp(deps: AppDeps): RequestListener {
       serve(endpoint, deps.pipelines.unified, deps),
     ]),
   );
-  const app = createRoutes(deps, direct);
+  const { agentCall: row } = operations;
+  const asking = {
+    id: row.id,
+    open: (path: string, search: string) => agentCall(row, path, search),
+  };
+  const agent = serve(asking, deps.pipelines.agent, deps);
+  const app = createRoutes(deps, direct, agent);
   return (req, res) => {
     const handle = req.method === 'POST' ? direct.get(withoutQuery(req.url ?? '')) : undefined;
     if (handle !== undefined) return handle(req, res);
     const server = mcpAddress(req.url ?? '');
     if (server !== undefined) return deps.mcp(req, res, server);
+    if (isAgentPath(req.url ?? '')) return agent(req, res);
     app(req, res);
   };
+}
+
+/** An agent's address is an agent's, whichever provider the request names. */
+function isAgentPath(url: string): boolean {
+  return url.startsWith('/v1/agent') && /^\/v1\/agent(?:[/?]|$)/.test(url);
 }
 
 function withoutQuery(url: string): string {
@@ -69,7 +83,11 @@ function withoutQuery(url: string): string {
 }
 
 /** Routes in order: the unified endpoints as clients misspell them, then what is asked less often. */
-function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListener>): Express {
+function createRoutes(
+  deps: AppDeps,
+  unified: ReadonlyMap<string, RequestListener>,
+  agent: RequestListener,
+): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -93,6 +111,9 @@ function createRoutes(deps: AppDeps, unified: ReadonlyMap<string, RequestListene
   const { chatComplete: chat, promptComplete, promptRender } = operations;
   app.post(pathnameOf(promptComplete), serve(chat, prompt, deps, promptComplete.id));
   app.post(pathnameOf(promptRender), serve(chat, renderPrompt, deps, promptRender.id));
+
+  // Where the request's target names its host as well.
+  app.all(['/v1/agent', '/v1/agent/*path'], agent);
 
   const { api, health } = rootSegment;
   app.get([`/${health}`, `/${health}/live`, `/${api}/health`], live);

@@ -33,6 +33,7 @@ import { SlowBodies } from './http/slow-bodies.ts';
 import { holdAttempt } from './limits/hold-attempt.ts';
 import { LiveReplicas } from './limits/live-replicas.ts';
 import { loadModelOverrides } from './load-model-overrides.ts';
+import { CallMeter } from './metering/call-meter.ts';
 import {
   createCacheMetrics,
   createGatewayMetrics,
@@ -51,6 +52,7 @@ import { ObservedModels } from './money/observed-models.ts';
 import { priceAttempt } from './money/price-attempt.ts';
 import { PriceList } from './money/price-list.ts';
 import { optInLabels } from './opt-in-labels.ts';
+import { agentStages } from './parts/agents.ts';
 import { createCache, createEmbedder } from './parts/cache.ts';
 import { circuitsPart } from './parts/circuits.ts';
 import { contentPart } from './parts/content.ts';
@@ -265,14 +267,13 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     knownChecks,
   });
   const prompts = new PromptCompiler();
+  const watch = { metrics: createLimitMetrics(metrics), open: limits.open };
+  const meter = new CallMeter({ recorder, limits: limits.limits, watch, content: content.keeper });
   const stages = {
     recordOutcome: recordOutcome(recorder, logger),
     authenticate: authenticate(store, jwt.tokens),
     authenticateForRender: authenticate(store, jwt.tokens, operations.promptRender.scopes),
-    enforceLimits: enforceLimits(limits.limits, {
-      metrics: createLimitMetrics(metrics),
-      open: limits.open,
-    }),
+    enforceLimits: enforceLimits(limits.limits, watch),
     resolveConfig: resolveConfig({ blockInlineConfig: env.BLOCK_INLINE_CONFIG, configs, newer }),
     readRequest,
     readProxyRequest,
@@ -289,6 +290,14 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
       bounds,
       modelOverrides,
       metrics: routingMetrics,
+    }),
+    ...agentStages(env, {
+      pools,
+      hostRules,
+      meter,
+      shared: redis.shared,
+      newer,
+      keyHeader: `${prefixes.mainSpelling.named}api-key`,
     }),
   };
 

@@ -2,7 +2,12 @@
  * What one operation of the data plane consists of: everything that differs
  * between endpoints by value. Nothing here loads anything.
  */
-export type Operation = ModelOperation | PromptOperation | ExplainOperation | ToolOperation;
+export type Operation =
+  | ModelOperation
+  | PromptOperation
+  | ExplainOperation
+  | ToolOperation
+  | AgentOperation;
 
 /** What holds of every operation, whatever it is about. */
 interface AnyOperation {
@@ -56,6 +61,11 @@ export interface ExplainOperation extends AnyOperation {
 /** Messages to and from an MCP server, whose address has its slug, and may have its workspace's before it. */
 export interface ToolOperation extends AnyOperation {
   readonly about: 'tool';
+}
+
+/** Whatever is sent to an agent, at its own address and below it. */
+export interface AgentOperation extends AnyOperation {
+  readonly about: 'agent';
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';

@@ -189,6 +189,15 @@ const rows = {
   /** What the server says by itself. */
   mcpStream: { ...tools, at: 'GET /:server/mcp' },
   mcpEnd: { ...tools, at: 'DELETE /:server/mcp', repeat: 'idempotent' },
+  agentCall: {
+    about: 'agent',
+    at: 'ANY /v1/agent/:server/*',
+    body: 'raw',
+    errors: 'openai',
+    scopes: ['agents.invoke'],
+    spends: 'request',
+    repeat: 'fresh',
+  },
   explain: {
     about: 'decision',
     at: 'POST /v1/explain/*',

@@ -1,6 +1,7 @@
 import type { EndpointOperation, NamedOperation } from '@sluice/contracts';
 import type { MediaRule, RequestSize } from '@sluice/engine';
 import type { FormPart, JsonObject } from '@sluice/providers';
+import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
 import type { FoundPrompt } from '../compiled/prompt-compiler.ts';
 import type { ServerEvent } from './event.ts';
 
@@ -44,11 +45,24 @@ export interface ToolCall extends Asked {
   event?: ServerEvent | undefined;
 }
 
-/** One message to an agent. */
+/** One request to an agent. */
 export interface AgentCall extends Asked {
   readonly kind: 'agent-call';
   /** As of a tool call. */
   event?: ServerEvent | undefined;
+  /** The slug or id of its server. */
+  readonly reference: string;
+  /** What follows it in the path, from its slash on, as it came. */
+  readonly remainder: string;
+  /** Undefined until it is found. */
+  server: CompiledAgentServer | undefined;
+  /** What an answer in JSON-RPC must carry; undefined = the caller does not speak it, as far as that is known. */
+  rpcId: string | number | null | undefined;
+  /** Its body was asked for, which can be done once. */
+  isRead: boolean;
+  wantsStream: boolean;
+  /** Its record is a call's. */
+  isBegun: boolean;
 }
 
 /** A connection that stays: many calls on one authentication. */
@@ -75,4 +89,31 @@ export function modelCall(
     wantsStream: false,
     prompt: undefined,
   };
+}
+
+/** A request to an agent of which nothing is read yet. */
+export function agentCall(operation: NamedOperation, pathname: string, search: string): AgentCall {
+  const [, segment = '', remainder = ''] = /^\/v1\/agent\/?([^/]*)(.*)$/.exec(pathname) ?? [];
+  return {
+    kind: 'agent-call',
+    operation,
+    pathname,
+    search,
+    reference: decoded(segment),
+    remainder,
+    server: undefined,
+    rpcId: undefined,
+    isRead: false,
+    wantsStream: false,
+    isBegun: false,
+  };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    // Nobody's slug.
+    return segment;
+  }
 }

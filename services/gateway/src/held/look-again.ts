@@ -4,6 +4,7 @@ import type { NewerBundles } from './newer-bundles.ts';
 
 /** Errors that say no more than that a name is not known here. */
 const unknownNames: ReadonlySet<ErrorCode> = new Set([
+  'agent.not_found',
   'config.not_found',
   'guardrail.not_found',
   'prompt.not_found',

@@ -16,12 +16,16 @@ export function askedEndpoint({ subject, arrival }: Exchange): OperationId {
   return byAddress.get(`${arrival.method} ${path}`) ?? 'proxy';
 }
 
+/** What an agent says of itself. */
+const agentCard = /^\/\.well-known\/agent(?:-card)?\.json\/?$/;
+
 const readOnly = /^\/v1\/(?:proxy\/)?(?:batches|files)(?:\/|$)/;
 
 /** Lists, counts of tokens, and looks at batches and files use nothing up. */
 export function spendsNothing(exchange: Exchange): boolean {
   const { subject, arrival } = exchange;
   if (subject.operation.spends === 'nothing') return true;
+  if (subject.kind === 'agent-call') return agentCard.test(subject.remainder);
   if (subject.operation.id !== 'proxy') return false;
   if (arrival.method === 'GET' && readOnly.test(subject.pathname)) return true;
   return operations[askedEndpoint(exchange)].spends === 'nothing';

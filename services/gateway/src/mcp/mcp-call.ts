@@ -5,6 +5,8 @@ import type { Exchange } from '../exchange/exchange.ts';
 import type { ToolCall } from '../exchange/subject.ts';
 import type { CallerReply } from './caller-reply.ts';
 
+export { principalOf } from '../exchange/principal.ts';
+
 /** One request to an MCP server by somebody who is known and may ask it. */
 export interface McpCall {
   readonly exchange: Exchange & { subject: ToolCall };
@@ -16,16 +18,6 @@ export interface McpCall {
   readonly reply: CallerReply;
   /** Aborted when the caller leaves. */
   readonly signal: AbortSignal;
-}
-
-/**
- * Whose a session is: of a key, its id; of tokens, the user that they are of,
- * so that a fresh token goes on with it; without a user, the token itself.
- */
-export function principalOf(key: ResolvedKey): string {
-  const { source, hashHex } = key;
-  const isToken = 'validUntilMs' in key;
-  return isToken && source.userId === '' ? `token:${hashHex}` : `${source.id}:${source.userId}`;
 }
 
 /** What a server may be told of who calls. */

@@ -11,6 +11,7 @@ const aloneHelp = {
   cache: '1 while the shared cache is empty',
   vectors: '1 while the shared semantic cache is empty',
   mcp_sessions: '1 while ends of MCP sessions are known to each gateway alone',
+  agents: '1 while each gateway knows the agent tasks that it saw itself',
 };
 
 /** What several gateways share; nothing, where there is no Redis. */

@@ -16,6 +16,11 @@ export interface Stages {
   renderRequest: Stage;
   answerRendered: Stage;
   routeToTarget: Stage;
+  learnRpcId: Stage;
+  refuseMisplacedCard: Stage;
+  recordRefusal: Stage;
+  findAgent: Stage;
+  callAgent: Stage;
 }
 
 /** What is done with each kind of request, and in which order; the first stage is the outermost. */
@@ -53,6 +58,15 @@ export function createPipelines(stages: Stages) {
       stages.readJsonRequest, // the variables
       stages.renderRequest, // from here on it is a request like any other
       stages.routeToTarget,
+    ]),
+    /** Whatever is sent to an agent. No config says anything of it. */
+    agent: pipeline([
+      stages.learnRpcId, // tells refusals in the caller's protocol
+      stages.refuseMisplacedCard, // nobody's credential helps
+      stages.authenticate,
+      stages.recordRefusal, // of a known tenant
+      stages.findAgent,
+      stages.callAgent, // limits, call and record are the meter's
     ]),
     /** Calls no model: it counts against no limit, and leaves no record. */
     renderPrompt: pipeline([

@@ -23,6 +23,8 @@ export const sharedKeys = {
   stickyChild: (organisationId: string, key: string) => `sluice:{${organisationId}}:sticky:${key}`,
   /** What became of a session of an MCP client. */
   mcpSession: (organisationId: string, name: string) => `sluice:{${organisationId}}:mcp:${name}`,
+  /** Who began a task of an agent, and what it used so far. */
+  agentTask: (organisationId: string, id: string) => `sluice:{${organisationId}}:agent:${id}`,
   circuits: (name: string) => `sluice:cb:{cb}:${name}`,
   /** In the slot of another key; anywhere without one. */
   probeBeside: (key: string) => `${key.slice(0, key.indexOf('}') + 1) || 'sluice'}:probe`,

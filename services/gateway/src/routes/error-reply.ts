@@ -1,5 +1,6 @@
 import type { HeaderSpelling } from '@sluice/contracts';
 import { errorBodies, type GatewayError } from '@sluice/errors';
+import { agentErrorBody } from '../agents/agent-error-body.ts';
 import { type Exchange, lastVisit, limitStatesOf } from '../exchange/exchange.ts';
 import type { ReplyHeaders } from '../exchange/reply.ts';
 import { spelledError } from '../http/header-names.ts';
@@ -11,7 +12,12 @@ export function errorBody(
   exchange: Exchange,
   spelling: HeaderSpelling,
 ): Buffer {
-  const shape = errorBodies[exchange.subject.operation.errors];
+  const { subject } = exchange;
+  if (subject.kind === 'agent-call') {
+    const body = agentErrorBody(error, subject, exchange.arrival.requestIdText);
+    if (body !== undefined) return Buffer.from(JSON.stringify(body));
+  }
+  const shape = errorBodies[subject.operation.errors];
   return Buffer.from(
     JSON.stringify(shape(spelledError(error, spelling), exchange.arrival.requestIdText)),
   );

@@ -11,7 +11,7 @@ import { type ErrorCode, fromUnknown, type GatewayError } from '@sluice/errors';
 import type { Logger, RequestLog } from '@sluice/telemetry';
 import { type Exchange, lastVisit, openExchange, summaryOf } from '../exchange/exchange.ts';
 import type { Reply, ReplySink } from '../exchange/reply.ts';
-import { modelCall } from '../exchange/subject.ts';
+import { modelCall, type Subject } from '../exchange/subject.ts';
 import { ChunkedBody } from '../http/chunked-body.ts';
 import { expectRest } from '../http/discard-rest.ts';
 import type { HeldBytes } from '../http/held-bytes.ts';
@@ -38,6 +38,13 @@ export interface ServeDeps {
   readArrival: (req: IncomingMessage) => Arrival;
 }
 
+/** What is asked at an address that is no endpoint's. */
+export interface Asking {
+  /** Of its operation. */
+  readonly id: string;
+  readonly open: (pathname: string, search: string) => Subject;
+}
+
 type Handler = (req: IncomingMessage & { originalUrl?: string }, res: ServerResponse) => void;
 
 /** What serving one route needs: `name` is its endpoint in metrics and logs. */
@@ -50,16 +57,16 @@ export interface Serving extends ServeDeps {
  * is for what is not counted under its endpoint.
  */
 export function serve(
-  operation: EndpointOperation,
+  asked: EndpointOperation | Asking,
   run: (exchange: Exchange, spelling: HeaderSpelling) => Promise<Reply>,
   shared: ServeDeps,
-  name: string = operation.id,
+  name: string = asked.id,
 ): Handler {
   const deps: Serving = { ...shared, name };
   return (req, res) => {
     const abort = new AbortController();
     const spelling = spellingOf(deps.headerPrefixes, req.headers);
-    const exchange = createExchange(req, res, operation, deps, abort);
+    const exchange = createExchange(req, res, asked, deps, abort);
     run(exchange, spelling)
       .then((reply) => send(reply, exchange, spelling, req, res, deps))
       .catch((caught: unknown) => {
@@ -80,7 +87,7 @@ export function serve(
 function createExchange(
   req: IncomingMessage & { originalUrl?: string },
   res: ServerResponse,
-  operation: EndpointOperation,
+  asked: EndpointOperation | Asking,
   deps: ServeDeps,
   abort: AbortController,
 ): Exchange {
@@ -90,7 +97,9 @@ function createExchange(
     owner: () => exchange.key?.source.workspaceId ?? '',
   });
   const { pathname, search } = arrival;
-  const exchange: Exchange = openExchange(arrival, modelCall(operation, pathname, search));
+  const subject =
+    'open' in asked ? asked.open(pathname, search) : modelCall(asked, pathname, search);
+  const exchange: Exchange = openExchange(arrival, subject);
   return exchange;
 }
 
@@ -209,7 +218,8 @@ export function observe(
   const visit = lastVisit(exchange);
   const { subject, progress } = exchange;
   const call = subject.kind === 'model-call' ? subject : undefined;
-  const wantsStream = call?.wantsStream === true;
+  const wantsStream =
+    call?.wantsStream === true || (subject.kind === 'agent-call' && subject.wantsStream);
   deps.metrics.observeRequest(
     exchange.arrival.method,
     deps.name,

@@ -152,6 +152,7 @@ const ways: Record<OperationId, Way | string> = {
   mcpMessage: 'asks no model',
   mcpStream: 'asks no model',
   mcpEnd: 'asks no model',
+  agentCall: 'asks no model',
 };
 
 /** Paths that pass through and carry text, beside the one of the table. */

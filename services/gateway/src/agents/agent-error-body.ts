@@ -1,0 +1,46 @@
+import { errorInfo, rpcCodes, taskNotFound } from '@sluice/a2a';
+import type { GatewayError } from '@sluice/errors';
+import type { AgentCall } from '../exchange/subject.ts';
+
+/**
+ * A refusal in the words of the caller's protocol: to who speaks JSON-RPC an
+ * error with the id of the request, so that clients show it. Undefined = the
+ * body that all get.
+ */
+export function agentErrorBody(
+  error: GatewayError,
+  { rpcId, pathname }: AgentCall,
+  requestId: string,
+): object | undefined {
+  if (rpcId !== undefined) return { jsonrpc: '2.0', id: rpcId, error: rpcError(error, requestId) };
+  if (error.code !== 'agent.task_not_found') return undefined;
+  const { code, message, data } = taskNotFound;
+  // As servers of each generation say it by REST.
+  if (/\/v1\/(?:tasks|message:)/i.test(pathname.slice('/v1/agent'.length)))
+    return { code, message };
+  return { error: { code: 404, status: 'NOT_FOUND', message, details: data } };
+}
+
+function rpcError(error: GatewayError, requestId: string) {
+  // Exactly as an agent says it: who asks learns nothing from the difference.
+  if (error.code === 'agent.task_not_found') return taskNotFound;
+  const reason = error.code.replaceAll('.', '_').toUpperCase();
+  const metadata = {
+    code: error.code,
+    request_id: requestId,
+    ...(error.field === undefined ? {} : { field: error.field }),
+  };
+  return {
+    code: rpcCodeOf(error),
+    message: error.message,
+    data: [{ ...errorInfo(reason, metadata), domain: 'gateway' }],
+  };
+}
+
+function rpcCodeOf({ code }: GatewayError): number {
+  if (code === 'agent.push_not_supported') return rpcCodes.pushNotSupported;
+  if (code === 'request.malformed_json') return rpcCodes.parseError;
+  if (code === 'request.unsupported_content_type') return rpcCodes.contentType;
+  if (code === 'host.invalid' || code === 'host.air_gapped') return rpcCodes.invalidParams;
+  return code.startsWith('request.') ? rpcCodes.invalidRequest : rpcCodes.internal;
+}

@@ -1,0 +1,223 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { isObject } from '@sluice/a2a';
+import type { JsonObject } from '@sluice/providers';
+import { carriesServiceKey } from '../calls/prepare/request-headers.ts';
+import { replyHeaders } from '../calls/reply-headers.ts';
+import type { CompiledBundle } from '../compiled/compiled-bundle.ts';
+import { lowerCased } from '../compiled/compiled-bundle.ts';
+import type { ResolvedKey } from '../compiled/resolved-key.ts';
+import type { ArrivedRequest } from '../exchange/arrived-request.ts';
+import type { ReplyHeaders } from '../exchange/reply.ts';
+import { isOurs } from '../http/caller-headers.ts';
+import { connectionTokens, hopByHop } from '../http/connection-headers.ts';
+
+/** What of a caller's headers belongs to the call itself, and always goes on. */
+const kept = [
+  'accept',
+  'content-type',
+  'a2a-version',
+  'a2a-extensions',
+  // As 0.3 calls it.
+  'x-a2a-extensions',
+  'last-event-id',
+  'traceparent',
+  'tracestate',
+  'x-request-id',
+] as const;
+
+/** In what callers say who they are, or gateways who called: never passed on, under no other name either. */
+const neverForwarded = new Set([
+  ...hopByHop,
+  'cookie',
+  'set-cookie',
+  'x-api-key',
+  'api-key',
+  'apikey',
+  'x-auth-token',
+  'x-access-token',
+  'x-user-claims',
+  'x-user-jwt',
+  'accept-encoding',
+  'content-encoding',
+  'forwarded',
+  'via',
+]);
+
+/** Whether an admin may have a header copied, or written by a copy. `authorization` only by name. */
+function isForwardable(name: string): boolean {
+  return (
+    /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) &&
+    !neverForwarded.has(name) &&
+    !isOurs(name) &&
+    !name.startsWith('x-forwarded-') &&
+    !name.startsWith('proxy-') &&
+    !name.startsWith('sec-')
+  );
+}
+
+interface HeaderChoice {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface HeaderPlan {
+  readonly forwarded: readonly HeaderChoice[];
+  /** Instead of a list: all but these. */
+  readonly allExcept: ReadonlySet<string> | undefined;
+  /** Of the admin; they win. */
+  readonly fixed: Readonly<Record<string, string>>;
+  /** The header that tells who calls, and what of it; undefined = all there is. */
+  readonly claims:
+    | { readonly name: string; readonly include: readonly string[] | undefined }
+    | undefined;
+  readonly unkept: string | undefined;
+}
+
+export function headerPlan(configurations: JsonObject): HeaderPlan {
+  const {
+    forward_headers: forward,
+    headers,
+    custom_headers: custom,
+    passthrough_headers: extra,
+    user_identity_forwarding: identity,
+  } = configurations;
+  const isExcept = isObject(forward) && forward.mode === 'all-except';
+  const listed = isObject(forward) ? forward.headers : forward;
+  const choices = (Array.isArray(listed) ? listed : []).flatMap(asChoice);
+  return {
+    forwarded: isExcept
+      ? []
+      : choices.filter(({ from, to }) => isForwardable(from) && isForwardable(to)),
+    allExcept: isExcept ? new Set(choices.map(({ from }) => from)) : undefined,
+    fixed: { ...fixedIn(headers), ...fixedIn(custom), ...fixedIn(extra) },
+    claims: claimsIn(identity),
+    unkept:
+      isObject(identity) && identity.method !== 'claims_header'
+        ? `user_identity_forwarding by ${String(identity.method)}`
+        : undefined,
+  };
+}
+
+function asChoice(choice: unknown): HeaderChoice[] {
+  if (typeof choice === 'string') return [{ from: choice.toLowerCase(), to: choice.toLowerCase() }];
+  if (!isObject(choice)) return [];
+  const { from, to = from } = choice;
+  return typeof from === 'string' && typeof to === 'string'
+    ? [{ from: from.toLowerCase(), to: to.toLowerCase() }]
+    : [];
+}
+
+/** What of a call is said by whoever makes it. */
+function fixedIn(headers: unknown): Record<string, string> {
+  if (!isObject(headers)) return {};
+  const texts = Object.entries(headers).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  const named = Object.entries(lowerCased(Object.fromEntries(texts)));
+  return Object.fromEntries(
+    named.filter(([name]) => !hopByHop.has(name) && name !== 'accept-encoding'),
+  );
+}
+
+function claimsIn(identity: unknown): HeaderPlan['claims'] {
+  if (!isObject(identity) || identity.method !== 'claims_header') return undefined;
+  const { header_name: name, include_claims: include } = identity;
+  return {
+    name: typeof name === 'string' ? name.toLowerCase() : 'x-user-claims',
+    include: Array.isArray(include) ? include.filter((one) => typeof one === 'string') : undefined,
+  };
+}
+
+/** Who calls, as an agent may be told. */
+export interface Caller {
+  readonly arrival: ArrivedRequest;
+  readonly key: ResolvedKey;
+  readonly bundle: CompiledBundle;
+}
+
+/**
+ * The headers of one call, made for it alone.
+ * @param isTrusted the address is the admin's own, and may be told what the admin saved and who calls
+ */
+export function agentHeaders(
+  { arrival, key, bundle }: Caller,
+  plan: HeaderPlan,
+  isTrusted: boolean,
+): Record<string, string> {
+  const arrived = arrival.headers;
+  const headers: Record<string, string> = {};
+  const copy = (from: string, to: string) => {
+    const value = arrived[from];
+    const text = Array.isArray(value) ? value.join(', ') : value;
+    // The service key must not travel on, wherever it was sent.
+    if (text !== undefined && !carriesServiceKey(arrival, text)) headers[to] = text;
+  };
+  if (isTrusted && plan.allExcept !== undefined) {
+    const named = connectionTokens(arrived.connection);
+    for (const name in arrived)
+      if (
+        name !== 'authorization' &&
+        isForwardable(name) &&
+        !plan.allExcept.has(name) &&
+        named?.has(name) !== true
+      )
+        copy(name, name);
+  }
+  for (const name of kept) copy(name, name);
+  headers['x-forwarded-for'] = arrival.callerAddress();
+  headers['x-service-trace-id'] = arrival.traceId;
+  // A reply that is read must not be compressed on the way.
+  headers['accept-encoding'] = 'identity';
+  if (!isTrusted) return headers;
+  for (const { from, to } of plan.forwarded) copy(from, to);
+  if (plan.claims !== undefined)
+    headers[plan.claims.name] = claimsText(key, bundle, plan.claims.include);
+  return Object.assign(headers, plan.fixed);
+}
+
+function claimsText(
+  { source }: ResolvedKey,
+  bundle: CompiledBundle,
+  include: readonly string[] | undefined,
+): string {
+  const claims = {
+    sub: source.userId === '' ? source.id : source.userId,
+    username: source.name,
+    user_id: source.userId,
+    workspace_id: source.workspaceId,
+    workspace_slug: bundle.source.workspaceSlug,
+    organisation_id: source.organisationId,
+    scope: source.scopes.join(' '),
+  };
+  const told = Object.entries(claims).filter(
+    ([name, value]) => value !== '' && include?.includes(name) !== false,
+  );
+  // Header values are ASCII: JSON says all else by escapes.
+  return JSON.stringify(Object.fromEntries(told)).replace(
+    /[^\x20-\x7e]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** What an agent says beside its answer that would be taken for said by the gateway, or lead around it. */
+const notRelayed = [
+  'set-cookie',
+  'www-authenticate',
+  'refresh',
+  'link',
+  'location',
+  'content-location',
+  'access-control-allow-origin',
+  'access-control-allow-credentials',
+  'access-control-allow-headers',
+  'access-control-allow-methods',
+  'access-control-expose-headers',
+  'access-control-max-age',
+  'clear-site-data',
+];
+
+export function headersForCaller(upstream: IncomingHttpHeaders): ReplyHeaders {
+  const headers = replyHeaders(upstream, true);
+  for (const name of notRelayed) delete headers[name];
+  return headers;
+}

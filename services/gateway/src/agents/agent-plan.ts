@@ -1,0 +1,64 @@
+import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
+import { readObject } from '../compiled/read-object.ts';
+import { type HeaderPlan, headerPlan } from './agent-headers.ts';
+
+/** What agents speak: A2A is read, and what it says is held to; of all else usage alone is read. */
+export type AgentProtocol = 'a2a' | 'openai' | 'raw';
+
+/** An agent server's settings made ready for calls. */
+export interface AgentPlan {
+  readonly protocol: AgentProtocol;
+  readonly headers: HeaderPlan;
+  /** Until the answer begins, and between two pieces of it. */
+  readonly timeoutMs: number;
+  readonly idleTimeoutMs: number;
+  /** Whether agents may be told to call back. */
+  readonly allowsPush: boolean;
+  /** `children`: what the agent's own calls through the gateway used is counted there, and not here again. */
+  readonly bill: 'reported' | 'children';
+  /** As admins set it: prices are looked at. */
+  readonly policy: unknown;
+  /** A setting that this gateway cannot keep to: the agent is not called. */
+  readonly unkept: string | undefined;
+}
+
+const headersTimeoutMs = 60_000;
+/** Agents are slow, and streams quiet. */
+const idleTimeoutMs = 300_000;
+const timeoutMsMax = 3_600_000;
+
+const plans = new WeakMap<CompiledAgentServer, AgentPlan>();
+
+export function agentPlan(server: CompiledAgentServer): AgentPlan {
+  const known = plans.get(server);
+  if (known !== undefined) return known;
+  const plan = makePlan(server);
+  plans.set(server, plan);
+  return plan;
+}
+
+function makePlan(server: CompiledAgentServer): AgentPlan {
+  const { configurations, source } = server;
+  const policy = readObject(source.policyJson) ?? {};
+  const { protocol } = source;
+  const headers = headerPlan(configurations);
+  const bill = configurations.bill;
+  return {
+    protocol: protocol === 'openai' || protocol === 'raw' ? protocol : 'a2a',
+    headers,
+    timeoutMs: timeoutIn(policy.request_timeout ?? configurations.timeout_ms, headersTimeoutMs),
+    idleTimeoutMs: timeoutIn(configurations.idle_timeout_ms, idleTimeoutMs),
+    allowsPush: configurations.push_notifications !== 'deny',
+    bill: bill === 'children' ? 'children' : 'reported',
+    policy,
+    unkept:
+      headers.unkept ??
+      (bill === 'max' ? 'bill=max, which needs the sum of its traces' : undefined),
+  };
+}
+
+function timeoutIn(value: unknown, fallback: number): number {
+  return typeof value === 'number' && value >= 1 && value <= timeoutMsMax
+    ? Math.round(value)
+    : fallback;
+}

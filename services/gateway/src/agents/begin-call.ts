@@ -1,0 +1,111 @@
+import type { AgentUsage, ToldSoFar } from '@sluice/a2a';
+import type { FailureCause, GatewayError } from '@sluice/errors';
+import { agentEvent } from '../exchange/event.ts';
+import type { CounterState } from '../exchange/reservation.ts';
+import type { CallMeter } from '../metering/call-meter.ts';
+import type { EventOutcome } from '../usage/record-event.ts';
+import type { AgentPlan } from './agent-plan.ts';
+import type { AgentExchange } from './find-agent.ts';
+import type { Asked } from './read-asked.ts';
+
+/** How a call ended. */
+export interface AgentEnd {
+  readonly outcome: EventOutcome;
+  /** What the caller is told. */
+  readonly status: number;
+  /** Of ours; absent = none. */
+  readonly errorCode?: string;
+  readonly failureCause?: FailureCause | undefined;
+  /** 0 = there was no answer. */
+  readonly upstreamStatus?: number;
+  readonly firstByteMs?: number;
+  /** What was read of the answer; absent = nothing. */
+  readonly told?: ToldSoFar | undefined;
+  /** What it adds to what was counted of its task. */
+  readonly usage?: AgentUsage | undefined;
+}
+
+/** A call that was noted before it is made. Exactly one record follows. */
+export interface BegunCall {
+  readonly states: readonly CounterState[];
+  /** Once: what is said after the first end is not heard. Resolves when it is kept, and never rejects. */
+  end(end: AgentEnd): Promise<void>;
+  /** The same of a call that has no answer. */
+  fail(error: GatewayError): Promise<void>;
+}
+
+/** @throws GatewayError of a limit, or of the ledger: then the call must not be made */
+export async function beginCall(
+  meter: CallMeter,
+  exchange: AgentExchange,
+  plan: AgentPlan,
+  asked: Asked | undefined,
+): Promise<BegunCall> {
+  const { subject, arrival, progress } = exchange;
+  const { source } = subject.server ?? {};
+  if (source === undefined) throw new Error('agents are called once they are found');
+  const method = asked?.method ? asked.method : `${arrival.method} ${subject.remainder || '/'}`;
+  const event = agentEvent({
+    server: { id: source.id, slug: source.slug },
+    method,
+    rpcId: asked?.id === undefined ? '' : JSON.stringify(asked.id),
+  });
+  subject.event = event;
+  // The meter records its refusals itself.
+  subject.isBegun = true;
+  const metered = await meter.begin(exchange, {
+    event,
+    policy: plan.policy,
+    request: asked?.body,
+    isStream: subject.wantsStream,
+    transportClient: subject.wantsStream ? 'sse' : 'http',
+    authType: exchange.key !== undefined && 'validUntilMs' in exchange.key ? 'jwt' : 'api_key',
+  });
+  progress.attempts++;
+  progress.tries++;
+  const version = arrival.headers['a2a-version'];
+  const protocolVersion = typeof version === 'string' ? version : asked?.version;
+  const end = ({ told, usage, ...end }: AgentEnd) =>
+    metered.end({
+      ...end,
+      protocolVersion,
+      upstreamProtocolVersion: protocolVersion,
+      rpcErrorCode: told?.errorCode,
+      taskId: told?.taskId ?? first(asked?.taskIds),
+      contextId: told?.contextId ?? first(asked?.contextIds),
+      taskState: told?.state,
+      // What the agent's own calls through this gateway used is counted with them.
+      told: plan.bill === 'children' ? undefined : usage,
+    });
+  return {
+    states: metered.states,
+    end,
+    fail: (error) =>
+      end({
+        outcome: outcomeOfFailure(error),
+        status: error.status,
+        errorCode: error.code,
+        failureCause: error.failureCause,
+      }),
+  };
+}
+
+function outcomeOfFailure({ code, status }: GatewayError): EventOutcome {
+  if (code === 'request.aborted' || code === 'request.superseded') return 'caller_gone';
+  if (code === 'agent.redirected' || code === 'agent.bad_card') return 'upstream_error';
+  if (code.startsWith('upstream.') || code === 'agent.unreachable' || code === 'agent.timeout')
+    return 'upstream_failure';
+  return status >= 500 ? 'gateway_error' : 'denied';
+}
+
+/** Of an answer: an error of the protocol is one too, whatever HTTP says. */
+export function outcomeOfAnswer(status: number, told: ToldSoFar | undefined) {
+  if (status >= 400) return { outcome: 'upstream_error', errorCode: 'upstream.error' } as const;
+  if (told?.errorCode !== undefined)
+    return { outcome: 'upstream_error', errorCode: `a2a.${told.errorCode}` } as const;
+  return { outcome: 'success' } as const;
+}
+
+function first(names: ReadonlySet<string> | undefined): string | undefined {
+  return names?.values().next().value;
+}

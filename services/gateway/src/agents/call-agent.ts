@@ -1,0 +1,492 @@
+import {
+  type AgentCard,
+  CardFault,
+  cardBehindGateway,
+  cardBytesMax,
+  checkRemainder,
+  isCard,
+  isObject,
+  joinAgentPath,
+  PathFault,
+  readAgentReply,
+  readCard,
+  type SealedAddresses,
+  ToldSoFar,
+} from '@sluice/a2a';
+import { type PublicAddresses, toolBaseUrl } from '@sluice/contracts';
+import { GatewayError } from '@sluice/errors';
+import { jsonBounds, readJsonObject } from '@sluice/json';
+import { checkUpstreamUrl, type HostRules, type UpstreamPools } from '@sluice/outbound';
+import type { Dispatcher } from 'undici';
+import { UpstreamCall } from '../calls/upstream-call.ts';
+import type { CompiledAgentServer } from '../compiled/agent-servers.ts';
+import { principalOf } from '../exchange/principal.ts';
+import type { BodyReply, Reply } from '../exchange/reply.ts';
+import { carriesBody } from '../http/body-stream.ts';
+import { addLimitHeaders } from '../limits/refusal.ts';
+import type { CallMeter } from '../metering/call-meter.ts';
+import type { Stage } from '../pipeline/pipeline.ts';
+import { cardReply, faceOf } from './agent-card.ts';
+import { agentHeaders, headersForCaller } from './agent-headers.ts';
+import { type AgentPlan, agentPlan } from './agent-plan.ts';
+import { agentStream } from './agent-stream.ts';
+import { type BegunCall, beginCall, outcomeOfAnswer } from './begin-call.ts';
+import { type AgentExchange, expectAgentCall } from './find-agent.ts';
+import { locationForCaller } from './location.ts';
+import { withOwnTasks } from './own-tasks.ts';
+import { type Asked, judgeAsked, placeOf, readAsked } from './read-asked.ts';
+import type { TaskNotes } from './task-notes.ts';
+
+export interface AgentParts {
+  readonly pools: UpstreamPools;
+  readonly hostRules: HostRules;
+  readonly meter: CallMeter;
+  readonly notes: TaskNotes;
+  readonly sealed: SealedAddresses;
+  /** Under which address callers reach this installation. */
+  readonly addresses: PublicAddresses;
+  /** `x-service-api-key`, as it is called here. */
+  readonly keyHeader: string;
+  /** Of an answer that is read whole. */
+  readonly replyBytesMax: number;
+}
+
+/** Innermost of calls to agents: judges the request, calls, and reads of the answer what has to be known. */
+export function callAgent(parts: AgentParts): Stage {
+  return async (exchange) => {
+    expectAgentCall(exchange);
+    const { server } = exchange.subject;
+    if (server === undefined) throw new Error('callAgent runs after findAgent');
+    return new Call(exchange, server, parts).run();
+  };
+}
+
+/** Where a call goes, and what it may say there. */
+interface Destination {
+  readonly base: Readonly<URL>;
+  readonly by: 'admin' | 'caller';
+  readonly remainder: string;
+}
+
+const wellKnownCard = /^\/\.well-known\/agent(?:-card)?\.json\/?$/;
+
+class Call {
+  readonly #exchange: AgentExchange;
+  readonly #server: CompiledAgentServer;
+  readonly #parts: AgentParts;
+  readonly #plan: AgentPlan;
+  #begun: BegunCall | undefined;
+
+  constructor(exchange: AgentExchange, server: CompiledAgentServer, parts: AgentParts) {
+    this.#exchange = exchange;
+    this.#server = server;
+    this.#parts = parts;
+    this.#plan = agentPlan(server);
+  }
+
+  async run(): Promise<Reply> {
+    const reply = await this.#answer();
+    const states = this.#begun?.states ?? [];
+    if (states.length > 0)
+      addLimitHeaders(reply.headers, states, this.#exchange.arrival.startedAtMs);
+    return reply;
+  }
+
+  #answer(): Promise<Reply> {
+    const { subject } = this.#exchange;
+    if (this.#plan.unkept !== undefined)
+      throw new GatewayError('agent.misconfigured', {
+        message: `This agent cannot be called: ${this.#plan.unkept} is not served.`,
+      });
+    try {
+      checkRemainder(subject.remainder);
+    } catch (error) {
+      if (!(error instanceof PathFault)) throw error;
+      throw new GatewayError('agent.path_invalid', {
+        field: 'path',
+        message: `The path below the agent ${error.message}.`,
+      });
+    }
+    if (this.#plan.protocol !== 'a2a') return this.#passThrough();
+    const { method } = this.#exchange.arrival;
+    const isRead = method === 'GET' || method === 'HEAD' || method === 'POST';
+    return isRead && wellKnownCard.test(subject.remainder) ? this.#card() : this.#a2a();
+  }
+
+  /** Of an agent that speaks something else: passed on as it is, and nothing of it held back. */
+  async #passThrough(): Promise<Reply> {
+    const { arrival } = this.#exchange;
+    const has = carriesBody(arrival.headers);
+    const begun = await this.#begin(undefined);
+    this.#exchange.subject.isRead = has;
+    const length = arrival.headers['content-length'];
+    const headers: Record<string, string> =
+      length === undefined || !has ? {} : { 'content-length': length };
+    return this.#send(begun, has ? arrival.bodyStream() : undefined, headers, undefined);
+  }
+
+  async #a2a(): Promise<Reply> {
+    const asked = await readAsked(this.#exchange);
+    await judgeAsked(this.#exchange, asked, this.#plan, this.#parts);
+    const begun = await this.#begin(asked);
+    return this.#send(begun, asked.body, {}, asked);
+  }
+
+  async #begin(asked: Asked | undefined): Promise<BegunCall> {
+    this.#begun = await beginCall(this.#parts.meter, this.#exchange, this.#plan, asked);
+    return this.#begun;
+  }
+
+  async #send(
+    begun: BegunCall,
+    body: Dispatcher.DispatchOptions['body'] | undefined,
+    more: Record<string, string>,
+    asked: Asked | undefined,
+  ): Promise<Reply> {
+    const startedAt = performance.now();
+    const firstByteMs = () => performance.now() - startedAt;
+    let call: UpstreamCall | undefined;
+    try {
+      const destination = this.#destination();
+      const { method } = this.#exchange.arrival;
+      call = this.#open(destination, method as Dispatcher.HttpMethod, body, more);
+      await call.head;
+      const ms = firstByteMs();
+      if (call.status >= 300 && call.status < 400 && call.status !== 304)
+        return await this.#redirect(begun, call, destination, ms);
+      const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+      const isJson = /^application\/(?:[\w.+-]+\+)?json\b/i.test(
+        String(call.headers['content-type'] ?? ''),
+      );
+      const holds = method !== 'HEAD' && isPlain && isJson && !call.isEventStream;
+      const whole = holds
+        ? await call.readOrLeave(this.#parts.replyBytesMax, this.#exchange.arrival.holdBytes)
+        : undefined;
+      if (Buffer.isBuffer(whole)) return await this.#whole(begun, call, whole, asked, ms);
+      if (call.status < 300 && mustBeRead(asked) && method !== 'HEAD')
+        throw this.#unreadable(whole);
+      return this.#stream(begun, call, asked, ms);
+    } catch (caught) {
+      const error = agentFailure(caught);
+      call?.abort(error);
+      await begun.fail(error);
+      throw error;
+    }
+  }
+
+  /** What must not pass unread: it may lead around the gateway, or tell of others' tasks. */
+  #unreadable(why: string | Buffer | undefined): GatewayError {
+    return why === 'overloaded'
+      ? new GatewayError('overloaded', { headers: { 'retry-after': '1' } })
+      : new GatewayError('agent.bad_card', {
+          message: 'The agent answered with something that cannot be read as JSON here.',
+        });
+  }
+
+  #destination(): Destination {
+    const { hostRules, sealed } = this.#parts;
+    const { source } = this.#server;
+    const { remainder } = this.#exchange.subject;
+    const [segment = ''] = remainder.slice(1).split('/', 1);
+    const address = segment.startsWith('~') ? sealed.open(source.id, segment) : undefined;
+    if (address === undefined) {
+      const { url } = checkUpstreamUrl(source.url, hostRules, 'url', 'admin');
+      return { base: url, by: 'admin', remainder };
+    }
+    // An admin who saved the card has seen where it leads; of others nothing is known but what the agent says.
+    const isApproved = originsOf(this.#server).has(new URL(address).origin);
+    const by = isApproved ? 'admin' : 'caller';
+    const { url } = checkUpstreamUrl(address, hostRules, 'card', by);
+    return { base: url, by, remainder: remainder.slice(1 + segment.length) };
+  }
+
+  #open(
+    { base, by, remainder }: Destination,
+    method: Dispatcher.HttpMethod,
+    body: Dispatcher.DispatchOptions['body'] | undefined,
+    more: Record<string, string> = {},
+    signal: AbortSignal = this.#exchange.arrival.signal,
+  ): UpstreamCall {
+    const { arrival, key, bundle } = this.#exchange;
+    if (key === undefined || bundle === undefined) throw new Error('nobody was let in');
+    const pool = this.#parts.pools.pool(base.origin, { by, owner: key.source.workspaceId });
+    return new UpstreamCall(pool, {
+      path: joinAgentPath(base, remainder, arrival.search),
+      method,
+      headers: {
+        ...agentHeaders({ arrival, key, bundle }, this.#plan.headers, by === 'admin'),
+        ...more,
+      },
+      body: body ?? null,
+      timeoutMs: this.#plan.timeoutMs,
+      idleTimeoutMs: this.#plan.idleTimeoutMs,
+      signal,
+    });
+  }
+
+  /** An answer that was read: cards and lists as they may be seen, all else as it came. */
+  async #whole(
+    begun: BegunCall,
+    call: UpstreamCall,
+    bytes: Buffer,
+    asked: Asked | undefined,
+    firstByteMs: number,
+  ): Promise<Reply> {
+    const value = readJsonObject(bytes, jsonBounds.reply);
+    const told = new ToldSoFar();
+    let reply: BodyReply = {
+      kind: 'body',
+      status: call.status,
+      headers: headersForCaller(call.headers),
+      body: bytes,
+    };
+    if (asked !== undefined) {
+      if (value === undefined && call.status < 300 && mustBeRead(asked))
+        throw this.#unreadable(undefined);
+      const isChecked = value !== undefined && call.status < 300;
+      const changed = isChecked ? await this.#changed(value, asked) : undefined;
+      if (changed !== undefined) reply = { ...reply, ...changed };
+    }
+    if (value !== undefined) told.add(readAgentReply(value));
+    if (asked !== undefined && call.status < 400) await this.#claim(asked, told);
+    await begun.end({
+      ...outcomeOfAnswer(call.status, told),
+      status: call.status,
+      upstreamStatus: call.status,
+      firstByteMs,
+      told,
+      usage: await this.#increase(told),
+    });
+    return reply;
+  }
+
+  /** What of the answer must be another than the agent's. */
+  async #changed(
+    value: Record<string, unknown>,
+    asked: Asked,
+  ): Promise<Partial<BodyReply> | undefined> {
+    const document: Record<string, unknown> = { ...value };
+    const { result } = document;
+    if (isCard(value)) {
+      const { 'if-none-match': known } = this.#exchange.arrival.headers;
+      return cardReply(value, this.#face(), known);
+    }
+    if (isCard(result)) {
+      document.result = cardBehindGateway(result, this.#face());
+      return { body: Buffer.from(JSON.stringify(document)) };
+    }
+    if (asked.kind !== 'list') return undefined;
+    const { key } = this.#exchange;
+    if (key === undefined) return undefined;
+    const own = await withOwnTasks(
+      document,
+      this.#parts.notes,
+      placeOf(this.#exchange),
+      principalOf(key),
+    );
+    return { body: Buffer.from(JSON.stringify(own)) };
+  }
+
+  #stream(
+    begun: BegunCall,
+    call: UpstreamCall,
+    asked: Asked | undefined,
+    firstByteMs: number,
+  ): Reply {
+    const headers = headersForCaller(call.headers);
+    const length = call.headers['content-length'];
+    if (length !== undefined && !call.isEventStream) headers['content-length'] = length;
+    if (call.isEventStream) {
+      headers['x-accel-buffering'] = 'no';
+      headers['cache-control'] ??= 'no-cache';
+    }
+    const { isEventStream, status } = call;
+    const isPlain = (call.headers['content-encoding'] ?? 'identity') === 'identity';
+    const told = isEventStream && isPlain ? new ToldSoFar() : undefined;
+    return agentStream({
+      call,
+      headers,
+      told,
+      onNamed: () =>
+        told === undefined || asked === undefined ? undefined : this.#claim(asked, told),
+      onEnd: async ({ isWhole, error }) => {
+        const usage = told && (await this.#increase(told));
+        const ended = { status, upstreamStatus: status, firstByteMs, told, usage };
+        if (isWhole) return begun.end({ ...outcomeOfAnswer(status, told), ...ended });
+        return begun.end({
+          outcome: error?.code === 'request.aborted' ? 'caller_gone' : 'partial',
+          errorCode: error?.code ?? 'request.superseded',
+          failureCause: error?.failureCause,
+          ...ended,
+        });
+      },
+    });
+  }
+
+  /** What the agent says was begun is its caller's. Undefined = that is noted. */
+  #claim(asked: Asked, told: ToldSoFar): Promise<void> | undefined {
+    const { key } = this.#exchange;
+    // Who only looks begins nothing, and lists name others' tasks.
+    if (key === undefined || !beginsWork(asked, this.#exchange.arrival.method)) return undefined;
+    const { notes } = this.#parts;
+    const place = placeOf(this.#exchange);
+    const principal = principalOf(key);
+    const claims: (Promise<void> | undefined)[] = [];
+    if (told.taskId !== undefined) claims.push(notes.claim(place, 'task', told.taskId, principal));
+    const contexts = new Set(asked.contextIds);
+    if (told.contextId !== undefined) contexts.add(told.contextId);
+    for (const id of contexts) claims.push(notes.claim(place, 'context', id, principal));
+    const pending = claims.filter((one) => one !== undefined);
+    return pending.length === 0 ? undefined : Promise.all(pending).then(() => {});
+  }
+
+  async #increase(told: ToldSoFar) {
+    const { usage: now, taskId } = told;
+    if (now === undefined || taskId === undefined) return now;
+    return this.#parts.notes.increase(placeOf(this.#exchange), taskId, now);
+  }
+
+  /** Not followed; the caller is told where it leads only as far as that is this agent. */
+  async #redirect(
+    begun: BegunCall,
+    call: UpstreamCall,
+    { base }: Destination,
+    firstByteMs: number,
+  ): Promise<Reply> {
+    const location = locationForCaller(call.headers.location, base, this.#face());
+    if (location === undefined) throw new GatewayError('agent.redirected');
+    const { status } = call;
+    const headers = { ...headersForCaller(call.headers), location };
+    call.abort(new GatewayError('request.superseded'));
+    await begun.end({ outcome: 'success', status, upstreamStatus: status, firstByteMs });
+    return { kind: 'body', status, headers, body: Buffer.alloc(0) };
+  }
+
+  /** The agent's present card; the one that was saved where it shows none. */
+  async #card(): Promise<Reply> {
+    const { arrival } = this.#exchange;
+    const begun = await this.#begin(cardRequest);
+    const startedAt = performance.now();
+    try {
+      const card = await this.#presentCard();
+      const reply = cardReply(card, this.#face(), arrival.headers['if-none-match']);
+      const firstByteMs = performance.now() - startedAt;
+      await begun.end({ outcome: 'success', status: reply.status, firstByteMs });
+      return reply;
+    } catch (caught) {
+      const error = agentFailure(caught);
+      await begun.fail(error);
+      throw error;
+    }
+  }
+
+  /** As the agent shows it; else as an admin saved it. @throws GatewayError */
+  async #presentCard(): Promise<AgentCard> {
+    const { hostRules, replyBytesMax } = this.#parts;
+    const saved = this.#server.card;
+    const { url } = checkUpstreamUrl(this.#server.source.url, hostRules, 'url', 'admin');
+    for (const [base, remainder] of cardPlaces(url)) {
+      const call = this.#open({ base, by: 'admin', remainder }, 'GET', undefined);
+      try {
+        await call.head;
+        if (call.status === 200)
+          return readCard(await call.readAll(Math.min(cardBytesMax, replyBytesMax)));
+      } catch (error) {
+        if (saved === undefined || this.#exchange.arrival.signal.aborted) throw asBadCard(error);
+        return saved;
+      } finally {
+        call.abort(new GatewayError('request.superseded'));
+      }
+    }
+    if (saved !== undefined) return saved;
+    throw new GatewayError('agent.bad_card', { message: 'The agent shows no card.' });
+  }
+
+  #face() {
+    const { addresses, sealed, keyHeader } = this.#parts;
+    const { host } = this.#exchange.arrival.headers;
+    const base = toolBaseUrl(addresses, { host, proto: 'http' });
+    return faceOf(this.#server, this.#plan, base, sealed, keyHeader);
+  }
+}
+
+const cardRequest: Asked = {
+  form: 'card',
+  id: undefined,
+  method: 'agent/getCard',
+  kind: 'card',
+  version: undefined,
+  taskIds: new Set(),
+  contextIds: new Set(),
+  callbacks: [],
+  body: undefined,
+};
+
+/** Below the address the present name and the one before; then at the root of the host. */
+function cardPlaces(url: Readonly<URL>): [Readonly<URL>, string][] {
+  const names = ['/.well-known/agent-card.json', '/.well-known/agent.json'];
+  const root = new URL(url.origin);
+  const below = new URL(url.pathname, url.origin);
+  const bases = below.pathname === '/' ? [root] : [below, root];
+  return bases.flatMap((base) => names.map((name): [URL, string] => [base, name]));
+}
+
+const origins = new WeakMap<CompiledAgentServer, ReadonlySet<string>>();
+
+/** Of the registered address, and of those that the saved card names. */
+function originsOf(server: CompiledAgentServer): ReadonlySet<string> {
+  const known = origins.get(server);
+  if (known !== undefined) return known;
+  const { card, source } = server;
+  const listed = [card?.supportedInterfaces, card?.additionalInterfaces].flatMap((list) =>
+    Array.isArray(list) ? list.map((one: unknown) => (isObject(one) ? one.url : undefined)) : [],
+  );
+  const found = [source.url, card?.url, ...listed].flatMap((address) =>
+    typeof address === 'string' && URL.canParse(address, source.url)
+      ? [new URL(address, source.url).origin]
+      : [],
+  );
+  const made = new Set(found);
+  origins.set(server, made);
+  return made;
+}
+
+function asBadCard(error: unknown): unknown {
+  if (error instanceof CardFault)
+    return new GatewayError('agent.bad_card', {
+      message: `The agent shows a card that is ${error.message}.`,
+    });
+  const isTooLarge = error instanceof GatewayError && error.code === 'upstream.response_too_large';
+  return isTooLarge
+    ? new GatewayError('agent.bad_card', { message: 'The agent shows a card of more than 1 MB.' })
+    : error;
+}
+
+/** What it answers must not pass unread. */
+function mustBeRead(asked: Asked | undefined): boolean {
+  return asked?.kind === 'card' || asked?.kind === 'list';
+}
+
+/** A method that nobody knows may be of an extension. */
+function beginsWork({ kind }: Asked, httpMethod: string): boolean {
+  return kind === 'send' || kind === 'stream' || (kind === undefined && httpMethod === 'POST');
+}
+
+/** In the statuses that agents' callers expect: 502 for one that is away, 504 for one that is late. */
+function agentFailure(caught: unknown): GatewayError {
+  if (!(caught instanceof GatewayError)) return new GatewayError('internal', { cause: caught });
+  const { code, failureCause, message } = caught;
+  if (code === 'upstream.timeout' || code === 'upstream.connect_timeout')
+    return new GatewayError('agent.timeout', { cause: caught, failureCause });
+  if (
+    code === 'upstream.unreachable' ||
+    code === 'upstream.reset' ||
+    code === 'upstream.invalid_response'
+  )
+    return new GatewayError('agent.unreachable', {
+      cause: caught,
+      failureCause,
+      message: message.replaceAll('The provider', 'The agent'),
+    });
+  return caught;
+}
