@@ -79,6 +79,7 @@ const commands = {
   'ledger:verify': ['scripts/ledger-verify.ts'],
   migrate: ['scripts/migrate.ts'],
   'upgrade:rehearse': ['scripts/upgrade-rehearse.ts'],
+  'backup:rehearse': ['scripts/backup-rehearse.ts'],
   alerts: ['scripts/alerts.ts'],
   prices: ['scripts/prices.ts'],
 };

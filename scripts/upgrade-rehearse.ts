@@ -18,8 +18,6 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { analytics } from '@sluice/proto-stubs';
-import { createRpcClient } from '@sluice/rpc';
 import {
   baseEnvironment,
   createSecrets,
@@ -36,6 +34,7 @@ import {
   throwawayPostgres,
 } from '@sluice/stack';
 import { buildService } from './build.ts';
+import { compareWithLedger, Traffic } from './rehearsal/traffic.ts';
 
 const { values: flags } = parseArgs({
   options: {
@@ -152,7 +151,13 @@ type Rehearsal = Awaited<ReturnType<typeof start>> & {
 };
 
 async function rehearse(on: Rehearsal): Promise<void> {
-  const traffic = new Traffic(on);
+  const { workspace_key, demo_provider } = on.sluice.credentials;
+  const traffic = new Traffic({
+    gatewayPorts: on.gatewayPorts,
+    keys: [workspace_key],
+    provider: demo_provider,
+    everyMs: 10,
+  });
   const startedAtMs = Date.now() - 1000;
   const gateways = ['gateway', 'gateway-2'] as const;
   const roll = async (name: PartName, file: string) => {
@@ -199,75 +204,8 @@ async function rehearse(on: Rehearsal): Promise<void> {
   traffic.stop();
   await running;
   say(`traffic: ${traffic.counts()}`);
+  faults.push(...traffic.faults);
   await compare(on, traffic.names, startedAtMs);
-}
-
-/** Requests by the clock, each with a name of its own, to a gateway that is up. */
-class Traffic {
-  readonly up = new Set([0, 1]);
-  readonly names = new Set<string>();
-  readonly #on: Rehearsal;
-  #streams = 0;
-  #failed = 0;
-  #isStopped = false;
-
-  constructor(on: Rehearsal) {
-    this.#on = on;
-  }
-
-  counts(): string {
-    return `${this.names.size} requests, ${this.#streams} of them streams, ${this.#failed} failed`;
-  }
-
-  stop(): void {
-    this.#isStopped = true;
-  }
-
-  async run(): Promise<void> {
-    const underWay = new Set<Promise<void>>();
-    for (let next = performance.now(); !this.#isStopped; next += 10) {
-      const wait = next - performance.now();
-      if (wait > 0) await delay(wait);
-      const sent = this.#send(this.names.size).finally(() => underWay.delete(sent));
-      underWay.add(sent);
-    }
-    await Promise.all(underWay);
-  }
-
-  async #send(number: number): Promise<void> {
-    const name = `rehearsal-${number}`;
-    const stream = number % 5 === 0;
-    this.names.add(name);
-    if (stream) this.#streams += 1;
-    const up = [...this.up];
-    const port = this.#on.gatewayPorts[up[number % up.length] ?? 0];
-    try {
-      const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
-        method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          'x-service-api-key': this.#on.sluice.credentials.workspace_key,
-          'x-service-provider': this.#on.sluice.credentials.demo_provider,
-          'x-service-trace-id': name,
-        },
-        body: JSON.stringify({
-          model: 'gpt-4o-mini',
-          stream,
-          messages: [{ role: 'user', content: 'Hello' }],
-        }),
-      });
-      const text = await answer.text();
-      if (answer.status === 200 && (!stream || text.trimEnd().endsWith('[DONE]'))) return;
-      this.#fail(`${name} at port ${port}: ${answer.status} ${text.slice(-200)}`);
-    } catch (error) {
-      this.#fail(`${name} at port ${port}: ${(error as Error).message}`);
-    }
-  }
-
-  #fail(fault: string): void {
-    this.#failed += 1;
-    faults.push(fault);
-  }
 }
 
 async function expectMetric(port: number, name: string, value: number): Promise<void> {
@@ -289,33 +227,13 @@ async function compare(
   names: ReadonlySet<string>,
   fromMs: number,
 ): Promise<void> {
-  const client = createRpcClient(analytics.LogService, {
-    address: `127.0.0.1:${ports.dataServiceGrpc}`,
+  const { missing, doubled } = await compareWithLedger(names, {
+    port: ports.dataServiceGrpc,
     token: secrets.service_token,
+    organisationId: sluice.credentials.organisation_id,
+    fromMs,
+    tries: 60,
   });
-  const organisationId = sluice.credentials.organisation_id;
-  const filter = { organisationId, fromMs: BigInt(fromMs), toMs: BigInt(Date.now() + 60_000) };
-  let missing = names.size;
-  let doubled = 0;
-  for (let tries = 0; tries < 60; tries += 1) {
-    const attempts = new Map<string, number>();
-    let cursor = '';
-    do {
-      const request = { filter, pageSize: 1000, cursor };
-      const page = await client.unary(analytics.LogService.method.listLogs, request, {
-        timeoutMs: 30_000,
-      });
-      for (const { record, attempts: count } of page.entries)
-        if (record !== undefined)
-          attempts.set(record.traceId, (attempts.get(record.traceId) ?? 0) + count);
-      cursor = page.nextCursor;
-    } while (cursor !== '');
-    missing = [...names].filter((name) => !attempts.has(name)).length;
-    doubled = [...attempts.values()].filter((count) => count > 1).length;
-    if (missing === 0) break;
-    await delay(1000);
-  }
-  client.close();
   say(`ledger: ${names.size - missing} of ${names.size}, missing ${missing}, twice ${doubled}`);
   if (missing > 0) faults.push(`${missing} requests are not in the ledger`);
   if (doubled > 0) faults.push(`${doubled} requests are in the ledger twice`);

