@@ -142,7 +142,7 @@ export const folderRules: Readonly<Record<string, FolderRules>> = {
       'settings.ts',
     ],
     // Requests to MCP servers have a way of their own through the gateway, beside the pipelines of models.
-    mcp: ['routes', 'redis'],
+    mcp: ['routes', 'redis', 'metering'],
     routes: ['agents', 'pipeline', 'metrics.ts'],
     // Calls of agents: stages of their own.
     agents: ['pipeline', 'metering'],

@@ -154,6 +154,7 @@ export type {
   ToolPrice,
   ToolPrices,
 } from './tool-policy.ts';
+export { toolPriceMax } from './tool-price-max.ts';
 export {
   type NatsAddresses,
   parseNatsAddresses,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { toolPriceMax } from './tool-price-max.ts';
 
 /**
  * What admins set for the calls of MCP servers, beside switches and user access.
@@ -51,8 +52,8 @@ export type ToolPolicy = z.output<typeof toolPolicy>;
 
 /** US cents, as everywhere in the admin API. */
 const price = z.strictObject({
-  call: z.number().min(0).max(1e15).optional(),
-  token: z.number().min(0).max(1e15).optional(),
+  call: z.number().min(0).max(toolPriceMax.call).optional(),
+  token: z.number().min(0).max(toolPriceMax.token).optional(),
 });
 export type ToolPrice = z.output<typeof price>;
 

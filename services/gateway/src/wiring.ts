@@ -343,7 +343,7 @@ export async function wire(env: Env, { logger, metrics }: ServiceTools): Promise
     pools,
     hostRules,
     shared: redis.shared,
-    recorder,
+    meter,
     replicaId,
   });
   const app = createApp({

@@ -1,125 +1,181 @@
 import type { JsonObject } from '@sluice/contracts';
-import { fromUnknown } from '@sluice/errors';
-import { McpFault, type McpRequest } from '@sluice/mcp';
-import { usage } from '@sluice/proto-stubs';
-import type { Logger } from '@sluice/telemetry';
-import type { UsageRecord } from '@sluice/usage';
-import { clipped } from '../exchange/clipped.ts';
-import type { UsageRecorder } from '../usage/usage-recorder.ts';
+import { type FailureCause, failureCauses, fromUnknown } from '@sluice/errors';
+import { McpFault, type McpRequest, rpcCodes } from '@sluice/mcp';
+import { mcpEvent } from '../exchange/event.ts';
+import type { CallEnd, CallMeter, MeteredCall } from '../metering/call-meter.ts';
 import type { McpCall } from './mcp-call.ts';
-
-const { Outcome } = usage;
 
 /** What comes of one event, told once. */
 export interface RecordedEvent {
-  /** Resolves when it is noted that it begins: what cannot be noted is not asked. */
-  readonly noted: Promise<void> | undefined;
-  succeeded(result: JsonObject): void;
+  /**
+   * To be awaited before anything is sent: its limits are asked, and it is noted.
+   * @throws GatewayError of a limit, `gateway.ledger_full`
+   */
+  start(): Promise<void>;
+  /** @param reply the whole message, which content keeps */
+  succeeded(result: JsonObject, reply?: Buffer): void;
   /** The server refused, in JSON-RPC's words. */
-  failed(code: number): void;
+  failed(code: number, reply?: Buffer): void;
   /** Its stream ended before the answer, which may be asked for again. */
   interrupted(): void;
   /** @returns what was thrown */
   thrown(error: unknown): unknown;
 }
 
-/** As logs call them; others go by their method. */
-const modes: Readonly<Record<string, string>> = {
-  'tools/call': 'mcp:tool_call',
-  'resources/read': 'mcp:resource_read',
-  'prompts/get': 'mcp:prompt_get',
-  initialize: 'mcp:initialize',
-};
+interface Within {
+  /** A session's, which opens nothing. */
+  readonly name?: string;
+  readonly revision: string;
+}
 
-/** Places in the address of an event. */
-const places: Readonly<Record<string, string>> = {
-  'tools/call': 'tools',
-  'resources/read': 'resources',
-  'prompts/get': 'prompts',
-};
-
-/** Leaves one record for each request to a server, whatever comes of it. */
+/** Leaves one record for each request to a server, whatever comes of it, and asks its limits. */
 export class EventRecorder {
-  readonly #recorder: UsageRecorder;
-  readonly #logger: Logger;
+  readonly #meter: CallMeter;
 
-  constructor(recorder: UsageRecorder, logger: Logger) {
-    this.#recorder = recorder;
-    this.#logger = logger;
+  constructor(meter: CallMeter) {
+    this.#meter = meter;
   }
 
-  begin(call: McpCall, asked: McpRequest): RecordedEvent {
-    const { exchange, server } = call;
-    const record = this.#recorder.blankOf(exchange);
-    const startedAt = performance.now();
-    record.provider = 'mcp';
-    record.providerSlug = server.source.slug;
-    record.model = server.source.id;
-    record.strategyMode = modes[asked.method] ?? clipped(`mcp:${asked.method}`);
-    record.requestUrl = addressOf(server.source.slug, asked);
-    // A call does something; what only reads is told once it is over.
-    const begun = asked.method in places ? this.#recorder.begin(record, nothingLost) : undefined;
+  /** @param within the session, or of those without any the revision that is spoken; undefined = a session begins with this */
+  begin(call: McpCall, asked: McpRequest, within?: Within): RecordedEvent {
+    const { exchange, server, key } = call;
+    const { method, subject = '', idText } = asked;
+    const event = mcpEvent({
+      server: server.source,
+      method,
+      rpcId: idText,
+      capability: subject,
+    });
+    exchange.subject.event = event;
+    const way = {
+      authType: 'validUntilMs' in key ? 'jwt' : 'api_key',
+      transportClient: 'http',
+    };
+    const known: Partial<CallEnd> = {
+      sessionId: within?.name,
+      protocolVersion: within?.revision,
+      upstreamProtocolVersion: within?.revision,
+      transportUpstream: server.source.transport,
+    };
+    let started: Promise<MeteredCall> | undefined;
     let isTold = false;
-    const tell = (outcome: usage.Outcome, status: number, errorCode = '', reason = '') => {
+    const start = () => {
+      started ??= this.#meter.begin(exchange, {
+        ...way,
+        event,
+        policy: server.policy,
+        request: asked.bytes,
+        arguments: asked.params?.arguments,
+      });
+      return started;
+    };
+    const tell = (end: CallEnd) => {
       if (isTold) return;
       isTold = true;
-      record.outcome = outcome;
-      record.statusCode = status;
-      record.errorCode = errorCode;
-      record.finishReason = reason;
-      const now = performance.now();
-      record.latencyMs = now - exchange.arrival.startedAt;
-      record.attemptMs = now - startedAt;
-      record.entryMs = record.attemptMs;
-      this.#store(record, exchange.arrival.requestIdText, begun?.opening);
+      // What could not be begun is recorded as that.
+      start().then(
+        (metered) => metered.end({ ...known, ...end }),
+        () => {},
+      );
     };
     return {
-      noted: begun?.written,
-      succeeded(result) {
-        // The server did what it was asked; whether the tool did is another question.
-        const isToolError = result.isError === true;
-        tell(Outcome.SUCCESS, 200, '', isToolError ? 'tool_error' : '');
+      async start() {
+        await start();
       },
-      failed: (code) => tell(Outcome.UPSTREAM_ERROR, 500, `mcp.${code}`),
-      interrupted: () => tell(Outcome.PARTIAL, 200),
-      thrown(error) {
-        if (error instanceof McpFault) {
-          const isDenied = error.code !== -32603 && error.code !== -32001;
-          tell(
-            isDenied ? Outcome.DENIED : Outcome.UPSTREAM_FAILURE,
-            isDenied ? 403 : 500,
-            `mcp.${error.code}`,
-          );
-          return error;
+      succeeded(result, reply) {
+        // The server did what it was asked; whether the tool did is another question.
+        const toolFailed = result.isError === true;
+        const { protocolVersion } = result;
+        tell({
+          outcome: 'success',
+          upstreamStatus: 200,
+          result,
+          response: reply,
+          toolFailed,
+          toolError: toolFailed ? textOf(result) : undefined,
+          // Who is asked something first has done nothing yet.
+          ...(result.resultType === 'input_required' && { isSent: false }),
+          ...(within === undefined &&
+            typeof protocolVersion === 'string' && {
+              protocolVersion,
+              upstreamProtocolVersion: protocolVersion,
+            }),
+        });
+      },
+      failed: (code, reply) =>
+        tell({
+          outcome: 'upstream_error',
+          upstreamStatus: 200,
+          errorCode: `mcp.${code}`,
+          rpcErrorCode: code,
+          response: reply,
+        }),
+      interrupted: () => tell({ outcome: 'partial', status: 200, upstreamStatus: 200 }),
+      thrown: (error) => {
+        const end = endOf(error);
+        if (started !== undefined || isTold) tell(end);
+        else {
+          isTold = true;
+          const { errorCode: code = '', status = 500, failureCause } = end;
+          void this.#meter.refuse(exchange, event, { code, status, failureCause }, way);
         }
-        const { code, status } = fromUnknown(error);
-        const outcome =
-          code === 'request.aborted'
-            ? Outcome.CALLER_GONE
-            : status >= 500
-              ? Outcome.GATEWAY_ERROR
-              : Outcome.DENIED;
-        tell(outcome, status, code);
         return error;
       },
     };
   }
-
-  #store(record: UsageRecord, requestId: string, opening: Buffer | undefined): void {
-    this.#recorder.store(record, undefined, opening).catch((error: unknown) => {
-      this.#logger.error(
-        { err: error, request_id: requestId },
-        'a usage record could not be stored',
-      );
-    });
-  }
 }
 
-const nothingLost = { prompt: undefined, counts: undefined };
+function endOf(error: unknown): CallEnd {
+  if (!(error instanceof McpFault)) {
+    const { code, status, failureCause } = fromUnknown(error);
+    const outcome =
+      code === 'request.aborted' ? 'caller_gone' : status >= 500 ? 'gateway_error' : 'denied';
+    return { outcome, status, errorCode: code, failureCause };
+  }
+  const errorCode = `mcp.${error.code}`;
+  const { upstream_status: upstreamStatus, reason } = (error.data ?? {}) as {
+    upstream_status?: number;
+    reason?: unknown;
+  };
+  if (upstreamStatus !== undefined) return { outcome: 'upstream_error', errorCode, upstreamStatus };
+  if (error.code === rpcCodes.requestTimeout && error.status !== 404)
+    return { outcome: 'upstream_failure', errorCode, failureCause: 'timeout' };
+  if (error.code !== rpcCodes.internalError) return { outcome: 'denied', status: 403, errorCode };
+  const failureCause = causeOf(reason);
+  return {
+    outcome: 'upstream_failure',
+    errorCode,
+    failureCause,
+    isSent: failureCause === undefined || !unreached.has(failureCause),
+  };
+}
 
-/** `mcp://weather/tools/forecast` */
-function addressOf(slug: string, { method, subject }: McpRequest): string {
-  const place = places[method];
-  const path = place === undefined || subject === undefined ? method : `${place}/${subject}`;
-  return clipped(`mcp://${slug}/${path}`);
+function causeOf(reason: unknown): FailureCause | undefined {
+  return typeof reason === 'string' && Object.hasOwn(failureCauses, reason)
+    ? (reason as FailureCause)
+    : undefined;
+}
+
+/** Nothing was sent. */
+const unreached: ReadonlySet<FailureCause> = new Set([
+  'dns',
+  'dns_unavailable',
+  'refused',
+  'no_route',
+  'connect_timeout',
+  'busy',
+  'proxy_unreachable',
+  'proxy_refused',
+  'tls_expired',
+  'tls_self_signed',
+  'tls_wrong_host',
+  'tls_untrusted',
+  'tls',
+]);
+
+/** What a tool said of its failure. */
+function textOf({ content }: JsonObject): string | undefined {
+  const [first] = Array.isArray(content) ? content : [];
+  const text = (first as { text?: unknown } | null | undefined)?.text;
+  return typeof text === 'string' ? text : undefined;
 }

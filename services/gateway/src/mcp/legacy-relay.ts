@@ -97,6 +97,7 @@ export class LegacyRelay {
     const recorded = this.#deps.recorder.begin(call, asked);
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
+      await recorded.start();
       const upstream = this.#post(call, withKnownRevision(asked), {}, deadline.signal);
       await upstream.head;
       const reply = await readAnswer(upstream, asked);
@@ -161,11 +162,11 @@ export class LegacyRelay {
       call.reply.body(200, resultReply(asked.idText, {}));
       return;
     }
-    const recorded = this.#deps.recorder.begin(call, asked);
+    const recorded = this.#deps.recorder.begin(call, asked, session);
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
       expectAllowed(call, asked);
-      await recorded.noted;
+      await recorded.start();
       const upstream = await this.#ask(call, session, asked, deadline.signal);
       if (upstream.isEventStream && upstream.status === 200)
         await this.#passStream(call, upstream, asked, deadline, recorded);
@@ -397,10 +398,10 @@ export class LegacyRelay {
             if (message.kind === 'request' || message.id !== asked.id) return bytes;
             isAnswered = true;
             if (message.kind === 'error') {
-              recorded.failed(message.error.code);
+              recorded.failed(message.error.code, message.bytes);
               return bytes;
             }
-            recorded.succeeded(message.result);
+            recorded.succeeded(message.result, message.bytes);
             const filtered = withoutDenied(call, message);
             return filtered === undefined ? bytes : withMessage(event, filtered);
           },
@@ -451,11 +452,11 @@ async function passBody(
   const body = await upstream.readAll(messageBounds.upstream.bytesMax);
   const reply = readReply(upstream, body, asked);
   if (reply.kind === 'error') {
-    recorded.failed(reply.error.code);
+    recorded.failed(reply.error.code, reply.bytes);
     call.reply.body(200, reply.bytes);
     return;
   }
-  recorded.succeeded(reply.result);
+  recorded.succeeded(reply.result, reply.bytes);
   call.reply.body(200, withoutDenied(call, reply) ?? reply.bytes);
 }
 

@@ -58,12 +58,12 @@ export class ModernRelay {
   }
 
   async request(call: McpCall, asked: McpRequest, version: string): Promise<void> {
-    const recorded = this.#deps.recorder.begin(call, asked);
+    const recorded = this.#deps.recorder.begin(call, asked, { revision: version });
     const isListening = asked.method === 'subscriptions/listen';
     const deadline = new CallDeadline(this.#deps.timeoutMs, call.signal);
     try {
       expectAllowed(call, asked);
-      await recorded.noted;
+      await recorded.start();
       const upstream = this.#send(call, asked, version, deadline.signal);
       await upstream.head;
       if (isListening) deadline.lift();
@@ -179,10 +179,10 @@ export class ModernRelay {
   /** An answer as its caller may see it. */
   #shown(call: McpCall, asked: McpRequest, reply: ServerReply, recorded: RecordedEvent): Buffer {
     if (reply.kind === 'error') {
-      recorded.failed(reply.error.code);
+      recorded.failed(reply.error.code, reply.bytes);
       return reply.bytes;
     }
-    recorded.succeeded(reply.result);
+    recorded.succeeded(reply.result, reply.bytes);
     if (reply.result.resultType === 'input_required') return this.#sealed(call, asked, reply);
     return privately(asked.method, withoutDenied(call, reply), reply);
   }

@@ -262,10 +262,16 @@ function tellFault(caught: unknown, served: Served, exchange: Exchange, { logger
       { err: error.cause ?? error, request_id: exchange.arrival.requestIdText },
       'a request failed on our side',
     );
-  tellGatewayError(error, served);
+  const { subject } = exchange;
+  tellGatewayError(error, served, subject.kind === 'tool-call' ? subject.event?.rpcId : undefined);
 }
 
-function tellGatewayError(error: GatewayError, { reply, address, base }: Served): void {
+/** @param idText of the message that is refused, where it was read */
+function tellGatewayError(
+  error: GatewayError,
+  { reply, address, base }: Served,
+  idText = 'null',
+): void {
   const headers: ReplyHeaders = { ...error.headers };
   const challenge =
     base === undefined
@@ -286,8 +292,22 @@ function tellGatewayError(error: GatewayError, { reply, address, base }: Served)
     reply.body(403, oauthError('forbidden', error.message), headers);
     return;
   }
-  const code = error.code.startsWith('request.') ? rpcCodes.invalidRequest : rpcCodes.internalError;
-  reply.body(error.status, errorReply('null', { code, message: error.message }), headers);
+  const { code: reason, message } = error;
+  if (reason.startsWith('limit.')) {
+    const retryAfter = error.headers?.['retry-after'];
+    const data = {
+      code: reason,
+      ...(retryAfter === undefined ? {} : { retry_after: Number(retryAfter) }),
+    };
+    reply.body(
+      error.status,
+      errorReply(idText, { code: rpcCodes.refused, message, data }),
+      headers,
+    );
+    return;
+  }
+  const code = reason.startsWith('request.') ? rpcCodes.invalidRequest : rpcCodes.internalError;
+  reply.body(error.status, errorReply(idText, { code, message }), headers);
 }
 
 function oauthError(error: string, description: string): Buffer {

@@ -1,4 +1,4 @@
-import { fromUnknown, type GatewayError } from '@sluice/errors';
+import { fromUnknown } from '@sluice/errors';
 import type { ContentKeeper } from '../content/content-keeper.ts';
 import type { ServerEvent } from '../exchange/event.ts';
 import type { EventRequester } from '../exchange/event-requester.ts';
@@ -8,13 +8,14 @@ import { type EventHold, holdForEvent, peekEvent } from '../limits/event-limits.
 import type { LimitStore } from '../limits/limit-store.ts';
 import type { LimitWatchers } from '../limits/request-limits.ts';
 import { type CallPrice, costOf, priceOfCall } from '../money/call-price.ts';
-import { tokensOfBytes, tokensOfResult } from '../money/event-tokens.ts';
+import { tokensOfAsked, tokensOfResult } from '../money/event-tokens.ts';
 import { type ToldTokens, toldTokensMax, usageInToolResult } from '../money/told-tokens.ts';
 import {
   type EventFacts,
   type EventUse,
   type EventWay,
   type RecordedEvent,
+  type Refusal,
   recordAgentCall,
   recordRefusedEvent,
   recordToolCall,
@@ -34,15 +35,17 @@ export interface CallBegin extends EventWay {
   readonly event: ServerEvent;
   /** The server's policy as admins set it, parsed: its `prices` are looked at. Absent = it costs nothing. */
   readonly policy?: unknown;
-  /** What is sent: of MCP the arguments as JSON, of an agent the message. By it tokens are estimated, and it is what content keeps. */
+  /** The message that is sent: content keeps it, and where it is all there is to go by, tokens are estimated by it. */
   readonly request?: Buffer | undefined;
+  /** Of it what a tool reads, parsed. */
+  readonly arguments?: unknown;
 }
 
 /** What a call came to. */
 export interface CallEnd extends EventFacts {
   /** Of MCP: the `result` of the answer, parsed; usage is read in it, else estimated from its texts. */
   readonly result?: unknown;
-  /** What content keeps of the answer: the bytes of `result`, or of the error. */
+  /** What content keeps of the answer. */
   readonly response?: Buffer | undefined;
   /** Of an agent: what it says it used, less what was billed of the same task before. Absent = it says nothing. */
   readonly told?: ToldTokens | undefined;
@@ -83,7 +86,7 @@ export class CallMeter {
     const { recorder, limits, watch } = this.#deps;
     const { event, request } = begin;
     const price = priceOfCall(begin.policy, event);
-    const inputTokens = event.spends ? tokensOfBytes(request) : 0;
+    const inputTokens = event.spends ? tokensOfAsked(request, begin.arguments) : 0;
     let hold: EventHold | undefined;
     try {
       hold = await holdForEvent(
@@ -118,7 +121,7 @@ export class CallMeter {
   async refuse(
     requester: EventRequester,
     event: ServerEvent,
-    error: GatewayError,
+    error: Refusal,
     way: EventWay = {},
   ): Promise<void> {
     await recordRefusedEvent(this.#deps.recorder, requester, event, error, way).catch(() => {});
@@ -194,7 +197,7 @@ function useOf(event: ServerEvent, price: CallPrice, sentTokens: number, end: Ca
     return priced(price, told.inputTokens, told.outputTokens, 'reported', false);
   const isImplausible = told !== undefined;
   if (event.kind === 'agent') return priced(price, 0, 0, 'missing', isImplausible);
-  const seen = end.result === undefined ? 0 : tokensOfResult(end.result);
+  const seen = end.result === undefined ? 0 : Math.min(tokensOfResult(end.result), toldTokensMax);
   return priced(price, sentTokens, seen, 'estimated', isImplausible);
 }
 

@@ -1,3 +1,4 @@
+import { toolPriceMax } from '@sluice/contracts';
 import type { ServerEvent } from '../exchange/event.ts';
 
 /** What admins say a call costs. In nano-dollars, which may be fractions: a sum is rounded once. */
@@ -7,9 +8,6 @@ export interface CallPrice {
 }
 
 const nanoInCent = 10_000_000;
-/** A million dollars a call, and a dollar a token. */
-const callCentsMax = 1e8;
-const tokenCentsMax = 100;
 
 /**
  * The price of a call by the `prices` of a server's policy (US cents:
@@ -21,12 +19,9 @@ export function priceOfCall(policy: unknown, event: ServerEvent): CallPrice {
   const prices = member(policy, 'prices');
   if (prices === undefined) return nothing;
   const own = event.isToolCall ? member(member(prices, 'tools'), event.capability) : undefined;
-  const cents = (name: 'call' | 'token', max: number) =>
-    centsIn(own, name, max) ?? centsIn(prices, name, max) ?? 0;
-  return {
-    callNanoUsd: cents('call', callCentsMax) * nanoInCent,
-    tokenNanoUsd: cents('token', tokenCentsMax) * nanoInCent,
-  };
+  const nano = (name: 'call' | 'token') =>
+    (centsIn(own, name) ?? centsIn(prices, name) ?? 0) * nanoInCent;
+  return { callNanoUsd: nano('call'), tokenNanoUsd: nano('token') };
 }
 
 const nothing: CallPrice = Object.freeze({ callNanoUsd: 0, tokenNanoUsd: 0 });
@@ -35,10 +30,10 @@ export function costOf({ callNanoUsd, tokenNanoUsd }: CallPrice, tokens: number)
   return Math.round(callNanoUsd + tokenNanoUsd * tokens);
 }
 
-/** Admins' documents are checked where they are saved; what another release saved costs nothing rather than anything. */
-function centsIn(prices: unknown, name: string, max: number): number | undefined {
+/** Prices are checked where they are saved: what another release let through is kept within what can be counted. */
+function centsIn(prices: unknown, name: keyof typeof toolPriceMax): number | undefined {
   const cents = member(prices, name);
-  return typeof cents === 'number' && cents >= 0 && cents <= max ? cents : undefined;
+  return typeof cents === 'number' && cents >= 0 ? Math.min(cents, toolPriceMax[name]) : undefined;
 }
 
 function member(value: unknown, name: string): unknown {

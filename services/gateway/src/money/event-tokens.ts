@@ -12,6 +12,16 @@ export function tokensOfBytes(bytes: Buffer | undefined): number {
   return Math.min(bytes.length, Math.ceil((count.tokens * bytes.length) / read));
 }
 
+/** Longer arguments are not written out again for this. */
+const writtenMax = 16 * 1024;
+
+/** @param message that is sent @param asked what of it a tool reads, where that is known */
+export function tokensOfAsked(message: Buffer | undefined, asked: unknown): number {
+  if (asked === undefined || message === undefined || message.length > writtenMax)
+    return tokensOfBytes(message);
+  return tokensOfBytes(Buffer.from(JSON.stringify(asked)));
+}
+
 /** What a picture, a sound or a document counts that nobody measures, by its size: base64 has four characters for three bytes. */
 const mediaTokens = [
   { charactersMax: 100_000, tokens: 300 },

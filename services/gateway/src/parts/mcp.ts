@@ -8,11 +8,11 @@ import { ModernRelay } from '../mcp/modern-relay.ts';
 import { OpenMcpStreams } from '../mcp/open-mcp-streams.ts';
 import { serveMcp } from '../mcp/serve-mcp.ts';
 import { SessionNotes } from '../mcp/session-notes.ts';
+import type { CallMeter } from '../metering/call-meter.ts';
 import type { Stage } from '../pipeline/pipeline.ts';
 import type { SharedStore } from '../redis/shared-store.ts';
 import type { ServeDeps } from '../routes/serve.ts';
 import type { Env } from '../settings.ts';
-import type { UsageRecorder } from '../usage/usage-recorder.ts';
 
 export interface McpParts {
   serving: ServeDeps;
@@ -21,7 +21,7 @@ export interface McpParts {
   pools: UpstreamPools;
   hostRules: HostRules;
   shared: SharedStore | undefined;
-  recorder: UsageRecorder;
+  meter: CallMeter;
   /** This life of this gateway. */
   replicaId: string;
 }
@@ -38,7 +38,7 @@ export function mcpPart(env: Env, parts: McpParts) {
   const shared = {
     ...upstream,
     sealer: createSealer([env.KEY_PEPPER, ...(env.KEY_PEPPER_ALSO ?? [])].map(sealingKey)),
-    recorder: new EventRecorder(parts.recorder, serving.logger),
+    recorder: new EventRecorder(parts.meter),
     streams,
   };
   const legacy = new LegacyRelay({

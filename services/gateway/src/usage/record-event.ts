@@ -150,15 +150,19 @@ async function recordEvent(
   };
 }
 
-/**
- * A call that was refused before it was made: its one record. The id is its content's.
- * @param reservation what limits said of it
- */
+/** Why a call was not made: an error of ours, or its protocol's by a code of its own. */
+export interface Refusal {
+  readonly code: string;
+  readonly status: number;
+  readonly failureCause?: FailureCause | undefined;
+}
+
+/** A call that was refused before it was made: its one record. */
 export async function recordRefusedEvent(
   recorder: UsageRecorder,
   requester: EventRequester,
   event: ServerEvent,
-  error: GatewayError,
+  error: Refusal,
   way: EventWay = {},
 ): Promise<void> {
   if (recorder.isFull) return;

@@ -211,11 +211,6 @@ export class UsageRecorder {
     return record;
   }
 
-  /** A record of a request, as far as it is known before anything came of it. */
-  blankOf(requester: Requester): UsageRecord {
-    return this.#blank(requester, undefined);
-  }
-
   /** A record of one target, as far as it is known before anything came of it. */
   blankFor(requester: Requester, notes: VisitNotes | undefined, target: Target): UsageRecord {
     const record = this.#blank(requester, notes);
