@@ -35,6 +35,8 @@ const allowed: Readonly<Record<string, string>> = {
   'services/control-plane/src/config-sync/change-feed.ts': 'our own notices',
   'services/data-service/src/seals/verify-organisation.ts': 'our own sealed text',
   'services/control-plane/src/tools/registry/configurations.ts': 'our own sealed text',
+  'services/control-plane/src/tools/mcp-integrations/offer-of.ts':
+    'what was written the line before',
   'services/control-plane/src/tools/mcp-integrations/discover.ts':
     'what was written the line before',
   'services/control-plane/src/tools/mcp-integrations/mcp-client.ts': 'counted the line before',

@@ -9,6 +9,7 @@ import { recordRefusedTokens } from '../ledger/audit-logs/refused-tokens.ts';
 import { type ReportParts, reportCounters } from '../limits/reports/report-counters.ts';
 import { findAuthSettings } from '../people/auth-settings/store.ts';
 import { rehashSecret } from '../people/authentication/store.ts';
+import { reportDefinitions } from '../tools/mcp-integrations/pins/report-definitions.ts';
 import type { Barriers } from './barriers.ts';
 import { Batches } from './batches.ts';
 import type { ChangeFeed } from './change-feed.ts';
@@ -63,6 +64,8 @@ export function configServiceHandlers(
   const turns = new Turns(Math.max(1, parts.readsMax - 2));
   // Gateways that wait for theirs say the sum of what they had to say.
   const reporting = new Turns(1);
+  // The same from all gateways: the first writes it, and the others find it written.
+  const defining = new Turns(1);
   const current = new Batches<Revision>({
     read: (ids) => currentRevisions(db, ids),
     keysMax: 1_000,
@@ -155,6 +158,11 @@ export function configServiceHandlers(
         isUuid(request.organisationId) &&
         (await findAuthSettings(parts.client, request.organisationId)) !== null;
       if (isKnown) await recordRefusedTokens(parts.client, request, parts.now());
+      return {};
+    },
+    async reportDefinitions(request) {
+      parts.observe('reportDefinitions');
+      await defining.take(() => reportDefinitions({ client: db, now: parts.now() }, request));
       return {};
     },
     follow(requests, { signal }) {

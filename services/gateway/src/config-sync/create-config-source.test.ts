@@ -38,6 +38,7 @@ async function sourceOf(
     async *getSections() {},
     getOrganisation: async () => ({}),
     reportRefusedTokens: async () => ({}),
+    reportDefinitions: async () => ({}),
     reportCounters: async () => ({}),
     sumCounters: async () => ({}),
     async *watch() {},

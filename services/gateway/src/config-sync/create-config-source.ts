@@ -61,6 +61,9 @@ export function createConfigSource(
       const request = { organisationId, count, samples: [...samples] };
       await client.unary(methods.reportRefusedTokens, request, { timeoutMs });
     },
+    async reportDefinitions(report) {
+      await client.unary(methods.reportDefinitions, report, { timeoutMs });
+    },
     watch(onEvent) {
       isBefore = false;
       return follow(client, replicaId, onEvent);

@@ -5,6 +5,8 @@ import type { BundleUpdate, HeldBundle } from './held-bundle.ts';
 
 export type WatchEvent = config.FollowResponse['event'];
 
+export type SeenReport = MessageInitShape<typeof config.ReportDefinitionsRequestSchema>;
+
 export type Holding = MessageInitShape<typeof config.HoldingSchema>;
 
 /** What a key is known by under each pepper. */
@@ -33,6 +35,8 @@ export interface ConfigSource {
     knownHash: string,
   ): Promise<config.Organisation | 'unchanged' | 'gone'>;
   reportRefusedTokens(report: RefusalReport): Promise<void>;
+  /** What MCP servers listed. */
+  reportDefinitions(report: SeenReport): Promise<void>;
   /** Calls back for every event until the stream ends or `stop` is called; resolves then, and never rejects. */
   watch(onEvent: (event: WatchEvent) => void): Watching;
   close(): void;

@@ -112,6 +112,7 @@ class FakeControlPlane implements ConfigSource {
     return 'gone';
   }
   async reportRefusedTokens(): Promise<void> {}
+  async reportDefinitions(): Promise<void> {}
   watch(onEvent: (event: WatchEvent) => void) {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isAway) resolve();

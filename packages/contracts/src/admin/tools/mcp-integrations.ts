@@ -150,6 +150,28 @@ export const mcpTest = z.object({
   error: z.string().nullable(),
 });
 
+const pinState = z.enum(['approved', 'drifted', 'new', 'gone']);
+const definition = z.record(z.string(), z.unknown()).nullable();
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits');
+
+/** A definition as it was approved, and as the server lists it now. */
+const mcpPin = z.object({
+  type: capabilityType,
+  name: z.string(),
+  state: pinState,
+  pinned_hash: z.string().nullable(),
+  seen_hash: z.string().nullable(),
+  pinned_definition: definition,
+  seen_definition: definition,
+  difference: z.array(z.object({ path: z.string(), before: z.unknown(), after: z.unknown() })),
+  findings: z.array(z.record(z.string(), z.unknown())),
+  pinned_by: z.string().nullable(),
+  pinned_at: instantText.nullable(),
+  last_seen_at: instantText,
+});
+
+const pinsAdded = 'definitions of tools are pinned here, and what changes is approved';
+
 const scopesTo = byLevel('organisation_mcp_integrations', 'workspace_mcp_integrations');
 
 export const mcpIntegrationsEndpoints = {
@@ -240,6 +262,34 @@ export const mcpIntegrationsEndpoints = {
     audit: { resourceType: 'mcp_integrations', action: 'update' },
     body: mcpCapabilitiesBody,
     answer: succeeded,
+  }),
+  'mcp-integrations.pins.list': endpoint({
+    operationId: 'McpIntegrationPins_list',
+    tag: 'MCP Integrations > Pins',
+    method: 'get',
+    path: '/mcp-integrations/{mcpIntegrationId}/pins',
+    access: { keys: anyKey, scopes: scopesTo('read') },
+    query: z
+      .object({ type: capabilityType.optional(), state: pinState.optional() })
+      .and(offersQuery),
+    answer: z.object({ data: z.array(mcpPin), total: z.int(), has_more: z.boolean() }),
+    added: pinsAdded,
+  }),
+  'mcp-integrations.pins.update': endpoint({
+    operationId: 'McpIntegrationPins_approve',
+    tag: 'MCP Integrations > Pins',
+    method: 'put',
+    path: '/mcp-integrations/{mcpIntegrationId}/pins',
+    access: { keys: anyKey, scopes: scopesTo('update') },
+    audit: { resourceType: 'mcp_integrations', action: 'approve' },
+    body: z.object({
+      pins: z
+        .array(z.object({ type: capabilityType, name: offerName, hash }))
+        .min(1)
+        .max(500),
+    }),
+    answer: succeeded,
+    added: pinsAdded,
   }),
   'mcp-integrations.metadata.read': endpoint({
     operationId: 'McpIntegrationMetadata_retrieve',

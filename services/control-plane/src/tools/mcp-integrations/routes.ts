@@ -14,6 +14,7 @@ import {
   mcpRegistry,
   testIntegration,
 } from './operations.ts';
+import { approvePins, listPins } from './pins/operations.ts';
 import {
   presentCapability,
   presentCounts,
@@ -60,6 +61,13 @@ export function mcpIntegrationOperations(parts: RegistryParts) {
       },
       update: async (call, { body }) => {
         await switchOffers(call, registry, named(call), body.capabilities);
+        return { success: true };
+      },
+    }),
+    ...implementAll('mcp-integrations.pins', {
+      list: (call, { query }) => listPins(call, named(call), query),
+      update: async (call, { body }) => {
+        await approvePins(call, registry, named(call), body);
         return { success: true };
       },
     }),

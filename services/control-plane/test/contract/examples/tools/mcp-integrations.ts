@@ -39,6 +39,27 @@ async function unreachable({ workspace }: Context) {
   return [{ mcpIntegrationId: id ?? '' }, { mcpIntegrationId: slug ?? '' }];
 }
 
+const seenHash = 'ab'.repeat(32);
+
+/** One whose server listed a tool. */
+async function seen(context: Context) {
+  const names = await named(context);
+  const definition = { name: 'add', inputSchema: { type: 'object' } };
+  await context.h.db.mcpPin.create({
+    data: {
+      integrationId: names[0]?.mcpIntegrationId ?? '',
+      type: 'tool',
+      name: 'add',
+      pinnedHash: seenHash,
+      pinnedDefinition: definition,
+      seenHash,
+      seenDefinition: definition,
+      seenAt: new Date(),
+    },
+  });
+  return names;
+}
+
 export const examples: Examples = {
   'mcp-integrations.list': {
     callers: both,
@@ -84,6 +105,16 @@ export const examples: Examples = {
     callers: both,
     path: named,
     body: () => ({ capabilities: [{ name: 'add', type: 'tool', enabled: false }] }),
+  },
+  'mcp-integrations.pins.list': {
+    callers: both,
+    path: seen,
+    query: () => ({ type: 'tool', state: 'approved' }),
+  },
+  'mcp-integrations.pins.update': {
+    callers: both,
+    path: seen,
+    body: () => ({ pins: [{ type: 'tool', name: 'add', hash: seenHash }] }),
   },
   'mcp-integrations.metadata.read': { callers: both, path: named },
   'mcp-integrations.test': { callers: both, path: unreachable },

@@ -2154,11 +2154,18 @@ export declare type ReportDefinitionsRequest = Message<"sluice.config.v1.ReportD
   seen: SeenDefinition[];
 
   /**
-   * This is all there is of the types in it.
+   * With what was reported before, this is all there is of `complete_types`.
    *
    * @generated from field: bool is_complete = 4;
    */
   isComplete: boolean;
+
+  /**
+   * Empty = the types in `seen`. Gone is what they do not have: named together with all of a list only.
+   *
+   * @generated from field: repeated string complete_types = 5;
+   */
+  completeTypes: string[];
 };
 
 /**
@@ -2945,6 +2952,16 @@ export declare const ConfigService: GenService<{
     methodKind: "unary";
     input: typeof ReportRefusedTokensRequestSchema;
     output: typeof ReportRefusedTokensResponseSchema;
+  },
+  /**
+   * What MCP servers listed, for what is known of them, pins and drift.
+   *
+   * @generated from rpc sluice.config.v1.ConfigService.ReportDefinitions
+   */
+  reportDefinitions: {
+    methodKind: "unary";
+    input: typeof ReportDefinitionsRequestSchema;
+    output: typeof ReportDefinitionsResponseSchema;
   },
   /**
    * Invalidations as they are committed. Starts with `ready`: of what changed
